@@ -1,15 +1,17 @@
 # make demo   set everything up and run the example study from end to end
 # make test   set up what the tests need and run them (make test-all: in their full size)
-# make lint   style, types (make types: these alone)
+# make lint   style, spelling, types (make types: these alone)
+# make docs   build the site of the documentation, in docs/_build
+# make wheel  build wheel and sdist, and run the demo from the wheel in an empty environment
 # make web    build the page that participants see
-.PHONY: demo test test-all lint types web packages pins clean
+.PHONY: demo test test-all lint types docs wheel web packages pins clean
 .DELETE_ON_ERROR:
 
 # The first Python from 3.11 on that is there.
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
-# On a machine without a GPU, the CPU build of torch saves some gigabytes:
-#   make demo TORCH="torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu"
 TORCH ?= torch==2.13.0
+# Where Linux has no GPU, the build of torch for CPUs saves some gigabytes; where its index is out of reach, the usual one does.
+CPU_INDEX := $(shell test "$$(uname)" = Linux && ! command -v nvidia-smi >/dev/null && echo --index-url https://download.pytorch.org/whl/cpu)
 VENV := .venv
 BIN := $(VENV)/bin
 WEB := experiment/players/web
@@ -33,10 +35,24 @@ test-all:
 lint: $(VENV)/.installed $(PAGE) types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell *.md docs study stimuli experiment lmscore analysis cli benchmarks
 	cd $(WEB) && npm run --silent check
 
 types: $(VENV)/.installed
 	$(BIN)/mypy $(foreach package,study stimuli experiment lmscore analysis cli,-p gardenpath.$(package))
+
+docs: $(VENV)/.installed
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build
+	@echo "docs/_build/index.html"
+
+# The wheel and the sdist, and the demo from the wheel in an environment that has nothing else.
+wheel: $(PAGE) $(VENV)/.installed
+	rm -rf build/wheel build/empty
+	$(BIN)/python -m build --quiet --outdir build/wheel
+	$(PYTHON) -m venv build/empty
+	build/empty/bin/python -m pip install --quiet --retries 1 --timeout 15 $(TORCH) $(CPU_INDEX) || build/empty/bin/python -m pip install --quiet $(TORCH)
+	build/empty/bin/python -m pip install --quiet "$$(ls build/wheel/*.whl)[lm,online]"
+	cd build/empty && bin/gardenpath demo --robots 9 --force
 
 web: $(PAGE)
 
@@ -48,7 +64,7 @@ $(VENV)/.installed: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "no Python from 3.11 on was found; install one, or say  make PYTHON=/path/to/python3.11"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet $(TORCH)
+	$(BIN)/python -m pip install --quiet --retries 1 --timeout 15 $(TORCH) $(CPU_INDEX) || $(BIN)/python -m pip install --quiet $(TORCH)
 	$(BIN)/python -m pip install --quiet --editable '.[lm,quantized,adapters,online,postgres,import,selection,browser]' --group dev
 	touch $@
 
@@ -75,6 +91,7 @@ $(VENV)/.lab: pyproject.toml $(VENV)/.installed
 # Write the pinned contracts (names, tables, help texts, the demo's tables) anew, to be read in the diff.
 pins: $(VENV)/.installed
 	$(BIN)/python -m pytest tests/contract tests/stimuli/test_grammar_english.py --update-pins
+	$(BIN)/python docs/reference_pages.py
 
 clean:
 	rm -rf $(VENV) $(WEB)/dist $(WEB)/node_modules demo build *.egg-info

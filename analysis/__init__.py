@@ -26,6 +26,16 @@ from .comparing.model_comparison import (
 from .comparing.pair_accuracy import accuracy, model_table
 from .comparing.rating_correlation import rating_correlations
 from .comparing.voting import ensembles, method_comparisons
+from .measuring.cloze import (
+    beta_binomial,
+    cloze,
+    cloze_norms,
+    group_answers,
+    norm_means,
+    normal_normal,
+    prediction_powered,
+    rating_norms,
+)
 from .measuring.ratings_and_times import condition_means, rating_scores, region_times
 from .measuring.reliability import icc, noise_ceilings, reliabilities
 from .measuring.unimodality import unimodality
@@ -60,7 +70,10 @@ __all__ = [
     "analyse",
     "answer_shares",
     "apa",
+    "beta_binomial",
     "by_language",
+    "cloze",
+    "cloze_norms",
     "coefficient_figure",
     "collinearity",
     "condition_figure",
@@ -76,6 +89,7 @@ __all__ = [
     "fit",
     "frequency_curve",
     "gain_figure",
+    "group_answers",
     "group_differences",
     "heldout",
     "icc",
@@ -91,10 +105,14 @@ __all__ = [
     "model_comparisons",
     "model_table",
     "noise_ceilings",
+    "norm_means",
+    "normal_normal",
     "power_curve",
+    "prediction_powered",
     "proportion_tests",
     "rankings",
     "rating_correlations",
+    "rating_norms",
     "rating_scores",
     "region_times",
     "reliabilities",
@@ -106,3 +124,8 @@ __all__ = [
     "unimodality",
     "usable",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names alone, without the packages that they come from."""
+    return __all__

@@ -9,6 +9,7 @@ import pandas as pd
 
 from gardenpath.study import AnalysisSection, DataError, ModelSection
 from gardenpath.study.table_files import take_tables
+from gardenpath.study.table_sets import TableSet
 
 from .cleaning.exclusions import left_in_of, with_models
 from .grammatical_status import minimal_pairs, pair_conditions
@@ -88,33 +89,35 @@ def analyse(
         scores, answers = (_with_population(frame, sessions) for frame in (scores, answers))
     entered = entering(scores, times, items, settings.covariates)
     measured = pd.concat([times, *others], ignore_index=True)
-    return {
-        "exclusions": ledger.table(),
-        "participants": people,
-        "participant_prompts": prompts,
-        "rating_scores": scores,
-        "region_times": measured,
-        **({"binary_answers": answers} if len(answers) else {}),
-        "condition_means": condition_means(scores, measured),
-        "rating_counts": (counts := rating_counts(scores)),
-        "unimodality": unimodality(counts, seed=seed),
-        "reading_curves": reading_curves(readings, items, min_rt=min_rt, max_rt=max_rt),
-        "reliability": reliabilities(scores, seed=seed),
-        "noise_ceilings": noise_ceilings(scores, seed=seed),
-        "choice_agreement": choice_agreement(responses, items),
-        **_grammaticality(scores, times, items, entered, settings),
-        **_on_request(settings, entered, scores, measured, answers, conditions),
-        "sensitivity": sensitivity_grid(
-            scores,
-            readings,
-            items,
-            flagged=_flagged(prompts),
-            min_rt=min_rt,
-            max_rt=max_rt,
-            engine=engine,
-            covariates=settings.covariates,
-        ),
-    }
+    return TableSet(
+        {
+            "exclusions": ledger.table(),
+            "participants": people,
+            "participant_prompts": prompts,
+            "rating_scores": scores,
+            "region_times": measured,
+            **({"binary_answers": answers} if len(answers) else {}),
+            "condition_means": condition_means(scores, measured),
+            "rating_counts": (counts := rating_counts(scores)),
+            "unimodality": unimodality(counts, seed=seed),
+            "reading_curves": reading_curves(readings, items, min_rt=min_rt, max_rt=max_rt),
+            "reliability": reliabilities(scores, seed=seed),
+            "noise_ceilings": noise_ceilings(scores, seed=seed),
+            "choice_agreement": choice_agreement(responses, items),
+            **_grammaticality(scores, times, items, entered, settings),
+            **_on_request(settings, entered, scores, measured, answers, conditions),
+            "sensitivity": sensitivity_grid(
+                scores,
+                readings,
+                items,
+                flagged=_flagged(prompts),
+                min_rt=min_rt,
+                max_rt=max_rt,
+                engine=engine,
+                covariates=settings.covariates,
+            ),
+        }
+    )
 
 
 def _with_population(frame: pd.DataFrame, sessions: pd.DataFrame) -> pd.DataFrame:

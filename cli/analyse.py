@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 NEEDED = ("readings", "responses", "sessions", "items")
 OPTIONAL = ("demographics", "conditions", "words", "replacements")  # read where they are there
+DATA = ("readings", "responses")  # one of them is empty where people were only asked, or only read
+FILLED = (*DATA, "sessions", "items", "conditions", "words", "surprisal", "sentence_scores")  # tables that have rows
 TEXT = "results.md"
 FIGURES = "figures"
 MODELS = ("phenomenon_models", "factorial_models")
@@ -76,7 +78,10 @@ def command(
     results = analysis.analyse(inputs, settings, seed=seed)
     notes = noted(settings)
     write_all(results, out, places, notes, parquet, seed)
-    write_text(out / TEXT, manuscript.ready_to_paste(results, versions(), settings.smallest))
+    write_text(
+        out / TEXT,
+        manuscript.ready_to_paste({**results, "sessions": inputs["sessions"]}, versions(), settings.smallest),
+    )
     write_sidecar(out / TEXT, command=options.typed(), inputs=places, seed=seed, notes=notes)
     options.talk(f"{out / TEXT}: methods and results to paste")
     if figures:
@@ -146,7 +151,7 @@ def read_tables(
     needed: Mapping[str, Path], optional: Mapping[str, Path]
 ) -> tuple[dict[str, "pd.DataFrame"], list[Path]]:
     """Return tables by name, each from its folder, with their files; of those that need not be there, those that are."""
-    from gardenpath.study import read
+    from gardenpath.study import TABLES, DataError, read
     from gardenpath.study.table_files import table_file
 
     files = {name: table_file(folder, name) for name, folder in needed.items()}
@@ -155,7 +160,14 @@ def read_tables(
         for name, folder in optional.items()
         if folder.is_dir() and (path := table_file(folder, name)).exists()
     }
-    return {name: read(path, name) for name, path in files.items()}, list(files.values())
+    read_ones = {name: read(path, name) for name, path in files.items()}
+    empty = [name for name, table in read_ones.items() if table.empty]
+    lacking = FILLED if {*DATA} <= {*empty} else tuple(name for name in FILLED if name not in DATA)
+    if faults := [
+        f"{files[name]}: no rows; expected at least one ({TABLES[name].row})" for name in empty if name in lacking
+    ]:
+        raise DataError(faults)
+    return read_ones, list(files.values())
 
 
 def write_all(

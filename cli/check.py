@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     help="Language of items whose file states none, such as de.  [default: en, or the study's]",
 )
 @click.option("--rules", type=click.Choice(["blimp-nl"]), help="Make the conditions of this corpus errors.")
+@options.mapping
+@options.norm
 @click.option(
     "--all", "everything", is_flag=True, help="Show every finding, not the first three of a rule and paradigm."
 )
@@ -35,6 +37,8 @@ def command(
     format_: str | None,
     language: str | None,
     rules: str | None,
+    mapping: Path | None,
+    norm: tuple[tuple[str, str, str, str], ...],
     everything: bool,
     as_json: bool,
 ) -> None:
@@ -45,20 +49,26 @@ def command(
     """
     from gardenpath import stimuli, study
     from gardenpath.stimuli.findings import collapse, summary
+    from gardenpath.stimuli.norms import said_of
 
-    paths = list(materials)
+    paths, norms = list(materials), {}
     if len(paths) == 1 and paths[0].suffix == ".toml":
         plan = study.load(paths[0])
         paths, language = plan.paths(), language or plan.language
-    read, unreadable = stimuli.examine(*paths, format=format_, language=language)
-    findings = [*unreadable, *stimuli.check(read, rules=rules)]
+        mapping = mapping or plan.mapping_path()
+        norms = stimuli.read_norms(plan.materials.norms, plan.folder)
+    norms |= stimuli.read_norms(options.norms(norm))
+    read, unreadable = stimuli.examine(*paths, format=format_, language=language, mapping=mapping)
+    findings = [*unreadable, *stimuli.check(read, rules=rules, norms=norms)]
     summaries = summary(read, findings)
+    absent = stimuli.words_not_found(read, [f"{name}:sentence" for name in norms], norms)
     if as_json:
-        balance = json.loads(stimuli.balance_table(read).to_json(orient="records"))
+        balance = json.loads(stimuli.balance_table(read, norms).to_json(orient="records"))
         parts = {
             "findings": [dataclasses.asdict(finding) for finding in findings],
             "summary": [dataclasses.asdict(line) for line in summaries],
             "balance": balance,
+            **({"words_not_found": json.loads(absent.to_json(orient="records"))} if norms else {}),
         }
         click.echo(json.dumps(parts, ensure_ascii=False, indent=1))
     else:
@@ -71,6 +81,8 @@ def command(
     options.talk(
         f"{len(read.paradigms)} paradigms, {len(read.items)} items, {sentences} sentences: {', '.join(totals)}"
     )
+    for sentence in said_of(absent, norms):
+        options.talk(sentence)
     context.exit(1 if counts["error"] else 0)
 
 

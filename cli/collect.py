@@ -38,6 +38,13 @@ def platforms() -> list[str]:
     help="Key that hashes participants' ids, made on first use [default: participant.key beside the data].",
 )
 @click.option("--keep-ids", is_flag=True, help="Write participants' ids as they are: for labels of your own only.")
+@click.option(
+    "--barred",
+    multiple=True,
+    metavar="DATA",
+    type=click.Path(path_type=Path),
+    help="Data of an earlier study (folder with participant.key): who took part does not count here. Repeatable.",
+)
 @click.option("--previews", is_flag=True, help="With what was done through preview links, to look at the tables early.")
 @options.out
 @options.parquet
@@ -50,6 +57,7 @@ def command(
     prolific: tuple[Path, ...],
     key: Path | None,
     keep_ids: bool,
+    barred: tuple[Path, ...],
     previews: bool,
     out: Path,
     parquet: bool,
@@ -87,6 +95,7 @@ def command(
         prolific=prolific or None,
         key=key,
         keep_ids=keep_ids,
+        barred=barred,
     )
     parts = collect_parts(data, origin)
     sources = (*(map(Path, data) if platform else ()), mapping, materials, *prolific)
@@ -108,6 +117,9 @@ def command(
     )
     for path, rows in written.items():
         click.echo(f"{path}: {rows} rows")
+    if barred:
+        marked = study.read(out, "sessions")["excluded"].fillna("").str.startswith("took part in ")
+        options.talk(f"{options.count(int(marked.sum()), 'session')} of barred participants marked as not counting")
     if any(path.stem == "coverage" for path in written):
         options.talk(covered(study.read(out, "coverage")))
 

@@ -58,13 +58,15 @@ def command(
 
     Beside them stand the tables design_balance (trials of each paradigm and condition in each version), exposures
     (versions and readers of each sentence), matching (versions, conditions within each, fillers and targets in length
-    and frequency), design_lists where there are small lists and, where questions are asked,
+    and frequency, drawn in figures/matching), design_lists where there are small lists and, where questions are asked,
     design_questions, which is also printed where a right answer depends on the condition.
     """
     from gardenpath import experiment, stimuli, study
+    from gardenpath.analysis.reporting.figures import figure_style, matching_figures
     from gardenpath.analysis.reporting.wording import matching as wording
     from gardenpath.experiment import line_breaks
     from gardenpath.experiment.script import untranslated
+    from gardenpath.stimuli.norms import said_of
 
     plan = study.load(study_file)
     if skip_bad:
@@ -79,7 +81,14 @@ def command(
         options.talk(
             f"{plan.folder / plan.procedure.texts}: {options.count(len(english), 'text')} still in English: {named}"
         )
-    inputs = [study_file, *plan.paths(), *([plan.folder / plan.procedure.texts] if plan.procedure.texts else [])]
+    tables_of_words = [plan.folder / section.file for section in plan.materials.norms.values()]
+    inputs = [
+        study_file,
+        *plan.paths(),
+        *tables_of_words,
+        *filter(None, [plan.mapping_path()]),
+        *([plan.folder / plan.procedure.texts] if plan.procedure.texts else []),
+    ]
     folder = out or plan.folder / "versions"
     dealt = [file.version for file in files]
     names = {
@@ -97,21 +106,26 @@ def command(
         tables["design_lists"] = lists
     if len(questions):
         tables["design_questions"] = questions
-    matching = stimuli.versions_matching(dealt)
+    norms = stimuli.read_norms(plan.materials.norms, plan.folder)
+    matching = stimuli.versions_matching(dealt, norms)
     if len(matching):
         tables["matching"] = matching
     study.files.refuse_overwrite(
         [folder / name for name in [*(f"{f.name}.json" for f in files), *map("{}.csv".format, tables)]], force
     )
+    apart = plan.design.lists.apart if plan.design.lists else ""
     for file in files:
         path = file.write(folder)
         study.files.write_sidecar(path, command=options.typed(), inputs=inputs, seed=plan.seed)
-        click.echo(f"{path}: {_lists(file.version) if file.version.lists else _summary(file.version, names)}")
+        click.echo(f"{path}: {_lists(file.version, apart) if file.version.lists else _summary(file.version, names)}")
     for name, table in tables.items():
         study.write(table, name, folder, command=options.typed(), inputs=inputs, seed=plan.seed)
+    if len(matching) and matching["d"].notna().any():
+        figure_style.save(matching_figures.matching_figure(matching), "matching", folder / "figures")
     if len(questions) and any(_depends(trial, names) for version in dealt for trial in version.trials):
         click.echo(f"right answers depend on the condition:\n{_answers(questions)}")
-    for sentence in wording.designed(matching):
+    absent = stimuli.words_not_found(stimuli.read_study(plan), [f"{name}:sentence" for name in norms], norms)
+    for sentence in (*wording.designed(matching), *said_of(absent, norms)):
         options.talk(sentence)
     if few := _too_few_questions(plan, questions):
         options.talk(few)
@@ -156,13 +170,14 @@ def _span(counts: Iterable[int]) -> str:
     return " to ".join(str(n) for n in sorted({min(numbers), max(numbers)}))
 
 
-def _lists(version: "Version") -> str:
+def _lists(version: "Version", apart: str) -> str:
     """Return what the lists of a version come to, counted in them."""
     lists = [[trial for trial in part if trial.role == "target"] for part in version.parts()]
     times = Counter((trial.item.id, trial.condition) for some in lists for trial in some)
     conditions = sorted({condition for _, condition in times})
     by_item = {item: [times[item, condition] for condition in conditions] for item, _ in times}
-    twice = sum(len({trial.item.paradigm for trial in some}) < len(some) for some in lists)
+    names = [[trial.item.paradigm if apart == "paradigm" else trial.item.id for trial in some] for some in lists]
+    twice = sum(len({*some}) < len(some) for some in names)
     beside = Counter(trial.role for part in version.parts() for trial in part)
     parts = [
         f"{len(lists)} lists of {_span(map(len, lists))}, {times.total()} judgments",
@@ -171,7 +186,7 @@ def _lists(version: "Version") -> str:
             f"{_span(counts)} of them {condition}"
             for condition, counts in zip(conditions, zip(*by_item.values(), strict=True), strict=True)
         ),
-        f"{options.count(twice, 'list')} with a paradigm twice",
+        f"{options.count(twice, 'list')} with {'a paradigm' if apart == 'paradigm' else 'an item'} twice",
         *(f"{beside[role]} trials of {role}" for role in ("catch", "attention") if beside[role]),
     ]
     return "; ".join(parts)
@@ -191,7 +206,7 @@ def _refuse_errors(plan: "Study") -> None:
     """Raise `DataError` with what `check` finds wrong in the materials."""
     from gardenpath import stimuli, study
 
-    materials, _ = stimuli.examine(*plan.paths(), language=plan.language)
+    materials, _ = stimuli.examine(*plan.paths(), language=plan.language, mapping=plan.mapping_path())
     errors = stimuli.check(materials, only="error")
     if errors:
         more = [f"... and {options.count(len(errors) - 10, 'more error')}"] if len(errors) > 10 else []

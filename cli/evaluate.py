@@ -135,6 +135,7 @@ def command(
     study.files.refuse_overwrite([scoring.out / TABLE], scoring.force)
     earlier = comparing.earlier("pairs")
     read = scoring.read()
+    scoring.say_drafted(read, models)
     known = comparing.known(
         read,
         scores=pd.concat([study.read(folder, "sentence_scores") for folder in scores]) if scores else None,

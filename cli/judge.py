@@ -156,6 +156,7 @@ def command(
     templates = _only(lmscore.read_templates(*sources), ids)
     earlier = comparing.earlier("judgments")
     read = scoring.read()
+    scoring.say_drafted(read, models)
     comparing.known(read)  # says what is wrong with it before the work
     work = functools.partial(_judged, scoring, read, chosen=chosen, templates=templates, seed=seed, **how)
     done, failed = scoring.each_model(models, work)

@@ -75,6 +75,8 @@ def command(
     reservations.check_folder(out, files)
     reservations.check_label(participant)
     unfinished = None if resume is False else launch.unfinished(out, participant)
+    if unfinished is None:
+        _refuse_barred(source, participant)
     if resume and unfinished is None:
         raise click.UsageError(f"--resume: participant {participant} has no session in {out}")
     asks = unfinished is not None and resume is None
@@ -104,3 +106,19 @@ def command(
         options.talk(f"to go on:  {again(source, participant, out)}")
     if outcome.how == "interrupted":
         sys.exit(130)
+
+
+def _refuse_barred(source: Path, participant: str) -> None:
+    """Raise `DataError` for a code under which somebody took part in a study whose participants are barred."""
+    from gardenpath import study
+    from gardenpath.experiment.barring import read_barred
+
+    plan = None if source.suffix == ".json" else study.load(source)
+    if plan is None or plan.online is None:
+        return
+    for one in read_barred(plan.online.barred, plan.folder):
+        if one.holds(participant):
+            raise study.DataError(
+                f"{source}: participant {participant} took part in {one.source}, whose participants are barred (online.barred); "
+                "expected somebody else, or another code where it is somebody else"
+            )

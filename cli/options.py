@@ -13,6 +13,8 @@ import click
 if TYPE_CHECKING:
     from click._termui_impl import ProgressBar
 
+    from gardenpath.study.config import NormSection
+
 out = click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Folder or file to write.")
 force = click.option("--force", is_flag=True, help="Overwrite what is there.")
 seed = click.option(
@@ -44,6 +46,17 @@ def _able(context: click.Context, parameter: click.Parameter, wanted: bool) -> b
 
 parquet = click.option("--parquet", is_flag=True, callback=_able, help="Write tables as Parquet instead of CSV.")
 skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out what cannot be read, and name it.")
+mapping = click.option(
+    "--mapping", type=click.Path(path_type=Path), help="What the columns of a table of another lab are (TOML)."
+)
+norm = click.option(
+    "--norm",
+    "norm",
+    nargs=4,
+    multiple=True,
+    metavar="NAME FILE WORD VALUE",
+    help="Values of words from a table of your own (CSV, tabs, xlsx), such as  aoa AoA.xlsx Word Rating.Mean.  Repeatable.",
+)
 materials = click.argument("materials", nargs=-1, required=True, type=click.Path(path_type=Path))
 database = click.option(
     "--database",
@@ -55,6 +68,13 @@ data = click.option(
     "-o", "--out", type=click.Path(path_type=Path), help="Folder of the data [default: data/ beside STUDY.toml]."
 )
 study_file = click.argument("study_file", metavar="STUDY.toml", type=click.Path(path_type=Path))
+
+
+def norms(given: Sequence[tuple[str, str, str, str]]) -> "dict[str, NormSection]":
+    """Return the norms that a command line names, by name."""
+    from gardenpath.study.config import NormSection
+
+    return {name: NormSection(file, word, value) for name, file, word, value in given}
 
 
 def talk(message: str) -> None:

@@ -67,8 +67,8 @@ def command(study_file: Path, figures: bool, out: Path, force: bool) -> None:
         write_text(script, result.code)
         options.talk(f"{script}: the mixed models again, in R")
     if figures and result.figures:
-        for name, figure in result.figures.items():
-            figure_style.save(figure, name, folder)
+        for name, (figure, drawn) in result.figures.items():
+            figure_style.save(figure, name, folder, drawn)
         options.talk(f"{folder}: {len(result.figures)} figures, as SVG and PNG")
 
 

@@ -102,6 +102,16 @@ class Scoring:
             raise study.DataError(failed)
         return done, failed
 
+    def say_drafted(self, materials: "Materials", models: Sequence[str]) -> None:
+        """Warn of models that judge items which a model of their own family drafted."""
+        from gardenpath.stimuli.drafting.provenance import drafted_by_family
+
+        for model, drafters in drafted_by_family(materials.items, models).items():
+            drafted = ", ".join(f"{options.count(n, 'item')} by {name}" for name, n in drafters.items())
+            options.talk(
+                f"{model}: drafted by a model of its own family, which may judge them too well: {drafted}; compare  --by origin"
+            )
+
     def say_failed(self, failed: Sequence[str], done: int) -> None:
         """Raise `DataError` with the models that failed, once all else is written."""
         from gardenpath import study
@@ -118,11 +128,9 @@ class Scoring:
     def how(self, model: "Model") -> dict[str, Any]:
         """Return how a model's sentences are scored, as arguments of `lmscore.score` and `lmscore.evaluate`."""
         from gardenpath import lmscore
-        from gardenpath.lmscore.tokens.protocols import chosen
+        from gardenpath.lmscore.tokens.protocols import fitting
 
-        fitting = [name for name in self.protocols if lmscore.PROTOCOLS[name].masked == model.masked]
-        name = next(iter([*fitting, *self.protocols]), None)
-        protocol = replace(chosen(name, model.name, model.masked), joiner=self.joiner)
+        protocol = replace(fitting(self.protocols, model.name, model.masked), joiner=self.joiner)
         unigrams = self.unigrams and lmscore.read_unigrams(self.unigrams, model, protocol)
         return {"protocol": protocol, "unigrams": unigrams}
 

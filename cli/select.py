@@ -79,16 +79,24 @@ def command(
     stated = {"ms_per_bit": ms_per_bit, "source": source, "region": region, "term": term}
     effect = {name: value for name, value in stated.items() if value is not None}
     asked, pool, surprisal, inputs = selecting.prepared(materials, stimuli.Selection, given, effect=effect)
+    if asked.effect is None and (participants or runs):
+        raise click.UsageError("--participants and --runs are of an expected effect: give --ms-per-bit and --source")
+    if asked.effect is not None and surprisal is None:
+        raise click.UsageError(
+            "an expected effect is of surprisal: give --scores, the folder that  gardenpath score  wrote"
+        )
     study.files.refuse_overwrite([out / "items.jsonl", out / "certificate.json"], force)
     chosen = stimuli.select(pool, asked, surprisal=surprisal)
     certificate = {**dataclasses.asdict(chosen.certificate), "said": str(chosen.certificate)}
     study.files.write_text(out / "certificate.json", json.dumps(certificate, indent=1, ensure_ascii=False) + "\n")
     tables = {"covariates": chosen.covariates, "matching": chosen.matching}
-    if len(chosen.sets):
-        tables["matched_sets"] = chosen.sets
+    for name, table in (("matched_sets", chosen.sets), ("words_not_found", chosen.not_found)):
+        if len(table):
+            tables[name] = table
     if asked.effect is not None and surprisal is not None:
-        effects = stimuli.expected_effects(chosen.materials or pool, asked.effect, surprisal, model=asked.model)
-        tables["expected_effects"] = effects
+        effects = stimuli.expected_effects(pool, asked.effect, surprisal, model=asked.model)
+        here = {item.id for item in chosen.materials.items} if chosen.materials else set()
+        tables["expected_effects"] = effects.assign(chosen=effects["item"].isin(here))
     selecting.write(out, tables, chosen.materials, inputs, asked, certificate)
     click.echo(json.dumps(certificate, indent=1, ensure_ascii=False) if as_json else str(chosen.certificate))
     if chosen.materials is None:
@@ -107,28 +115,40 @@ def _power(
     """Say what effect is expected, which items carry none, and with what power it would be found."""
     import math
 
-    from gardenpath import analysis
+    from gardenpath import analysis, stimuli, study
     from gardenpath.analysis.modelling.simulated_trials import standard
 
     assert chosen.materials is not None
+    flat = effects.loc[~effects["contrast"]]
+    effects = effects[effects["chosen"]]
     mean, sd = float(effects["ms"].mean()), float(effects["ms"].std()) if len(effects) > 1 else 0.0
-    flat = effects.loc[~effects["contrast"], "item"].tolist()
+    term = str(effects["term"].iloc[0])
     click.echo(
-        f"Expected effect of {effects['term'].iloc[0]} in {effect.region}: {mean:.1f} ms (s.d. of items {sd:.1f}), "
-        f"from {effect.ms_per_bit:g} ms "
-        f"a bit (doi {effect.source})."
+        f"Expected effect of {term} in {effect.region}, second level less first: {mean:.1f} ms (s.d. of items {sd:.1f}), "
+        f"from {effect.ms_per_bit:g} ms a bit (doi {effect.source})."
     )
-    if flat:
-        named = ", ".join(flat[:8]) + (f" and {len(flat) - 8} more" if len(flat) > 8 else "")
-        options.talk(f"no contrast in surprisal (below 0.05 bits): {named}")
+    against = effects[(effects["ms"] * mean < 0) & effects["contrast"]]
+    for what, part in (
+        ("no contrast in surprisal (below 0.05 bits), chosen", flat[flat["chosen"]]),
+        ("no contrast in surprisal, in the rest of the pool", flat[~flat["chosen"]]),
+        ("chosen, with an effect in the other direction", against),
+    ):
+        if len(part):
+            named = ", ".join(part["item"][:8]) + (f" and {len(part) - 8} more" if len(part) > 8 else "")
+            options.talk(f"{what}: {options.count(len(part), 'item')}: {named}")
     if not participants:
         return
     paradigm = chosen.materials.paradigms[0]
     assumed = standard("log_rt")
+    parts = stimuli.covariates_table(chosen.materials, [f"words:{effect.region}"])["value"]
+    usual = effect.mean_rt * float(parts.mean())  # ms that the region takes
+    if abs(mean) >= 2 * usual:
+        raise study.DataError(
+            f"an expected effect of {mean:.0f} ms is no part of the {usual:.0f} ms that {effect.region} takes; see ms_per_bit"
+        )
     # The difference of logs about the mean time; what surprisal says of items adds to what else differs between them.
-    size = math.log((effect.mean_rt + mean / 2) / (effect.mean_rt - mean / 2))
-    slope = math.hypot(assumed.item_slope, sd / effect.mean_rt)
-    term = str(effects["term"].iloc[0])
+    size = math.log((usual + mean / 2) / (usual - mean / 2))
+    slope = math.hypot(assumed.item_slope, sd / usual)
     table = analysis.power_curve(
         size,
         participants=participants,

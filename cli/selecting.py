@@ -1,6 +1,7 @@
 """What select and split share: options, settings of a file with those of the command in their place, and what is written."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,8 @@ OPTIONS = (
         type=click.Path(path_type=Path),
         help="Corpus, or table with first, second and count, for bigram:PART.",
     ),
+    options.norm,
+    options.mapping,
     click.option("--language", metavar="TAG", help="Language of items whose file states none."),
     click.option("--effort", type=float, help="Multiplies how long is searched.  [default: 1]"),
     click.option(
@@ -59,6 +62,7 @@ def prepared(
     from gardenpath.stimuli.selection import settings
 
     covariates = dict(map(_covariate, given.pop("covariate")))
+    norms = options.norms(given.pop("norm"))
     given = {
         name: str(value) if isinstance(value, Path) else value
         for name, value in given.items()
@@ -79,19 +83,24 @@ def prepared(
     if effect:
         content = {**content, "effect": {**content.get("effect", {}), **effect}}
     asked = settings.settled({**content, **given}, kind, where=where)
-    read = stimuli.read(*paths, language=asked.language, skip_bad=asked.skip_bad)
+    mapping = None
+    if asked.mapping:
+        mapping = Path(asked.mapping) if "mapping" in given else folder / asked.mapping
+        inputs.append(mapping)
+    read = stimuli.read(*paths, language=asked.language, mapping=mapping, skip_bad=asked.skip_bad)
     # What a file names lies beside it; what the command names, where the command is typed.
     surprisal = None
     if asked.scores:
         scores = Path(asked.scores) if "scores" in given else folder / asked.scores
         surprisal = study.read(scores if scores.is_dir() else scores.parent, "surprisal")
         inputs += [path for path in [scores] if path.is_file()]
+    beside = {name: replace(section, file=str(folder / section.file)) for name, section in asked.norms.items()}
+    asked = replace(asked, norms={**beside, **norms})
     if asked.bigrams:
         bigrams = Path(asked.bigrams) if "bigrams" in given else folder / asked.bigrams
-        import dataclasses
-
-        asked = dataclasses.replace(asked, bigrams=str(bigrams))
+        asked = replace(asked, bigrams=str(bigrams))
         inputs.append(bigrams)
+    inputs += [Path(section.file) for section in asked.norms.values()]
     return asked, read, surprisal, [*inputs, *paths]
 
 
@@ -128,5 +137,6 @@ def write(
         stimuli.write(materials, path)
         study.files.write_sidecar(path, command=options.typed(), inputs=inputs, seed=asked.seed, notes=notes)
     if tables["matching"]["alike"].any():
-        figure = matching_figures.matching_figure(tables["matching"], asked.tolerance)
+        tolerances = {name: asked.tolerance_of(name) for name in asked.covariates}
+        figure = matching_figures.matching_figure(tables["matching"], tolerances)
         figure_style.save(figure, "matching", out / "figures")

@@ -41,6 +41,8 @@ def command(
     certificate = {**dataclasses.asdict(dealt.certificate), "said": str(dealt.certificate)}
     study.files.write_text(out / "certificate.json", json.dumps(certificate, indent=1, ensure_ascii=False) + "\n")
     tables = {"item_lists": dealt.item_lists, "covariates": dealt.covariates, "matching": dealt.matching}
+    if len(dealt.not_found):
+        tables["words_not_found"] = dealt.not_found
     selecting.write(out, tables, None, inputs, asked, certificate)
     for path, one in zip(files, dealt.lists, strict=False):
         stimuli.write(one, path)

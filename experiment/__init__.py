@@ -3,6 +3,7 @@
 from .browser import find_chromium, take_in_browser
 from .collect_data import collect
 from .model_participants import take_part
+from .norming_studies import norming_study
 from .platforms.exporting import export
 from .robots import Effects, HttpTransport, Robot, robot, simulate, take
 from .sessions import Event
@@ -17,6 +18,7 @@ __all__ = [
     "collect",
     "export",
     "find_chromium",
+    "norming_study",
     "read_versions",
     "robot",
     "simulate",

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gardenpath import study
+from gardenpath.study.table_sets import TableSet
 
+from .barring import barred_among, excluding, marked, noting_barred, read_barred
 from .event_tables import Tables, check_versions, joined, parts_of
 from .session_folders import read_files, read_records, read_sessions
 from .sessions import Session, SessionRecord
@@ -32,6 +34,7 @@ class Origin:
     prolific: str | Path | Sequence[str | Path] | None = None
     key: str | Path | None = None
     keep_ids: bool = False
+    barred: Sequence[str | Path] = ()
 
     def each(self, count: int) -> "list[Origin]":
         """Return that of each of several collections: they may have an export of Prolific each, or share one.
@@ -59,6 +62,7 @@ def collect(
     prolific: str | Path | Sequence[str | Path] | None = None,
     key: str | Path | None = None,
     keep_ids: bool = False,
+    barred: Sequence[str | Path] = (),
 ) -> dict[str, pd.DataFrame]:
     """Return the tables items, conditions, words, readings, responses and sessions of collected data, and demographics
     where any were asked.
@@ -74,6 +78,9 @@ def collect(
     tables items, conditions and words. Participants' ids are hashed with the key in the file `key`, by default `participant.key`
     beside the data, unless `keep_ids`; the labels of a plain table are kept unless a `key` is given. `prolific` is Prolific's
     export of demographics, joined by these hashes; who has revoked consent is removed from every table.
+
+    `barred` are the data of earlier studies, such as the norming of the items, each with its participant.key: the sessions of who
+    took part in them are marked as not counting (`barring`).
 
     >>> import tempfile
     >>> from importlib.resources import files
@@ -92,8 +99,9 @@ def collect(
         prolific=prolific,
         key=key,
         keep_ids=keep_ids,
+        barred=barred,
     )
-    return joined(collect_parts(data, origin))
+    return TableSet(joined(collect_parts(data, origin)))
 
 
 def collect_parts(data: str | Path | Sequence[str | Path], origin: Origin | None = None) -> Iterator[Tables]:
@@ -116,18 +124,23 @@ def _parts(data: str | Path, origin: Origin) -> Iterator[Tables]:
 
     platform, prolific = origin.platform, origin.prolific
     name = collecting.namer(data, platform, origin.key, origin.keep_ids) if platform or prolific else str
+    earlier = read_barred(origin.barred)
+    who: dict[str, str] = {}
+    if platform and earlier:
+        name = noting_barred(name, earlier, who)
     parts: Iterable[Tables]
     if platform is None:
         own = recorded(data, origin.previews)
         people = {session.participant for session in own.sessions}
-        parts = parts_of(own.records(), own.files, where=str(data))
+        records = excluding(own.records(), barred_among(data, people, earlier))
+        parts = parts_of(records, own.files, where=str(data))
     else:
         tables = collecting.collect_from(data, platform, mapping=origin.mapping, materials=origin.materials, name=name)
         # A table of words' means has nobody in it.
         people, parts = set(tables["sessions"]["participant"]) if "sessions" in tables else set(), [tables]
     if isinstance(prolific, str | Path):
         parts = demographics.join(parts, people, demographics.read(prolific), name)
-    yield from parts
+    yield from (marked(tables, who) for tables in parts)
 
 
 @dataclass(frozen=True)

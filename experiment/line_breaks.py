@@ -5,19 +5,19 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from gardenpath.stimuli import CRITICAL, Item, Sentence
+from gardenpath.study.graphemes import graphemes, is_emoji
 
 if TYPE_CHECKING:
     from .versions import VersionFile
 
 
 def columns(text: str) -> int:
-    """Return how many letters' room a text takes: an ideograph that of two, a mark on a letter none.
+    """Return how many letters' room a text takes: an ideograph that of two, an emoji too, a mark on a letter none.
 
-    >>> columns("naïve"), columns("他在家")
-    (5, 6)
+    >>> columns("naïve"), columns("他在家"), columns("👨‍👩‍👧")
+    (5, 6, 2)
     """
-    wide = sum(unicodedata.east_asian_width(one) in "WF" for one in text)
-    return len(text) + wide - sum(unicodedata.combining(one) > 0 for one in text)
+    return sum(2 if unicodedata.east_asian_width(one[0]) in "WF" or is_emoji(one) else 1 for one in graphemes(text))
 
 
 def breaks(sentences: Iterable[Sentence], width: int) -> tuple[int, ...]:

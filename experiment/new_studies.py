@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gardenpath import study
 from gardenpath.stimuli import Item, Materials, Paradigm, check, examine
@@ -21,11 +21,15 @@ from gardenpath.study.polar_answers import as_yes_no
 
 from .standard_texts import START, Texts, languages, to_translate
 
+if TYPE_CHECKING:
+    import jinja2
+
 KIND = ".kind.toml"
 SHARE = 0.5  # of the sentences with a question, those that are followed by it
 TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 EXAMPLES = "en"  # in this language there are examples of everything
 TEXTS = "texts.toml"
+SCHEMA = "study.schema.json"
 PLACEHOLDER = "English placeholder: replace it"
 SHOWN = 10  # faults that are spelt out
 
@@ -80,7 +84,7 @@ def new_study(folder: str | Path, kind: str, *, language: str = "en", table: str
 
     >>> with tempfile.TemporaryDirectory() as place:
     ...     [path.name for path in new_study(Path(place, "study"), "spr", language="de").paths]
-    ['study.toml', 'items.csv', 'README.md']
+    ['study.toml', 'items.csv', 'README.md', 'study.schema.json']
     """
     folder = Path(folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -114,7 +118,8 @@ def new_study(folder: str | Path, kind: str, *, language: str = "en", table: str
     )
 
 
-def _read(name: str) -> str:
+def read_start(name: str) -> str:
+    """Return the text of a file of `starts/`."""
     return (files("gardenpath.experiment.starts") / name).read_text("utf-8")
 
 
@@ -122,7 +127,7 @@ def _kind(name: str) -> Kind:
     if name not in kinds():
         raise ValueError(f"kind is {name!r}; expected one of {', '.join(kinds())}")
     file = f"{name}{KIND}"
-    return study.config.structure(Kind, {"name": name, **tomllib.loads(_read(file))}, where=file)
+    return study.config.structure(Kind, {"name": name, **tomllib.loads(read_start(file))}, where=file)
 
 
 @dataclass(frozen=True)
@@ -152,7 +157,7 @@ def _examples(kind: Kind, language: str) -> _Content:
     """Return the example items, without the columns that the kind has no use for."""
     tag = language.partition("-")[0]
     there = (files("gardenpath.experiment.starts") / f"{kind.items}.{tag}.csv").is_file()
-    rows = list(csv.DictReader(io.StringIO(_read(f"{kind.items}.{tag if there else EXAMPLES}.csv"), newline="")))
+    rows = list(csv.DictReader(io.StringIO(read_start(f"{kind.items}.{tag if there else EXAMPLES}.csv"), newline="")))
     columns = [name for name in (*rows[0], "language") if name not in kind.leaves_out]
     rows = [row | {"language": language} for row in rows]
     if not there:
@@ -225,27 +230,26 @@ def _with_question(content: _Content) -> int:
 
 def _pages(name: str, kind: Kind, language: str, content: _Content) -> dict[str, str]:
     """Return the text of each file that is written beside the items."""
-    import jinja2
-
-    env = jinja2.Environment(undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False)
-    env.filters["toml"] = _toml
-    share = int(100 * SHARE * _with_question(content) / len(content.materials.items)) / 100 if kind.asks else 0
-    asked = round(share * len(content.materials.items))
+    env = environment()
+    dealt = _dealt(content)
+    asked = round(SHARE * _with_question(content)) if kind.asks else 0
     asks = ["comprehension"] if asked else []
-    known = _base(language) in languages()
+    known = base_tag(language) in languages()
     given: dict[str, Any] = {
         "name": name, "kind": kind, "language": language, "texts": Texts(language if known else EXAMPLES)[START],
         "to_translate": None if known else TEXTS, "file": content.file, "missing": content.missing,
-        "placeholders": content.placeholders, "example": content.example, "fillers": content.fillers, "asked": asked, "share": share,
-        "asks": _toml(asks), "asks_and": lambda task: _toml([*asks, task]),
-        "practice": [_toml(entry) for entry in _practice(kind, language, bool(asks))],
-        "english_practice": _base(language) not in _practised(),
-        "no_adjacent": len(content.targets) > 1, **_dealt(content), "found": [] if content.example else _found(content),
+        "placeholders": content.placeholders, "example": content.example, "fillers": content.fillers, "asked": asked,
+        "share": float(f"{asked / _shown(content, dealt['items']):.3f}"),
+        "asks": as_toml(asks), "asks_and": lambda task: as_toml([*asks, task]),
+        "practice": [as_toml(entry) for entry in _practice(kind, language, bool(asks))],
+        "english_practice": base_tag(language) not in _practised(),
+        "no_adjacent": len(content.targets) > 1, **dealt, "found": [] if content.example else _found(content),
         "described": _described(content), "simulate": _terms(kind, content),
     }  # fmt: skip
     given["procedure"] = env.from_string(kind.procedure).render(given).rstrip()
     given["participants"] = 6 * given["versions"]
-    pages = {page: env.from_string(_read(f"{page}.jinja")).render(given) for page in ("study.toml", "README.md")}
+    pages = {page: env.from_string(read_start(f"{page}.jinja")).render(given) for page in ("study.toml", "README.md")}
+    pages[SCHEMA] = editors_schema()
     return pages if known else {**pages, TEXTS: to_translate(language)}
 
 
@@ -255,6 +259,12 @@ def _dealt(content: _Content) -> dict[str, int | None]:
     counts = [len(content.items_of(paradigm.id)) for paradigm in content.targets]
     most = min(count - count % versions for count in counts)
     return {"versions": versions, "items": most if most and any(count % versions for count in counts) else None}
+
+
+def _shown(content: _Content, items: int | None) -> int:
+    """Return how many targets and fillers a participant sees; of each paradigm of targets so many `items`, else all."""
+    counts = [len(content.items_of(filler)) for filler in content.fillers]
+    return sum(counts + [items or len(content.items_of(paradigm.id)) for paradigm in content.targets])
 
 
 def _found(content: _Content) -> list[str]:
@@ -293,7 +303,7 @@ def _key(name: str) -> str:
 def _practice(kind: Kind, language: str, asks: bool) -> Sequence[object]:
     """Return the entries of practice: pairs, sentences, or tables of what the kind needs of a sentence."""
     by_language = _practised()
-    given = by_language.get(_base(language), by_language[EXAMPLES])
+    given = by_language.get(base_tag(language), by_language[EXAMPLES])
     if kind.pairs:
         return list(given["pairs"])
     kept = {"sentence", *(("question", "answer") if asks else ()), *kind.needs}
@@ -304,17 +314,39 @@ def _practice(kind: Kind, language: str, asks: bool) -> Sequence[object]:
 
 def _practised() -> dict[str, Any]:
     """Return the sentences for practice by language."""
-    return tomllib.loads(_read("practice.toml"))
+    return tomllib.loads(read_start("practice.toml"))
 
 
-def _base(language: str) -> str:
+def base_tag(language: str) -> str:
+    """Return the language of a tag, without script or region."""
     return language.partition("-")[0]
 
 
-def _toml(value: object) -> str:
+def environment() -> "jinja2.Environment":
+    """Return what fills the templates of `starts/`."""
+    import jinja2
+
+    env = jinja2.Environment(undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False)
+    env.filters["toml"] = as_toml
+    return env
+
+
+def editors_schema() -> str:
+    """Return the schema of study.toml, by which editors complete and check its keys."""
+    return (files("gardenpath.experiment") / SCHEMA).read_text("utf-8")
+
+
+def sentences_for_practice(language: str) -> tuple[list[str], bool]:
+    """Return sentences for practice, and whether they are English placeholders in another language."""
+    by_language = _practised()
+    given = by_language.get(base_tag(language), by_language[EXAMPLES])
+    return [entry["sentence"] for entry in given["sentences"]], base_tag(language) not in by_language
+
+
+def as_toml(value: object) -> str:
     """Return a text, a list or a table as TOML on one line."""
     if isinstance(value, Mapping):
-        return f"{{ {', '.join(f'{name} = {_toml(part)}' for name, part in value.items())} }}"
+        return f"{{ {', '.join(f'{name} = {as_toml(part)}' for name, part in value.items())} }}"
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return f"[{', '.join(map(_toml, value))}]"
+        return f"[{', '.join(map(as_toml, value))}]"
     return json.dumps(value, ensure_ascii=False)

@@ -18,7 +18,7 @@ PLATFORMS = {"PROLIFIC_PID": "prolific", "survey_code": "sona", "participant": "
 LAB = "lab"  # nobody who sits in the lab is sent anywhere
 KIOSK = "kiosk_"  # begins the names of a kiosk's texts
 # Endings for which a platform wants the submission back unless the study has a code for them.
-RETURNED = ("refused", "unsuitable", "screened_out", "withdrawn", "full", "closed", "expired", "departed")
+RETURNED = ("refused", "unsuitable", "screened_out", "withdrawn", "full", "closed", "expired", "departed", "barred")
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from .cache.remembered import load_cached
 from .cache.token_cache import cached
+from .cloze import cloze_probabilities
 from .elsewhere import scores_from
 from .judging.judgments import judge
 from .judging.participants import answer_questions, answers_likelihood
@@ -32,6 +33,7 @@ __all__ = [
     "answer_questions",
     "answers_likelihood",
     "cached",
+    "cloze_probabilities",
     "continuations",
     "estimate_ngram",
     "evaluate",

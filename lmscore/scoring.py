@@ -197,16 +197,24 @@ def _onward(progress: Progress | None, before: int, total: int) -> Progress | No
 
 def _check_all(materials: Materials, model: Model, protocol: Protocol) -> None:
     """Raise `study.DataError` with every sentence that has no tokens, or whose words or critical region have none."""
-    faults = []
-    for item in materials.items:
-        for condition, sentence in item.sentences.items():
-            try:
-                encoded = encode_sentence(item, sentence, model, protocol)
-                units(encoded, sentence)
-                reductions.region_tokens(encoded, sentence)
-            except ValueError as error:
-                faults.append(_where(item, condition, error))
-    _raise(faults)
+    _raise([fault for item in materials.items for fault in _faults(item, model, protocol)])
+
+
+def _faults(item: Item, model: Model, protocol: Protocol) -> Iterator[str]:
+    for condition, sentence in item.sentences.items():
+        try:
+            encoded = encode_sentence(item, sentence, model, protocol)
+            units(encoded, sentence)
+            reductions.region_tokens(encoded, sentence)
+        except ValueError as error:
+            yield _where(item, condition, error)
+
+
+def scorable(materials: Materials, model: Model, protocol: Protocol) -> tuple[Materials, dict[str, str]]:
+    """Return the materials without the items that a model cannot score, and why it cannot, by item."""
+    faults = {item.id: "; ".join(found) for item in materials.items if (found := [*_faults(item, model, protocol)])}
+    items = tuple(item for item in materials.items if item.id not in faults)
+    return Materials(materials.paradigms, items, materials.places), faults
 
 
 def evaluate(
@@ -291,14 +299,18 @@ def pair_values(
 
 
 def pair_rows(
-    materials: Materials, values: Values, measures: Iterable[str], model: str, protocol: str
+    materials: Materials, values: Values, measures: Iterable[str], model: str, protocol: str, *, of_part: bool = False
 ) -> list[dict[str, object]]:
-    """Return the rows of the table `pairs`; `values` are scores in nats by item, condition and measure."""
+    """Return the rows of the table `pairs`; `values` are scores in nats by item, condition and measure.
+
+    Where the materials are part of more, a measure may have no pair among them.
+    """
     phenomena = {paradigm.id: paradigm.phenomenon for paradigm in materials.paradigms}
     rows: list[dict[str, object]] = []
     for measure in measures:
         compared = [item for item in materials.items if _is_compared(item, measure, values)]
-        _check_compared(measure, len(compared), len(materials.items))
+        if not of_part:
+            _check_compared(measure, len(compared), len(materials.items))
         for item in compared:
             good, bad = (values[item.id, condition, measure] for condition in (GRAMMATICAL, UNGRAMMATICAL))
             place = {"phenomenon": phenomena[item.paradigm], "paradigm": item.paradigm, "item": item.id}

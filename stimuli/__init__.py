@@ -20,6 +20,8 @@ from .items import (
     Region,
     Sentence,
 )
+from .norms import Norm, read_norms
+from .norms import not_found as words_not_found
 from .orderings import Ordering
 from .selection.choosing import Certificate, Selected, select
 from .selection.covariates import covariates_table
@@ -47,6 +49,7 @@ __all__ = [
     "Grammar",
     "Item",
     "Materials",
+    "Norm",
     "Ordering",
     "Paradigm",
     "Question",
@@ -75,10 +78,12 @@ __all__ = [
     "questions_of",
     "read",
     "read_grammar",
+    "read_norms",
     "read_study",
     "select",
     "split",
     "versions_matching",
+    "words_not_found",
     "words_table",
     "write",
 ]

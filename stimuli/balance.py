@@ -8,9 +8,9 @@ item, so that it is near zero and the quotient unbounded.
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from gardenpath import study
 
@@ -22,7 +22,9 @@ from .text_checks import UNSPACED, base_language, listed
 if TYPE_CHECKING:
     import pandas as pd
 
-Measure = Literal["letters", "zipf"]
+    from .norms import Norms
+
+Measure = str  # letters, zipf, or a norm
 PARTS = ("before", CRITICAL, "after", CUE, "rest", "sentence")
 NAMES = {
     "before": "the word before the critical region",
@@ -53,8 +55,8 @@ class Contrast:
     d: float | None
 
 
-def balance_table(materials: Materials) -> "pd.DataFrame":
-    """Return table `balance`: every two conditions of every paradigm in the length and frequency of each region.
+def balance_table(materials: Materials, norms: "Norms | None" = None) -> "pd.DataFrame":
+    """Return table `balance`: every two conditions of every paradigm in the length and frequency of each region, and in `norms`.
 
     The parts are the critical region, the word directly before and after it, the cue, the sentence without its cue
     (`rest`), and the whole sentence.
@@ -68,7 +70,7 @@ def balance_table(materials: Materials) -> "pd.DataFrame":
     """
     import pandas as pd
 
-    rows = [vars(contrast) for contrast in contrasts(segment(materials))]
+    rows = [vars(contrast) for contrast in contrasts(segment(materials, norms))]
     frame = pd.DataFrame(rows, columns=study.TABLES["balance"].names)
     frame["d"] = [None if d is None or math.isinf(d) else d for d in frame["d"]]
     return study.check(frame, "balance")
@@ -82,7 +84,7 @@ def unbalanced_conditions(segmented: SegmentedMaterials) -> Iterator[Fault]:
         contrast_itself = c.region == CUE or (c.region == "sentence" and c.paradigm in with_cue)
         if c.d is None or abs(c.d) <= LARGE or c.n_items < FEWEST or contrast_itself:
             continue
-        what = "mean letters" if c.measure == "letters" else "mean Zipf frequency"
+        what = {"letters": "mean letters", "zipf": "mean Zipf frequency"}.get(c.measure, f"mean {c.measure}")
         size = "the same in all items" if math.isinf(c.d) else f"standardised difference {c.d:.2f}"
         means = f"{c.mean_a:.2f} ({c.condition_a}), {c.mean_b:.2f} ({c.condition_b})"
         yield segmented.paradigms[c.paradigm], "", f"{what} of {NAMES[c.region]}: {means}; {size}"
@@ -98,17 +100,24 @@ def contrasts(segmented: SegmentedMaterials) -> Iterator[Contrast]:
             if base_language(language) in UNSPACED and member.sentence.segmentation is None:
                 continue
             if language not in lexicons:
-                lexicons[language] = _Lexicon(language)
+                lexicons[language] = _Lexicon(language, segmented.norms)
             for part, words in _parts(member):
                 for measure, value in lexicons[language].measured(words):
                     values.setdefault((part, measure, member.condition), {})[member.item.id] = value
-        yield from _of_paradigm(name, list(segmented.paradigms[name].conditions()), values)
+        yield from _of_paradigm(
+            name,
+            list(segmented.paradigms[name].conditions()),
+            values,
+            dict.fromkeys(("letters", "zipf", *segmented.norms)),
+        )
 
 
 def _of_paradigm(
-    paradigm: str, conditions: list[str], values: Mapping[tuple[str, Measure, str], Mapping[str, float]]
+    paradigm: str,
+    conditions: list[str],
+    values: Mapping[tuple[str, Measure, str], Mapping[str, float]],
+    measures: Iterable[Measure],
 ) -> Iterator[Contrast]:
-    measures: tuple[Measure, ...] = ("letters", "zipf")
     for part, measure, (one, two) in itertools.product(PARTS, measures, itertools.combinations(conditions, 2)):
         a, b = values.get((part, measure, one), {}), values.get((part, measure, two), {})
         both = [item for item in a if item in b]
@@ -133,8 +142,9 @@ def _parts(member: Member) -> Iterator[tuple[str, tuple[str, ...]]]:
 class _Lexicon:
     """Letters and Zipf frequency of the words of a language, each looked up once."""
 
-    def __init__(self, language: str) -> None:
-        self.code = listed(language)
+    def __init__(self, language: str, norms: "Norms") -> None:
+        self.code = None if "zipf" in norms else listed(language)
+        self.norms = norms
         self.letters: dict[str, int] = {}
         self.zipf: dict[str, float] = {}
 
@@ -149,6 +159,9 @@ class _Lexicon:
             yield "letters", sum(map(self.letters.__getitem__, words))
         if words and self.code is not None:
             yield "zipf", sum(map(self.zipf.__getitem__, words)) / len(words)
+        for name, norm in self.norms.items():
+            if (mean := norm.mean(words)) is not None:
+                yield name, mean
 
 
 def _moments(values: list[float]) -> tuple[float, float]:

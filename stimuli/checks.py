@@ -9,6 +9,7 @@ from .factor_checks import factor_names
 from .findings import Finding, Severity
 from .items import Item, Materials, Paradigm, SourceLine
 from .maze_checks import repeated_alternatives, same_alternatives, unlike_alternatives
+from .norms import Norms
 from .region_checks import (
     critical_order,
     critical_punctuation,
@@ -27,6 +28,7 @@ from .region_checks import (
 )
 from .segmentation import Fault, SegmentedMaterials, segment
 from .text_checks import (
+    decomposed,
     final_punctuation,
     garbled_characters,
     initial_capitals,
@@ -48,12 +50,15 @@ class Rule:
     breaches: Callable[[SegmentedMaterials], Iterable[Fault]]
 
 
-def check(materials: Materials, *, rules: str | None = None, only: Severity | None = None) -> list[Finding]:
+def check(
+    materials: Materials, *, rules: str | None = None, only: Severity | None = None, norms: Norms | None = None
+) -> list[Finding]:
     """Return the findings of every rule, ordered by file and line.
 
     `rules="blimp-nl"` makes breaches of the three BLiMP-NL conditions and missing regions errors; otherwise a
     sentence without a critical region is a warning, since scoring whole sentences needs none. What a paradigm's
     `waivers` name has the severity `waived` and carries the reason. `only` looks for findings of one severity.
+    Conditions are compared in `norms` too.
 
     >>> from gardenpath import stimuli
     >>> sentence = stimuli.Sentence("No dog has ever barked.")
@@ -64,7 +69,7 @@ def check(materials: Materials, *, rules: str | None = None, only: Severity | No
     """
     if rules not in (None, "blimp-nl"):
         raise ValueError(f"rules is {rules!r}; expected 'blimp-nl' or nothing")
-    segmented = segment(materials)
+    segmented = segment(materials, norms)
     firsts = {items[0][0].item.paradigm: items[0][0].item for items in segmented.by_paradigm().values() if items}
     findings = []
     for rule in RULES:
@@ -153,6 +158,7 @@ RULES: tuple[Rule, ...] = (
     Rule("spacing", "warning", "stray spaces are tokens for models and gaps for readers", spacing),
     Rule("invisible-character", "error", "models see characters that readers and authors do not", invisible_characters),
     Rule("garbled-character", "error", "readers and models get other characters than were written", garbled_characters),
+    Rule("decomposed", "warning", "models and lists take a letter and its mark apart for another word", decomposed),
     Rule(
         "mixed-scripts",
         "error",

@@ -11,7 +11,7 @@ from gardenpath import study
 from .experiment_dealing import dealt_apart, sharing, shown_twice
 from .formats import marked_csv, read_study
 from .items import Item, Materials, Paradigm, Question, Sentence
-from .list_dealing import dealt_lists, in_rounds, list_faults
+from .list_dealing import dealt_lists, in_rounds, kept_apart, list_faults
 from .orderings import Ordering
 from .question_dealing import Answers, LatinSquare, choose
 from .task_shares import SHARED, ask, without
@@ -183,7 +183,8 @@ class Design(study.DesignSection):
         items: dict[str, list[Item]] = {}
         for rotation in rotations:
             if rotation.role == "target":
-                items.setdefault(rotation.paradigm.id, []).extend(rotation.items)
+                for item in rotation.items:
+                    items.setdefault(kept_apart(item, lists), []).append(item)
         if faults := list(list_faults({name: len(some) for name, some in items.items()}, lists)):
             where = f"experiment {seed.rpartition('-')[2]}: " if self.experiments > 1 else ""
             raise ValueError("\n".join(where + fault for fault in faults))

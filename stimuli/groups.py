@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from gardenpath import study
 
+from .drafting.provenance import ORIGIN, origin
 from .items import Materials
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ def groups_of(materials: Materials, factors: Iterable[str]) -> "pd.DataFrame":
 
     The table has the columns item, factor and level.
     A paradigm is word-shuffling where the members of all its pairs have the same words and marks in another order (Ide et al. 2025,
-    doi 10.18653/v1/2025.naacl-long.380), capitals aside. A column that no item has is a `DataError`.
+    doi 10.18653/v1/2025.naacl-long.380), capitals aside. By `origin`, items without one were made by hand. A column that no item
+    has is a `DataError`.
 
     >>> from gardenpath import stimuli
     >>> def item(name, good, bad):
@@ -54,6 +56,8 @@ def groups_of(materials: Materials, factors: Iterable[str]) -> "pd.DataFrame":
                 levels[item.id] = "shuffled" if item.paradigm in shuffled else "other"
             elif factor == LANGUAGE:
                 levels[item.id] = item.language
+            elif factor == ORIGIN and any(ORIGIN in other.extra for other in materials.items):
+                levels[item.id] = origin(item)
             elif factor in item.extra:
                 levels[item.id] = item.extra[factor]
         if not levels:

@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gardenpath import study
+from gardenpath.study.graphemes import letters
 
 from .items import Materials
 
 if TYPE_CHECKING:
     import pandas as pd
 
+CUT_BY_PROGRAMS = ("zh", "ja", "ko")
 log = logging.getLogger("gardenpath")
+logging.getLogger("jieba").disabled = True  # which cuts Chinese words, and tells of its dictionary on stderr
 
 
 def items_table(materials: Materials) -> "pd.DataFrame":
@@ -98,8 +101,8 @@ def words_table(materials: Materials) -> "pd.DataFrame":
 
 
 def word_length(word: str) -> int:
-    """Return the letters and digits of a word, as characters."""
-    return sum(character.isalnum() for character in word)
+    """Return the letters, digits and emoji of a word, as its readers count them."""
+    return letters(word)
 
 
 @functools.cache
@@ -119,7 +122,20 @@ def zipf(word: str, language: str) -> float | None:
 
 @functools.cache
 def _no_list(language: str) -> None:
-    log.warning("wordfreq as installed has no frequency list for the language %r; zipf stays empty", language)
+    log.warning("%s; zipf stays empty", no_list(language))
+
+
+def no_list(language: str) -> str:
+    """Return why a language has no frequencies, and what to do.
+
+    >>> no_list("th")
+    "there is no frequency list for the language 'th'; a list of your own is a norm called zipf (docs/selection.md)"
+    """
+    if language.lower().partition("-")[0] in CUT_BY_PROGRAMS:
+        return (
+            f"frequencies of the language {language!r} need programs that cut its words: pip install 'gardenpath[cjk]'"
+        )
+    return f"there is no frequency list for the language {language!r}; a list of your own is a norm called zipf (docs/selection.md)"
 
 
 def _table(name: str, rows: Sequence[tuple[object, ...]]) -> "pd.DataFrame":

@@ -18,6 +18,11 @@ T = TypeVar("T")
 DRAWS = 20  # of all lists, where items share sentences or the last list is shorter; else the first succeeds
 
 
+def kept_apart(item: Item, lists: study.ListsSection) -> str:
+    """Return the name of what a list has one item of: the item's paradigm, or the item."""
+    return item.paradigm if lists.apart == "paradigm" else item.id
+
+
 def list_faults(counts: Mapping[str, int], lists: study.ListsSection) -> Iterator[str]:
     """Yield why so many items of each paradigm cannot be dealt to such lists, with the numbers that could.
 
@@ -27,7 +32,10 @@ def list_faults(counts: Mapping[str, int], lists: study.ListsSection) -> Iterato
     items, size, readers = sum(counts.values()), lists.items, lists.readers
     number, over = divmod(items * readers, size)
     if number and len(counts) < size:
-        yield f"lists of {size} items of different paradigms need {size} paradigms; there are {len(counts)}"
+        if lists.apart == "item":
+            yield f"lists of {size} items need {size} items; there are {len(counts)}"
+        else:
+            yield f"lists of {size} items of different paradigms need {size} paradigms; there are {len(counts)}"
         return
     if over and not lists.shorter:
         step = size // gcd(items, size)
@@ -50,10 +58,12 @@ def list_faults(counts: Mapping[str, int], lists: study.ListsSection) -> Iterato
 def dealt_lists(items: Mapping[str, Sequence[Item]], lists: study.ListsSection, seed: str) -> list[list[Item]]:
     """Return lists of items of different paradigms, each item in as many as it gets readers; no list shows a sentence twice.
 
+    With `lists.apart` "item" each item is its own paradigm here.
+
     At any place in the sequence the items of a paradigm, and paradigms as parts of their own, have been dealt as evenly as can be.
     The arithmetic of `list_faults` holds. Raises `ValueError` where no such lists are found.
     """
-    alike = _alike(list(chain(*items.values())))
+    alike = _alike(list(chain(*items.values())), lists)
     for draw in range(DRAWS):
         if dealt := _dealt(items, lists, alike, Random(f"{seed}-{draw}")):
             return dealt
@@ -90,7 +100,7 @@ def _dealt(
     return dealt
 
 
-def _alike(items: Sequence[Item]) -> dict[str, set[str]]:
+def _alike(items: Sequence[Item], lists: study.ListsSection) -> dict[str, set[str]]:
     """Return, for each item with a sentence that one of another paradigm has too, those others."""
     having: dict[str, list[Item]] = defaultdict(list)
     for item in items:
@@ -99,7 +109,7 @@ def _alike(items: Sequence[Item]) -> dict[str, set[str]]:
     alike: dict[str, set[str]] = defaultdict(set)
     for same in having.values():
         for item in same if len(same) > 1 else ():
-            if others := {other.id for other in same if other.paradigm != item.paradigm}:
+            if others := {other.id for other in same if kept_apart(other, lists) != kept_apart(item, lists)}:
                 alike[item.id] |= others
     return alike
 

@@ -55,7 +55,9 @@ def partial_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
             outside = (0, region.start), (region.end, len(member.text))
             cut = [word.text for word in words if any(_letters(word, *part) for part in outside)]
             if cut:
-                message = f"region {region.name!r} cuts the word {cut[0]!r}; expected whole words"
+                clitic = any(mark in cut[0] for mark in "'’-")
+                or_else = ", or a column segmentation that makes words of its parts" if clitic else ""
+                message = f"region {region.name!r} cuts the word {cut[0]!r}; expected whole words{or_else}"
                 yield member.item, member.condition, message
 
 

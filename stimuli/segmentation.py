@@ -2,9 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from .items import CRITICAL, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Paradigm, Sentence
+
+if TYPE_CHECKING:
+    from .norms import Norms
 
 Fault = tuple[Item | Paradigm, str, str]  # whose, condition ('' for all), message
 NOWHERE = range(0)
@@ -42,6 +46,7 @@ class SegmentedMaterials:
     materials: Materials
     paradigms: Mapping[str, Paradigm]
     items: tuple[tuple[Member, ...], ...]
+    norms: "Norms" = field(default_factory=dict)
 
     def members(self) -> Iterator[Member]:
         """Yield every sentence."""
@@ -64,14 +69,14 @@ class SegmentedMaterials:
                 yield members[0].item, named[GRAMMATICAL], named[UNGRAMMATICAL]
 
 
-def segment(materials: Materials) -> SegmentedMaterials:
-    """Return the materials with every sentence cut into words once."""
+def segment(materials: Materials, norms: "Norms | None" = None) -> SegmentedMaterials:
+    """Return the materials with every sentence cut into words once, and the norms that conditions are compared in."""
     items = tuple(
         tuple(_member(item, condition, sentence) for condition, sentence in item.sentences.items())
         for item in materials.items
         if item.sentences
     )
-    return SegmentedMaterials(materials, {p.id: p for p in materials.paradigms}, items)
+    return SegmentedMaterials(materials, {p.id: p for p in materials.paradigms}, items, norms or {})
 
 
 def _member(item: Item, condition: str, sentence: Sentence) -> Member:

@@ -6,7 +6,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
-from .item_tables import zipf
+from .item_tables import no_list, zipf
 from .region_checks import EDGES
 from .segmentation import Fault, Member, SegmentedMaterials
 
@@ -34,6 +34,7 @@ JOINING = frozenset(
     )
 )
 JOINERS = "\u200c\u200d"
+EMOJI_PARTS = re.compile("[\u200d\U000e0020-\U000e007f]")  # join a family, and spell the flag of Scotland
 FRENCH_SPACES = "\u00a0\u202f"
 EAST_ASIAN = frozenset(
     ("CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HALFWIDTH", "IDEOGRAPHIC", "BOPOMOFO", "HANGUL")
@@ -120,6 +121,7 @@ def invisible_characters(segmented: SegmentedMaterials) -> Iterator[Fault]:
             for i, c in enumerate(member.text)
             if not c.isprintable()
             and not (c in JOINERS and _joins(member.text, i))
+            and not (EMOJI_PARTS.match(c) and unicodedata.category(member.text[i - 1]) in ("So", "Sk", "Mn", "Cf"))
             and not (french and c in FRENCH_SPACES)
         ]
         if characters:
@@ -145,6 +147,21 @@ def _script(character: str) -> str:
         return "LATIN"
     # The Kelvin, Angstrom, Ohm and micro signs are Latin or Greek letters by another name.
     return unicodedata.name(unicodedata.normalize("NFKC", character)[0], script).split()[0]
+
+
+def decomposed(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    """Words whose letters and marks are characters apart (NFD), once a sentence."""
+    for member in segmented.members():
+        if member.text.isascii() or unicodedata.is_normalized("NFC", member.text):
+            continue
+        words = [word for word in member.words if not unicodedata.is_normalized("NFC", word)] or [member.text]
+        more = f" and {len(words) - 1} more" if len(words) > 1 else ""
+        yield (
+            member.item,
+            member.condition,
+            f"the word {words[0]!r}{more} is not in composed form (NFC), {len(words[0])} characters instead of "
+            f"{len(unicodedata.normalize('NFC', words[0]))}; save the file in it",
+        )
 
 
 def garbled_characters(segmented: SegmentedMaterials) -> Iterator[Fault]:
@@ -258,11 +275,8 @@ def languages_without_list(segmented: SegmentedMaterials) -> Iterator[Fault]:
     for members in segmented.items:
         first.setdefault(members[0].item.language, members[0].item.paradigm)
     for language, paradigm in first.items():
-        if listed(language) is None:
-            message = (
-                f"wordfreq cannot look up words of the language {language!r}: spelling and frequency are not checked"
-            )
-            yield segmented.paradigms[paradigm], "", message
+        if listed(language) is None and "zipf" not in segmented.norms:
+            yield segmented.paradigms[paradigm], "", f"spelling and frequency are not checked: {no_list(language)}"
 
 
 def unknown_words(segmented: SegmentedMaterials) -> Iterator[Fault]:

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
 from pydantic import Discriminator, Tag, TypeAdapter, ValidationError
 
@@ -29,15 +29,35 @@ def _expect(holds: bool, message: str) -> None:
 
 
 @dataclass(frozen=True)
+class NormSection:
+    """A table of norms: its file (CSV, tabs or xlsx), and which columns hold the word and its value.
+
+    A word with several rows (parts of speech, say) is an error unless `repeated` takes their mean or sum.
+
+    >>> NormSection("aoa.xlsx", word="Word", value="Rating.Mean").repeated is None
+    True
+    """
+
+    __pydantic_config__ = STRICT
+    file: str
+    word: str
+    value: str
+    repeated: Literal["mean", "sum"] | None = None
+
+
+@dataclass(frozen=True)
 class MaterialsSection:
     """Where the items are: files in any format gardenpath reads, relative to study.toml.
 
-    `skip_bad` leaves out what cannot be read of them, each named, where otherwise nothing is dealt.
+    `skip_bad` leaves out what cannot be read of them, each named, where otherwise nothing is dealt. `mapping` is a file that says
+    what the columns of a table of another lab are. `norms` are tables of words, in which `check` and `design` compare conditions.
     """
 
     __pydantic_config__ = STRICT
     files: list[str]
     skip_bad: bool = False
+    mapping: str | None = None
+    norms: dict[str, NormSection] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _expect(bool(self.files), "files is empty; expected at least one file of materials")
@@ -113,7 +133,8 @@ Practice = Annotated[
 class ListsSection:
     """Many small lists in place of versions: so many `items` a list, of different paradigms, and so many `readers` an item.
 
-    `shorter` lets the last list have fewer items where they do not come out even.
+    `shorter` lets the last list have fewer items where they do not come out even; with `apart = "item"` the items of a list may be
+    of one paradigm.
 
     >>> ListsSection(items=4, readers=20).shorter
     False
@@ -123,8 +144,10 @@ class ListsSection:
     items: int
     readers: int
     shorter: bool = False
+    apart: str = "paradigm"
 
     def __post_init__(self) -> None:
+        _expect(self.apart in ("paradigm", "item"), f"apart is {self.apart!r}; expected 'paradigm' or 'item'")
         _expect(self.items > 0, f"items is {self.items}; expected at least 1 a list")
         _expect(self.readers > 0, f"readers is {self.readers}; expected at least 1 an item")
 
@@ -429,6 +452,7 @@ class OnlineSection:
     resume_hours: float = 24
     signed_links: bool = False
     withdrawal: str = "delete"
+    barred: list[str] = field(default_factory=list)
     reward: RewardSection | None = None
     texts: dict[str, str] = field(default_factory=dict)
 
@@ -766,6 +790,10 @@ class Study:
         """Return the material files, resolved against the study's folder."""
         return [self.folder / name for name in self.materials.files]
 
+    def mapping_path(self) -> Path | None:
+        """Return the mapping of the material files' columns, resolved; None where none is stated."""
+        return None if self.materials.mapping is None else self.folder / self.materials.mapping
+
 
 def load(path: str | Path) -> Study:
     """Return the study that a study.toml (or the folder it lies in) states.
@@ -781,7 +809,9 @@ def load(path: str | Path) -> Study:
         path = path / "study.toml"
     if not path.exists():
         raise FileNotFoundError(f"{path}: there is no such file; expected a study.toml; begin one with  gardenpath new")
-    content = _toml(path)
+    content = read_toml(path)
+    if not content:
+        raise DataError(f"{path}: states nothing; expected a study.toml; begin one with  gardenpath new")
     content.pop("path", None)
     if renamed := list(_renamed(content)):
         raise DataError(f"{path}: {fault}" for fault in renamed)
@@ -808,10 +838,11 @@ def load_effects(path: str | Path) -> dict[str, EffectSection]:
     """
     if not Path(path).exists():
         raise FileNotFoundError(f"{path}: there is no such file; expected a table [simulate] as in study.toml")
-    return structure(_EffectsFile, _toml(Path(path)), where=str(path)).simulate
+    return structure(_EffectsFile, read_toml(Path(path)), where=str(path)).simulate
 
 
-def _toml(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return what a TOML file holds; raises `DataError` with the line where it is not TOML."""
     try:
         return tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:

@@ -218,7 +218,14 @@ def read(source: str | Path, name: str) -> "pd.DataFrame":
     if path.suffix == ".parquet":
         require("pyarrow", "parquet")
         return check(pd.read_parquet(path), name, where=str(path))
-    return check(as_it_was(read_csv(path)), name, where=str(path))
+    return check(as_it_was(read_csv(path, _separator(path))), name, where=str(path))
+
+
+def _separator(path: Path) -> str:
+    """Return what separates cells in a header: a comma as we write it, or what a spreadsheet has put in its place."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        header = file.readline()
+    return max(",;\t", key=header.count)
 
 
 # What makes a spreadsheet take a text for a formula; an apostrophe before it keeps it a text, as where one is typed.
@@ -289,12 +296,12 @@ def read_csv(path: str | Path, separator: str = ",") -> "pd.DataFrame":
     import pandas as pd
 
     text = read_text(path)
+    if not text.strip():
+        raise DataError(f"{path}: the file is empty; expected a header line and rows")
     try:
         rows = [row for _, row in csv_rows(io.StringIO(text, newline=""), separator) if row]
     except ValueError as error:
         raise DataError(f"{path}, {error}") from error
-    if not rows:
-        raise DataError(f"{path}: the file is empty; expected a header line and rows")
     header, body = rows[0], rows[1:]
     broken = [i for i, row in enumerate(body) if len(row) != len(header)]
     if broken:

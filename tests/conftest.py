@@ -34,6 +34,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Spread each package's files over the whole run of several processes, so that they do not all wait for browsers at once."""
+    if not hasattr(config, "workerinput"):
+        return
+    folders: dict[str, dict[Path, int]] = {}
+    for item in items:
+        files = folders.setdefault(item.path.relative_to(ROOT).parts[1], {})
+        files.setdefault(item.path, len(files))
+
+    def place(item: pytest.Item) -> tuple[float, str]:
+        folder = item.path.relative_to(ROOT).parts[1]
+        return (folders[folder][item.path] + 0.5) / len(folders[folder]), str(item.path)
+
+    items.sort(key=place)
+
+
 @pytest.fixture(scope="session")
 def full(request: pytest.FixtureRequest) -> bool:
     """Whether there is time for as many robots and draws as the docs state (`make test-all`)."""

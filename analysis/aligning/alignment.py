@@ -11,6 +11,7 @@ import pandas as pd
 from gardenpath.study import TABLES, AnalysisSection, DataError, ExcludeSection, check
 from gardenpath.study.config import EVERY_TIME
 from gardenpath.study.table_files import take_tables
+from gardenpath.study.table_sets import TableSet
 
 from ..cleaning.exclusions import left_in_of
 from ..comparing.rating_correlation import rating_correlations
@@ -121,7 +122,7 @@ def align(tables: Mapping[str, pd.DataFrame], options: AlignOptions | None = Non
     correlated = _correlated(tables, settings.rated, options.seed)
     if correlated and "readings" in tables and not tables["readings"]["role"].isin(RATED).any():
         log.warning("table readings: no word of a target or filler trial; scores are held against ratings alone")
-        return correlated
+        return TableSet(correlated)
     aligned, ledger = align_words(tables, options)
     tested = alignment_test(aligned, engine=engine)
     withheld = {} if options.despite_failure else stopped(tested)
@@ -136,18 +137,20 @@ def align(tables: Mapping[str, pd.DataFrame], options: AlignOptions | None = Non
     )
     if settings.policy == "declared":
         del fitted["alignment_steps"]
-    return {
-        _name(aligned): aligned,
-        "alignment_test": tested,
-        "lag_profile": lag_profile(aligned, engine=engine),
-        "collinearity": collinearity(aligned, lags=lags) if len(aligned) else _none("collinearity"),
-        **fitted,
-        **(curves(aligned, lags=lags, withheld=withheld) if settings.gam else {}),
-        "surprisal_effects": surprisal_effects(aligned, fitted["alignment_models"], engine=engine),
-        **_predicted(aligned, withheld, lags=lags, by=options.folds_by, folds=options.folds, seed=options.seed),
-        **correlated,
-        "alignment_exclusions": ledger.table("alignment_exclusions"),
-    }
+    return TableSet(
+        {
+            _name(aligned): aligned,
+            "alignment_test": tested,
+            "lag_profile": lag_profile(aligned, engine=engine),
+            "collinearity": collinearity(aligned, lags=lags) if len(aligned) else _none("collinearity"),
+            **fitted,
+            **(curves(aligned, lags=lags, withheld=withheld) if settings.gam else {}),
+            "surprisal_effects": surprisal_effects(aligned, fitted["alignment_models"], engine=engine),
+            **_predicted(aligned, withheld, lags=lags, by=options.folds_by, folds=options.folds, seed=options.seed),
+            **correlated,
+            "alignment_exclusions": ledger.table("alignment_exclusions"),
+        }
+    )
 
 
 def _correlated(tables: Mapping[str, pd.DataFrame], of: str, seed: int) -> dict[str, pd.DataFrame]:

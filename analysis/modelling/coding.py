@@ -61,12 +61,13 @@ class Coded:
     def named(self, term: str) -> str | None:
         """Return what a coefficient compares, such as "extraction: object minus subject"; None where no factor is in it.
 
-        Parts of an interaction stand around " x "; of nested contrasts, "noun at extraction object: name minus description".
+        Parts of an interaction stand around " x "; of nested contrasts, "noun at extraction object: name minus description";
+        so is an effect at the first level of another factor that it interacts with, whose contrasts are treatment's.
         """
         parts = term.split(":")
         if not any(part in self.codes for part in parts):
             return None
-        levels = self._levels(parts)
+        levels = [*self._levels(parts), *self._references(parts)]
         within = f" at {' and '.join(levels)}" if levels else ""
         crossed = [part for part in parts if part in self.compared or part not in self.codes]
         if not crossed:
@@ -112,6 +113,25 @@ class Coded:
             for factor, by in (self.codes[part] for part in parts if part in self.codes and part not in self.compared)
             for level, code in by.items()
             if code
+        ]
+
+    def _references(self, parts: Sequence[str]) -> list[str]:
+        """Return the levels of other factors at which an effect holds that interacts with them: where all their codes are 0."""
+
+        def names(parts: Sequence[str]) -> set[str]:
+            return {self.codes[part][0] if part in self.codes else part for part in parts}
+
+        own, interactions = names(parts), [names(term.split(":")) for term in self.formula.fixed]
+        interacting = {factor for factors in interactions if own < factors for factor in factors - own}
+        columns: dict[str, list[Mapping[str, float]]] = {}
+        for column, (factor, by) in self.codes.items():
+            if factor in interacting and column in self.compared:
+                columns.setdefault(factor, []).append(by)
+        return [
+            f"{factor} {level}"
+            for factor, contrasts in columns.items()
+            for level in contrasts[0]
+            if not any(by[level] for by in contrasts)
         ]
 
 

@@ -45,10 +45,10 @@ APPENDIX: Sequence[Callable[[Page], Section]] = (
 
 @dataclass(frozen=True)
 class Report:
-    """A report as one HTML document, its figures by name, and the R code that repeats its models."""
+    """A report as one HTML document, its figures by name, each with its SVG, and the R code that repeats its models."""
 
     html: str
-    figures: Mapping[str, "Figure"]
+    figures: Mapping[str, tuple["Figure", str]]
     code: str
 
 

@@ -120,11 +120,13 @@ class Page:
     smallest: Smallest = field(default_factory=dict)
     styled: FiguresSection = field(default_factory=FiguresSection)  # stars and bars of coefficients
     ms_per_bit: Truth = field(default_factory=dict)  # simulated
-    drawn: dict[str, "Figure"] = field(default_factory=dict)  # every figure of the page, by name
+    drawn: dict[str, tuple["Figure", str]] = field(
+        default_factory=dict
+    )  # every figure of the page and its SVG, by name
 
     def get(self, name: str) -> pd.DataFrame:
         """Return a table, empty where it is not there."""
-        return self.tables.get(name, pd.DataFrame(columns=TABLES[name].names))
+        return self.tables[name] if name in self.tables else pd.DataFrame(columns=TABLES[name].names)
 
     def file(self, name: str) -> str:
         """Return where a table lies, seen from the report."""
@@ -183,12 +185,12 @@ class Page:
     ) -> list[Exhibit]:
         """Return the figure `key` of table `name`, nothing where there is nothing to draw: sentences and tables say so."""
         try:
-            drawn = draw()
+            figure = draw()
         except DataError:
             return []
-        self.drawn[key] = drawn
-        badges = self.badges(name, rows)
-        return [Exhibit(caption, self.file(name), badges, svg=figure_style.svg(drawn, key), aside=aside)]
+        svg = figure_style.svg(figure, key)
+        self.drawn[key] = figure, svg
+        return [Exhibit(caption, self.file(name), self.badges(name, rows), svg=svg, aside=aside)]
 
     def table(
         self, name: str, caption: str, rows: pd.DataFrame | None = None, limit: int = LONG, aside: bool = False

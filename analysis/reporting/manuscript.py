@@ -15,6 +15,7 @@ from ..ledger import ALL
 from ..modelling.grammaticality import INTERCEPTS, SLOPES, TERM
 from ..modelling.headline import beside, headline
 from ..prompts import rated_prompts
+from .exhibits import Page
 from .references import cited
 from .wording import (
     contrasts,
@@ -68,7 +69,10 @@ def methods(tables: Tables, software: Versions | None = None, models: Mapping[st
 
 
 def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: Smallest | None = None) -> str:
-    """Return methods and results of a study as plain Markdown, each sentence read off the tables, and each there once."""
+    """Return methods and results of a study as plain Markdown, each sentence read off the tables, and each there once.
+
+    Where the table `sessions` is there and says that readers were simulated, or language models, that comes first.
+    """
     paragraphs = methods(tables, software)
     text = " ".join(paragraphs)
     models = table_of(tables, "phenomenon_models")
@@ -92,8 +96,10 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
         ("Contrasts, for a supplement", [f"{caption}\n\n{table.markdown()}" for caption, table in matrices]),
         ("References", [f"{reference.entry} {reference.address}" for reference in cited(text)]),
     ]
+    warned = Page(tables).people() if "sessions" in tables else ()
+    warnings = [f"**{text[0].upper()}{text[1:]}**: no findings about people." for text in warned]
     sections = [f"## {title}\n\n" + "\n\n".join(lines) for title, lines in parts if lines]
-    return "\n\n".join(sections) + "\n"
+    return "\n\n".join([*warnings, *sections]) + "\n"
 
 
 def _tables(tables: Tables) -> list[str]:

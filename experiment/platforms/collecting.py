@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from gardenpath import study
+from gardenpath.study.mapping import ColumnMapping, Row, read_mapping
 
 from ..event_tables import tables_of
 from ..pseudonyms import hash_participant, known_key, participant_key
@@ -17,7 +18,6 @@ from . import native
 from .importing import platform_files, platform_named, read_sessions
 from .jatos import results as jatos
 from .jspsych import results as jspsych
-from .mapping import ColumnMapping, Row, read_mapping
 from .materials import read_shown
 from .sources import KEY
 from .table import results as table

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gardenpath import study
+from gardenpath.study.mapping import ColumnMapping, read_mapping
 from gardenpath.study.screens import Record, WordRecord
 
 from .damages import damage
@@ -24,7 +25,6 @@ from .imported import ImportedSession, ImportedTrial
 from .jatos import results as jatos
 from .jspsych import results as jspsych
 from .magpie import results as magpie
-from .mapping import ColumnMapping, read_mapping
 from .pcibex import results as pcibex
 from .psychopy import results as psychopy
 from .qualtrics import results as qualtrics

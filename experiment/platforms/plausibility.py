@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from gardenpath import study
+from gardenpath.study.mapping import TIMES
 from gardenpath.study.screens import Record, WordRecord
 
 from .imported import NOWHERE, ImportedSession
-from .mapping import TIMES
 
 log = logging.getLogger("gardenpath")
 Timed = TypeVar("Timed", Record, WordRecord)

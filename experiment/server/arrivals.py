@@ -30,7 +30,7 @@ class Arrival:
     """Somebody at the door: the keyed hash of who it is, the platform's id for payment, and the tab.
 
     Without a tab it is one that nobody has had. `resume` is what an anonymous browser kept; `preview` is a version and a trial to
-    look at.
+    look at. Who is `barred` has taken part in an earlier study, and does not begin.
     """
 
     participant: str | None = None
@@ -39,6 +39,7 @@ class Arrival:
     tab: str | None = None
     resume: str | None = None
     preview: tuple[str, int] | None = None
+    barred: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,8 @@ class Arrivals:
             if len(earlier) >= self.rules.sessions:
                 ticket = payments.ticket(connection, earlier[-1])
                 raise Refused("finished", "this person has finished the study already", session=ticket)
+        if arrival.barred and not earlier:
+            raise Refused("barred", "this person has taken part in a study whose participants are barred")
         if connection.scalar(sa.select(META.c.closed)):
             raise Refused("closed", "the study is closed for newcomers")
         if self._screening.is_full(connection):

@@ -27,6 +27,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gardenpath import study
 
+from ..barring import read_barred
 from ..players.web.built import page_folder
 from ..pseudonyms import hash_participant
 from ..pseudonyms import known_key as known_key
@@ -65,7 +66,7 @@ PREVIEW_CODE = "PREVIEW"
 MOST_NAMED = 1000  # events set apart in one answer
 
 
-class _Headers:
+class SecurityHeaders:
     """Adds the security headers to every answer, where it has none of its own."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -134,6 +135,7 @@ class _Study:
     def __init__(self, store: Store, plan: study.Study, key: bytes, site: Site) -> None:
         check(plan)
         self.store, self.plan, self.online, self.key, self.site = store, plan, online_section(plan), key, site
+        self.barred = read_barred(self.online.barred, plan.folder)
         self.arrivals = Limit(burst=300, rate=5)  # a class behind one address comes at once
         self.calls = Limit(burst=site.burst, rate=site.burst / 50)
 
@@ -156,7 +158,7 @@ class _Study:
                 *self._dashboard(),
             ],
             lifespan=self._living,
-            middleware=[Middleware(_Under, path=self.site.path), Middleware(_Headers)],
+            middleware=[Middleware(_Under, path=self.site.path), Middleware(SecurityHeaders)],
             exception_handlers={HTTPException: _refused, Exception: _failed},
         )
 
@@ -227,6 +229,7 @@ class _Study:
             _random_text(body, "tab"),
             _random_text(body, "resume"),
             preview,
+            barred=who is not None and any(one.holds(who.id) for one in self.barred),
         )
         if source == real and preview is None and not self._safe(request):
             raise Refused("insecure", "real participants are served over HTTPS only; see docs/online.md")

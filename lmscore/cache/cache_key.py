@@ -16,7 +16,7 @@ SCHEMA = 3  # goes up when the same key would mean other numbers, or a record is
 DECISIVE = (".safetensors", ".bin", ".json", ".py")  # files of a model's folder that its numbers depend on
 
 
-def cache_key(model: Model, folder: Path) -> dict[str, object]:
+def cache_key(model: Model, folder: Path | None) -> dict[str, object]:
     """Return what tells a model's numbers from any other's; hashes of files are remembered in `folder`."""
     facts: Any = model
     if isinstance(model, EndpointModel):
@@ -50,7 +50,7 @@ def _tokenizer(encoder: Any) -> str:
     return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
 
 
-def _weights(model: Any, folder: Path) -> Mapping[str, str]:
+def _weights(model: Any, folder: Path | None) -> Mapping[str, str]:
     """Return the commit of a model of the hub, or the hashes of its files; nothing where only memory holds it."""
     config = model.network.config
     source = Path(config.name_or_path)

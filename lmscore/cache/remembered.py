@@ -23,7 +23,7 @@ from gardenpath import study
 from .. import identity
 from ..loading import load
 from ..models.causal import CausalModel
-from ..models.interface import COLUMNS, Done, Model, Progress
+from ..models.interface import COLUMNS, Done, Known, Model, Progress
 from ..models.masked import MaskedModel
 from ..models.ngram import SCHEME
 from ..models.verdicts import our_code
@@ -256,9 +256,11 @@ class Remembered:
         batch_tokens: int | None = None,
         progress: Progress | None = None,
         done: Done | None = None,
+        known: Known | None = None,
     ) -> list[TokenTable]:
         """Return what the model itself does."""
-        return self.loaded().forward(texts, columns=columns, batch_tokens=batch_tokens, progress=progress, done=done)
+        how: dict[str, Any] = {"batch_tokens": batch_tokens, "progress": progress, "done": done, "known": known}
+        return self.loaded().forward(texts, columns=columns, **how)
 
 
 class _Tokenizer:

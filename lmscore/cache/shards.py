@@ -108,8 +108,7 @@ class Shards:
                 continue
             end, body = _body(content, taken)
             if body is not None:
-                key, windows, columns, tokens = BODY.unpack_from(body)
-                record = Record(key, windows, columns, tokens, body[BODY.size :])
+                record = _record(body)
                 self._records.setdefault(record.key, []).append(record)
                 records += 1
                 taken = end
@@ -151,6 +150,23 @@ class Shards:
                     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._shard = os.getpid(), handle
         return self._shard[1]
+
+
+def _record(body: bytes) -> Record:
+    key, windows, columns, tokens = BODY.unpack_from(body)
+    return Record(key, windows, columns, tokens, body[BODY.size :])
+
+
+def records_of(content: bytes) -> list[Record]:
+    """Return the records of a file that was written whole; none where it is damaged."""
+    records, start = [], 0
+    while start < len(content):
+        end, body = _body(content, start)
+        if body is None:
+            return []
+        records.append(_record(body))
+        start = end
+    return records
 
 
 def _name() -> str:

@@ -1,23 +1,23 @@
 """A cache of token tables on disk: what a model said of a text once is not computed again.
 
-A run that stops can go on, and several may go on at once: see `shards`. What is compared and moves with its batch (`beside`)
-is kept, and computed again, as a whole.
+A run that stops can go on, and several may go on at once: see `shards`. A batch is kept, and computed again, as a whole, since
+numbers move with what else is in it.
 """
 
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from gardenpath import study
 
 from ..models.endpoint import EndpointModel
-from ..models.interface import COLUMNS, Done, Model, Progress, check_columns
+from ..models.interface import COLUMNS, Done, Known, Model, Progress, check_columns
 from ..models.ngram import NgramModel
 from ..tokens.encoding import Encoded
 from ..tokens.token_table import TokenTable
@@ -28,6 +28,16 @@ from .shards import Record, Shards
 MORE = 1 << 7  # in place of columns: all rows of one further predictor, whose name is in the key
 
 log = logging.getLogger("gardenpath")
+
+
+class Records(Protocol):
+    """Where records are kept: what `Shards` are."""
+
+    def refresh(self) -> None: ...
+
+    def read(self, key: bytes) -> Sequence[Record]: ...
+
+    def append(self, records: Sequence[Record]) -> None: ...
 
 
 def cached(model: Model, folder: str | Path | None = None) -> Model:
@@ -76,10 +86,10 @@ def place_of(model: Model, base: Path) -> Path:
 class CachedModel:
     """A model whose token tables are read from a cache where it has them, and added to it where not."""
 
-    def __init__(self, model: Model, folder: Path) -> None:
+    def __init__(self, model: Model, folder: Path, records: Records | None = None) -> None:
         self.uncached = model
         self.folder = folder
-        self._shards = Shards(folder)
+        self._shards = Shards(folder) if records is None else records
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.uncached, name)
@@ -117,44 +127,47 @@ class CachedModel:
         batch_tokens: int | None = None,
         progress: Progress | None = None,
         done: Done | None = None,
+        known: Known | None = None,
     ) -> list[TokenTable]:
         """Return the token table of each text, in the order given, as the model's own `forward` does.
 
-        Only columns that the cache does not have are computed; each batch is in the cache as soon as it is finished.
+        Only batches of which the cache lacks something are computed, each as a whole: numbers move with what else is in a batch,
+        so that a run that goes on where one stopped gives what that one would have. Each is in the cache as soon as it is
+        finished. (`known` is for models; a cache has its own.)
         """
         wanted = check_columns(columns, more=not self.masked)
         wanted = wanted & {"logprob"} if self.masked else wanted
         self._shards.refresh()
         unique = {_key(text): text for text in texts}
-        known = {key: self._known(key, text, wanted) for key, text in unique.items()}
-        lacking = {key: wanted - known[key].columns for key in unique}
-        together: dict[bytes, frozenset[str]] = {}
-        for key, text in unique.items():
-            together[text.beside] = together.get(text.beside, frozenset()) | lacking[key]
-        missing: dict[frozenset[str], list[Encoded]] = {}
-        for key, text in unique.items():
-            missing.setdefault(together[text.beside] if text.beside else lacking[key], []).append(text)
-        ready = [known[_key(text)].table(wanted) for text in missing.pop(frozenset(), [])]
-        count = len(ready)
+        found = {key: self._known(key, text, wanted) for key, text in unique.items()}
+        lacking = {key for key in unique if wanted - found[key].columns}
+        ready = [found[key].table(wanted) for key in unique if key not in lacking]
         if done and ready:
             done(ready)
         if progress and ready:
-            progress(count, len(unique))
+            progress(len(ready), len(unique))
+        if lacking:
+            alike: dict[object, list[Encoded]] = {}  # the same tokens, which may stand beside others
+            for text in unique.values():
+                alike.setdefault(_fed(text), []).append(text)
 
-        for absent, group in missing.items():
-            keep = self._keeper(known, absent, wanted, done)
-            whole = any(text.beside for text in group)  # a table of several texts, and all of them at once or none
-            tables = self.uncached.forward(
-                group,
-                columns=[*(name for name in COLUMNS if name in absent), *sorted(absent - {*COLUMNS})],
+            def keep(tables: Sequence[TokenTable]) -> None:
+                each = [replace(table, encoded=text) for table in tables for text in alike[_fed(table.encoded)]]
+                self._shards.append([record for table in each for record in _records(table, wanted)])
+                for table in each:
+                    found[_key(table.encoded)].add(table, wanted)
+                if done:
+                    done([found[_key(table.encoded)].table(wanted) for table in tables])
+
+            self.uncached.forward(
+                [*unique.values()],
+                columns=[*(name for name in COLUMNS if name in wanted), *sorted(wanted - {*COLUMNS})],
                 batch_tokens=batch_tokens,
-                progress=_later(progress, count, len(unique)),
-                done=None if whole else keep,
+                progress=progress,
+                done=keep,
+                known=lambda text: lacking.isdisjoint(map(_key, alike[_fed(text)])),
             )
-            if whole:
-                keep(tables)
-            count += len(group)
-        return [replace(known[_key(text)].table(wanted), encoded=text) for text in texts]
+        return [replace(found[_key(text)].table(wanted), encoded=text) for text in texts]
 
     def _known(self, key: bytes, text: Encoded, wanted: frozenset[str]) -> "_Known":
         """Return what is known of a text; of further predictors, what is wanted. Later records come last."""
@@ -172,23 +185,6 @@ class CachedModel:
             for record in self._shards.read(_key(text, name)):
                 known.values[name] = np.frombuffer(record.values, dtype="<f8").reshape(-1, len(text.ids) + 1)
         return known
-
-    def _keeper(
-        self, known: "Mapping[bytes, _Known]", columns: frozenset[str], wanted: frozenset[str], done: Done | None
-    ) -> Done:
-        def keep(tables: Sequence[TokenTable]) -> None:
-            self._shards.append([record for table in tables for record in _records(table, columns)])
-            for table in tables:
-                known[_key(table.encoded)].add(table, columns)
-            if done:
-                done([known[_key(table.encoded)].table(wanted) for table in tables])
-
-        return keep
-
-
-def _later(progress: Progress | None, before: int, total: int) -> Progress | None:
-    """Return a progress that counts on from what was there before."""
-    return (lambda count, _: progress(before + count, total)) if progress else None
 
 
 @dataclass
@@ -227,9 +223,14 @@ def _rows(column: str, tokens: int) -> int:
     return {"logprob": tokens, "end": 1}.get(column, tokens + 1)
 
 
+def _fed(text: Encoded) -> tuple[object, ...]:
+    """Return what a model is given of a text."""
+    return text.fed, text.ids, text.opening, text.hidden, text.source
+
+
 def _key(text: Encoded, predictor: str = "") -> bytes:
     """Return a hash of what decides the numbers of a text under one model; a further predictor has a record of its own."""
-    facts = (repr((text.fed, text.ids, text.opening, text.hidden, text.source, text.beside)) + predictor).encode()
+    facts = (repr((*_fed(text), text.beside)) + predictor).encode()
     return hashlib.blake2b(facts, digest_size=16).digest()
 
 

@@ -1,13 +1,14 @@
-"""Greedy answers of a model with a chat template: what it says, word by word, where nothing holds it to labels."""
+"""What a model with a chat template says where nothing holds it to labels: a short answer, or the next turn of a conversation."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..models import huggingface
 from ..models.interface import Model
 from ..tokens.continuations import prompted
 from ..tokens.encoding import tokenized
+from .turns import turns
 
 TOKENS = 10  # of an answer, as in BLiMP-NL
 TOGETHER = 2048  # positions of a batch
@@ -58,3 +59,54 @@ def loaded_here(model: Model) -> Any:
             f"model {model.name}: is not loaded here, and gives no more than log-probabilities; expected one that is"
         )
     return own
+
+
+def conversation(
+    model: Model,
+    messages: Sequence[Mapping[str, str]],
+    *,
+    tokens: int = 4000,
+    temperature: float = 1.0,
+    top_p: float = 0.95,
+    seed: int = 1,
+) -> str:
+    """Return what a model with a chat template says next in a conversation, sampled from `seed`; lines are kept.
+
+    `messages` have a role (user, assistant) and content, in turn. Temperature 0 is the most probable token each time. An answer
+    ends where the model ends it, at so many tokens, or where its window does. Raises `ValueError` for a model without a chat
+    template, one that answers from elsewhere, and a conversation that leaves the window no room.
+    """
+    import torch
+    from transformers import GenerationConfig
+
+    speaker = turns(model, chat=True)
+    encoder = prompted(model)
+    own = loaded_here(model)
+    for message in messages:
+        speaker.check(message["content"])
+    ids = list(tokenized(encoder.tokenizer, speaker.conversation(messages), special=True).ids)
+    window = encoder.window
+    room = tokens if window is None else min(tokens, window - len(ids))
+    if room < 1:
+        raise ValueError(
+            f"model {model.name}: the conversation has {len(ids)} tokens and the window {window}; begin a new one"
+        )
+    ends = sorted(encoder.ends)
+    settings = GenerationConfig(
+        max_new_tokens=room,
+        eos_token_id=ends,
+        pad_token_id=(*ends, 0)[0],
+        do_sample=temperature > 0,
+        temperature=temperature or None,
+        top_p=top_p if temperature else None,
+        top_k=0 if temperature else None,
+        num_beams=1,
+        repetition_penalty=1.0,
+    )
+    rows = torch.tensor([ids], device=own.device)
+    devices = [own.device] if rows.is_cuda else []
+    with torch.random.fork_rng(devices=devices), torch.inference_mode(), huggingface.quiet():
+        torch.manual_seed(seed)
+        whole = own.network.generate(input_ids=rows, attention_mask=torch.ones_like(rows), generation_config=settings)
+    said: str = encoder.tokenizer.decode(whole[0, len(ids) :], skip_special_tokens=True)
+    return said.strip()

@@ -116,7 +116,7 @@ def judge(
         if progress:
             progress(start + len(block), len(materials.items))
     _tell(run.left_out, len(materials.items))
-    table = study.check(_in_order(pd.concat(parts, ignore_index=True)), "judgments")
+    table = study.check(in_order(pd.concat(parts, ignore_index=True)), "judgments")
     _warn(table)
     facts = {
         **spoken.facts,
@@ -285,7 +285,7 @@ def _row(item: Item, template: Template | None, one: Judged, good: int, bad: int
     }
 
 
-def _in_order(table: "pd.DataFrame") -> "pd.DataFrame":
+def in_order(table: "pd.DataFrame") -> "pd.DataFrame":
     """Return the rows method by method and template by template, items in their order."""
     ranks = {name: rank for rank, name in enumerate(METHODS)}
     order = table.assign(rank=table["method"].map(ranks)).sort_values(

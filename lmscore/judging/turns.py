@@ -1,6 +1,7 @@
 """A system's and a user's words as a model is told them: by its chat template, or as one text where it has none."""
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -50,6 +51,10 @@ class Turns:
         if system and self._has_system_role:
             return self._render([{"role": "system", "content": system}, {"role": "user", "content": user}])
         return self._render([{"role": "user", "content": whole}])
+
+    def conversation(self, messages: Sequence[Mapping[str, str]]) -> str:
+        """Return the prompt of several turns, up to where the model speaks next."""
+        return self._render([dict(message) for message in messages])
 
     def lead(self, label: str) -> str:
         """Return the space, if any, that the template writes between the end of a prompt and an answer such as `label`."""

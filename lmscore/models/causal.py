@@ -4,7 +4,7 @@ import inspect
 import logging
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,7 +13,7 @@ import numpy as np
 from ..tokens.encoding import CERTAIN, TEXT, Encoded, Encoder, encode
 from ..tokens.token_table import TokenTable
 from . import huggingface, output_layers, packing
-from .interface import COLUMNS, Done, Progress, check_columns
+from .interface import COLUMNS, Done, Known, Progress, check_columns
 from .predictors import LAYER, RENYI, Predictor, predictor
 
 if TYPE_CHECKING:
@@ -103,13 +103,14 @@ class CausalModel:
         batch_tokens: int | None = None,
         progress: Progress | None = None,
         done: Done | None = None,
+        known: Known | None = None,
     ) -> list[TokenTable]:
         """Return the token table of each text, in the order given; equal token sequences are computed once.
 
         Columns not asked for are NaN; with `logprob` alone the last token is not fed. `among` are ids of which each row has the
         log-probability of every one, in `more["among"]`, [id, n + 1]: what else could have come there. A batch has at most
-        `batch_tokens` positions, and half as many from where memory runs out. What `done` was called with is finished,
-        whatever happens later. Raises `MemoryError` where not even one row fits.
+        `batch_tokens` positions, and is computed in parts from where memory runs out. What `done` was called with is finished,
+        whatever happens later. A batch whose texts are all `known` is left out. Raises `MemoryError` where not even one row fits.
         """
         wanted = check_columns(columns, more=True)
         unique = list({_key(text): text for text in texts}.values())
@@ -119,8 +120,10 @@ class CausalModel:
         ]
         tables = [_blank(text, len(paths), wanted, len(among)) for text, paths in zip(unique, windows, strict=True)]
         missing = list(map(len, windows))
-        finished = 0
-        for batch in self._batches([path for paths in windows for path in paths], wanted, batch_tokens, among):
+        lacking = {k for k, text in enumerate(unique) if not (known and known(text))}
+        finished = len(unique) - len(lacking)
+        paths = [path for paths in windows for path in paths]
+        for batch in self._batches(paths, lacking, wanted, batch_tokens, among):
             ready = []
             for path, values in batch:
                 table = tables[path.text]
@@ -129,7 +132,7 @@ class CausalModel:
                 missing[path.text] -= 1
                 if not missing[path.text]:
                     ready.append(table)
-            finished += len(ready)
+                    finished += path.text in lacking
             if done and ready:
                 done(ready)
             if progress and ready:
@@ -142,12 +145,19 @@ class CausalModel:
         return text.fed[:1] if self.repeats and text.fed[0] == self.encoder.prefix else ()
 
     def _batches(
-        self, paths: Sequence[packing.Path], wanted: frozenset[str], budget: int | None, among: Sequence[int]
+        self,
+        paths: Sequence[packing.Path],
+        lacking: Container[int],
+        wanted: frozenset[str],
+        budget: int | None,
+        among: Sequence[int],
     ) -> Iterator[list[tuple[packing.Path, np.ndarray]]]:
-        """Yield each path with its columns, batch by batch; memory that runs out halves the batches from there on."""
+        """Yield each path with its columns, batch by batch, without the batches that no text needs that is lacking.
+
+        Batches follow from the paths alone; one that memory does not hold, and those after it, are computed in parts.
+        """
         blocks = self._blocks(wanted)
         budget = budget or huggingface.budget(self, CPU_TOKENS, GPU_TOKENS)
-        halved = False
         row = self._row(paths)
         alone = packing.single_rows(path for path in paths if len(path.ids) > row)
         together = packing.shared_rows((path for path in paths if len(path.ids) <= row), row)
@@ -159,31 +169,23 @@ class CausalModel:
             alike, others = packing.groups(paths, budget)
             batches = [(packing.single_rows(others), packing.lay_out, False)]
             batches += [(groups, packing.continued, False) for groups in alike]
+        room = huggingface.Room(self.device)
         for rows, lay_out, shared in batches:
             rows.sort(key=lambda row: -row.size)
             start = 0
             while start < len(rows):
-                size = rows[start].size
-                count = min(len(rows) - start, max(1, budget // size))
-                try:
-                    values = self._compute(lay_out(rows[start : start + count]), shared, blocks, wanted, among)
-                except (RuntimeError, MemoryError) as error:
-                    if not huggingface.is_out_of_memory(error):
-                        raise
-                    if count == 1:
-                        raise MemoryError(
-                            f"the memory of {self.device} does not hold {size} positions; expected room for one row: "
-                            "shorten the texts, or take a smaller model, dtype or quantization"
-                        ) from error
-                    values = None
-                if values is None:
-                    budget = size * (count // 2)
-                    if not halved:
-                        log.warning("memory ran out at %d positions; going on with %d at a time", size * count, budget)
-                    halved = True
-                    continue
+                count = min(len(rows) - start, max(1, budget // rows[start].size))
+                batch = rows[start : start + count]
                 start += count
-                yield values
+                if not any(path.text in lacking for row in batch for path in row.paths):
+                    continue
+
+                def compute(
+                    first: int, stop: int, batch: Any = batch, lay_out: Any = lay_out, shared: bool = shared
+                ) -> Any:
+                    return self._compute(lay_out(batch[first:stop]), shared, blocks, wanted, among)
+
+                yield [values for part in room.parts(compute, len(batch), batch[0].size) for values in part]
 
     def _row(self, paths: Sequence[packing.Path]) -> int:
         """Return the size of rows with shared prefixes: more than `row` where long prefixes are shared and that is exact."""

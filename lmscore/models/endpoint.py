@@ -20,7 +20,7 @@ from gardenpath import study
 from .. import identity
 from ..tokens.encoding import CERTAIN, Encoded, Encoder, encode, vocabulary
 from ..tokens.token_table import TokenTable
-from .interface import COLUMNS, Done, Progress, check_columns
+from .interface import COLUMNS, Done, Known, Progress, check_columns
 
 PROMPTS = 16  # of a request
 PATIENCE = 600.0  # seconds for a request
@@ -95,6 +95,7 @@ class EndpointModel:
         batch_tokens: int | None = None,
         progress: Progress | None = None,
         done: Done | None = None,
+        known: Known | None = None,
     ) -> list[TokenTable]:
         """Return the token table of each text, in the order given: the log-probability of each token, all else NaN.
 
@@ -102,20 +103,23 @@ class EndpointModel:
         """
         wanted = check_columns(columns)
         unique = list({(text.fed, text.ids): text for text in texts}.values())
-        known: dict[tuple[object, ...], np.ndarray] = {}
+        found_of: dict[tuple[object, ...], np.ndarray] = {}
         for start in range(0, len(unique), PROMPTS):
             group = unique[start : start + PROMPTS]
+            if known and all(map(known, group)):
+                found_of.update(((text.fed, text.ids), np.full(len(text.ids), np.nan)) for text in group)
+                continue
             found = self._logprobs([(*text.fed, *text.ids) for text in group]) if "logprob" in wanted else None
             tables = []
             for k, text in enumerate(group):
                 numbers = found[k][len(text.fed) - 1 :] if found else np.full(len(text.ids), np.nan)
-                known[text.fed, text.ids] = numbers
+                found_of[text.fed, text.ids] = numbers
                 tables.append(_table(text, numbers))
             if done:
                 done(tables)
             if progress:
-                progress(len(known), len(unique))
-        return [_table(text, known[text.fed, text.ids]) for text in texts]
+                progress(len(found_of), len(unique))
+        return [_table(text, found_of[text.fed, text.ids]) for text in texts]
 
     def _logprobs(self, prompts: Sequence[Sequence[int]]) -> list[np.ndarray]:
         """Return the log-probability of each token of each prompt but its first."""
@@ -202,6 +206,39 @@ def load_endpoint(
     )
     name = identity.label(served, revision=revision)
     return EndpointModel(name, served, address.rstrip("/"), encoder, revision).probed()
+
+
+def chat(
+    address: str,
+    served: str,
+    messages: Sequence[Mapping[str, str]],
+    *,
+    tokens: int = 4000,
+    temperature: float = 1.0,
+    top_p: float = 0.95,
+    seed: int | None = None,
+) -> str:
+    """Return what a model behind an OpenAI-compatible chat endpoint says next; `address` is such as http://localhost:8000/v1.
+
+    A key in the variable GARDENPATH_ENDPOINT_KEY is sent along. A server that is busy or gone for a while is asked again. Raises
+    `ValueError` in one line where it refuses, and where its answer holds no text.
+    """
+    parts = urllib.parse.urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise ValueError(f"endpoint {address!r} is no address; expected one such as http://localhost:8000/v1")
+    asked: dict[str, object] = {"model": served, "messages": [dict(message) for message in messages]}
+    asked |= {"temperature": temperature, "top_p": top_p, "max_tokens": tokens}
+    where = f"{address.rstrip('/')}/chat/completions"
+    answer = _post(where, asked if seed is None else {**asked, "seed": seed})
+    try:
+        said = answer["choices"][0]["message"]["content"]
+    except (KeyError, IndexError, TypeError):
+        said = None
+    if not isinstance(said, str) or not said.strip():
+        raise ValueError(
+            f"endpoint {where}, model {served!r}: answered no text; expected an OpenAI-compatible chat endpoint"
+        )
+    return said
 
 
 def _table(text: Encoded, logprob: np.ndarray) -> TokenTable:

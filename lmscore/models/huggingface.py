@@ -1,10 +1,11 @@
 """What causal and masked models share: what a sidecar records of them, how large batches are, memory that runs out."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from .masked import MaskedModel
 
 CPU_LOGITS, GPU_LOGITS = 2**24, 2**28  # logits held at once where a model computes them itself, counted in numbers
+
+log = logging.getLogger("gardenpath")
+Result = TypeVar("Result")
 
 
 def described(model: "CausalModel | MaskedModel", **details: object) -> dict[str, object]:
@@ -55,6 +59,42 @@ def tolerance(model: "CausalModel | MaskedModel") -> float:
     # Some models give float32 logits whatever their dtype.
     exact = {"float64": 2e-6, "float32": 2e-5}.get(model.dtype, 3e-2)
     return 3e-2 if getattr(model, "quantization", None) else exact
+
+
+@dataclass
+class Room:
+    """How many positions the memory of a device was seen to hold; what exceeds it is computed in parts."""
+
+    device: str
+    most: int | None = None
+
+    def parts(self, compute: Callable[[int, int], Result], rows: int, size: int) -> Iterator[Result]:
+        """Yield what is computed of rows of a size, at once unless memory runs out: then of half as many, from there on.
+
+        Raises `MemoryError` where not even one row fits.
+        """
+        start = 0
+        while start < rows:
+            count = min(rows - start, max(1, self.most // size)) if self.most else rows - start
+            try:
+                values = compute(start, start + count)
+            except (RuntimeError, MemoryError) as error:
+                if not is_out_of_memory(error):
+                    raise
+                if count == 1:
+                    raise MemoryError(
+                        f"the memory of {self.device} does not hold {size} positions; expected room for one row: "
+                        "shorten the texts, or take a smaller model, dtype or quantization"
+                    ) from error
+                values = None
+            if values is None:
+                half = size * (count // 2)
+                if self.most is None:
+                    log.warning("memory ran out at %d positions; going on with %d at a time", size * count, half)
+                self.most = half
+                continue
+            start += count
+            yield values
 
 
 def is_out_of_memory(error: Exception) -> bool:

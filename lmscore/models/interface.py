@@ -11,6 +11,7 @@ COLUMNS = ("logprob", "end", "log_boundary", "entropy", "renyi")
 
 Progress = Callable[[int, int], None]  # how much of how much is done
 Done = Callable[[Sequence[TokenTable]], None]
+Known = Callable[[Encoded], bool]
 
 
 class Model(Protocol):
@@ -54,12 +55,14 @@ class Model(Protocol):
         batch_tokens: int | None = None,
         progress: Progress | None = None,
         done: Done | None = None,
+        known: Known | None = None,
     ) -> list[TokenTable]:
         """Return the token table of each text, in the order given; equal token sequences are computed once.
 
         `columns` are those to compute: what is not asked for is NaN. `end` is the last row's log-probability; any
         other column but `logprob` has a last row too. `done` is called with the tables of distinct token sequences
-        as they are finished, `progress` with how many are and how many there are.
+        as they are finished, `progress` with how many are and how many there are. Which texts share a batch follows from the
+        texts alone; a batch of which each text is `known` is not computed, and what is returned of these is of no use.
         """
 
 

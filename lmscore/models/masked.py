@@ -1,8 +1,7 @@
 """A masked model: tokens are hidden in turn and predicted from all others (pseudo-log-likelihood)."""
 
 import itertools
-import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,12 +11,10 @@ import numpy as np
 from ..tokens.encoding import CERTAIN, Encoded, Encoder, encode, lead_in
 from ..tokens.token_table import TokenTable
 from . import huggingface, output_layers, verdicts
-from .interface import COLUMNS, Done, Progress, check_columns
+from .interface import COLUMNS, Done, Known, Progress, check_columns
 
 CPU_TOKENS, GPU_TOKENS = 768, 16384  # positions of a batch; on a CPU 2048 gain 5 % and hold three times the memory
 POOL = 2**21  # ids of the rows in which repetitions are looked for: more than BLiMP has of sentences of one length
-
-log = logging.getLogger("gardenpath")
 
 
 @dataclass(frozen=True)
@@ -91,29 +88,38 @@ class MaskedModel:
         batch_tokens: int | None = None,
         progress: Progress | None = None,
         done: Done | None = None,
+        known: Known | None = None,
     ) -> list[TokenTable]:
         """Return the token table of each text, in the order given: the log-probability of each token, all else NaN.
 
         Texts of one length are computed together, so that nothing is padded; rows that are the same once their tokens
-        are hidden are computed once. A batch has at most `batch_tokens` positions, and half as many from where memory
-        runs out. Raises `MemoryError` where not even one row fits.
+        are hidden are computed once. A batch has at most `batch_tokens` positions, and is computed in parts from where
+        memory runs out; one whose texts are all `known` is left out. Raises `MemoryError` where not even one row fits.
         """
         wanted = check_columns(columns)
         distinct = {_key(text): text for text in texts}.values()
         unique = sorted(distinct, key=lambda text: (-_length(text), text.fed, text.ids))
-        by_key: dict[tuple[object, ...], TokenTable] = {}
+        by_key = {_key(text): _table(text, np.full(len(text.ids), np.nan)) for text in unique if known and known(text)}
+        lacking = {key for key in map(_key, unique) if key not in by_key}
+        finished = len(by_key)
         budget = batch_tokens or huggingface.budget(self, CPU_TOKENS, GPU_TOKENS)
-        for tables in self._tables(unique, wanted, budget):
+        for tables in self._tables(unique, lacking, wanted, budget):
             by_key.update((_key(table.encoded), table) for table in tables)
+            finished += sum(_key(table.encoded) in lacking for table in tables)
             if done:
                 done(tables)
             if progress:
-                progress(len(by_key), len(unique))
+                progress(finished, len(unique))
         return [replace(by_key[_key(text)], encoded=text) for text in texts]
 
-    def _tables(self, texts: Sequence[Encoded], wanted: frozenset[str], budget: int) -> Iterator[list[TokenTable]]:
-        """Yield the tables of sorted texts as their rows are computed; memory that runs out halves the batches."""
-        halved = False
+    def _tables(
+        self, texts: Sequence[Encoded], lacking: Container[object], wanted: frozenset[str], budget: int
+    ) -> Iterator[list[TokenTable]]:
+        """Yield the tables of sorted texts as their rows are computed, without the batches that no lacking text needs.
+
+        Batches follow from the texts alone; one that memory does not hold, and those after it, are computed in parts.
+        """
+        room = huggingface.Room(self.device)
         for pool in _pools(texts):
             if "logprob" not in wanted:
                 yield [_table(text, np.full(len(text.ids), np.nan)) for text in pool]
@@ -124,33 +130,32 @@ class MaskedModel:
             cuts = np.cumsum([0, *(len(text.ids) for text in pool)])
             # Rows stand in the order of the texts, so that the first texts are finished first.
             last = np.maximum.accumulate(np.maximum.reduceat(which, cuts[:-1]))
-            logprob = np.empty(len(targets))
+            of = np.repeat(np.arange(len(pool)), np.diff(cuts))
+            missing = np.array([_key(text) in lacking for text in pool])
+            logprob = np.full(len(targets), np.nan)
+            whole = np.ones(len(pool), dtype=bool)
             width = rows.shape[1]
-            start = ready = 0
-            while start < len(rows):
-                count = min(len(rows) - start, max(1, budget // width))
-                mine = np.flatnonzero((which >= start) & (which < start + count))
-                try:
-                    logprob[mine] = self._compute(
-                        rows[start : start + count], which[mine] - start, places[mine], targets[mine]
-                    )
-                except (RuntimeError, MemoryError) as error:
-                    if not huggingface.is_out_of_memory(error):
-                        raise
-                    if count == 1:
-                        raise MemoryError(
-                            f"the memory of {self.device} does not hold {width} positions; expected room for one "
-                            "text: shorten the texts, or take a smaller model or dtype"
-                        ) from error
-                    budget = width * (count // 2)
-                    if not halved:
-                        log.warning("memory ran out at %d positions; going on with %d at a time", width * count, budget)
-                    halved = True
-                    continue
-                start += count
-                now = int(np.searchsorted(last, start))
-                if now > ready:
-                    yield [_table(pool[k], logprob[cuts[k] : cuts[k + 1]]) for k in range(ready, now)]
+            ready = 0
+            for start in range(0, len(rows), max(1, budget // width)):
+                stop = min(len(rows), start + max(1, budget // width))
+                concerned = np.unique(of[(which >= start) & (which < stop)])
+                if missing[concerned].any():
+
+                    def compute(
+                        first: int, last: int, start: int = start, pool: Any = (rows, which, places, targets)
+                    ) -> Any:
+                        rows, which, places, targets = pool
+                        mine = np.flatnonzero((which >= start + first) & (which < start + last))
+                        here = rows[start + first : start + last]
+                        return mine, self._compute(here, which[mine] - start - first, places[mine], targets[mine])
+
+                    for mine, values in room.parts(compute, stop - start, width):
+                        logprob[mine] = values
+                else:
+                    whole[concerned] = False
+                now = int(np.searchsorted(last, stop))
+                if finished := [k for k in range(ready, now) if whole[k]]:
+                    yield [_table(pool[k], logprob[cuts[k] : cuts[k + 1]]) for k in finished]
                 ready = now
 
     def _compute(self, rows: np.ndarray, which: np.ndarray, places: np.ndarray, targets: np.ndarray) -> np.ndarray:

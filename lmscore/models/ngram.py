@@ -22,7 +22,7 @@ from gardenpath import study
 from ..tokens.encoding import CERTAIN, Encoded
 from ..tokens.token_table import TokenTable
 from .arpa import END, START, UNKNOWN, Level, lines, read_arpa, write_arpa
-from .interface import COLUMNS, Done, Progress, check_columns
+from .interface import COLUMNS, Done, Known, Progress, check_columns
 
 SCHEME = "ngram:"
 ORDER = 3
@@ -119,10 +119,11 @@ class NgramModel:
         batch_tokens: int | None = None,
         progress: Progress | None = None,
         done: Done | None = None,
+        known: Known | None = None,
     ) -> list[TokenTable]:
         """Return the token table of each text, in the order given; columns not asked for are NaN.
 
-        `end` is the log-probability of `</s>`; `log_boundary` is 0. `batch_tokens` changes nothing.
+        `end` is the log-probability of `</s>`; `log_boundary` is 0. `batch_tokens` and `known` change nothing.
         """
         wanted = check_columns(columns)
         tables: list[TokenTable] = []

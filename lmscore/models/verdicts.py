@@ -50,7 +50,7 @@ def decisive(model: Any) -> dict[str, object]:
         **{name: value for name, value in identity.facts(model).items() if name not in ("revision", "commit")},
         "configuration": configuration,
         "versions": {name: importlib.metadata.version(name) for name in ("torch", "transformers")},
-        "processor": _processor(torch, str(model.device)),
+        "processor": processor(torch, str(model.device)),
         "device_map": getattr(network, "hf_device_map", None),
         "vocabulary": len(model.encoder.vocabulary.begins),
         "prefix": model.encoder.prefix,
@@ -59,7 +59,7 @@ def decisive(model: Any) -> dict[str, object]:
     }
 
 
-def _processor(torch: Any, device: str) -> str:
+def processor(torch: Any, device: str) -> str:
     """Return the name of the card, or which instructions of the processor are used."""
     return str(
         torch.cuda.get_device_name(device) if device.startswith("cuda") else torch.backends.cpu.get_cpu_capability()

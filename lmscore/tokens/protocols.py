@@ -1,5 +1,6 @@
 """How a text becomes tokens, and which of them are scored: ours, and those of the tools whose numbers are compared."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from gardenpath.stimuli.text_checks import UNSPACED, base_language
@@ -101,6 +102,16 @@ def named(protocol: str | Protocol) -> Protocol:
     if protocol not in PROTOCOLS:
         raise ValueError(f"protocol {protocol!r} is not known; expected one of {', '.join(PROTOCOLS)}")
     return PROTOCOLS[protocol]
+
+
+def fitting(names: Sequence[str], model: str, masked: bool) -> Protocol:
+    """Return the first protocol of those named that fits a model, or the one it gets unasked; raises what `chosen` does.
+
+    >>> fitting(["lm-eval", "pll"], "bert", True).name
+    'pll'
+    """
+    fit = [name for name in names if named(name).masked == masked]
+    return chosen(next(iter([*fit, *names]), None), model, masked)
 
 
 def chosen(protocol: str | Protocol | None, model: str, masked: bool) -> Protocol:

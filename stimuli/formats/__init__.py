@@ -26,6 +26,7 @@ from . import (
     syntaxgym,
     turktools,
 )
+from .mapped_tables import mapped
 from .sentence_rows import Rows, assemble
 from .workbooks import is_workbook, workbook_text
 
@@ -108,7 +109,7 @@ def recognise(text: str, file: str) -> Format:
     raise study.DataError(f"{file}: the format is not recognised from its first line {first!r}; name it: {names}")
 
 
-def _content(source: "str | Path | pd.DataFrame") -> tuple[str, str]:
+def table_text(source: "str | Path | pd.DataFrame") -> tuple[str, str]:
     """Return the text of a file, or of a table in memory as a CSV file holds it, and what messages call it."""
     if isinstance(source, str | Path):
         return workbook_text(source) if is_workbook(source) else _text(source), str(source)
@@ -132,12 +133,15 @@ def _text(path: str | Path) -> str:
 
 
 def examine(
-    *paths: "str | Path | pd.DataFrame", format: str | None = None, language: str | None = None
+    *paths: "str | Path | pd.DataFrame",
+    format: str | None = None,
+    language: str | None = None,
+    mapping: str | Path | None = None,
 ) -> tuple[Materials, list[Finding]]:
     """Return what can be read of the files, and a finding for everything that cannot.
 
     `language` is that of items of which their file states none; where it is not given, they are English in our own formats, and of
-    other corpora unknown ('und').
+    other corpora unknown ('und'). `mapping` is a file that says what the columns of tables of another lab are.
 
     >>> from importlib.resources import files
     >>> from gardenpath import stimuli
@@ -147,7 +151,8 @@ def examine(
     """
     together = Rows()
     for path in paths:
-        text, file = _content(path)
+        text, file = table_text(path)
+        text = mapped(text, file, mapping) if mapping is not None else text
         module = named(format) if format else recognise(text, file)
         rows = module.read(text, file)
         if not rows.rows and not rows.findings:
@@ -164,11 +169,16 @@ def examine(
 
 
 def read(
-    *paths: "str | Path | pd.DataFrame", format: str | None = None, language: str | None = None, skip_bad: bool = False
+    *paths: "str | Path | pd.DataFrame",
+    format: str | None = None,
+    language: str | None = None,
+    mapping: str | Path | None = None,
+    skip_bad: bool = False,
 ) -> Materials:
     """Return the materials of one or more files, or tables in memory; the format is recognised from the content unless named.
 
-    `language` is that of items of which their file states none. `skip_bad` leaves out what cannot be read, each named on the log.
+    `language` is that of items of which their file states none; `mapping` a file that says what the columns of tables of another
+    lab are. `skip_bad` leaves out what cannot be read, each named on the log.
 
     Raises `study.DataError` with every error of every file, each with its line; warnings go to the log, a line for each kind and
     file with its number and its first case (`examine` returns them all).
@@ -179,7 +189,7 @@ def read(
     >>> materials.items[0].sentences["grammatical"].text
     'No student in the seminar has ever complained about the weekly readings.'
     """
-    materials, findings = examine(*paths, format=format, language=language)
+    materials, findings = examine(*paths, format=format, language=language, mapping=mapping)
     errors = [str(finding) for finding in findings if finding.severity == "error"]
     if errors and not skip_bad:
         raise study.DataError(errors)
@@ -197,7 +207,7 @@ def read_study(plan: study.Study) -> Materials:
     >>> len(stimuli.read_study(study.load(files("gardenpath.examples") / "minimal-pairs")).items)
     120
     """
-    return read(*plan.paths(), language=plan.language, skip_bad=plan.materials.skip_bad)
+    return read(*plan.paths(), language=plan.language, mapping=plan.mapping_path(), skip_bad=plan.materials.skip_bad)
 
 
 def _report(findings: Sequence[Finding]) -> None:

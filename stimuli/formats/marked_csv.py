@@ -8,7 +8,8 @@
 makes the next character ordinary. Comma, semicolon or tab separates, whichever the header uses. A column of any other name is
 kept with the item, under `name (condition)` where its conditions differ in it: a factor of items, or what a task needs to know
 (`lexicality`); a name that is nearly one of ours is taken for a slip. `choices` gives the answers to a `question`, with bars
-between them (`Anna | Peter`), on any row of its item; without it they are yes and no in the item's language. Two columns say
+between them (`Anna | Peter`), on any row of its item; without it they are yes and no in the item's language. `segmentation` is the
+sentence once more with a space after each word, where a language writes none. Two columns say
 something of the whole paradigm, on any row of it:
 `factors`, where its conditions are not grammatical and ungrammatical, gives the levels of each factor, and a condition is
 one level of each, joined by dots (`extraction: subject, object | phrase: name, noun`, with conditions subject.name, subject.noun
@@ -43,6 +44,7 @@ OPTIONAL = (
     "question",
     "answer",
     "choices",
+    "segmentation",
     "display",
     "alternatives",
     "notes",
@@ -61,7 +63,7 @@ def recognises(text: str) -> bool:
 
 def nearly_recognises(text: str) -> bool:
     """Whether the first line is such a header but for slips in its names."""
-    return _names_sentences([_meant(name) or name for name in _header(text)])
+    return _names_sentences([meant(name) or name for name in _header(text)])
 
 
 def _names_sentences(names: Sequence[str]) -> bool:
@@ -123,6 +125,7 @@ def _add(rows: Rows, place: SourceLine, header: Sequence[str], cells: Sequence[s
         return rows.fault(place, message, row["paradigm"], row["item"], row["condition"])
     try:
         sentence, regions = parse(row["sentence"])
+        segmentation = words_in(sentence, row.get("segmentation", ""))
         waivers = _waivers(row.get("waive", ""))
         choices = _choices(row.get("choices", ""))
     except ValueError as error:
@@ -145,6 +148,7 @@ def _add(rows: Rows, place: SourceLine, header: Sequence[str], cells: Sequence[s
             question=row.get("question") or None,
             answer=row.get("answer") or None,
             choices=choices,
+            segmentation=segmentation,
             display=_each(row.get("display", "")),
             alternatives=_each(row.get("alternatives", "")),
             notes=row.get("notes") or None,
@@ -154,6 +158,31 @@ def _add(rows: Rows, place: SourceLine, header: Sequence[str], cells: Sequence[s
         )
     )
     return None
+
+
+def words_in(sentence: str, cell: str) -> tuple[tuple[int, int], ...] | None:
+    """Return the span of each word that a cell separates by spaces; None where it is empty.
+
+    >>> words_in("我昨天看了书。", "我 昨天 看 了 书。")
+    ((0, 1), (1, 3), (3, 4), (4, 5), (5, 7))
+    """
+    spans: list[tuple[int, int]] = []
+    at = 0
+    for word in cell.split():
+        while sentence[at : at + 1].isspace():
+            at += 1
+        if not sentence.startswith(word, at):
+            raise ValueError(
+                f"segmentation has {word!r} where the sentence goes on {sentence[at : at + 12]!r} (character {at}); expected the "
+                "sentence without its marks, with a space after each word"
+            )
+        spans.append((at, at + len(word)))
+        at += len(word)
+    if spans and (rest := sentence[at:].strip()):
+        raise ValueError(
+            f"segmentation ends before {rest[:12]!r}; expected the whole sentence, with a space after each word"
+        )
+    return tuple(spans) or None
 
 
 def _each(cell: str) -> tuple[str, ...] | None:
@@ -275,10 +304,20 @@ def _optional(item: Item, condition: str) -> dict[str, str]:
         "question": question.text if question else "",
         "answer": question.answers[condition] if question else "",
         "choices": "" if _usual(item) or question is None else " | ".join(question.choices),
+        "segmentation": _segmented(item.sentences[condition]),
         "display": " ".join(item.sentences[condition].display or ()),
         "alternatives": " ".join(item.sentences[condition].alternatives or ()),
         "notes": item.notes or "",
     }
+
+
+def _segmented(sentence: Sentence) -> str:
+    """Return an author's words with spaces between; nothing where a cell would not give them back."""
+    cell = " ".join(sentence.text[a:b] for a, b in sentence.segmentation or ())
+    try:
+        return cell if words_in(sentence.text, cell) == sentence.segmentation else ""
+    except ValueError:
+        return ""
 
 
 def _usual(item: Item) -> bool:
@@ -341,7 +380,7 @@ def loses(materials: Materials) -> list[str]:
         f"segmentation of item {item.id} ({condition})"
         for item in materials.items
         for condition, sentence in item.sentences.items()
-        if sentence.segmentation
+        if sentence.segmentation and not _segmented(sentence)
     ]
     lost += [
         f"{name} of item {item.id} ({condition}): there are spaces within words"
@@ -402,9 +441,9 @@ def _header_faults(header: Sequence[str]) -> list[str]:
             "each row stands in one cell, with commas inside; expected a cell for each column: in Excel, load the table by "
             "Data > From Text/CSV and save it as 'CSV UTF-8'"
         ]
-    meant = {_meant(name) for name in header if name not in REQUIRED + OPTIONAL}
+    slips = {meant(name) for name in header if name not in REQUIRED + OPTIONAL}
     faults = [
-        f"column {name!r} is missing; {expected}" for name in REQUIRED if name not in header and name not in meant
+        f"column {name!r} is missing; {expected}" for name in REQUIRED if name not in header and name not in slips
     ]
     faults += [
         f"column {name!r} is there {header.count(name)} times; expected once"
@@ -418,11 +457,11 @@ def _name_fault(name: str) -> str | None:
     """Return why no free column can have this name, None where one can."""
     if not name or "\n" in name:
         return f"column {name!r} is not known; expected a name of one line, or no such column"
-    if meant := _meant(name):
-        return f"column {name!r} is not known; did you mean {meant!r}? (A free column needs a name less like ours.)"
+    if near := meant(name):
+        return f"column {name!r} is not known; did you mean {near!r}? (A free column needs a name less like ours.)"
     return None
 
 
-def _meant(name: str) -> str | None:
+def meant(name: str) -> str | None:
     """Return which of our names a column's name nearly is."""
     return next(iter(difflib.get_close_matches(name.lower(), REQUIRED + OPTIONAL, n=1, cutoff=NEAR)), None)

@@ -65,11 +65,11 @@ class Certificate:
 @dataclass(frozen=True)
 class Selected:
     """What came of a selection: `materials` are the chosen items, None where there are none; `covariates` is of the whole pool,
-    `matching` compares cells before and after, and `sets` says which items belong together.
+    `matching` compares cells before and after, `sets` says which items belong together, and `not_found` which words norms lack.
 
     >>> from dataclasses import fields
     >>> [field.name for field in fields(Selected)]
-    ['certificate', 'materials', 'covariates', 'matching', 'sets']
+    ['certificate', 'materials', 'covariates', 'matching', 'sets', 'not_found']
     """
 
     certificate: Certificate
@@ -77,6 +77,7 @@ class Selected:
     covariates: "pd.DataFrame"
     matching: "pd.DataFrame"
     sets: "pd.DataFrame"
+    not_found: "pd.DataFrame"
 
 
 def select(materials: Materials, selection: Selection, *, surprisal: "pd.DataFrame | None" = None) -> Selected:
@@ -135,6 +136,7 @@ def select(materials: Materials, selection: Selection, *, surprisal: "pd.DataFra
         study.check(table, "covariates"),
         matching,
         _sets_table(pool, sets, levels),
+        pool.not_found,
     )
 
 

@@ -3,7 +3,6 @@
 import functools
 import itertools
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from gardenpath import study
 
 from ..item_tables import word_length, zipf
 from ..items import Item, Materials, Sentence
+from ..norms import Norm, Norms, bare_word
 from ..text_checks import listed
 
 if TYPE_CHECKING:
@@ -33,14 +33,15 @@ def covariates_table(
     surprisal: "pd.DataFrame | None" = None,
     model: str | None = None,
     bigrams: Bigrams | None = None,
+    norms: Norms | None = None,
 ) -> "pd.DataFrame":
     """Return table `covariates`: the value of each covariate of each sentence, empty where there is none.
 
     A covariate is `MEASURE:PART` or the name of a column of items that holds numbers. Measures are words (their number), letters
     (of all words together), zipf (their mean), bigram (mean Zipf frequency of each word with the one before it, one added to
-    every count: `bigrams_of`) and surprisal (bits, of all words together; of the table that `score` writes, of `model` where it
-    has several). Parts are sentence, a region, `before REGION` and `after REGION` (the word beside it), and `up to REGION` (all
-    words before it).
+    every count: `bigrams_of`), surprisal (bits, of all words together; of the table that `score` writes, of `model` where it
+    has several), and each of the `norms` (mean over the words that it has; `stimuli.read_norms`). Parts are sentence, a region,
+    `before REGION` and `after REGION` (the word beside it), and `up to REGION` (all words before it).
 
     >>> from gardenpath import stimuli
     >>> sentence = stimuli.Sentence("The dogs bark.", (stimuli.Region("critical", 9, 14),))
@@ -53,7 +54,7 @@ def covariates_table(
 
     rows = []
     for name in dict.fromkeys(names):
-        value = _valued(name, materials, surprisal, model, bigrams)
+        value = _valued(name, materials, surprisal, model, bigrams, norms or {})
         rows += [
             (item.id, condition, name, value(item, condition))
             for item in materials.items
@@ -71,12 +72,17 @@ def lacking(table: "pd.DataFrame") -> dict[str, str]:
 
 
 def _valued(
-    name: str, materials: Materials, surprisal: "pd.DataFrame | None", model: str | None, bigrams: Bigrams | None
+    name: str,
+    materials: Materials,
+    surprisal: "pd.DataFrame | None",
+    model: str | None,
+    bigrams: Bigrams | None,
+    norms: Norms,
 ) -> Callable[[Item, str], float | None]:
     """Return the function that gives a covariate's value of an item in a condition."""
     measure, colon, part = name.partition(":")
-    if not colon or measure not in MEASURES:
-        return _column(name, materials)
+    if not colon or measure not in {*MEASURES, *norms}:
+        return _column(name, materials, norms)
     _expect_part(name, part, materials)
 
     def over(of_words: Callable[[Item, str, Words], float | None]) -> Callable[[Item, str], float | None]:
@@ -86,6 +92,8 @@ def _valued(
 
         return value
 
+    if measure in norms:
+        return over(_normed(norms[measure]))
     if measure == "words":
         return over(lambda item, condition, words: float(len(words)))
     if measure == "surprisal":
@@ -136,23 +144,29 @@ def _expect_part(name: str, part: str, materials: Materials) -> None:
     )
 
 
-def _column(name: str, materials: Materials) -> Callable[[Item, str], float | None]:
+def _column(name: str, materials: Materials, norms: Norms) -> Callable[[Item, str], float | None]:
     """Return the function that reads a column of items as numbers."""
-    known = sorted({column for item in materials.items for column in item.extra})
+    known = sorted({_general(column, item) for item in materials.items for column in item.extra})
     if name not in known:
         raise study.DataError(
-            f"covariate {name!r} is not known; expected MEASURE:PART ({', '.join(MEASURES)}), such as "
+            f"covariate {name!r} is not known; expected MEASURE:PART ({', '.join([*MEASURES, *norms])}), such as "
             f"letters:critical, or a column "
             f"of items ({', '.join(known) or 'they have none'})"
         )
     faults = [
-        f"item {item.id}: {name} is {item.extra[name]!r}, expected a number"
+        f"item {item.id}: {column} is {cell!r}, expected a number"
         for item in materials.items
-        if item.extra.get(name, "").strip() and _number(item.extra[name]) is None
+        for column, cell in item.extra.items()
+        if _general(column, item) == name and cell.strip() and _number(cell) is None
     ]
     if faults:
         raise study.DataError(shown(faults))
-    return lambda item, condition: _number(item.extra.get(name, ""))
+    return lambda item, condition: _number(item.extra.get(f"{name} ({condition})", item.extra.get(name, "")))
+
+
+def _general(column: str, item: Item) -> str:
+    """Return the name of a column in which conditions differ, `plausibility` of `plausibility (a)`; of others their own."""
+    return next((column.removesuffix(end) for c in item.sentences if column.endswith(end := f" ({c})")), column)
 
 
 def _number(text: str) -> float | None:
@@ -178,6 +192,16 @@ def _zipf(item: Item, condition: str, words: Words) -> float | None:
 
 
 _code = functools.cache(listed)
+
+
+def _normed(norm: Norm) -> Callable[[Item, str, Words], float | None]:
+    """Return the function that takes the mean of a norm over words."""
+
+    def value(item: Item, condition: str, words: Words) -> float | None:
+        own = item.sentences[condition].words()
+        return norm.mean(own[n].text for n in words)
+
+    return value
 
 
 def _bits(surprisal: "pd.DataFrame | None", model: str | None) -> Callable[[Item, str, Words], float | None]:
@@ -217,7 +241,7 @@ def _bits(surprisal: "pd.DataFrame | None", model: str | None) -> Callable[[Item
 
 
 def _bare(word: str) -> str:
-    return re.sub(r"^[\W_]+|[\W_]+$", "", word).casefold()
+    return bare_word(word).casefold()
 
 
 def _bigram(bigrams: Bigrams) -> Callable[[Item, str, Words], float | None]:
@@ -237,19 +261,20 @@ def bigrams_of(path: str | Path) -> Bigrams:
     """Return how often each two words stand side by side, from a corpus (a sentence a line) or a table with first, second and
     count.
     """
-    import pandas as pd
-
-    text = study.files.read_text(path)
-    if Path(path).suffix.lower() not in (".csv", ".tsv"):
-        lines = ([_bare(word) for word in line.split()] for line in text.splitlines())
-        return Counter(pair for words in lines for pair in itertools.pairwise(words))
-    table = pd.read_csv(
-        path, sep="\t" if Path(path).suffix.lower() == ".tsv" else ",", dtype=str, keep_default_na=False
-    )
+    suffix = Path(path).suffix.lower()
+    if suffix not in (".csv", ".tsv"):
+        lines = ([_bare(word) for word in line.split()] for line in study.files.read_text(path).splitlines())
+        found = Counter(pair for words in lines for pair in itertools.pairwise(words))
+        if not found:
+            raise study.DataError(f"{path}: no two words side by side; expected a corpus, a sentence a line")
+        return found
+    table = study.table_files.read_csv(path, "\t" if suffix == ".tsv" else ",")
     if absent := [name for name in ("first", "second", "count") if name not in table]:
         raise study.DataError(
             f"{path}: no column {', '.join(absent)}; expected first, second and count, found {', '.join(map(str, table))}"
         )
+    if table.empty:
+        raise study.DataError(f"{path}: no rows; expected one for each two words")
     counts: Counter[tuple[str, str]] = Counter()
     for line, (first, second, count) in enumerate(
         zip(table["first"], table["second"], table["count"], strict=True), start=2

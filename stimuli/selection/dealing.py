@@ -24,11 +24,12 @@ STARTS = 3
 
 @dataclass(frozen=True)
 class Divided:
-    """What came of a division: the materials of each list, the tables `item_lists`, `covariates` and `matching`, and a certificate.
+    """What came of a division: the materials of each list, the tables `item_lists`, `covariates`, `matching` and
+    `words_not_found`, and a certificate.
 
     >>> from dataclasses import fields
     >>> [field.name for field in fields(Divided)]
-    ['certificate', 'lists', 'item_lists', 'covariates', 'matching']
+    ['certificate', 'lists', 'item_lists', 'covariates', 'matching', 'not_found']
     """
 
     certificate: Certificate
@@ -36,6 +37,7 @@ class Divided:
     item_lists: "pd.DataFrame"
     covariates: "pd.DataFrame"
     matching: "pd.DataFrame"
+    not_found: "pd.DataFrame"
 
 
 def split(materials: Materials, division: Division, *, surprisal: "pd.DataFrame | None" = None) -> Divided:
@@ -92,6 +94,7 @@ def split(materials: Materials, division: Division, *, surprisal: "pd.DataFrame 
         study.check(pd.DataFrame(rows, columns=study.TABLES["item_lists"].names), "item_lists"),
         pool.table,
         matching,
+        pool.not_found,
     )
 
 

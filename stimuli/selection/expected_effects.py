@@ -42,7 +42,10 @@ def expected_effects(
         (item.id, item.paradigm, _term(materials, effect), value, value * effect.ms_per_bit, abs(value) >= FLAT)
         for item, value in zip(materials.items, bits, strict=True)
     ]
-    return study.check(pd.DataFrame(rows, columns=study.TABLES["expected_effects"].names), "expected_effects")
+    return study.check(
+        pd.DataFrame(rows, columns=[name for name in study.TABLES["expected_effects"].names if name != "chosen"]),
+        "expected_effects",
+    )
 
 
 def differences(

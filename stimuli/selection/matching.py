@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gardenpath import study
 
 from ..items import CRITICAL, Materials
+from ..norms import Norms
 from ..trials import Version
 from .covariates import SENTENCE, covariates_table
 from .pool import Pool
@@ -57,9 +58,9 @@ def matching_table(pool: Pool, settings: Matching, stages: Sequence[tuple[str, S
     return _table(rows)
 
 
-def versions_matching(versions: Sequence[Version]) -> "pd.DataFrame":
-    """Return table `matching` of a design: its versions in length and frequency, the conditions of each version, fillers and
-    targets.
+def versions_matching(versions: Sequence[Version], norms: Norms | None = None) -> "pd.DataFrame":
+    """Return table `matching` of a design: its versions in length, frequency and norms, the conditions of each version, fillers
+    and targets.
 
     Of the whole sentence, and of the critical region where one is marked. The s.d. is that of all sentences that are shown;
     versions of one experiment are compared, small lists are not.
@@ -86,10 +87,9 @@ def versions_matching(versions: Sequence[Version]) -> "pd.DataFrame":
     if not items:
         return _table([])
     marked = any(sentence.words_of(CRITICAL) for item in items for sentence in item.sentences.values())
-    names = [
-        f"{measure}:{part}" for part in (SENTENCE, *([CRITICAL] if marked else [])) for measure in ("letters", "zipf")
-    ]
-    table = covariates_table(Materials((), items), names).dropna(subset="value")
+    measures = dict.fromkeys(("letters", "zipf", *(norms or {})))
+    names = [f"{measure}:{part}" for part in (SENTENCE, *([CRITICAL] if marked else [])) for measure in measures]
+    table = covariates_table(Materials((), items), names, norms=norms).dropna(subset="value")
     rows = []
     for name, part in table.groupby("covariate", sort=False):
         value = {(row["item"], row["condition"]): row["value"] for row in part.to_dict("records")}

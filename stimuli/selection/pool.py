@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gardenpath import study
 
 from ..items import Item, Materials
+from ..norms import not_found, read_norms, said_of
 from .covariates import bigrams_of, covariates_table, lacking, shown
 from .exchange import Form
 from .settings import Matching
@@ -29,6 +30,7 @@ class Pool:
     names: tuple[str, ...]
     table: "pd.DataFrame"  # covariates
     values: Array
+    not_found: "pd.DataFrame"  # words of norms
 
     @property
     def items(self) -> tuple[Item, ...]:
@@ -113,7 +115,11 @@ def pool_of(materials: Materials, settings: Matching, surprisal: "pd.DataFrame |
     own = next(iter(conditions.values()))
     names = tuple(settings.covariates)
     bigrams = bigrams_of(settings.bigrams) if settings.bigrams else None
-    table = covariates_table(materials, names, surprisal=surprisal, model=settings.model, bigrams=bigrams)
+    norms = read_norms(settings.norms)
+    table = covariates_table(materials, names, surprisal=surprisal, model=settings.model, bigrams=bigrams, norms=norms)
+    absent = not_found(materials, names, norms)
+    for sentence in said_of(absent, norms):
+        log.warning(sentence)
     faults = {
         item.id: f"item {item.id} has no sentence in condition {', '.join(c for c in own if c not in item.sentences)}"
         for item in materials.items
@@ -135,4 +141,4 @@ def pool_of(materials: Materials, settings: Matching, surprisal: "pd.DataFrame |
     values = np.array(
         [[[by[name, item.id, c] for name in names] for c in own] for item in materials.items], dtype=float
     )
-    return Pool(materials, own, names, table, values.reshape(len(materials.items), len(own), len(names)))
+    return Pool(materials, own, names, table, values.reshape(len(materials.items), len(own), len(names)), absent)

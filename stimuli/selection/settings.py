@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from gardenpath import study
-from gardenpath.study.config import STRICT, structure
+from gardenpath.study.config import STRICT, NormSection, structure
 
 T = TypeVar("T")
 Match = Literal["means", "sets", "best"]
@@ -82,7 +82,8 @@ class Matching:
     """What a selection and a division have in common.
 
     `scores` is a folder or file of the table surprisal and `model` whose surprisal is meant where it has several; `bigrams` a
-    corpus (a text, counted) or a table with the columns first, second and count. `even` names what is to be spread evenly:
+    corpus (a text, counted) or a table with the columns first, second and count; `norms` are tables of words, each a measure of
+    its name; `mapping` says what the columns of a table of another lab are. `even` names what is to be spread evenly:
     phenomenon, paradigm, or a column of items. `together` and `apart` are groups of items. Items without a value are an error
     unless `skip_bad`. `effort` multiplies how long is searched, in steps and nodes, never in seconds.
     """
@@ -98,6 +99,8 @@ class Matching:
     scores: str | None = None
     model: str | None = None
     bigrams: str | None = None
+    norms: dict[str, NormSection] = field(default_factory=dict)
+    mapping: str | None = None
     language: str | None = None
     skip_bad: bool = False
     seed: int = 1

@@ -5,9 +5,11 @@ from collections.abc import Mapping
 from . import (
     alignment_tables,
     comparison_tables,
+    drafting_tables,
     judgment_tables,
     material_tables,
     method_tables,
+    norming_tables,
     result_tables,
     score_tables,
     session_tables,
@@ -25,6 +27,8 @@ PARTS = (
     alignment_tables,
     comparison_tables,
     treebank_tables,
+    norming_tables,
+    drafting_tables,
 )
 TABLES: Mapping[str, Table] = {table.name: table for part in PARTS for table in part.TABLES}
 

@@ -32,7 +32,10 @@ ANALYSE = Maker("analyse", "results", "exclusions, models of ratings and reading
 ALIGN = Maker("align", "results", "alignment self-test, reading times by surprisal, gains on held-out readings")
 EVALUATE = Maker("evaluate", "results", "language models on minimal pairs")
 EXTRACT = Maker("extract", "pairs", "agreement pairs out of treebanks")
+DRAFT = Maker("draft", "drafts", "what a model was asked for, and what came of it")
+REVIEW = Maker("review", "drafts", "what people decided about drafts, and how far they agree")
 JUDGE = Maker("judge", "results", "what language models answer when asked to judge sentences")
+SWEEP = Maker("sweep", "results", "which language models were computed on which languages")
 MAZE = Maker("maze", "maze", "distractors for Maze and what they cost language models")
 # Those whose tables every study comes to have, in the order in which a reader asks for them.
 STEPS = (COLLECT, SCORE, ANALYSE, ALIGN, EVALUATE)

@@ -64,7 +64,7 @@ replaces      string   item whose data count no more
         columns("""
 paradigm      string   paradigm
 region        string   critical, before, after (the words next to it), cue, rest (all but the cue), or sentence
-measure       string   letters (letters and digits, as characters) or zipf (mean Zipf frequency of the words)
+measure       string   letters (and digits), zipf (mean Zipf frequency of the words), or a norm (mean of the words that have one)
 condition_a   string   one condition
 condition_b   string   the other
 n_items       int      items that have the part in both conditions
@@ -150,6 +150,19 @@ chosen        bool?    whether the item was chosen
         later=("chosen",),
     ),
     Table(
+        "words_not_found",
+        "a word that a norm has no value of",
+        columns("""
+covariate     string   covariate, NORM:PART
+word          string   word without the marks at its edges
+occurrences   int      how often it stands in that part of the sentences
+share         float    of all words there
+"""),
+        ("covariate", "word"),
+        SELECT,
+        always=False,
+    ),
+    Table(
         "matching",
         "two groups of sentences in a covariate",
         columns("""
@@ -194,9 +207,11 @@ term          string   main effect or interaction
 bits          float    difference in surprisal that the term makes
 ms            float    the same in ms, at the ms a bit that were declared
 contrast      bool     whether there is one: FALSE of items below 0.05 bits
+chosen        bool?    whether the item was chosen
 """),
         ("item",),
         SELECT,
+        later=("chosen",),
         always=False,
     ),
     Table(

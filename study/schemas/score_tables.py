@@ -1,7 +1,7 @@
 """What language models say of sentences."""
 
 from ..measures import MEASURES
-from .declaration import EVALUATE, MAZE, MODEL, SCORE, Column, Table, columns
+from .declaration import EVALUATE, MAZE, MODEL, SCORE, SWEEP, Column, Table, columns
 
 NAMES = list(MEASURES)
 
@@ -94,6 +94,25 @@ delta         float?   mean of the grammatical less the ungrammatical member's s
         ),
         ("model", "protocol", "phenomenon", "paradigm", "measure"),
         EVALUATE,
+    ),
+    Table(
+        "sweep_coverage",
+        "a model of a sweep in a language",
+        columns("""
+model         string   as in the other tables
+language      string   language of the items, a BCP 47 tag
+made          string   pairs or judgments
+state         string   done; failed or missing where a unit is; refused where units were computed under several identities
+units         int      units of the plan
+done          int      those that are done
+failed        int      those that failed
+missing       int      those of which nothing is known yet
+items         int      items of the units
+left_out      int      items of units that are done which could not be scored
+reason        string?  why units failed, and items were left out: the first reasons
+"""),
+        ("model", "language", "made"),
+        SWEEP,
     ),
     Table(
         "distractors",

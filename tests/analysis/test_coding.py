@@ -8,7 +8,7 @@ import pytest
 
 from gardenpath.analysis import fit
 from gardenpath.analysis.engines.formulas import parse
-from gardenpath.analysis.modelling.coding import CODINGS, coded, matrix
+from gardenpath.analysis.modelling.coding import CODINGS, coded, hypotheses, matrix
 from gardenpath.study import DataError
 
 RScript = Callable[..., pd.DataFrame]
@@ -152,7 +152,7 @@ def test_nested_effects_are_named_by_their_level() -> None:
     )
     terms = found.formula.fixed[1:]
     assert [found.named(term) for term in terms] == [
-        "size: small minus big",
+        "size at kind b: small minus big",
         "kind at size big: a minus b", "kind at size big: c d minus b",
         "kind at size small: a minus b", "kind at size small: c d minus b",
     ]  # fmt: skip
@@ -162,6 +162,18 @@ def test_nested_effects_are_named_by_their_level() -> None:
         "intercept", "size_small_big", "size_at_big:kind_b_a", "size_at_big:kind_c_d_b", "kind_b_a:size_at_small",
         "kind_c_d_b:size_at_small",
     ]  # fmt: skip
+
+
+def test_an_effect_beside_treatment_contrasts_is_named_by_the_level_at_which_it_holds() -> None:
+    contrasts = {"size": "sum", "kind": "treatment"}
+    crossed, additive = (coded(factorial(), parse(f"y ~ {fixed}"), contrasts) for fixed in ("size*kind", "size + kind"))
+    size, *kinds = crossed.formula.fixed[1:4]
+    assert [crossed.named(term) for term in (size, *kinds)] == [
+        "size at kind a: big minus the mean of all", "kind: b minus a", "kind: c d minus a",
+    ]  # fmt: skip
+    assert additive.named(size) == "size: big minus the mean of all"
+    weights = hypotheses(crossed).query("term == @size").set_index("cell")["weight"]
+    assert set(weights[weights != 0].index) == {"size big, kind a", "size small, kind a"}
 
 
 def test_the_coefficient_of_a_level_s_mean_says_so() -> None:

@@ -203,7 +203,7 @@ def test_figures_and_text_to_paste_lie_beside_the_tables(analysed: Path) -> None
     names = {path.name for path in (analysed / "results" / "figures").iterdir()}
     assert {"ratings.svg", "ratings.png", "reading_curves.svg", "specifications.png"} <= names
     text = (analysed / "results" / "results.md").read_text("utf-8")
-    assert text.startswith("## What was tested")
+    assert text.startswith("**Simulated data**: no findings about people.\n\n## What was tested")
     assert "## Reading times" in text
     assert run("analyse", analysed / "tables", "-o", analysed / "s", "--no-figures").exit_code == 0
     assert not (analysed / "s" / "figures").exists()

@@ -119,9 +119,9 @@ def test_the_language_may_be_stated_and_a_segmentation_is_kept(folder: Path) -> 
         "gardenpath maze zh.jsonl --model model --no-cache --words words.txt --surprisal 1 --margin -90 -o zh", folder
     )
     assert ran.code == 0, ran.said
-    made = stimuli.read(folder / "zh" / "items.jsonl").items[0].sentences["only"]
+    made = stimuli.read(folder / "zh" / "items.csv").items[0].sentences["only"]
     assert made.segmentation == sentence.segmentation
-    assert not (folder / "zh" / "items.csv").exists()
+    assert not (folder / "zh" / "items.jsonl").exists()
     german = run_here("gardenpath maze items.csv --language de --pseudowords --length 3 -o de", folder)
     assert german.code == 0, german.said
     assert stimuli.read(folder / "de" / "items.csv").items[0].language == "de"

@@ -49,7 +49,12 @@ def test_what_is_written_is_dealt_and_taken_at_once(kind: str, language: str, tm
     folder = tmp_path / "study"
     made = new(folder, kind, "--language", language)
     assert made.exit_code == 0, made.output
-    assert sorted(path.name for path in folder.iterdir()) == ["README.md", "items.csv", "study.toml"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "README.md",
+        "items.csv",
+        "study.schema.json",
+        "study.toml",
+    ]
     tables = dealt(folder)
     assert set(tables["items"]["language"]) == {language}
     placeholders = language == "tr"
@@ -219,3 +224,16 @@ def test_minimal_pairs_of_ones_own_are_taken_too(tmp_path: Path) -> None:
     plan = study.load(tmp_path / "study")
     assert (plan.design.versions, plan.design.items, plan.ordering.no_adjacent) == (2, None, "paradigm")
     assert len(experiment.version_files(plan)) == 2
+
+
+def test_as_many_questions_are_asked_as_it_says_where_fillers_have_none(tmp_path: Path) -> None:
+    new(tmp_path / "first", "spr")
+    rows = list(csv.DictReader((tmp_path / "first" / "items.csv").read_text("utf-8").splitlines()))
+    with open(tmp_path / "mine.csv", "w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, rows[0])
+        table.writeheader()
+        table.writerows(row | ({"question": "", "answer": ""} if row["item"].startswith("f") else {}) for row in rows)
+    new(tmp_path / "second", "spr", "--from", str(tmp_path / "mine.csv"))
+    plan = study.load(tmp_path / "second")
+    asked = dealt(tmp_path / "second")["responses"].query("task == 'question' and role != 'practice'")
+    assert len(asked) == 2 * plan.analysis.exclude.questions == 2 * 2  # of four items with questions, by two

@@ -109,16 +109,32 @@ def test_expected_effects_and_their_power(pool: Path) -> None:
         pool,
     )
     assert ran.code == 0, ran.said
-    assert "Expected effect of turn in critical: " in ran.printed
+    assert "Expected effect of turn in critical, second level less first: " in ran.printed
     assert "Power of 8 participants and 12 items: " in ran.printed
-    effects = study.read(pool / "chosen", "expected_effects")
+    whole = study.read(pool / "chosen", "expected_effects")
+    assert len(whole) == 40
+    flat = whole.loc[~whole["contrast"] & ~whole["chosen"], "item"]
+    assert flat.empty or f"in the rest of the pool: {len(flat)} item" in ran.said
+    effects = whole[whole["chosen"].astype(bool)]
     certificate = json.loads((pool / "chosen" / "certificate.json").read_text())
     assert certificate["value"] == pytest.approx(abs(effects["ms"].mean()), abs=1e-6)
     assert certificate["value"] <= certificate["bound"] + 1e-6
-    ran = run_here("gardenpath select pool.csv --items 12 --maximise power --scores scores -o more", pool)
+    asked = "gardenpath select pool.csv --items 12 -o more --ms-per-bit"
+    for more, said in (
+        ("4 --source 10.1/x", "give --scores"),
+        ("9000 --source 10.1/x --scores scores --participants 8", "is no part of the 350 ms that critical takes"),
+    ):
+        ran = run_here(f"{asked} {more}", pool)
+        assert ran.code != 0
+        assert said in ran.said
+    assert (
+        "--participants and --runs are of an expected effect"
+        in run_here("gardenpath select pool.csv --items 12 --participants 8 -o more", pool).said
+    )
+    ran = run_here("gardenpath select pool.csv --items 12 --maximise power --scores scores -o more --force", pool)
     assert "maximise = 'power' needs [effect]" in ran.said
     ran = run_here(
-        "gardenpath select pool.csv --items 12 --ms-per-bit 4 --source somewhere --scores scores -o more", pool
+        "gardenpath select pool.csv --items 12 --ms-per-bit 4 --source somewhere --scores scores -o more --force", pool
     )
     assert "expected the DOI" in ran.said
 
@@ -140,7 +156,7 @@ def test_the_file_of_the_docs_is_one(pool: Path) -> None:
 
     from gardenpath.stimuli.selection.settings import settled
 
-    [block] = blocks(ROOT / "docs" / "selection.md", "toml")
+    block, _ = sorted(blocks(ROOT / "docs" / "selection.md", "toml"), key=lambda block: "covariates" not in block)
     asked = settled(tomllib.loads(block), stimuli.Selection, where="docs/selection.md")
     assert (asked.tolerance_of("letters:critical"), asked.spread_of("cloze"), asked.across_of("zipf:critical")) == (
         0.02,

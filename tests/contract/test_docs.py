@@ -5,6 +5,7 @@ import doctest
 import importlib
 import re
 import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,7 @@ def test_command_blocks_run_in_order(page: Path, workplace: Path, full: bool) ->
         assert one.code == 0, f"{one.line}\n{one.printed}{one.said}"
     if page.name == "README.md":
         from_materials_to_report(folder, {one.line.split()[1]: one.printed for one in ran}, people)
+        as_it_is_read_in_r(folder)
 
 
 def from_materials_to_report(folder: Path, printed: dict[str, str], people: int) -> None:
@@ -71,6 +73,22 @@ def from_materials_to_report(folder: Path, printed: dict[str, str], people: int)
     page = (folder / "report.html").read_text()
     assert "simulated" in page
     assert "http://" not in page.replace("http://www.w3.org", "")
+
+
+def as_it_is_read_in_r(folder: Path) -> None:
+    """Run the code of docs/from-r.md where lme4 is: lme4's estimate and ours, which it prints, are the same."""
+    asked = "library(lmerTest)"
+    if (
+        not shutil.which("Rscript")
+        or subprocess.run(["Rscript", "-e", asked], capture_output=True, check=False).returncode
+    ):
+        return
+    code = "\n".join(blocks(ROOT / "docs" / "from-r.md", "r"))
+    ran = subprocess.run(["Rscript", "-e", code], cwd=folder, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    [theirs] = re.findall(r"^grammaticality:good +(\S+)", ran.stdout, re.MULTILINE)
+    [ours] = re.findall(r"estimate .*\n\d+ +(\S+)", ran.stdout)
+    assert float(theirs) == pytest.approx(float(ours), abs=1e-5)
 
 
 def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> None:

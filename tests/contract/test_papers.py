@@ -33,6 +33,7 @@ WITHOUT_RESULT = {
     "new",
     "select",
     "split",
+    "norm",
     "simulate",
     "lab",
     "links",
@@ -44,6 +45,9 @@ WITHOUT_RESULT = {
     "demo",
     "maze",
     "generate",
+    "sweep",
+    "draft",
+    "review",
 }
 
 

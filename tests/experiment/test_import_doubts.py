@@ -8,8 +8,8 @@ import pytest
 
 from gardenpath import experiment, study
 from gardenpath.experiment.platforms.importing import platform_named
-from gardenpath.experiment.platforms.mapping import AnswerRule, ColumnMapping
 from gardenpath.experiment.platforms.sources import Source
+from gardenpath.study.mapping import AnswerRule, ColumnMapping
 
 FIXTURES = Path(__file__).parent / "fixtures"
 Tables = dict[str, pd.DataFrame]

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from gardenpath import study
 from gardenpath.experiment.platforms import collecting, tabulate
-from gardenpath.experiment.platforms.mapping import AnswerRule, ColumnMapping, SurveyRule
+from gardenpath.study.mapping import AnswerRule, ColumnMapping, SurveyRule
 
 SENTENCES = {"1": "She slept.", "2": "He often sneezed.", "3": "They had left early."}
 CONDITIONS = {"1": "a", "2": "b", "3": "a"}

@@ -12,11 +12,11 @@ from gardenpath import experiment, study
 from gardenpath.experiment.event_tables import materials_of, tables_of
 from gardenpath.experiment.platforms.imported import answer_given
 from gardenpath.experiment.platforms.importing import ImportedSession, ImportedTrial, Record, WordRecord
-from gardenpath.experiment.platforms.mapping import AnswerRule, ColumnMapping
 from gardenpath.experiment.platforms.materials import Shown, read_shown
 from gardenpath.experiment.platforms.places import Place
 from gardenpath.experiment.platforms.tabulate import tabulate
 from gardenpath.experiment.sessions import SessionRecord, open_session
+from gardenpath.study.mapping import AnswerRule, ColumnMapping
 from gardenpath.study.screens import Event, Text, Whole, Words
 
 from . import test_gorilla as gorilla

@@ -86,12 +86,12 @@ def test_a_second_run_calls_the_network_never_and_gives_the_same_bytes(model, ca
     assert len(shards(tmp_path)) == 1
 
 
-def test_only_new_texts_and_missing_columns_are_computed(byte_model, tmp_path, monkeypatch):
+def test_only_batches_that_lack_a_text_or_a_column_are_computed(byte_model, tmp_path, monkeypatch):
     asked = []
     plain = CausalModel.forward
 
     def watched(self, texts, **options):
-        asked.append((len(texts), tuple(options["columns"])))
+        asked.append((sum(not options["known"](text) for text in texts), tuple(options["columns"])))
         return plain(self, texts, **options)
 
     monkeypatch.setattr(CausalModel, "forward", watched)
@@ -101,10 +101,12 @@ def test_only_new_texts_and_missing_columns_are_computed(byte_model, tmp_path, m
     assert np.isnan(table.entropy).all()
     assert np.isnan(table.logprob[-1])
     model.forward(texts[:3], columns=("logprob", "entropy"))
-    assert asked == [(2, ("logprob",)), (2, ("entropy",)), (1, ("logprob", "entropy"))]
+    assert asked == [(2, ("logprob",)), (3, ("logprob", "entropy"))]
+    model.forward([*texts[:3], byte_model.encode("The cat sat.")], columns=("logprob", "entropy"))
+    assert asked.pop() == (1, ("logprob", "entropy"))
     asked.clear()
     whole = cached(byte_model, tmp_path).forward(texts)
-    assert sorted(asked) == [(1, COLUMNS), (3, ("end", "log_boundary", "renyi"))]
+    assert asked == [(4, COLUMNS)]
     for one, other in zip(whole, plain(byte_model, texts), strict=True):
         for name in ("logprob", "log_boundary", "entropy", "renyi"):
             np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-10)
@@ -255,7 +257,7 @@ def test_damage_is_named_and_costs_only_what_it_touched(model, calls, tmp_path, 
     texts = [model.encode(text) for text in TEXTS[:4]]
     for text in texts:
         cached(model, tmp_path).forward([text])
-    expected = bytes_of(cached(model, tmp_path).forward(texts))
+    expected = cached(model, tmp_path).forward(texts)
     one, other, torn, whole = shards(tmp_path)
     content = bytearray(one.read_bytes())
     content[40] ^= 1
@@ -263,11 +265,16 @@ def test_damage_is_named_and_costs_only_what_it_touched(model, calls, tmp_path, 
     other.write_bytes(b"not ours at all" + other.read_bytes() + whole.read_bytes()[:-1] + whole.read_bytes())
     torn.write_bytes(torn.read_bytes()[:-3])
     plain, asked = type(model).forward, []
-    monkeypatch.setattr(type(model), "forward", lambda self, given, **o: asked.extend(given) or plain(self, given, **o))
-    found = cached(model, tmp_path).forward(texts)
+
+    def watched(self, given, **options):
+        asked.extend(text for text in given if not options["known"](text))
+        return plain(self, given, **options)
+
+    monkeypatch.setattr(type(model), "forward", watched)
+    found = cached(model, tmp_path).forward(texts, batch_tokens=1)
     assert asked == [texts[0], texts[2]]
-    for mine, theirs in zip(bytes_of(found)[1::2], expected[1::2], strict=True):
-        assert mine == theirs
+    for mine, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(mine.logprob, theirs.logprob, atol=1e-5)
     named = [record.getMessage() for record in caplog.records if "is damaged" in record.getMessage()]
     assert len(named) == 2
     assert str(one) in named[0]
@@ -325,6 +332,24 @@ def test_a_cache_that_cannot_be_written_any_more_does_not_stop_the_run(byte_mode
     texts = [byte_model.encode(text) for text in TEXTS]
     assert bytes_of(model.forward(texts)) == bytes_of(byte_model.forward(texts))
     assert sum("cannot be written" in record.getMessage() for record in caplog.records) == 1
+
+
+def test_a_run_that_goes_on_gives_the_bytes_of_one_that_was_not_interrupted(model, tmp_path):
+    short = (text for text in grammar.sentences(5) if len(text) < 40)  # within any of the windows
+    texts = [model.encode(text) for text in itertools.islice(short, 120)]
+    # Longer than the window of one of the models, so that some are computed in several batches.
+    texts += [model.encode(" ".join(itertools.islice(grammar.sentences(k), 5))) for k in range(4) if not model.masked]
+    whole = bytes_of(cached(model, tmp_path / "whole").forward(texts, batch_tokens=200))
+
+    def stop(done, total):
+        if done >= share * total:
+            raise KeyboardInterrupt
+
+    for share in (0.1, 0.6, 0.9):
+        folder = tmp_path / str(share)
+        with pytest.raises(KeyboardInterrupt):
+            cached(model, folder).forward(texts, batch_tokens=200, progress=stop)
+        assert bytes_of(cached(model, folder).forward(texts, batch_tokens=200)) == whole
 
 
 RUN = """

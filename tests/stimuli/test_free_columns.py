@@ -86,3 +86,21 @@ def test_the_level_of_a_factor_serves_as_a_column(tmp_path: Path) -> None:
         read(tmp_path, header + rows + rows.replace("i1", "i2")), seed=1
     ):
         assert [trial.given("lexicality") for trial in version.trials] == [t.condition for t in version.trials]
+
+
+def test_words_of_a_language_without_spaces_stand_in_a_column(tmp_path: Path) -> None:
+    header = "paradigm,phenomenon,item,condition,language,sentence,segmentation\n"
+    path = tmp_path / "zh.csv"
+    path.write_text(f"{header}p,p,1,a,zh,我昨天[看]了 书。,我 昨天 看 了 书 。\n", encoding="utf-8")
+    sentence = stimuli.read(path).items[0].sentences["a"]
+    assert [word.text for word in sentence.words()] == ["我", "昨天", "看", "了", "书", "。"]
+    assert [word.index for word in sentence.words_of("critical")] == [2]
+    assert stimuli.write(stimuli.read(path), tmp_path / "again.csv") == []
+    assert stimuli.read(tmp_path / "again.csv") == stimuli.read(path)
+    for cell, said in (
+        ("我 昨天 读 了 书 。", "'读' where the sentence goes on '看了 书。'"),
+        ("我 昨天", "ends before '看了 书。'"),
+    ):
+        path.write_text(f"{header}p,p,1,a,zh,我昨天[看]了 书。,{cell}\n", encoding="utf-8")
+        with pytest.raises(study.DataError, match=f"line 2.*{said}"):
+            stimuli.read(path)

@@ -16,6 +16,7 @@ from ...modelling.headline import beside, headline
 from ...modelling.pilot import UPPER
 from ...modelling.sensitivity import UNFLAGGED
 from ...prompts import prompts_of, select_prompt
+from ...row_dicts import records
 from ..wording.labels import asked, coefficient, label, mean_rating, region_name
 from ..wording.numbers import Row
 from .figure_style import (
@@ -292,11 +293,13 @@ def power_figure(power: pd.DataFrame) -> "Figure":
     number of items; what the upper limits of a pilot's spreads would leave of it is dashed.
     """
     rows = filled(power, "power")
+    places = [_panel_place(row) for row in records(rows)]
+    rows = rows.iloc[sorted(range(len(rows)), key=places.__getitem__)]
     numbers = sorted(rows["n_items"].unique())
     titles = rows.apply(power_panel, axis="columns")
     with style():
         figure, panels = grid(titles.nunique(), 2.6)
-        for axes, (title, part) in zip(panels, rows.groupby(titles, sort=True), strict=False):
+        for axes, (title, part) in zip(panels, rows.groupby(titles, sort=False), strict=False):
             axes.axhline(0.8, **DASHED)
             for k, items in enumerate(numbers):
                 here = part[part["n_items"] == items].sort_values("participants")
@@ -324,16 +327,22 @@ def power_figure(power: pd.DataFrame) -> "Figure":
 
 
 def power_panel(row: Row) -> str:
-    """Return the title of the panel in which a row of the table power is drawn, in two lines.
+    """Return the title of the panel in which a row of the table power is drawn, in lines that are no wider than the panel.
 
-    >>> power_panel({"response": "rating", "family": "ordinal", "slopes": "none", "term": "number:attractor", "effect": 0.3})
-    'rating, ordinal, without slopes\\nnumber × attractor: 0.3'
+    >>> power_panel({"response": "log_rt", "family": "linear", "slopes": "tested", "term": "number:attractor", "effect": 0.03})
+    'log RT, effect 0.03\\nnumber × attractor'
     """
     model = [row["family"]] if row["response"] == "rating" else []
     fitted = {"tested": [], "none": ["without slopes"], "maximal": ["with all slopes"]}[row["slopes"]]
-    first = ", ".join([row["response"].replace("log_rt", "log RT"), *model, *fitted])
-    second = f"{coefficient(row['term'])}: {row['effect']:.3g}"
-    return "\n".join([first, *textwrap.wrap(second, 34)])
+    first = ", ".join([row["response"].replace("log_rt", "log RT"), *model, *fitted, f"effect {row['effect']:.3g}"])
+    return "\n".join([*textwrap.wrap(first, 28), *textwrap.wrap(coefficient(row["term"]), 28)])
+
+
+def _panel_place(row: Row) -> tuple[str, str, str, int, str]:
+    """Return where a row's panel stands: terms are in the order of the formula, simple effects behind them."""
+    terms = row["formula"].partition(" ~ ")[2].partition(" + (")[0].split(" + ")
+    place = terms.index(row["term"]) if row["term"] in terms else len(terms)
+    return row["response"], row["family"], row["slopes"], place, row["term"]
 
 
 def _stars(p: float, bounds: Sequence[float]) -> str:

@@ -98,9 +98,9 @@ def _lay_out(figure: "Figure") -> None:
     figure.set_layout_engine(None)
 
 
-def save(figure: "Figure", name: str, folder: Path) -> None:
-    """Write the figure as SVG and as PNG."""
-    write_text(folder / f"{name}.svg", svg(figure, name))
+def save(figure: "Figure", name: str, folder: Path, drawn: str = "") -> None:
+    """Write the figure as SVG, `drawn` if that is its text already, and as PNG."""
+    write_text(folder / f"{name}.svg", drawn or svg(figure, name))
     with atomic(folder / f"{name}.png") as temporary:
         temporary.write_bytes(png(figure))
 

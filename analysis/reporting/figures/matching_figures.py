@@ -1,5 +1,6 @@
 """How alike groups of items are in their covariates, before and after a choice."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -9,20 +10,28 @@ from .figure_style import BLUE, GREY, ORANGE, filled, legend, named_rows, style
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-STAGES = {"before": (GREY, "o", "none"), "after": (BLUE, "o", BLUE), "design": (ORANGE, "D", ORANGE)}
+STAGES = {
+    "before": (GREY, "o", "white"),
+    "after": (BLUE, "o", BLUE),
+    "versions": (BLUE, "o", BLUE),
+    "conditions": (ORANGE, "D", ORANGE),
+    "fillers and targets": (GREY, "s", "white"),
+}
 
 
-def matching_figure(matching: pd.DataFrame, tolerance: float | None = None) -> "Figure":
-    """Return the widest standardised difference of each covariate with its equivalence bound, before and after; the tolerance
-    shaded.
+def matching_figure(matching: pd.DataFrame, tolerances: Mapping[str, float] | None = None) -> "Figure":
+    """Return the widest standardised difference of each covariate with its equivalence bound, before and after, or of a design's
+    versions, conditions and roles; tolerances are shaded.
     """
     rows = filled(matching[matching["alike"]].dropna(subset="d"), "matching")
     names = list(dict.fromkeys(rows["covariate"]))
     stages = [stage for stage in STAGES if stage in set(rows["stage"])]
     with style():
         figure, axes = named_rows(names)
-        if tolerance:
-            axes.axvspan(0, tolerance, color=BLUE, alpha=0.12, linewidth=0)
+        for at, name in enumerate(names):
+            axes.fill_betweenx(
+                [at - 0.4, at + 0.4], 0, (tolerances or {}).get(name, 0), color=BLUE, alpha=0.12, linewidth=0
+            )
         for k, stage in enumerate(stages):
             colour, marker, face = STAGES[stage]
             part = rows[rows["stage"] == stage]
@@ -34,11 +43,12 @@ def matching_figure(matching: pd.DataFrame, tolerance: float | None = None) -> "
                 d, bound = float(own["d"].abs().max()), float(own["bound"].max())
                 if bound == bound:
                     axes.plot([d, bound], [at + place] * 2, color=colour, linewidth=1.6, solid_capstyle="round")
-                drawn: dict[str, Any] = {"label": stage} if at == 0 else {}
+                drawn: dict[str, Any] = {"label": stage} if own.index[0] == part.index[0] else {}
                 axes.plot(
                     d, at + place, marker, color=colour, markerfacecolor=face, markersize=7, linestyle="none", **drawn
                 )
         axes.set_xlim(left=min(-0.01, -0.02 * float(axes.get_xlim()[1])))
-        axes.set_xlabel("difference (s.d. of the pool), to its bound")
+        whose = " of the pool" if "after" in stages else ""
+        axes.set_xlabel(f"difference (s.d.{whose}), to its bound")
         legend(axes, len(stages))
     return figure

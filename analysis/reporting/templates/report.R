@@ -153,19 +153,27 @@ singular <- function(model) {
   any(vapply(ordinal::VarCorr(model), function(v) any(attr(v, "stddev") < 1e-4), TRUE))
 }
 
+# Whether lme4 found the peak: its own checks, of which a singular fit is no fault.
+converged <- function(model) {
+  if (inherits(model, "clmm")) return(model$optRes$convergence == 0)
+  faults <- model@optinfo$conv$lme4$messages
+  !any(grepl("failed to converge", faults))
+}
+
 # R may name the factors of a product in another order.
 in_order <- function(terms) vapply(strsplit(terms, ":"), function(parts) paste(sort(parts), collapse = ":"), "")
 
 # One row a model: apart is the largest difference between its estimates and those of the table, in standard errors.
 again <- function(table) {
   do.call(rbind, lapply(Filter(is_fitted, models_of(table)), function(one) {
-    row <- data.frame(table = table$name, one[table$keys], n = NA, singular = NA, apart = NA, refused = "")
+    row <- data.frame(table = table$name, one[table$keys], n = NA, converged = NA, singular = NA, apart = NA, refused = "")
     tryCatch({
       model <- fitted_again(one, table$rows(one))
       ours <- one$terms[!is.na(one$terms$estimate), ]
       theirs <- coef(summary(model))
       same <- match(in_order(ifelse(ours$term == "intercept", "(Intercept)", ours$term)), in_order(rownames(theirs)))
       row$n <- nrow(model.frame(model))
+      row$converged <- converged(model)
       row$singular <- singular(model)
       row$apart <- signif(max(abs(ours$estimate - theirs[same, "Estimate"]) / theirs[same, "Std. Error"]), 2)
       row
@@ -191,9 +199,9 @@ if (length(asked) == 0) {
   print(refits[names(refits) != "refused"])
   largest <- function(apart) if (any(!is.na(apart))) signif(max(apart, na.rm = TRUE), 2) else "not known"
   cat("\n", sum(!is.na(refits$apart)), " models fitted again; the largest difference is ", largest(refits$apart), " standard errors, and ",
-      largest(refits$apart[!refits$singular]), " where no fit is singular\n", sep = "")
+      largest(refits$apart[!refits$singular & refits$converged]), " where R's fit converged and is not singular\n", sep = "")
   far <- which(refits$apart > 0.01)
-  if (length(far)) cat("More than 0.01 apart, as where the likelihood is flat or has several peaks; neither is the answer: rows ", paste(far, collapse = ", "), "\n", sep = "")
+  if (length(far)) cat("More than 0.01 apart, as where R did not converge, or the likelihood is flat or has several peaks and neither is the answer: rows ", paste(far, collapse = ", "), "\n", sep = "")
   refused <- which(nzchar(refits$refused))
   refused <- sprintf("%s, row %d above: %s", refits$table[refused], refused, refits$refused[refused])
   cat("\nNot fitted again:\n", paste0("  ", c(refused, unlist(lapply(tables, unfitted)), left_out), "\n"), sep = "")

@@ -14,13 +14,13 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from gardenpath import study
+from gardenpath.study.mapping import ColumnMapping
 from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import as_number, truth
 from ..damages import damage
 from ..imported import ImportedSession, ImportedTrial, answer_given, reached_end, records_of, shared, timed, words_read
 from ..losses import Losses
-from ..mapping import ColumnMapping
 from ..outline import answered, asked, late, read_at_once, sentence_of, timeout
 from ..sources import Source
 from ..widecsv import Wide, wide

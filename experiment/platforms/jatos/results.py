@@ -7,13 +7,13 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from gardenpath import study
+from gardenpath.study.mapping import ColumnMapping
 
 from ..epochs import utc
 from ..imported import ImportedSession
 from ..jspsych import results as jspsych
 from ..jspsych.rows import Run, once
 from ..jspsych.rows import runs as rows_sent
-from ..mapping import ColumnMapping
 from ..sources import Source
 
 log = logging.getLogger("gardenpath")

@@ -11,12 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 from gardenpath import study
+from gardenpath.study.mapping import AnswerRule, ColumnMapping, Row, is_empty, plain
 from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import as_number, truth
 from ..imported import ImportedSession, ImportedTrial, answer_given, numbered, records_of, timed
 from ..losses import Losses
-from ..mapping import AnswerRule, ColumnMapping, Row, is_empty, plain
 from ..sources import Source
 from .rows import Run, runs
 from .rows import recognises as recognises

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from gardenpath import study
+from gardenpath.study.mapping import Row
 
 from ..cell_values import stripped
-from ..mapping import Row
 from ..native import SESSION
 from ..sources import Source
 

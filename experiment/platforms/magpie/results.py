@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from gardenpath import study
+from gardenpath.study.mapping import ColumnMapping, Row
 from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import truth
 from ..epochs import utc
 from ..imported import ImportedSession, ImportedTrial, answer_given, records_of, say_scattered, shared, timed
 from ..losses import Losses
-from ..mapping import ColumnMapping, Row
 from ..sources import Source
 from ..table.results import LINE, answer, cells
 

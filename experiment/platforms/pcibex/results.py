@@ -15,13 +15,13 @@ from datetime import UTC, datetime
 from itertools import groupby
 
 from gardenpath import study
+from gardenpath.study.mapping import AnswerRule, ColumnMapping
 from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import as_number, names_person, truth
 from ..devices import device
 from ..imported import ImportedSession, ImportedTrial, answer_given, numbered, reached_end, shared, words_read
 from ..losses import Losses
-from ..mapping import AnswerRule, ColumnMapping
 from ..outline import answered, asked, late, nth_value, read_at_once, timeout
 from ..sources import Source
 from .ibex_maze import FIRST, sentences

@@ -15,6 +15,7 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from gardenpath import study
+from gardenpath.study.mapping import AnswerRule, ColumnMapping
 from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import as_number, truth
@@ -29,7 +30,6 @@ from ..imported import (
     words_read,
 )
 from ..losses import Losses
-from ..mapping import AnswerRule, ColumnMapping
 from ..outline import answered, late, nth_value, read_at_once, sentence_of, timeout
 from ..sources import Source
 from ..widecsv import Wide, wide

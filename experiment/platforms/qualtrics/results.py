@@ -18,10 +18,10 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from gardenpath import study
+from gardenpath.study.mapping import ColumnMapping, SurveyRule, is_empty, plain
 
 from ..cell_values import as_number, stripped
 from ..imported import ImportedSession, ImportedTrial, answer_given
-from ..mapping import ColumnMapping, SurveyRule, is_empty, plain
 from ..sources import Source, csv_cells
 
 log = logging.getLogger("gardenpath")

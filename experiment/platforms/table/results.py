@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 from gardenpath import study
+from gardenpath.study.mapping import ANSWER, TIMES, AnswerRule, ColumnMapping, Row, matches
 from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import as_number, stripped, truth
@@ -22,7 +23,6 @@ from ..imported import (
     say_scattered,
     shared,
 )
-from ..mapping import ANSWER, TIMES, AnswerRule, ColumnMapping, Row, matches
 from ..sources import Source, csv_cells
 
 log = logging.getLogger("gardenpath")
@@ -73,7 +73,7 @@ def cells(source: Source, separator: str = ",") -> list[Row]:
     else:
         lines = csv_cells(source, separator)
     lines = stripped(filter(None, lines), source.name)
-    if len(lines) < 2:
+    if len(lines) < 2 or not source.text.strip():
         raise study.DataError(f"{source.name}: the file holds no rows; expected a header line and rows")
     header, body = lines[0], lines[1:]
     if separator == "space" and all(len(row) == len(header) + 1 for row in body):

@@ -10,9 +10,9 @@ import pandas as pd
 from gardenpath import study
 from gardenpath.stimuli import conditions_table, items_table, words_table
 from gardenpath.stimuli.located_words import located
+from gardenpath.study.mapping import ColumnMapping, read_mapping
 
 from ..cell_values import as_number
-from ..mapping import ColumnMapping, read_mapping
 from ..materials import Shown
 from ..sources import Source
 from .results import LINE, absent_columns, cells, counting

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from gardenpath import study
+from gardenpath.study.graphemes import graphemes
 from gardenpath.study.screens import Entry, Form, Script
 
 from .displays import Blank, Click, Input, Key, Typed
@@ -38,7 +39,7 @@ def filled(blank: Blank, action: Input, number: int | None = None) -> Blank:
     if isinstance(action, Typed) and not choices and len(text) < blank.longest:
         text += action.text
     elif isinstance(action, Key) and action.code == "Backspace":
-        text = text[:-1] if not choices else ""
+        text = "".join(graphemes(text)[:-1]) if not choices else ""
     elif choices and (n := _choice(choices, text, action, number)) is not None:
         text = choices[n]
     return replace(blank, text=text, fault="")

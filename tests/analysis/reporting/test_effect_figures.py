@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.text import Text
 
 from gardenpath.analysis import (
     accuracy,
@@ -228,3 +229,18 @@ def test_nothing_to_draw_is_a_sentence(results: Tables) -> None:
 def test_one_word_or_one_surprisal_draws_no_line(results: Tables) -> None:
     one = results["aligned"].assign(surprisal=2.0)
     assert not [line for line in surprisal_figure(one).axes[0].lines if len(line.get_xdata()) == 60]
+
+
+def test_power_has_a_panel_for_each_term_in_the_order_of_the_model_whose_title_fits() -> None:
+    formula = "log_rt ~ grammaticality + attractor + grammaticality:attractor + (1|participant) + (1|item)"
+    row = {"response": "log_rt", "effect": 0.03, "participants": 40, "n_items": 24, "family": "linear", "slopes": "tested",
+           "assumptions": "default", "formula": formula, "power": 0.5, "power_low": 0.4, "power_high": 0.6}  # fmt: skip
+    terms = ("attractor", "attractor@plural", "grammaticality", "grammaticality:attractor")
+    figure = effect_figures.power_figure(pd.DataFrame([row | {"term": term} for term in terms]))
+    named = [(axes, axes.get_title("left")) for axes in figure.axes]
+    titles = [next(text for text in axes.findobj(Text) if text.get_text() == title) for axes, title in named]
+    assert [title.get_text().partition("\n")[2] for title in titles] == [
+        "grammaticality", "attractor", "grammaticality × attractor", "attractor at plural",
+    ]  # fmt: skip
+    figure.draw_without_rendering()
+    assert all(title.get_window_extent().x1 <= figure.bbox.x1 for title in titles)

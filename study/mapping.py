@@ -54,8 +54,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from gardenpath import study
-from gardenpath.study.schemas import COMPUTED_NAMES
+from . import config, files
+from .errors import DataError
+from .schemas import COMPUTED_NAMES, TABLES
 
 log = logging.getLogger("gardenpath")
 STRICT: Any = {"extra": "forbid", "strict": True}
@@ -68,12 +69,7 @@ TIMES = ("rt", "rt_first", "rt_onset", "duration")
 TIMES_IN = dict.fromkeys(TIMES, tuple(UNITS))
 NAMES = tuple(
     dict.fromkeys(
-        [
-            name
-            for table in ("readings", "responses")
-            for name in study.TABLES[table].names
-            if name not in COMPUTED_NAMES
-        ]
+        [name for table in ("readings", "responses") for name in TABLES[table].names if name not in COMPUTED_NAMES]
         + ["started", "finished", "device", "readers"]
     )
 )
@@ -235,7 +231,7 @@ class ColumnMapping:
         for n, rule in enumerate(rules):
             if any(rule.columns["response"] == other.columns["response"] for other in rules[:n]):
                 asked = " and ".join(one.asked for one in rules)
-                raise study.DataError(
+                raise DataError(
                     f"[[answers]]: {asked} take column {rule.columns['response']!r} of the same row; one column gives one answer: "
                     "state in which rows ( where = { ... } )"
                 )
@@ -276,16 +272,18 @@ def plain(cell: Any) -> str:
 
 
 def read_mapping(
-    path: str | Path, names: Sequence[str] = NAMES, units: Mapping[str, Sequence[str]] = TIMES_IN
+    path: str | Path, names: Sequence[str] | None = NAMES, units: Mapping[str, Sequence[str]] = TIMES_IN
 ) -> ColumnMapping:
     """Return the mapping that a TOML file states; raises `study.DataError` with every fault.
 
-    `names` are the columns of ours that there are, `units` those of them that have one, with the units.
+    `names` are the columns of ours that there are, None where any may be; `units` those of them that have one, with the units.
     """
     try:
-        table = tomllib.loads(study.files.read_text(path))
+        table = tomllib.loads(files.read_text(path))
     except tomllib.TOMLDecodeError as error:
-        raise study.DataError(f"{path}: not valid TOML: {error}") from None
+        raise DataError(f"{path}: not valid TOML: {error}") from None
+    if not table:
+        raise DataError(f'{path}: states nothing; expected a mapping, such as  [columns]  with  item = "their name"')
     columns = table.get("columns", {})
     several = (
         {ours: theirs for ours, theirs in columns.items() if isinstance(theirs, list)}
@@ -296,12 +294,13 @@ def read_mapping(
         # Its own name: no column of a file is called so.
         table["joined"] = {".".join(map(str, theirs)): theirs for theirs in several.values()}
         table["columns"] = columns | {ours: ".".join(map(str, theirs)) for ours, theirs in several.items()}
-    mapping = study.config.structure(ColumnMapping, table, where=str(path))
-    faults = _unknown("columns", mapping.columns, names) + _unknown("constants", mapping.constants, names)
+    mapping = config.structure(ColumnMapping, table, where=str(path))
+    stated = (("columns", mapping.columns), ("constants", mapping.constants)) if names is not None else ()
+    faults = [fault for part, of in stated for fault in _unknown(part, of, names or ())]
     faults += _patterns(mapping.survey) if mapping.survey else []
     faults += [
-        f"roles: {r!r} is no role; expected one of {', '.join(study.config.ROLES)}"
-        for r in mapping.roles.keys() - {*study.config.ROLES}
+        f"roles: {r!r} is no role; expected one of {', '.join(config.ROLES)}"
+        for r in mapping.roles.keys() - {*config.ROLES}
     ]
     faults += [fault for role, pattern in mapping.roles.items() if (fault := _no_pattern(f"roles.{role}", pattern))]
     faults += _unknown("units", mapping.units, [*units])
@@ -318,7 +317,7 @@ def read_mapping(
                 "says no more than whether it was right, that column for response and correct)"
             )
     if faults:
-        raise study.DataError(f"{path}: {fault}" for fault in faults)
+        raise DataError(f"{path}: {fault}" for fault in faults)
     return mapping
 
 

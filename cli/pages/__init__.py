@@ -1,0 +1,1 @@
+"""Pages that commands show on this machine."""

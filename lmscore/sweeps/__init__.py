@@ -1,0 +1,1 @@
+"""Many models on many languages: planned, computed by workers, merged."""

@@ -1,0 +1,86 @@
+"""Decisions of reviewers as tables: all of them, how far two agree, and what became of the drafts."""
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gardenpath import study
+
+from ..items import Materials
+from .agreement import agreement
+from .reviews import KEEPING, PLANT, TICKS, Decision, Reviewed, first_decisions, found, steps_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = ["time", "reviewer", "item", "condition", "action", *TICKS, "reason", "planted", "settles", "guidelines"]
+
+
+def reviews_table(decisions: Sequence[Decision]) -> "pd.DataFrame":
+    """Return the table `reviews`, a row a line of the log, in its order."""
+    import pandas as pd
+
+    rows = [
+        {
+            "decision": number, "time": one.time, "reviewer": one.reviewer, "item": one.item, "condition": one.condition or None,
+            "action": one.action, **{tick: one.ticks.get(tick) for tick in TICKS}, "reason": one.reason or None,
+            "planted": one.planted or None, "settles": one.settles, "guidelines": one.guidelines or None,
+        }
+        for number, one in enumerate(decisions, start=1)
+    ]  # fmt: skip
+    return study.check(pd.DataFrame(rows, columns=["decision", *COLUMNS]), "reviews")
+
+
+def review_agreement(decisions: Sequence[Decision]) -> "pd.DataFrame":
+    """Return the table `review_agreement`: two reviewers on each tick, on keeping, and on acceptability in blind mode.
+
+    First decisions are compared, before edits; known-bad pairs are not.
+    """
+    import pandas as pd
+
+    first = {key: one for key, one in first_decisions(decisions).items() if not one.item.startswith(PLANT)}
+    by: dict[str, dict[tuple[str, str], Decision]] = {}
+    for (who, item, condition), one in first.items():
+        by.setdefault(who, {})[item, condition] = one
+    rows = []
+    for a, b in itertools.combinations(sorted(by), 2):
+        both = sorted({*by[a]} & {*by[b]})
+        judged = [key for key in both if not key[1]]
+        blind = [key for key in both if key[1]]
+        measures = {
+            **{
+                tick: [(by[a][key].ticks.get(tick, False), by[b][key].ticks.get(tick, False)) for key in judged]
+                for tick in TICKS
+            },
+            "keep": [(by[a][key].action in KEEPING, by[b][key].action in KEEPING) for key in judged],
+            "acceptable": [(by[a][key].action == "acceptable", by[b][key].action == "acceptable") for key in blind],
+        }
+        for measure, pairs in measures.items():
+            if pairs:
+                result = agreement([x for x, _ in pairs], [y for _, y in pairs])
+                rows.append({"reviewer_a": a, "reviewer_b": b, "measure": measure, **result._asdict()})
+    names = [column.name for column in study.TABLES["review_agreement"].columns]
+    return study.check(pd.DataFrame(rows, columns=names), "review_agreement")
+
+
+def planted_found(decisions: Sequence[Decision]) -> dict[str, tuple[int, int]]:
+    """Return, for each reviewer, how many of the known-bad pairs they noticed at first sight, and how many they saw."""
+    counts: dict[str, tuple[int, int]] = {}
+    for (who, _, _), one in sorted(first_decisions(decisions).items()):
+        noticed, seen = counts.get(who, (0, 0))
+        if one.planted:
+            noticed, seen = noticed + found(one), seen + 1
+        counts[who] = noticed, seen
+    return counts
+
+
+def drafting_table(materials: Materials, result: Reviewed, earlier: "pd.DataFrame | None" = None) -> "pd.DataFrame":
+    """Return the table `drafting` with what a review made of the drafts; `earlier` is what drafting wrote."""
+    import pandas as pd
+
+    key = ["paradigm", "model", "prompt_hash", "step", "reason"]
+    rows = pd.DataFrame(list(steps_of(materials, result)), columns=[*key, "n"])
+    if earlier is not None:
+        ours = earlier["step"].isin(("accepted", "corrected", "dropped"))
+        rows = pd.concat([earlier[~ours], rows], ignore_index=True)
+    return study.check(rows.groupby(key, sort=False)["n"].sum().reset_index().astype({"n": "int64"}), "drafting")

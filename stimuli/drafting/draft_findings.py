@@ -1,0 +1,172 @@
+"""What is odd in drafts, before anybody reads them: copies, other differences, words, lengths, the paradigm's rules."""
+
+import difflib
+import re
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+
+from ..checks import check
+from ..item_tables import zipf
+from ..items import Item, Materials, Paradigm, Sentence
+from ..text_checks import listed
+from .regions import EDGES
+
+NEAR = 0.8  # of the trigrams of two sentences, shared: a near duplicate
+QUOTA = 0.1  # of the pairs in which a content word may stand, at least QUOTA_LEAST
+QUOTA_LEAST = 3
+CONTENT = 5.5  # Zipf from which a word is a function word, or as good as one
+OUTLIER = 2.5  # standard deviations from the mean of seeds and drafts
+MANY = 8  # sentences from which there are outliers
+FOREIGN = 0.5  # of a sentence's words, unknown: another language
+
+
+def found_in(drafts: Sequence[Item], seeds: Sequence[Item], paradigm: Paradigm) -> dict[str, list[str]]:
+    """Return what is odd in each draft, by its id; a draft without findings has an empty list.
+
+    A copy has the words of a seed or of an earlier draft; a near copy shares four fifths of its trigrams of words in both members
+    (Jaccard). A difference of another kind replaces, adds or drops other numbers of words than any seed's. Lengths (words) and
+    mean Zipf frequencies are outliers 2.5 s.d. from the mean of seeds and drafts. Besides come the errors and warnings of
+    `stimuli.check`, but for those that half of the seeds have too.
+    """
+    odd: dict[str, list[str]] = {draft.id: [] for draft in drafts}
+    _copies(drafts, seeds, odd)
+    kinds = {kind(seed) for seed in seeds}
+    for draft in drafts:
+        if seeds and kind(draft) not in kinds:
+            odd[draft.id].append(f"differs in another way than the seeds: {said(kind(draft))}")
+    _words(drafts, seeds, odd)
+    _outliers(drafts, seeds, odd)
+    findings = check(Materials((paradigm,), (*seeds, *drafts)))
+    of_seeds = {(finding.rule, finding.item) for finding in findings if finding.item not in odd}
+    usual = {rule for rule, n in Counter(rule for rule, _ in of_seeds).items() if 2 * n >= len(seeds)}
+    for finding in findings:
+        if finding.item in odd and finding.severity in ("error", "warning") and finding.rule not in {*OURS, *usual}:
+            odd[finding.item].append(f"{finding.rule}: {finding.message}")
+    return {name: list(dict.fromkeys(said)) for name, said in odd.items()}
+
+
+OURS = ("duplicate-item", "duplicate-sentence", "unknown-word")  # which are said here, and more exactly
+
+
+def words_of(sentence: Sentence) -> tuple[str, ...]:
+    """Return the words in lower case without punctuation."""
+    return tuple(filter(None, (word.text.strip(EDGES).lower() for word in sentence.words())))
+
+
+def kind(item: Item) -> tuple[tuple[str, int, int], ...]:
+    """Return in which way the members differ: for each stretch whether words are replaced, added or dropped, and how many.
+
+    >>> dogs = {"grammatical": Sentence("The dog barks."), "ungrammatical": Sentence("The dog bark.")}
+    >>> kind(Item("i", "p", dogs))
+    (('replace', 1, 1),)
+    """
+    one, other = (words_of(sentence) for sentence in list(item.sentences.values())[:2])
+    steps = difflib.SequenceMatcher(a=one, b=other, autojunk=False).get_opcodes()
+    return tuple((step, a1 - a0, b1 - b0) for step, a0, a1, b0, b1 in steps if step != "equal")
+
+
+def said(steps: Sequence[tuple[str, int, int]]) -> str:
+    """Return a difference in words."""
+    texts = [
+        f"{a} for {b} words" if step == "replace" else f"{b or a} words {'added' if step == 'insert' else 'dropped'}"
+        for step, a, b in steps
+    ]
+    return ", ".join(texts) or "none but punctuation and capitals"
+
+
+def overused(items: Sequence[Item], language: str) -> dict[str, int]:
+    """Return the content words that stand in more pairs than their share, the most frequent first, with the number of pairs."""
+    counts = Counter(word for item in items for word in {w for s in item.sentences.values() for w in words_of(s)})
+    most = max(QUOTA_LEAST, QUOTA * len(items))
+    code = listed(language)
+    return {
+        word: n
+        for word, n in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        if n > most and any(letter.isalpha() for letter in word) and (code is None or (zipf(word, code) or 0) < CONTENT)
+    }
+
+
+def _copies(drafts: Sequence[Item], seeds: Sequence[Item], odd: Mapping[str, list[str]]) -> None:
+    earlier: list[tuple[str, str, list[tuple[str, ...]], list[set[tuple[str, ...]]]]] = []
+    for what, item in [*(("seed", seed) for seed in seeds), *(("draft", draft) for draft in drafts)]:
+        texts = [words_of(sentence) for sentence in item.sentences.values()]
+        grams = [trigrams(text) for text in texts]
+        if what == "draft":
+            for kind_, name, others, other_grams in earlier:
+                if texts == others:
+                    odd[item.id].append(f"copy of {kind_} {name}")
+                    break
+                if all(jaccard(a, b) >= NEAR for a, b in zip(grams, other_grams, strict=False)):
+                    odd[item.id].append(f"near copy of {kind_} {name}")
+                    break
+        earlier.append((what, item.id, texts, grams))
+
+
+def trigrams(words: Sequence[str]) -> set[tuple[str, ...]]:
+    """Return the trigrams of words; of fewer than three words, the words.
+
+    >>> sorted(trigrams(["a", "dog", "barks", "now"]))
+    [('a', 'dog', 'barks'), ('dog', 'barks', 'now')]
+    """
+    length = 3 if len(words) >= 3 else 1
+    return {tuple(words[start : start + length]) for start in range(len(words) - length + 1)}
+
+
+def jaccard(one: set[tuple[str, ...]], other: set[tuple[str, ...]]) -> float:
+    """Return the share of what either has that both have."""
+    return len(one & other) / len(one | other) if one | other else 1.0
+
+
+def _words(drafts: Sequence[Item], seeds: Sequence[Item], odd: Mapping[str, list[str]]) -> None:
+    language = (drafts or seeds)[0].language if drafts or seeds else "en"
+    often = overused([*seeds, *drafts], language)
+    code = listed(language)
+    of_seeds = {word for seed in seeds for sentence in seed.sentences.values() for word in words_of(sentence)}
+    for draft in drafts:
+        words = list(dict.fromkeys(w for sentence in draft.sentences.values() for w in words_of(sentence)))
+        if code is not None:
+            unknown = [w for w in words if w not in of_seeds and any(c.isalpha() for c in w) and not zipf(w, code)]
+            if len(unknown) > FOREIGN * len(words):
+                odd[draft.id].append(
+                    f"another language? {len(unknown)} of {len(words)} words are not known in {language}"
+                )
+            elif unknown:
+                odd[draft.id].append(f"unknown word{'s' * (len(unknown) > 1)}: {', '.join(unknown)}")
+        if overly := [f"{word} ({often[word]})" for word in words if word in often]:
+            odd[draft.id].append(f"overused, in so many pairs: {', '.join(overly)}")
+
+
+def _outliers(drafts: Sequence[Item], seeds: Sequence[Item], odd: Mapping[str, list[str]]) -> None:
+    measures: dict[str, dict[str, float]] = defaultdict(dict)
+    for item in [*seeds, *drafts]:
+        sentence = next(iter(item.sentences.values()))
+        words, code = words_of(sentence), listed(item.language)
+        measures["length"][item.id] = len(words)
+        if code and words:
+            measures["mean Zipf frequency"][item.id] = statistics.fmean(zipf(word, code) or 0 for word in words)
+    for name, values in measures.items():
+        if len(values) < MANY:
+            continue
+        mean, sd = statistics.fmean(values.values()), statistics.stdev(values.values())
+        for draft in drafts:
+            value = values.get(draft.id)
+            if value is not None and sd and abs(value - mean) > OUTLIER * sd:
+                shown = f"{value:.0f} words" if name == "length" else f"{value:.1f}"
+                odd[draft.id].append(f"{name} {shown}, where the mean is {mean:.1f}")
+
+
+def pieces(one: str, other: str) -> tuple[list[tuple[str, bool]], list[tuple[str, bool]]]:
+    """Return both texts in pieces, each with whether it differs from the other text, cut at words.
+
+    >>> pieces("The dog barks.", "The dog bark.")
+    ([('The dog ', False), ('barks.', True)], [('The dog ', False), ('bark.', True)])
+    """
+    parts = [re.findall(r"\S+\s*|\s+", text) for text in (one, other)]
+    matcher = difflib.SequenceMatcher(a=[p.strip() for p in parts[0]], b=[p.strip() for p in parts[1]], autojunk=False)
+    cut: tuple[list[tuple[str, bool]], list[tuple[str, bool]]] = ([], [])
+    for step, a0, a1, b0, b1 in matcher.get_opcodes():
+        for which, start, end in ((0, a0, a1), (1, b0, b1)):
+            if text := "".join(parts[which][start:end]):
+                cut[which].append((text, step != "equal"))
+    return cut

@@ -1,0 +1,280 @@
+"""Decisions of people about drafts: an append-only log, each reviewer's own order with known-bad pairs in it, and what follows."""
+
+import hashlib
+import json
+import os
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from gardenpath import study
+
+from ..items import GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Sentence
+from .provenance import BEFORE, REVIEWERS, with_provenance
+from .regions import kept_regions
+
+TICKS = {
+    "good": "the grammatical sentence is grammatical",
+    "bad": "the ungrammatical sentence is ungrammatical",
+    "nothing_else": "nothing else is wrong with either",
+    "fits": "the pair fits the paradigm",
+}
+KEEPING, ACTIONS = ("accept", "correct"), ("accept", "correct", "drop", "undo", "acceptable", "unacceptable")
+PLANTED = 0.07  # of the pairs: known to be bad, to see who looks
+PLANT = "planted-"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One line of the log: who decided what about which item, with the ticks, and the texts before and after.
+
+    In blind mode an item and a condition are judged acceptable or not. `guidelines` is the hash of what stood beside the item.
+    """
+
+    time: str
+    reviewer: str
+    item: str
+    action: str
+    ticks: Mapping[str, bool] = field(default_factory=dict)
+    reason: str = ""
+    before: Mapping[str, str] = field(default_factory=dict)
+    after: Mapping[str, str] = field(default_factory=dict)
+    guidelines: str = ""
+    condition: str = ""
+    planted: str = ""
+    settles: bool = False
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A pair as a reviewer sees it: an item of the draft, or one planted among them, and how that was made bad."""
+
+    item: Item
+    planted: str = ""
+
+
+def append(log: Path, decision: Decision) -> None:
+    """Add a decision to the log, on the disk before this returns; a line cut off by a crash stays alone on its own."""
+    line = json.dumps(
+        {key: value for key, value in asdict(decision).items() if value not in ("", {}, False)}, ensure_ascii=False
+    )
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as stream:
+        half = stream.tell() and _last_byte(log) != b"\n"
+        stream.write((("\n" if half else "") + line + "\n").encode())
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def read_log(log: Path) -> tuple[list[Decision], list[str]]:
+    """Return the decisions in order, and a line for each that could not be read.
+
+    Raises `study.DataError` for a decision that is no decision of ours, with its line.
+    """
+    decisions, broken = [], []
+    if not log.exists():
+        return [], []
+    for number, line in enumerate(log.read_bytes().decode("utf-8", "replace").split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            record: Any = json.loads(line)
+        except ValueError:
+            broken.append(f"{log}, line {number}: cut off in the middle, as by a crash; left out")
+            continue
+        if (
+            not isinstance(record, dict)
+            or {"time", "reviewer", "item", "action"} - {*record}
+            or record["action"] not in ACTIONS
+        ):
+            raise study.DataError(
+                f"{log}, line {number}: no decision of a review; expected time, reviewer, item and one of {', '.join(ACTIONS)}"
+            )
+        try:
+            decisions.append(Decision(**record))
+        except TypeError as error:
+            raise study.DataError(
+                f"{log}, line {number}: {error}; the log is of a newer version, or of something else"
+            ) from None
+    return decisions, broken
+
+
+def standing(decisions: Iterable[Decision]) -> dict[tuple[str, str, str], Decision]:
+    """Return the decision that stands, by reviewer, item and condition (of blind mode): the last that was not undone."""
+    history: dict[tuple[str, str, str], list[Decision]] = {}
+    for decision in decisions:
+        past = history.setdefault((decision.reviewer, decision.item, decision.condition), [])
+        if decision.action != "undo":
+            past.append(decision)
+        elif past:
+            past.pop()
+    return {key: past[-1] for key, past in history.items() if past}
+
+
+def first_decisions(decisions: Iterable[Decision]) -> dict[tuple[str, str, str], Decision]:
+    """Return each reviewer's first decision about each item, whatever came of it later."""
+    first: dict[tuple[str, str, str], Decision] = {}
+    for decision in decisions:
+        if decision.action != "undo" and not decision.settles:
+            first.setdefault((decision.reviewer, decision.item, decision.condition), decision)
+    return first
+
+
+def queue(materials: Materials, reviewer: str, *, planted: float = PLANTED, blind: bool = False) -> list[Shown]:
+    """Return the pairs in the reviewer's own order, with so large a share of known-bad ones among them, at least one of ten pairs.
+
+    A planted pair is one of the pairs with its members exchanged, with the grammatical member twice, with letters of a word
+    exchanged, or with the pair of another paradigm. Order and pairs follow from the reviewer's name alone.
+
+    >>> def pair(n):
+    ...     return Item(f"i{n}", "p", {GRAMMATICAL: Sentence(f"Dog {n} barks."), UNGRAMMATICAL: Sentence(f"Dog {n} bark.")})
+    >>> pairs = [pair(n) for n in range(20)]
+    >>> from gardenpath.stimuli import Paradigm
+    >>> shown = queue(Materials((Paradigm("p", "agreement"),), tuple(pairs)), "Ann")
+    >>> len(shown), sum(bool(one.planted) for one in shown)
+    (21, 1)
+    """
+    pairs = [item for item in materials.items if {*item.sentences} == {GRAMMATICAL, UNGRAMMATICAL}]
+    rng = random.Random(f"{reviewer}:{len(pairs)}")
+    count = 0 if blind or len(pairs) < 10 else max(1, round(planted * len(pairs)))
+    chosen = rng.sample(pairs, min(count, len(pairs)))
+    shown = [Shown(item) for item in pairs] + [_planted(item, pairs, k, rng) for k, item in enumerate(chosen)]
+    rng.shuffle(shown)
+    return shown
+
+
+def _planted(item: Item, pairs: Sequence[Item], k: int, rng: random.Random) -> Shown:
+    good, bad = item.sentences[GRAMMATICAL], item.sentences[UNGRAMMATICAL]
+    others = [one for one in pairs if one.paradigm != item.paradigm and one.language == item.language]
+    kinds = ["exchanged", "same", "misspelt", *(["other paradigm"] if others else [])]
+    kind = kinds[k % len(kinds)]
+    if kind == "exchanged":
+        good, bad = bad, good
+    elif kind == "same":
+        bad = good
+    elif kind == "misspelt":
+        text = _misspelt(good.text, rng)
+        kind, good = ("misspelt", Sentence(text)) if text != good.text else ("same", bad)
+    else:
+        other = rng.choice(others)
+        good, bad = other.sentences[GRAMMATICAL], other.sentences[UNGRAMMATICAL]
+    name = PLANT + hashlib.sha256(f"{item.id}:{k}".encode()).hexdigest()[:8]
+    return Shown(replace(item, id=name, sentences={GRAMMATICAL: good, UNGRAMMATICAL: bad}, extra={}), kind)
+
+
+def _misspelt(text: str, rng: random.Random) -> str:
+    """Return a text with two neighbouring letters of a word of four or more exchanged."""
+    words = text.split(" ")
+    places = [
+        (k, n)
+        for k, word in enumerate(words)
+        for n in range(1, len(word) - 2)
+        if word.isalpha() and len(word) > 3 and word[n] != word[n + 1]
+    ]
+    if not places:
+        return text
+    k, n = rng.choice(places)
+    words[k] = words[k][:n] + words[k][n + 1] + words[k][n] + words[k][n + 2 :]
+    return " ".join(words)
+
+
+def found(decision: Decision) -> bool:
+    """Return whether a decision about a planted pair saw that it is bad."""
+    return decision.action not in ("accept",) or not all(decision.ticks.get(tick, False) for tick in TICKS)
+
+
+def disagreements(decisions: Sequence[Decision]) -> list[str]:
+    """Return the items on which those who decided do not agree, to keep or drop it or on its texts, and nobody has settled."""
+    held: dict[str, list[Decision]] = {}
+    for decision in standing(decisions).values():
+        if not decision.condition and not decision.item.startswith(PLANT):
+            held.setdefault(decision.item, []).append(decision)
+    return sorted(name for name, several in held.items() if _outcome(several) is None)
+
+
+def _outcome(several: Sequence[Decision]) -> Decision | None:
+    """Return what stands of several people's decisions: the settler's, or what all agree on."""
+    settled = [decision for decision in several if decision.settles]
+    if settled:
+        return max(settled, key=lambda decision: decision.time)
+    keeps = {decision.action in KEEPING for decision in several}
+    texts = {json.dumps(dict(decision.after), sort_keys=True) for decision in several if decision.action in KEEPING}
+    return several[0] if len(keeps) == 1 and len(texts) <= 1 else None
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """What is left of a draft: the kept items, and the others by why: dropped (by reason), not decided, not agreed on."""
+
+    materials: Materials
+    dropped: Mapping[str, str]
+    undecided: Sequence[str]
+    disagreed: Sequence[str]
+    without_region: Sequence[str] = ()
+    corrected: Sequence[str] = ()
+
+
+def reviewed(materials: Materials, decisions: Sequence[Decision]) -> Reviewed:
+    """Return the items that were accepted or corrected, with their reviewers, and what they were before a correction.
+
+    A corrected member keeps its regions where their words are still there.
+    """
+    held: dict[str, list[Decision]] = {}
+    for (_, name, condition), decision in standing(decisions).items():
+        if not condition:
+            held.setdefault(name, []).append(decision)
+    kept, dropped, undecided, without, corrected = [], {}, [], [], []
+    disagreed = disagreements(decisions)
+    for item in materials.items:
+        several = held.get(item.id, [])
+        outcome = _outcome(several) if several else None
+        if not several:
+            undecided.append(item.id)
+        elif outcome is None:
+            continue
+        elif outcome.action == "drop":
+            dropped[item.id] = outcome.reason
+        else:
+            made, lost = _corrected(item, outcome)
+            without += [item.id] if lost else []
+            corrected += [item.id] if outcome.after else []
+            who = ", ".join(dict.fromkeys(decision.reviewer for decision in several))
+            kept.append(with_provenance(made, **{REVIEWERS: who}))
+    paradigms = tuple(p for p in materials.paradigms if any(item.paradigm == p.id for item in kept))
+    return Reviewed(Materials(paradigms, tuple(kept)), dropped, undecided, disagreed, without, corrected)
+
+
+def _corrected(item: Item, decision: Decision) -> tuple[Item, bool]:
+    """Return the item with the texts of a correction, and whether a region was lost with its words."""
+    if not decision.after:
+        return item, False
+    sentences, before, lost = dict(item.sentences), {}, False
+    for condition, text in decision.after.items():
+        old = sentences.get(condition)
+        if old is None or old.text == text:
+            continue
+        before[condition] = old.text
+        sentences[condition] = kept_regions(old, text)
+        lost = lost or len(sentences[condition].regions) < len(old.regions)
+    made = replace(item, sentences=sentences)
+    return (with_provenance(made, **{BEFORE: json.dumps(before, ensure_ascii=False)}) if before else made), lost
+
+
+def steps_of(materials: Materials, result: Reviewed) -> Iterator[dict[str, object]]:
+    """Yield the rows that a review adds to the table `drafting`: accepted, corrected and dropped, by reason."""
+    kept = {item.id for item in result.materials.items}
+    for item in materials.items:
+        who = {"paradigm": item.paradigm, "model": item.extra.get("model") or "unknown"}
+        who["prompt_hash"] = item.extra.get("prompt_hash") or "unknown"
+        if item.id in kept:
+            yield {**who, "step": "corrected" if item.id in result.corrected else "accepted", "reason": "none", "n": 1}
+        elif item.id in result.dropped:
+            yield {**who, "step": "dropped", "reason": result.dropped[item.id] or "none", "n": 1}
+
+
+def _last_byte(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        stream.seek(-1, os.SEEK_END)
+        return stream.read(1)

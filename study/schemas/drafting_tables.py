@@ -1,0 +1,67 @@
+"""Items that a model proposed: what was asked for, what could be read, and what became of it."""
+
+from .declaration import DRAFT, REVIEW, Table, columns
+
+TABLES = (
+    Table(
+        "drafting",
+        "a step of drafting with its reason: how many pairs of a paradigm came so far",
+        columns(
+            """
+paradigm    string   paradigm
+model       string   model that drafted, name@revision; 'unknown' of pasted answers without a name
+prompt_hash string   first 16 hexadecimal digits of the SHA-256 of what was asked; 'unknown' of pasted answers
+step        string   asked (for so many pairs), parsed, not parsed (lines), flagged (with findings), accepted, corrected, dropped
+reason      string   why not parsed, or dropped; 'none' otherwise
+n           int      number of pairs, or of lines that are no pair
+"""
+        ),
+        ("paradigm", "model", "prompt_hash", "step", "reason"),
+        DRAFT,
+    ),
+    Table(
+        "reviews",
+        "a decision of a reviewer about a pair, or its being taken back",
+        columns(
+            """
+decision     int      number of the line in the log
+time         string   when, ISO 8601 in UTC
+reviewer     string   who
+item         string   item; of a known-bad pair a name of its own
+condition    string?  condition of the sentence, in blind mode alone
+action       string   accept, correct, drop, undo; in blind mode acceptable, unacceptable
+good         bool?    tick: the grammatical sentence is grammatical
+bad          bool?    tick: the ungrammatical sentence is ungrammatical
+nothing_else bool?    tick: nothing else is wrong with either
+fits         bool?    tick: the pair fits the paradigm
+reason       string?  why it was dropped
+planted      string?  how a known-bad pair was made bad; empty of drafts
+settles      bool     whether it settles what others did not agree on
+guidelines   string?  first 16 hexadecimal digits of the SHA-256 of the guidelines beside it
+"""
+        ),
+        ("decision",),
+        REVIEW,
+    ),
+    Table(
+        "review_agreement",
+        "two reviewers on a tick, on keeping a pair, or on acceptability in blind mode: first decisions, before edits",
+        columns(
+            """
+reviewer_a string   one reviewer
+reviewer_b string   the other
+measure    string   good, bad, nothing_else, fits (ticks), keep (accepted or corrected), acceptable (blind)
+n          int      pairs, or sentences, that both decided
+agreement  float    share on which they agree
+kappa      float?   Cohen's kappa; empty where both gave one answer throughout
+kappa_low  float?   lower end of its 95 % interval
+kappa_high float?   upper end
+ac1        float?   Gwet's AC1
+ac1_low    float?   lower end of its 95 % interval
+ac1_high   float?   upper end
+"""
+        ),
+        ("reviewer_a", "reviewer_b", "measure"),
+        REVIEW,
+    ),
+)

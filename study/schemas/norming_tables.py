@@ -1,0 +1,154 @@
+"""What people made of single items before the study: cloze probabilities, ratings, and which items were kept."""
+
+from .declaration import Maker, Table, columns
+
+NORM = Maker("norm", "norming/results", "what people made of single items before the study, and which were kept")
+
+VALUE = """
+value         float?   cloze: share of answers with the target's form; of ratings their mean; empty without an answer
+low           float?   lower end of the 95 % interval: Wilson's, or by Student's t over readers
+high          float?   upper end
+"""
+
+TABLES = (
+    Table(
+        "fragments",
+        "a sentence up to the word that is asked for",
+        columns("""
+item          string   item
+paradigm      string   paradigm of the item
+condition     string   condition
+language      string   language tag (BCP 47)
+context       string?  what is read before
+fragment      string   the sentence up to that word
+target        string   the word, without the marks around it
+spaced        bool     whether words are set apart; where not, the whole answer is one
+adjacent      bool     whether the word follows the fragment without a space
+"""),
+        ("item", "condition"),
+        NORM,
+        always=False,
+    ),
+    Table(
+        "cloze_answers",
+        "what was typed after a fragment",
+        columns("""
+item          string   item
+conditions    string   conditions with this fragment, with commas between
+typed         string   answer as typed
+answers       int      times it was typed
+word          string?  its first word, without the marks around it; empty where there is none
+form          string?  form that it is counted as; edit it and give the file back (--grouping); empty: it does not count
+how           string   typed; first word (of more, or marks); case; spelling (one edit from a form, or the target); none; edited
+"""),
+        ("item", "conditions", "typed"),
+        NORM,
+        always=False,
+    ),
+    Table(
+        "cloze",
+        "a form given after a fragment",
+        columns("""
+item          string   item
+conditions    string   conditions with this fragment, with commas between
+fragment      string   the sentence up to the word
+form          string   form
+lemma         string?  its lemma, where a lexicon has one alone
+answers       int      answers of this form
+n             int      answers that count
+probability   float    answers / n
+low           float    lower end of its 95 % Wilson interval (doi 10.1080/01621459.1927.10502953)
+high          float    upper end
+"""),
+        ("item", "conditions", "form"),
+        NORM,
+        always=False,
+    ),
+    Table(
+        "norms",
+        "a sentence that was normed",
+        columns(
+            """
+item          string   item
+paradigm      string   paradigm of the item
+condition     string   condition
+task          string   cloze, plausibility or acceptability
+target        string?  cloze: the word of the sentence, whose form is counted
+n             int      answers that count
+"""
+            + VALUE
+            + """
+sd            float?   ratings: their standard deviation
+entropy       float?   cloze: entropy of the forms, bits, of shares as they are (too low with few answers)
+modal         string?  cloze: the form given most often
+shrunken      float?   value drawn towards those of all items of the condition: beta-binomial or normal empirical Bayes
+"""
+        ),
+        ("item", "condition"),
+        NORM,
+    ),
+    Table(
+        "norm_decisions",
+        "an item that was normed",
+        columns("""
+item          string   item
+paradigm      string   paradigm of the item
+kept          bool     whether all rules hold of it
+reason        string?  rules that do not, with what was found
+"""),
+        ("item",),
+        NORM,
+    ),
+    Table(
+        "norms_by_model",
+        "a sentence that was normed, beside a language model",
+        columns("""
+model         string   model id, or path
+item          string   item
+paradigm      string   paradigm of the item
+condition     string   condition
+target        string   the word of the sentence
+value         float?   people's cloze probability of it
+model_value   float?   the model's probability of the word after the fragment, with the word's end
+kept          bool     whether people's norms keep the item
+kept_by_model bool     whether the model's probabilities in their place would
+"""),
+        ("model", "item", "condition"),
+        NORM,
+        always=False,
+    ),
+    Table(
+        "cloze_by_model",
+        "a form given after a fragment, beside a language model",
+        columns("""
+model         string   model id, or path
+item          string   item
+conditions    string   conditions with this fragment, with commas between
+form          string   form
+probability   float    share of people's answers
+model_probability float? the model's probability of the form after the fragment, with the word's end
+"""),
+        ("model", "item", "conditions", "form"),
+        NORM,
+        always=False,
+    ),
+    Table(
+        "norm_means",
+        "a paradigm's condition, averaged over items",
+        columns("""
+paradigm      string   paradigm; all: of all of them together
+condition     string   condition
+n_items       int      items that were normed
+mean_value    float    mean of their values
+low           float?   lower end of its 95 % interval, normal over items; empty under ten
+high          float?   upper end
+model         string?  model whose values are there of the other items; empty: none, or the items were not drawn at random
+others        int?     items that were not normed
+predicted     float?   prediction-powered mean of all items drawn from; empty under ten (doi 10.1126/science.adi6000)
+predicted_low float?   lower end of its 95 % interval
+predicted_high float?  upper end
+"""),
+        ("paradigm", "condition", "model"),
+        NORM,
+    ),
+)

@@ -1,0 +1,433 @@
+"""A sweep gives the same tables however it is computed, and says of everything else what became of it."""
+
+import gzip
+import itertools
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+torch = pytest.importorskip("torch", reason="the extra lm is not installed")
+pytest.importorskip("transformers", reason="the extra lm is not installed")
+
+from gardenpath import lmscore, stimuli  # noqa: E402
+from gardenpath.lmscore.models.causal import CausalModel  # noqa: E402
+from gardenpath.lmscore.sweeps import costs, merging, plan, running, worker  # noqa: E402
+from gardenpath.lmscore.sweeps.settings import read_sweep  # noqa: E402
+from gardenpath.lmscore.sweeps.stores import Store, StoreError  # noqa: E402
+from gardenpath.study import engines  # noqa: E402
+
+from .test_masked import bert  # noqa: E402
+
+pytestmark = pytest.mark.lm
+
+NOUNS = ("key", "cat", "boy", "chef", "house", "student", "exam")
+MODELS = '[[models]]\nname = "gpt2"\n[[models]]\nname = "llama"\ndtype = "bfloat16"\n[[models]]\nname = "bert"\n'
+
+
+def pairs_of(language: str, count: int = 20) -> str:
+    """Return a file of pairs, of lengths that differ."""
+    nouns = itertools.islice(itertools.permutations(NOUNS, 2), count)
+    rows = (f"The {a}s near the {b} {'really ' * (k % 4)}are old.\tThe {a}s near the {b} {'really ' * (k % 4)}is old.\n" for k, (a, b) in enumerate(nouns))  # fmt: skip
+    return "grammatical\tungrammatical\n" + "".join(rows)
+
+
+@pytest.fixture(scope="module")
+def place(folders, tmp_path_factory) -> Path:
+    """A folder with three models and pairs of two languages."""
+    base = tmp_path_factory.mktemp("sweep")
+    for name in ("gpt2", "llama"):
+        (base / name).symlink_to(folders[name])
+    bert(base / "bert")
+    for language in ("en", "nl"):
+        (base / f"{language}.tsv").write_text(pairs_of(language))
+    return base
+
+
+def sweep_of(place: Path, store: str, models: str = MODELS, **keys: object):
+    stated = {"store": store, "unit": 1000, "batch_tokens": 200, **keys}
+    lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in stated.items())
+    path = place / f"{Path(store).name}.toml"
+    path.write_text(f'{lines}[materials]\nen = ["en.tsv"]\nnl = ["nl.tsv"]\n{models}')
+    sweep = read_sweep(path)
+    return sweep, Store(sweep.at(sweep.store))
+
+
+def planned(place: Path, store: str, **keys: object) -> tuple[plan.Plan, Store]:
+    sweep, kept = sweep_of(place, store, **keys)
+    made, files = plan.make_plan(sweep)
+    plan.keep_plan(made, files, kept)
+    return plan.read_plan(kept), kept
+
+
+def bytes_of(merged: merging.Merged) -> str:
+    assert not merged.faults
+    return merged.tables["pairs"].to_csv()
+
+
+@pytest.fixture(scope="module")
+def whole(place: Path) -> tuple[plan.Plan, Store, running.Ran]:
+    """A sweep that one process has computed, here."""
+    made, store = planned(place, "whole")
+    return made, store, running.run(made, store, lambda cards: None)
+
+
+def test_a_sweep_is_what_evaluate_says_of_each_model(place, whole):
+    made, store, ran = whole
+    assert (ran.done, ran.loads, ran.failed) == (len(made.units), 3, {})
+    pairs = merging.merge(made, store).tables["pairs"]
+    files = (place / "en.tsv", place / "nl.tsv")
+    materials = [stimuli.read(file, language=file.stem) for file in files]
+    for name, dtype in (("gpt2", "float32"), ("bert", "float32")):
+        model = lmscore.load(place / name, device="cpu", dtype=dtype)
+        expected = pd.concat([lmscore.evaluate(read, model) for read in materials], ignore_index=True)
+        found = pairs[pairs["model"] == name].reset_index(drop=True)
+        columns = ["item", "paradigm", "language", "protocol", "measure"]
+        pd.testing.assert_frame_equal(found[columns], expected[columns])
+        pd.testing.assert_frame_equal(found.drop(columns="model"), expected.drop(columns="model"), rtol=1e-6)
+    assert {*pairs["model"]} == {"gpt2", "llama (bfloat16)", "bert"}
+
+
+def test_bytes_are_the_same_for_two_workers_and_for_one_that_is_killed(place, whole):
+    made, store, _ = whole
+    two, kept = planned(place, "two")
+    ran = running.run(two, kept, lambda cards: engines.Local(2))
+    assert ran.loads <= 2 * 3
+    assert bytes_of(merging.merge(two, kept)) == bytes_of(merging.merge(made, store))
+    assert running.run(two, kept, lambda cards: None).done == 0
+
+
+def test_a_unit_that_goes_on_computes_what_is_missing_and_gives_the_same_bytes(place, whole, monkeypatch):
+    made, store, _ = whole
+    again, kept = planned(place, "again")
+    computed, compute = [], CausalModel._compute
+
+    def stops(self, *given):
+        computed.append(1)
+        if len(computed) == 7:
+            raise KeyboardInterrupt
+        return compute(self, *given)
+
+    monkeypatch.setattr(CausalModel, "_compute", stops)
+    with pytest.raises(KeyboardInterrupt):
+        running.run(again, kept, lambda cards: None)
+    assert len(kept.names("batches")) > 1
+    first, calls = {name: kept.read(name) for name in kept.names("batches")}, len(computed)
+    running.run(again, kept, lambda cards: None)
+    assert bytes_of(merging.merge(again, kept)) == bytes_of(merging.merge(made, store))
+    assert {name: kept.read(name) for name in first} == first
+    assert calls > 0
+    # A batch that is damaged is computed again.
+    name = next(iter(first))
+    kept.write(name, first[name][:-3])
+    [unit] = [unit for unit in again.units if unit.id in name]
+    Path(kept.address, f"results/{unit.id}.json.gz").unlink()
+    running.run(again, kept, lambda cards: None)
+    assert kept.read(name) == first[name]
+
+
+def test_the_plan_follows_from_texts_alone_and_units_keep_items_whole(place, whole):
+    made, _, _ = whole
+    sweep, store = sweep_of(place, "whole")
+    again, _ = plan.make_plan(sweep)
+    assert again.to_json() == made.to_json()
+    assert all(part.positions <= 1000 for part in made.parts)
+    items = [item for part in made.parts for item in plan.read_part(store, part).items]
+    assert len({item.id for item in items}) == len(items) == 40
+    assert [unit.model.name for unit in made.units] == sorted((u.model.name for u in made.units), key=["gpt2", "llama", "bert"].index)  # fmt: skip
+    other, _ = plan.make_plan(replace(sweep, measures=("mean_lp",)))
+    assert not {unit.id for unit in other.units} & {unit.id for unit in made.units}
+    more, _ = plan.make_plan(replace(sweep, models=sweep.models[:1], cards=2))
+    assert {unit.id for unit in more.units} < {unit.id for unit in made.units}  # where it runs changes nothing of it
+
+
+def test_a_hundred_models_on_a_hundred_and_one_languages_are_planned_at_once(tmp_path):
+    for k in range(101):
+        (tmp_path / f"l{k}.tsv").write_text(pairs_of("x", 5))
+    tags = [a + b for a, b in itertools.product("abcdefghijk", "abcdefghijk")][:101]
+    languages = "".join(f'{tag} = ["l{k}.tsv"]\n' for k, tag in enumerate(tags))
+    models = "".join(f'[[models]]\nname = "m/{k}"\n' for k in range(100))
+    (tmp_path / "sweep.toml").write_text(f"[materials]\n{languages}{models}")
+    begun = time.process_time()
+    made, files = plan.make_plan(read_sweep(tmp_path / "sweep.toml"))
+    store = Store(str(tmp_path / "store"))
+    plan.keep_plan(made, files, store)
+    assert len(plan.read_plan(store).units) == 10_100
+    assert len({unit.id for unit in made.units}) == 10_100
+    assert time.process_time() - begun < 6  # under two where nothing else runs
+
+
+def test_shards_are_a_division_of_the_units(whole):
+    made, _, _ = whole
+    for of in (1, 2, 5):
+        shares = [running.shard(made.units, number, of) for number in range(of)]
+        assert [unit for share in shares for unit in share] == list(made.units)
+        assert all(shares)
+    with pytest.raises(ValueError, match="expected 0/2 to 1/2"):
+        running.shard(made.units, 2, 2)
+
+
+def test_a_model_that_cannot_be_loaded_fails_its_units_in_one_line_and_no_other(place, caplog):
+    made, store = planned(place, "poison", models='[[models]]\nname = "nothing-here/x"\n[[models]]\nname = "gpt2"\n')
+    tried, load = [], worker.load
+
+    def watched(name, **how):
+        tried.append(name)
+        if "nothing" in name:
+            raise ValueError("model 'nothing-here/x': cannot be loaded")
+        return load(name, **how)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(worker, "load", watched)
+        ran = running.run(made, store, lambda cards: None)
+    assert tried == ["nothing-here/x", str(place / "gpt2")]
+    assert sum("cannot be loaded" in record.getMessage() for record in caplog.records) == 1
+    assert len(ran.failed) == len(made.parts)
+    merged = merging.merge(made, store)
+    assert merging.matrix(merged.coverage).to_numpy().tolist() == [["nothing-here/x", "failed", "failed"], ["gpt2", "done", "done"]]  # fmt: skip
+    assert len(merged.faults) == 1
+    assert "cannot be loaded" in merged.faults[0]
+    assert [one.failed for one in merging.progress(made, store)] == [len(made.parts), 0]
+
+
+def test_a_model_folder_that_vanishes_fails_what_is_left_and_what_is_done_stays(place, folders, tmp_path):
+    (place / "fleeting").symlink_to(folders["gpt2"])
+    made, store = planned(place, "gone", models='[[models]]\nname = "fleeting"\n')
+    running.run(made, store, lambda cards: None, units=made.units[:1])
+    (place / "fleeting").unlink()
+    worker._held = worker._Held()
+    ran = running.run(made, store, lambda cards: None)
+    assert len(ran.failed) == len(made.units) - 1
+    assert ran.already == 1
+    merged = merging.merge(made, store)
+    assert merged.coverage[["done", "failed"]].sum().tolist() == [1, len(made.units) - 1]
+
+
+def test_a_sentence_that_cannot_be_scored_fails_alone(place):
+    (place / "en-bad.tsv").write_text(pairs_of("en", 4) + "The cat is old.\t" + "very " * 70 + "old.\n")
+    models = '[[models]]\nname = "bert"\n'
+    sweep, store = sweep_of(place, "bad", models=models)
+    made, files = plan.make_plan(replace(sweep, materials={"en": ("en-bad.tsv",)}))
+    plan.keep_plan(made, files, store)
+    running.run(made, store, lambda cards: None)
+    merged = merging.merge(made, store)
+    assert merged.coverage[["items", "left_out", "state"]].to_numpy().tolist() == [[5, 1, "done"]]
+    assert len(merged.tables["pairs"]) == 4
+    assert len(merged.faults) == 1
+    assert "1 items could not be scored" in merged.faults[0]
+    assert "exceed the window" in merged.faults[0]
+    assert not merging.merge(replace(made, skip_bad=True), store).faults
+
+
+def test_what_was_computed_elsewhere_under_another_identity_is_not_merged_in_silence(place, whole):
+    made, store, _ = whole
+    other, kept = planned(place, "mixed")
+    for name in store.names("results"):
+        kept.write(name, store.read(name))
+    name = f"results/{made.units[0].id}.json.gz"
+    record = json.loads(gzip.decompress(store.read(name)))
+    record |= {"identity": "other", "facts": {**record["facts"], "versions": {"torch": "1.0"}}}
+    kept.write(name, gzip.compress(json.dumps(record).encode()))
+    merged = merging.merge(other, kept)
+    assert len(merged.faults) == 1
+    assert "2 identities" in merged.faults[0]
+    assert '"1.0"' in merged.faults[0]
+    assert "expected one" in merged.faults[0]
+    assert "gpt2" not in {*merged.tables["pairs"]["model"]}
+    assert merging.merge(other, kept, mixed=True).tables["pairs"].equals(merging.merge(made, store).tables["pairs"])
+
+
+def test_memory_that_runs_out_halves_a_batch_then_asks_for_more_cards_then_is_recorded(place, monkeypatch):
+    models = '[[models]]\nname = "gpt2"\ncards = 1\n'
+    made, store = planned(place, "memory", models=models, unit=2**20)
+    monkeypatch.setattr(plan.Variant, "settings", lambda self, cards: {"name": self.source, "device": "cpu"})
+    compute, room, asked = CausalModel._compute, {1: 0, 2: 64}, []
+
+    def short(self, layout, *given):
+        if layout.ids.size > room[asked[-1]]:
+            raise MemoryError("too little")
+        return compute(self, layout, *given)
+
+    def engine(cards):
+        asked.append(int(cards))
+
+    monkeypatch.setattr(CausalModel, "_compute", short)
+    worker._held = worker._Held()
+    ran = running.run(made, store, engine, most_cards=2)
+    assert asked == [1, 2]
+    assert not ran.failed
+    record = json.loads(gzip.decompress(store.read(store.names("results")[0])))
+    assert "memory ran out" in record["warnings"][0]
+    assert record["cards"] == 2
+    assert "memory ran out" in merging.merge(made, store).models["gpt2"]["warnings"][0]
+    other, kept = planned(place, "little", models=models, unit=2**20)
+    worker._held = worker._Held()
+    ran = running.run(other, kept, engine, most_cards=1)
+    assert len(ran.failed) == 2
+    assert "does not hold" in next(iter(ran.failed.values()))
+
+
+def test_a_full_disk_stops_the_run_in_one_line_and_what_is_there_serves_the_next(place, whole, monkeypatch):
+    made, store, _ = whole
+    full, kept = planned(place, "full")
+    replace_file, count = os.replace, []
+
+    def little(source, target):
+        count.append(target)
+        if len(count) > 9:
+            raise OSError(28, "No space left on device", str(target))
+        replace_file(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", little)
+        with pytest.raises(StoreError, match=r"cannot be written \(No space left on device\)"):
+            running.run(full, kept, lambda cards: None)
+    assert kept.names("batches")
+    running.run(full, kept, lambda cards: None)
+    assert bytes_of(merging.merge(full, kept)) == bytes_of(merging.merge(made, store))
+
+
+def test_an_object_store_serves_as_a_folder_does(place, whole):
+    pytest.importorskip("fsspec", reason="fsspec is not installed: the extra cluster")
+    made, store, _ = whole
+    pairs = merging.merge(made, store).tables["pairs"].query("model == 'gpt2'")
+    for address in ("memory://sweep", f"file://{place}/by-address"):
+        far, kept = planned(place, address, models='[[models]]\nname = "gpt2"\n')
+        running.run(far, kept, lambda cards: None)
+        assert bytes_of(merging.merge(far, kept)) == pairs.to_csv()
+    with pytest.raises(ValueError, match="expected a folder, or an address"):
+        Store("nowhere9://x")
+
+
+def test_what_another_run_is_at_is_left_for_last(place, whole):
+    made, store = planned(place, "lease", models='[[models]]\nname = "gpt2"\n')
+    lease = {"started": time.time(), "who": "other:1"}
+    store.write(f"leases/{made.units[0].id}.json", json.dumps(lease).encode())
+    order: list[str] = []
+    running.run(made, store, lambda cards: None, each=lambda unit, report: order.append(unit.id))
+    assert order == [unit.id for unit in (*made.units[1:], made.units[0])]
+
+
+def test_models_are_asked_too_and_their_judgments_are_those_of_judge(folders, tmp_path):
+    (tmp_path / "en.tsv").write_text(pairs_of("en", 6))
+    (tmp_path / "asked.toml").write_text(
+        'language = "en"\n[[templates]]\ntype = "yes_no"\nid = "1"\nuser = "{{ sentence }} Fine?"\nlabels = ["Yes", "No"]\n'
+    )
+    stated = 'measures = []\nunit = 400\n[materials]\nen = ["en.tsv"]\n[judging]\nmethods = ["lp", "yes_no"]\ntemplates = ["asked.toml"]\n'  # fmt: skip
+    (tmp_path / "sweep.toml").write_text(f'{stated}[[models]]\nname = "{folders["llama"]}"\n')
+    made, files = plan.make_plan(read_sweep(tmp_path / "sweep.toml"))
+    store = Store(str(tmp_path / "store"))
+    plan.keep_plan(made, files, store)
+    ran = running.run(made, store, lambda cards: None)
+    assert ran.done == len(made.units) > 1
+    found = merging.merge(made, store).tables["judgments"]
+    model = lmscore.load(folders["llama"], device="cpu")
+    expected = lmscore.judge(
+        stimuli.read(tmp_path / "en.tsv", language="en"),
+        model,
+        ["lp", "yes_no"],
+        templates=lmscore.read_templates(tmp_path / "asked.toml"),
+    )
+    assert len(found) == 6 * 2
+    pd.testing.assert_frame_equal(found, expected, rtol=1e-5, check_dtype=False)
+
+
+def test_what_fits_and_what_it_costs(place):
+    models = '[[models]]\nname = "a/b"\ncards = 2\nparameters = 14e9\ndtype = "bfloat16"\n[[models]]\nname = "a/c"\ncards = 1\nparameters = 7e9\ndtype = "bfloat16"\n'  # fmt: skip
+    sweep, _ = sweep_of(place, "costs", models=models)
+    sweep = replace(sweep, cost=replace(sweep.cost, card_hour=2.0))
+    made, _ = plan.make_plan(sweep)
+    total = sum(part.positions for part in made.parts)
+    measured = costs.Calibration(made.models[1], total / 3600, 7e9)  # one hour
+    large, small = costs.estimates(made, sweep, measured)
+    assert (small.hours, small.card_hours, small.cost, small.gigabytes) == (1, 1, 2, 14)
+    assert (large.hours, large.card_hours, large.cost) == (2, 4, 8)
+    fitting = costs.fits(made.models[0])
+    assert fitting is not None
+    assert (fitting[16], fitting[40], fitting[80]) == (3, 1, 1)
+    scripts = costs.slurm_scripts(made, sweep)
+    assert [*scripts] == ["cards-1.sh", "cards-2.sh"]
+    assert "--gpus-per-task=2" in scripts["cards-2.sh"]
+
+
+def in_a_process(made: plan.Plan, store: Store, seconds: float = 0) -> bool:
+    """Run a sweep in a process of its own, which is killed after so much of its own time; return whether it was."""
+    child = os.fork()
+    if not child:
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        try:
+            torch.set_num_threads(1)
+            running.run(made, store, lambda cards: None)
+        finally:
+            os._exit(0)
+    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_worker_killed_at_fifty_random_points_leaves_the_bytes_of_one_that_was_not(place):
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    one = {"models": '[[models]]\nname = "gpt2"\n', "batch_tokens": 64}
+    made, store = planned(place, "unkilled", **one)
+    worker._hold(worker.Task(made.units[0], dict(made.how), store.address, 0))  # so that what is killed is computing
+    assert not in_a_process(made, store)
+    expected, chance = bytes_of(merging.merge(made, store)), random.Random(1)
+    kills = rounds = 0
+    while kills < 50:
+        killed, kept = planned(place, f"killed-{rounds}", **one)
+        while in_a_process(killed, kept, chance.uniform(0.002, 0.05)):
+            kills += 1
+        assert bytes_of(merging.merge(killed, kept)) == expected
+        rounds += 1
+    torch.set_num_threads(threads)
+    assert rounds < 50
+
+
+CLUSTER = """
+import sys, time
+sys.path[:] = {path!r}
+from ray.cluster_utils import Cluster
+import ray
+from gardenpath.lmscore.sweeps import merging, plan, running
+from gardenpath.lmscore.sweeps.stores import Store
+from gardenpath.study import engines
+cluster = Cluster(initialize_head=True, head_node_args={{"num_cpus": 1, "include_dashboard": False}})
+second = cluster.add_node(num_cpus=1)
+ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
+store = Store(sys.argv[1])
+made = plan.read_plan(store)
+killed = []
+def each(unit, report):
+    if not killed:
+        killed.append(unit)
+        cluster.remove_node(second, allow_graceful=False)
+ran = running.run(made, store, lambda cards: engines.Ray(workers=2), each=each)
+print(len(killed), ran.done, len(ran.failed))
+ray.shutdown()
+cluster.shutdown()
+"""
+
+
+@pytest.mark.slow
+def test_a_machine_of_a_cluster_that_is_lost_leaves_its_units_to_the_other(place, whole, tmp_path_factory):
+    pytest.importorskip("ray", reason="Ray is not installed: the extra cluster")
+    made, store, _ = whole
+    lost, kept = planned(place, "lost")
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0"}
+    with tempfile.TemporaryDirectory(prefix="gp", dir="/tmp", ignore_cleanup_errors=True) as short:  # sockets lie there
+        line = [sys.executable, "-c", CLUSTER.format(path=sys.path), kept.address]
+        ran = subprocess.run(
+            line, env={**environment, "RAY_TMPDIR": short}, capture_output=True, text=True, timeout=300
+        )
+    assert ran.stdout.split()[-3:] == ["1", str(len(lost.units)), "0"], ran.stderr
+    assert bytes_of(merging.merge(lost, kept)) == bytes_of(merging.merge(made, store))
