@@ -93,6 +93,7 @@ def new_study(folder: str | Path, kind: str, *, language: str = "en", table: str
     if not TAG.fullmatch(language):
         raise ValueError(f"language is {language!r}; expected a language tag (BCP 47), as in de, pt-BR or zh-Hant")
     content = _examples(start, language) if table is None else _own(Path(table), start, language)
+    sidecars = [name for name in [f"{content.file}.meta.json"] if table and Path(table).with_name(name).is_file()]
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as place:
         whole = Path(place, "study")
@@ -101,6 +102,8 @@ def new_study(folder: str | Path, kind: str, *, language: str = "en", table: str
             study.files.write_text(whole / content.file, content.text)
         else:
             shutil.copyfile(table, whole / content.file)
+            for sidecar in sidecars:  # which says where the items come from
+                shutil.copyfile(Path(table).with_name(sidecar), whole / sidecar)
         pages = _pages(folder.resolve().name, start, language, content)
         for name, text in pages.items():
             study.files.write_text(whole / name, text)
@@ -110,7 +113,9 @@ def new_study(folder: str | Path, kind: str, *, language: str = "en", table: str
         else:  # which is empty, and may be where the user is
             for path in sorted(whole.iterdir()):
                 path.rename(folder / path.name)
-    return NewStudy(tuple(folder / name for name in ("study.toml", content.file, *([*pages][1:]))), content.missing)
+    return NewStudy(
+        tuple(folder / name for name in ("study.toml", content.file, *sidecars, *([*pages][1:]))), content.missing
+    )
 
 
 def read_start(name: str) -> str:

@@ -160,4 +160,5 @@ def test_a_pair_without_a_region_says_so(tmp_path: Path) -> None:
     pair = 'good = "the <N> barks."\nbad = "the <N> bark."\n'
     (tmp_path / "grammar.toml").write_text(f'language = "en"\nlexicon = "words.csv"\n[paradigm.p]\n{pair}')
     generated = stimuli.generate(stimuli.read_grammar(tmp_path / "grammar.toml"), 1, seed=1)
-    assert next(g.says for g in generated.counts[0].guarantees if g.status == "absent").startswith("no region in [ ]")
+    says = next(g.says for g in generated.counts[0].guarantees if g.status == "absent")
+    assert says.startswith("no region in [ ]")
