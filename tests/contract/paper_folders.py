@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from gardenpath import analysis, experiment, stimuli, study
+from gardenpath.stimuli.drafting import reviews
 
 from ..conftest import ROOT
 
 NOUNS = ("dog", "cat", "goat", "bird", "horse", "fox")
 PHENOMENA = {"agreement": ("in_pp", "in_clause"), "islands": ("wh", "adjunct"), "npi": ("ever", "any")}
+PARADIGM = "in_pp"  # that more pairs are drafted of
 # Of paradigms whose members differ in the order of their words, or in the critical word, and not in the cue.
 OTHERWISE = {"wh": "order", "adjunct": "verb"}
 LANGUAGES = {"nld": 1e6, "deu": 1e8, "eng": 1e9, "fin": 1e5, "eus": 1e4, "hye": 1e3}
@@ -114,8 +116,16 @@ def take(folder: Path, text: str, *places: str) -> None:
 
 
 def blimp_nl(folder: Path) -> None:
+    """With what a chat model answered when asked for more pairs, and what a person decided about the first."""
     pairs(folder, {})
     take(folder, STUDY, "A", "B")
+    good = f"the cook near the old {PARADIGM} house sleeps here and now ."
+    (folder / "answer.txt").write_text(
+        f"Correct: {good}\nIncorrect: {good.replace('cook', 'cooks')}\n", encoding="utf-8"
+    )
+    ticks = dict.fromkeys(reviews.TICKS, True)
+    accepted = reviews.Decision("2026-01-01T00:00:00+00:00", "Ann", f"{PARADIGM}-draft-001", "accept", ticks)
+    reviews.append(folder / "drafts" / "reviews.jsonl", accepted)
 
 
 def blimp(folder: Path) -> None:
