@@ -61,13 +61,13 @@ def test_command_blocks_run_in_order(page: Path, workplace: Path, full: bool) ->
     ran = [run_here(line, folder) for line in lines]
     for one in ran:
         assert one.code == 0, f"{one.line}\n{one.printed}{one.said}"
-    if page.name == "README.md":
+    if page.name == "walkthrough.md":
         from_materials_to_report(folder, {one.line.split()[1]: one.printed for one in ran}, people)
         as_it_is_read_in_r(folder)
 
 
 def from_materials_to_report(folder: Path, printed: dict[str, str], people: int) -> None:
-    """Hold what the commands of README left in the folder of the study."""
+    """Hold what the commands left in the folder of the study."""
     assert "24 grammatical" in printed["design"]
     assert len(study.read(folder / "tables", "responses")) == people * 39
     assert {"z", "log_rt"} == set(study.read(folder / "results", "phenomenon_models")["measure"])
