@@ -95,8 +95,12 @@ class Design(study.DesignSection):
         if faults := _faults(self, materials):
             raise ValueError("\n".join(faults))
         ordering = ordering or Ordering()
-        if self.lists is not None and (ordering.together or ordering.order != "random" or ordering.before):
-            raise ValueError("lists beside ordering.together, order or before; expected versions in place of lists")
+        if self.lists is not None and (
+            ordering.together or ordering.order != "random" or ordering.before or ordering.among != "all"
+        ):
+            raise ValueError(
+                "lists beside ordering.together, order, before or among; expected versions in place of lists"
+            )
         known = {item.id for item in materials.items}
         if unknown := [item for chain in ordering.before for item in chain if item not in known]:
             raise ValueError(

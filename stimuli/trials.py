@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, Literal
 
+from .among_targets import TargetOrders, among_targets
 from .block_orders import BlockedOrders, StatedOrder
 from .items import Item, Sentence, html_table
 from .orderings import Drawn, Ordering, Orders
@@ -177,11 +178,14 @@ class Version:
         return [i for i, trial in enumerate(self.trials) if trial.role != PRACTICE]
 
     @cached_property
-    def orders(self) -> Orders | BlockedOrders | StatedOrder | PrecedingOrders:
+    def orders(self) -> Orders | BlockedOrders | StatedOrder | PrecedingOrders | TargetOrders:
         """The valid orders of all trials but practice; counted once, since counting costs far more than drawing."""
         if self.ordering.order != "random":
             return StatedOrder(len(self._ordered), self.ordering.order == "reversed")
-        whole = self.ordering.over([self.trials[i].labels() for i in self._ordered])
+        labels = [self.trials[i].labels() for i in self._ordered]
+        if self.ordering.among == "targets":
+            return among_targets(self.ordering, labels)
+        whole = self.ordering.over(labels)
         if chains := chains_of(self.ordering.before, whole.trials):
             return PrecedingOrders(whole, chains)
         together = self.ordering.together

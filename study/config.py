@@ -252,8 +252,15 @@ class OrderingSection:
     together: str | None = None
     block_order: str = "latin_square"
     before: list[list[str]] = field(default_factory=list)
+    among: str = "all"
 
     def __post_init__(self) -> None:
+        _expect(self.among in ("all", "targets"), f"among is {self.among!r}; expected 'all' or 'targets'")
+        parts = self.together or self.before or self.blocks > 1 or not (self.across_breaks and self.across_blocks)
+        _expect(
+            self.among == "all" or not (parts or self.order != "random"),
+            "among is 'targets' beside blocks, breaks that part neighbours, order or before; expected rules alone",
+        )
         for chain in self.before:
             _expect(
                 len(chain) > 1 and len({*chain}) == len(chain),
