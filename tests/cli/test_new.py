@@ -226,6 +226,13 @@ def test_minimal_pairs_of_ones_own_are_taken_too(tmp_path: Path) -> None:
     assert len(experiment.version_files(plan)) == 2
 
 
+def test_a_folder_stands_for_its_study_toml(tmp_path: Path) -> None:
+    new(tmp_path / "study", "spr")
+    made = CliRunner().invoke(cli, ["design", str(tmp_path / "study")])
+    assert made.exit_code == 0, made.output
+    assert len(list((tmp_path / "study" / "versions").glob("*.json"))) == 4
+
+
 @pytest.mark.parametrize(("fillers", "between", "run"), [(7, 1, {}), (6, 0, {"role": {"target": 2}})])
 def test_fillers_come_between_targets_as_well_as_their_number_allows(
     fillers: int, between: int, run: dict[str, dict[str, int]], tmp_path: Path
