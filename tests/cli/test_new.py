@@ -230,7 +230,7 @@ def test_a_folder_stands_for_its_study_toml(tmp_path: Path) -> None:
     new(tmp_path / "study", "spr")
     made = CliRunner().invoke(cli, ["design", str(tmp_path / "study")])
     assert made.exit_code == 0, made.output
-    assert len(list((tmp_path / "study" / "versions").glob("*.json"))) == 4
+    assert (tmp_path / "study" / "versions" / "E1-V4.json").is_file()
 
 
 @pytest.mark.parametrize(("fillers", "between", "run"), [(7, 1, {}), (6, 0, {"role": {"target": 2}})])
