@@ -67,7 +67,12 @@ database = click.option(
 data = click.option(
     "-o", "--out", type=click.Path(path_type=Path), help="Folder of the data [default: data/ beside STUDY.toml]."
 )
-study_file = click.argument("study_file", metavar="STUDY.toml", type=click.Path(path_type=Path))
+study_file = click.argument(
+    "study_file",
+    metavar="STUDY.toml",
+    type=click.Path(path_type=Path),
+    callback=lambda context, parameter, path: path / "study.toml" if path.is_dir() else path,
+)
 
 
 def norms(given: Sequence[tuple[str, str, str, str]]) -> "dict[str, NormSection]":

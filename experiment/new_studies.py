@@ -243,7 +243,8 @@ def _pages(name: str, kind: Kind, language: str, content: _Content) -> dict[str,
         "asks": as_toml(asks), "asks_and": lambda task: as_toml([*asks, task]),
         "practice": [as_toml(entry) for entry in _practice(kind, language, bool(asks))],
         "english_practice": base_tag(language) not in _practised(),
-        "no_adjacent": len(content.targets) > 1, **dealt, "found": [] if content.example else _found(content),
+        "no_adjacent": len(content.targets) > 1, "in_a_row": _in_a_row(content, dealt["items"]), **dealt,
+        "found": [] if content.example else _found(content),
         "described": _described(content), "simulate": _terms(kind, content),
     }  # fmt: skip
     given["procedure"] = env.from_string(kind.procedure).render(given).rstrip()
@@ -265,6 +266,12 @@ def _shown(content: _Content, items: int | None) -> int:
     """Return how many targets and fillers a participant sees; of each paradigm of targets so many `items`, else all."""
     counts = [len(content.items_of(filler)) for filler in content.fillers]
     return sum(counts + [items or len(content.items_of(paradigm.id)) for paradigm in content.targets])
+
+
+def _in_a_row(content: _Content, items: int | None) -> int:
+    """Return how many targets follow one another at most, where fillers come between as well as their number allows."""
+    fillers = sum(len(content.items_of(filler)) for filler in content.fillers)
+    return math.ceil((_shown(content, items) - fillers) / (fillers + 1))
 
 
 def _found(content: _Content) -> list[str]:

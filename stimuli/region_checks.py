@@ -92,13 +92,12 @@ def repeated_regions(segmented: SegmentedMaterials) -> Iterator[Fault]:
 def same_critical_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
     """Punctuation and capitals aside: `gezeten` at the end of one member is `gezeten.` there."""
     for item, good, bad in segmented.marked_pairs():
-        one, two = _bare(good), _bare(bad)
-        if Counter(one) != Counter(two):
+        if Counter(_bare(good)) != Counter(_bare(bad)):
+            one, two = " ".join(_words(good)), " ".join(_words(bad))
             yield (
                 item,
                 "",
-                f"the critical words differ: {' '.join(one)!r} (grammatical), {' '.join(two)!r} (ungrammatical); "
-                "expected the same words",
+                f"the critical words differ: {one!r} (grammatical), {two!r} (ungrammatical); expected the same words",
             )
 
 
@@ -106,7 +105,11 @@ def critical_order(segmented: SegmentedMaterials) -> Iterator[Fault]:
     for item, good, bad in segmented.marked_pairs():
         one, two = _bare(good), _bare(bad)
         if one != two and Counter(one) == Counter(two):
-            yield item, "", f"the critical words change their order: {' '.join(one)!r}, {' '.join(two)!r}"
+            yield (
+                item,
+                "",
+                f"the critical words change their order: {' '.join(_words(good))!r}, {' '.join(_words(bad))!r}",
+            )
 
 
 def critical_punctuation(segmented: SegmentedMaterials) -> Iterator[Fault]:
@@ -116,8 +119,13 @@ def critical_punctuation(segmented: SegmentedMaterials) -> Iterator[Fault]:
             yield item, "", f"the critical words differ in marks or capitals: {' '.join(one)!r}, {' '.join(two)!r}"
 
 
+def _words(member: Member) -> tuple[str, ...]:
+    """Return the critical words as they are written, without punctuation."""
+    return tuple(word.strip(EDGES) for word in member.words_of(CRITICAL))
+
+
 def _bare(member: Member) -> tuple[str, ...]:
-    return tuple(word.strip(EDGES).casefold() for word in member.words_of(CRITICAL))
+    return tuple(word.casefold() for word in _words(member))
 
 
 def same_word_before(segmented: SegmentedMaterials) -> Iterator[Fault]:

@@ -196,7 +196,7 @@ def _printed_columns(rule: ParadigmRule) -> dict[str, tuple[str, ...]]:
     """Return the columns of each slot that a sentence or question shows."""
     shown: dict[str, set[str]] = defaultdict(set)
     texts = [parts for templates in rule.templates for parts in templates.values()]
-    for parts in [*texts, rule.question.parts if rule.question else ()]:
+    for parts in [*texts, *(rule.question.templates() if rule.question else ())]:
         for slot in slots_of(parts):
             if slot.column:
                 shown[slot.name].add(slot.column)

@@ -108,12 +108,17 @@ class PhraseRule:
 
 @dataclass(frozen=True)
 class QuestionRule:
-    """A comprehension question: its template, its right answer in each condition, and the share of items that have it."""
+    """A comprehension question and its choices as templates, the right choice in each condition, and the share of items."""
 
     parts: tuple[Part, ...]
-    answers: Mapping[str, str]
-    choices: tuple[str, ...]
+    answers: Mapping[str, tuple[Part, ...]]
+    choices: tuple[tuple[Part, ...], ...]
     share: float
+    line: Line
+
+    def templates(self) -> tuple[tuple[Part, ...], ...]:
+        """Return all that is printed from slots."""
+        return (self.parts, *self.answers.values(), *self.choices)
 
 
 @dataclass(frozen=True)
@@ -689,39 +694,49 @@ class _Reader:
     ) -> QuestionRule | None:
         if content is None:
             return None
-        line = file.line((*table, "question"), "question")
+        line = file.line(table, "question")
         if not isinstance(content, dict) or not {"text", "answer"} <= set(content):
             self.faults.add(
                 line, 'a question needs a text and an answer: { text = "Was the <H> <Adj>?", answer = "yes" }'
             )
             return None
-        parts = self._template(file, table, content["text"])
-        for slot in slots_of(parts):
-            if slot.name not in slots:
-                self.faults.add(line, f"question: {unknown('slot', slot.name, slots)}")
-            elif slot.starred or slot.factors:
-                self.faults.add(line, f"the question has <{slot.name}> that varies; all conditions have one question")
-        self.columns_used |= _columns_of(parts)
         stated = content["answer"]
+        by_level = stated if isinstance(stated, dict) else {}
         answers: dict[str, str] = {}
         for condition, levels in conditions.items():
             keys = [condition, *levels.values()]
-            by_level = stated if isinstance(stated, dict) else {}
             found = stated if isinstance(stated, str) else next((by_level[k] for k in keys if k in by_level), None)
             if found is None:
                 self.faults.add(
                     line, f"the question has no answer in {condition}; expected a text, or one for each level"
                 )
             answers[condition] = str(found)
-        choices = tuple(_strings(content.get("choices", ["yes", "no"])))
-        for answer in answers.values():
-            if answer not in choices:
+        choices = _strings(content.get("choices", ["yes", "no"]))
+        for answer in dict.fromkeys(answers.values()):
+            # What a slot prints is compared with the choices in each item.
+            if answer not in choices and "<" not in "".join([answer, *choices]):
                 self.faults.add(line, f"the answer {answer!r} is no choice; expected {one_of(choices)}")
         share = content.get("share", 1.0)
         if not isinstance(share, int | float) or not 0 < share <= 1:
             self.faults.add(line, f"share is {share!r}; expected a number above 0, up to 1")
             share = 1.0
-        return QuestionRule(parts, answers, choices, float(share))
+        read = {text: self._template(file, table, text) for text in [content["text"], *answers.values(), *choices]}
+        for parts in read.values():
+            for slot in slots_of(parts):
+                if slot.name not in slots:
+                    self.faults.add(line, f"question: {unknown('slot', slot.name, slots)}")
+                elif slot.starred or slot.factors:
+                    self.faults.add(
+                        line, f"the question has <{slot.name}> that varies; all conditions have one question"
+                    )
+            self.columns_used |= _columns_of(parts)
+        return QuestionRule(
+            read[content["text"]],
+            {condition: read[answer] for condition, answer in answers.items()},
+            tuple(read[choice] for choice in choices),
+            float(share),
+            line,
+        )
 
 
 def _columns_of(parts: Sequence[Part]) -> set[str]:

@@ -5,7 +5,8 @@ from typing import Any
 
 from ..items import Item, Paradigm, Question, Sentence
 from .compiling import Compiled, Words
-from .grammars import ParadigmRule
+from .faults import one_of
+from .grammars import ParadigmRule, QuestionRule
 from .graphs import Alternatives, Derivation, Graph
 from .lexicon import Entry
 from .rewriting import ONSET, MarkedText
@@ -36,8 +37,7 @@ def item_of(compiled: Compiled, derivation: Derivation, number: int, sentences: 
     rule = compiled.rule
     question = None
     if rule.question and int(number * rule.question.share) > int((number - 1) * rule.question.share):
-        text = _Printer(compiled, derivation).question(rule.question.parts)
-        question = Question(text, dict(rule.question.answers), rule.question.choices)
+        question = _Printer(compiled, derivation).question(rule.question)
     language = compiled.grammar.language.code
     return Item(
         f"{rule.name}-{number:04}", rule.name, sentences, language, question=question, extra={"origin": "grammar"}
@@ -84,15 +84,34 @@ class _Printer:
         """Return the sentence of a condition."""
         return self._sentence(self.compiled.words[self.graph].templates[condition], levels)
 
-    def question(self, parts: Sequence[Part]) -> str:
-        """Return the text of a question."""
-        return self._sentence(parts, {}).text
+    def question(self, rule: QuestionRule) -> Question:
+        """Return a question with its choices; raises `ValueError` where the answer is none of them."""
+        choices = tuple(self._phrase(parts) for parts in rule.choices)
+        answers = {condition: self._phrase(parts) for condition, parts in rule.answers.items()}
+        if odd := [answer for answer in answers.values() if answer not in choices]:
+            raise ValueError(f"{rule.line}: the answer {odd[0]!r} is no choice; expected {one_of(choices)}")
+        if len(set(choices)) < len(choices):
+            alike = ", ".join(choices)
+            raise ValueError(
+                f"{rule.line}: choices are alike: {alike}; expected slots that a line keeps apart, as S != O"
+            )
+        return Question(self._sentence(rule.parts, {}).text, answers, choices)
+
+    def _phrase(self, parts: Sequence[Part]) -> str:
+        """Return what is printed as inside a sentence."""
+        text = self._marked(parts, {})
+        language = self.compiled.grammar.language
+        language.rewrite(text)
+        return text.text.replace(" ", language.sep)
 
     def _sentence(self, parts: Sequence[Part], levels: Mapping[str, str]) -> Sentence:
+        return self.compiled.grammar.language.sentence(self._marked(parts, levels))
+
+    def _marked(self, parts: Sequence[Part], levels: Mapping[str, str]) -> MarkedText:
         pieces: list[str] = []
         spans: list[list[Any]] = []
         self._print(parts, self.derivation, self.graph, levels, pieces, spans, 0)
-        return self.compiled.grammar.language.sentence(MarkedText("".join(pieces), spans))
+        return MarkedText("".join(pieces), spans)
 
     def _print(
         self,

@@ -226,6 +226,27 @@ def test_minimal_pairs_of_ones_own_are_taken_too(tmp_path: Path) -> None:
     assert len(experiment.version_files(plan)) == 2
 
 
+def test_a_folder_stands_for_its_study_toml(tmp_path: Path) -> None:
+    new(tmp_path / "study", "spr")
+    made = CliRunner().invoke(cli, ["design", str(tmp_path / "study")])
+    assert made.exit_code == 0, made.output
+    assert (tmp_path / "study" / "versions" / "E1-V4.json").is_file()
+
+
+@pytest.mark.parametrize(("fillers", "between", "run"), [(7, 1, {}), (6, 0, {"role": {"target": 2}})])
+def test_fillers_come_between_targets_as_well_as_their_number_allows(
+    fillers: int, between: int, run: dict[str, dict[str, int]], tmp_path: Path
+) -> None:
+    source = table(tmp_path / "mine.csv")
+    with source.open("a") as stream:
+        rows = [["filler", "filler", f"f{n}", "", f"Bird {n} sang in the tree.", ""] for n in range(fillers)]
+        csv.writer(stream).writerows(rows)
+    new(tmp_path / "study", "spr", "--from", str(source))
+    ordering = study.load(tmp_path / "study").ordering
+    assert (ordering.fillers_between, ordering.max_run) == (between, run)
+    assert len(dealt(tmp_path / "study", participants=4)["readings"])
+
+
 def test_as_many_questions_are_asked_as_it_says_where_fillers_have_none(tmp_path: Path) -> None:
     new(tmp_path / "first", "spr")
     rows = list(csv.DictReader((tmp_path / "first" / "items.csv").read_text("utf-8").splitlines()))

@@ -57,6 +57,16 @@ def test_a_rule_finds_its_breach(bad: str, expected: tuple[str, str]) -> None:
     assert expected in rules_found(pair(GOOD, bad))
 
 
+def test_critical_words_are_named_as_they_are_written() -> None:
+    materials = Materials(
+        (Paradigm("p", "f", MINIMAL_PAIR),), (pair("Er [begrüßte] sie alle.", "Er [begrüßten] sie alle."),)
+    )
+    said = [finding.message for finding in stimuli.check(materials) if finding.rule == "critical-words"]
+    assert [message.split(";")[0] for message in said] == [
+        "the critical words differ: 'begrüßte' (grammatical), 'begrüßten' (ungrammatical)"
+    ]
+
+
 def test_a_pair_that_keeps_all_conditions_has_no_finding() -> None:
     assert rules_found(pair(GOOD, "{The} man has [ever] come to us.")) == set()
 

@@ -12,7 +12,7 @@ from gardenpath.stimuli.grammar.counting import Counts, count
 from gardenpath.stimuli.grammar.grammars import Grammar, read_grammar
 from gardenpath.stimuli.grammar.linearising import entries_of, linearise
 from gardenpath.stimuli.grammar.relations import Relation
-from gardenpath.stimuli.items import Item
+from gardenpath.stimuli.items import Item, Question
 
 from ..conftest import blocks
 
@@ -123,6 +123,49 @@ def test_items_have_a_sentence_for_each_condition_and_questions_in_their_share(g
     assert found[1].question.text.startswith("Was a")
     fillers = items(compile_paradigm(grammar, "adverbs"), 5)
     assert list(fillers[0].sentences) == ["only"]
+
+
+ASKED = """
+language = "en"
+lexicon = "words.csv"
+[filler.verbs]
+sentence = "the <S> saw <D> <O>."
+n = 2
+slots = { S = "N", O = "N" }
+where = ["S != O"]
+question = { text = "Who saw <D> <O>?", answer = "ANSWER", choices = ["<D> <S>", "OTHER"] }
+"""
+
+
+def asked(folder: Path, answer: str, other: str) -> list[Question | None]:
+    """Return the questions of both items of a grammar with two nouns, of which one begins with a vowel."""
+    (folder / "words.csv").write_text("lemma,category\nuncle,N\nboy,N\na,D\n")
+    (folder / "g.toml").write_text(ASKED.replace("ANSWER", answer).replace("OTHER", other))
+    return [item.question for item in items(compile_paradigm(read_grammar(folder / "g.toml"), "verbs"), 2)]
+
+
+def test_the_answer_to_a_question_is_printed_from_the_items_own_words(tmp_path: Path) -> None:
+    found = asked(tmp_path, "<D> <S>", "<D> <O>")
+    assert {(q.text, q.answers["only"], q.choices) for q in found if q} == {
+        ("Who saw a boy?", "an uncle", ("an uncle", "a boy")),
+        ("Who saw an uncle?", "a boy", ("a boy", "an uncle")),
+    }
+
+
+@pytest.mark.parametrize(
+    ("answer", "other", "message"),
+    [
+        ("<D> <O>", "nobody", "line 9: the answer '.*' is no choice; expected one of .*, nobody"),
+        ("<D> <S>", "<D> <S>", "line 9: choices are alike: .*; expected slots that a line keeps apart"),
+        ("<X>", "nobody", "line 9: question: unknown slot 'X'"),
+        ("maybe", "nobody", "line 9: the answer 'maybe' is no choice"),
+    ],
+)
+def test_an_answer_that_is_no_choice_is_refused_with_its_line(
+    answer: str, other: str, message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        asked(tmp_path, answer, other)
 
 
 def test_a_line_may_be_left_out_and_a_constraint_added(grammar: Grammar) -> None:
