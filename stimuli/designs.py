@@ -95,8 +95,13 @@ class Design(study.DesignSection):
         if faults := _faults(self, materials):
             raise ValueError("\n".join(faults))
         ordering = ordering or Ordering()
-        if self.lists is not None and (ordering.together or ordering.order != "random"):
-            raise ValueError("lists beside ordering.together or ordering.order; expected versions in place of lists")
+        if self.lists is not None and (ordering.together or ordering.order != "random" or ordering.before):
+            raise ValueError("lists beside ordering.together, order or before; expected versions in place of lists")
+        known = {item.id for item in materials.items}
+        if unknown := [item for chain in ordering.before for item in chain if item not in known]:
+            raise ValueError(
+                f"ordering.before names {unknown[0]!r}, which no item is called; expected items of the materials"
+            )
         stands = {item.id: n for n, item in enumerate(materials.items)}
         chosen = {p.id: self._chosen(p, materials) for p in self._targets(materials)}
         same = [*self._practice(materials), *self._attention(materials)]

@@ -45,7 +45,7 @@ class Ordering(study.OrderingSection):
 
     `together` names a factor whose levels are blocks, in orders that sessions have in turn (`block_order`: "latin_square",
     "williams", "all"); the rules hold in each block. `order` is "random", "fixed" (as in the files of materials) or "reversed"
-    (so in one half of the sessions, backwards in the other).
+    (so in one half of the sessions, backwards in the other). `before` has chains of items, each of which comes before the next.
 
     >>> rules = Ordering(no_adjacent="paradigm", max_run={"condition": {"bad": 1}})
     >>> trials = [{"paradigm": p, "condition": c} for p in "ab" for c in ("good", "bad")]

@@ -10,6 +10,7 @@ from typing import Final, Literal
 from .block_orders import BlockedOrders, StatedOrder
 from .items import Item, Sentence, html_table
 from .orderings import Drawn, Ordering, Orders
+from .precedence import PrecedingOrders, chains_of
 
 Role = Literal["target", "filler", "catch", "practice", "attention"]
 PRACTICE: Final = "practice"
@@ -176,11 +177,13 @@ class Version:
         return [i for i, trial in enumerate(self.trials) if trial.role != PRACTICE]
 
     @cached_property
-    def orders(self) -> Orders | BlockedOrders | StatedOrder:
+    def orders(self) -> Orders | BlockedOrders | StatedOrder | PrecedingOrders:
         """The valid orders of all trials but practice; counted once, since counting costs far more than drawing."""
         if self.ordering.order != "random":
             return StatedOrder(len(self._ordered), self.ordering.order == "reversed")
         whole = self.ordering.over([self.trials[i].labels() for i in self._ordered])
+        if chains := chains_of(self.ordering.before, whole.trials):
+            return PrecedingOrders(whole, chains)
         together = self.ordering.together
         return whole if together is None else BlockedOrders(whole, together, self.ordering.block_order)
 

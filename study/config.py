@@ -6,7 +6,7 @@ import itertools
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
@@ -206,6 +206,29 @@ class DesignSection:
         _expect(not both, f"{', '.join(both)} is among fillers and catch; expected one of them")
 
 
+def _circle(chains: Iterable[Sequence[str]]) -> list[str]:
+    """Return items of which each is to come before the next and the last before the first; none where there are no such.
+
+    >>> _circle([["a", "b"], ["b", "c"], ["c", "a"]]), _circle([["a", "b"], ["a", "c"]])
+    (['a', 'b', 'c', 'a'], [])
+    """
+    after: dict[str, list[str]] = {}
+    for one, other in (pair for chain in chains for pair in itertools.pairwise(chain)):
+        after.setdefault(one, []).append(other)
+    clear: set[str] = set()
+
+    def follow(path: list[str]) -> list[str]:
+        if path[-1] in path[:-1]:
+            return path[path.index(path[-1]) :]
+        for item in after.get(path[-1], ()):
+            if item not in clear and (circle := follow([*path, item])):
+                return circle
+        clear.add(path[-1])
+        return []
+
+    return next(filter(None, (follow([item]) for item in list(after))), [])
+
+
 @dataclass(frozen=True)
 class OrderingSection:
     """Rules of presentation order; arguments of `stimuli.Ordering`.
@@ -228,8 +251,21 @@ class OrderingSection:
     order: str = "random"
     together: str | None = None
     block_order: str = "latin_square"
+    before: list[list[str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        for chain in self.before:
+            _expect(
+                len(chain) > 1 and len({*chain}) == len(chain),
+                f"before has {chain}; expected two items or more, each once, in the order in which they come",
+            )
+        if circle := _circle(self.before):
+            _expect(False, f"before goes round in a circle: {', '.join(circle)}; expected an order that can be kept")
+        free = self.order == "random" and self.together is None
+        _expect(
+            free or not self.before,
+            "before is stated beside order or together; expected it with orders drawn at random",
+        )
         orders, squares = ("random", "fixed", "reversed"), ("latin_square", "williams", "all")
         _expect(self.order in orders, f"order is {self.order!r}; expected {' or '.join(map(repr, orders))}")
         _expect(

@@ -96,7 +96,7 @@ def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> Non
     """Put into the example study, as a reader would."""
     stated = tomllib.loads((workplace / "examples" / "minimal-pairs" / "study.toml").read_text())
     shown = blocks(ROOT / "docs" / "study-toml.md", "toml")
-    assert len(shown) == 9
+    assert len(shown) == 10
     [texts] = [block for block in shown if block.startswith("[session]")]
     (workplace / "texts.toml").write_text(texts, "utf-8")
     own = study.config.ProcedureSection(texts="texts.toml")
@@ -109,7 +109,10 @@ def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> Non
     for block in shown:
         if block == texts:
             continue
-        for section, keys in tomllib.loads(block).items():
+        parts = tomllib.loads(block)
+        if "together" in parts.get("ordering", {}):  # beside which no other blocks can stand
+            assert study.OrderingSection(**parts.pop("ordering")).block_order == "williams"
+        for section, keys in parts.items():
             stated[section] = stated.get(section, {}) | keys
     [published] = blocks(ROOT / "docs" / "study.md", "toml")
     analysis = study.config.structure(
