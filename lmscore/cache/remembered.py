@@ -157,6 +157,8 @@ def _keep(record: Path, model: Any, result: CachedModel, state: object) -> None:
             "ends": sorted(encoder.ends),
             "window": encoder.window,
             "unknown": backend.unk_token_id,
+            "chat_template": backend.chat_template,
+            "all_special_tokens": list(backend.all_special_tokens),
             "vocabulary": [_packed(encoder.vocabulary.begins), _packed(encoder.vocabulary.ends)],
             "size": len(encoder.vocabulary.begins),
         },
@@ -199,7 +201,7 @@ class Remembered:
 
         facts = found["encoder"]
         encoder = Encoder(
-            tokenizer=_Tokenizer(Tokenizer.from_str(tokenizer), facts["unknown"], lambda: self.loaded()),  # type: ignore[arg-type]
+            tokenizer=_Tokenizer(Tokenizer.from_str(tokenizer), facts, lambda: self.loaded()),  # type: ignore[arg-type]
             vocabulary=Vocabulary(*(_unpacked(text, facts["size"]) for text in facts["vocabulary"])),
             prefix=facts["prefix"],
             ends=frozenset(facts["ends"]),
@@ -266,8 +268,9 @@ class Remembered:
 class _Tokenizer:
     """Reads texts as a model's tokenizer does; for anything else the model's own is loaded."""
 
-    def __init__(self, backend: Any, unknown: int | None, loaded: Callable[[], Any]) -> None:
-        self.backend_tokenizer, self.unk_token_id, self._loaded = backend, unknown, loaded
+    def __init__(self, backend: Any, facts: Mapping[str, Any], loaded: Callable[[], Any]) -> None:
+        self.backend_tokenizer, self.unk_token_id, self._loaded = backend, facts["unknown"], loaded
+        self.chat_template, self.all_special_tokens = facts["chat_template"], facts["all_special_tokens"]
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -276,6 +279,10 @@ class _Tokenizer:
 
     def __len__(self) -> int:
         return int(self.backend_tokenizer.get_vocab_size())
+
+    @property
+    def added_tokens_decoder(self) -> dict[int, Any]:
+        return dict(self.backend_tokenizer.get_added_tokens_decoder())
 
     def get_vocab(self) -> dict[str, int]:
         vocabulary: dict[str, int] = self.backend_tokenizer.get_vocab()

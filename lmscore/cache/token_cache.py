@@ -7,7 +7,7 @@ numbers move with what else is in it.
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -169,6 +169,18 @@ class CachedModel:
             )
         return [replace(found[_key(text)].table(wanted), encoded=text) for text in texts]
 
+    def recall(self, facts: str) -> str | None:
+        """Return the text that is kept under `facts`, which name all that decides it beside the model; None where none is."""
+        key = _key_of(f"text {facts}")
+        if not self._shards.read(key):
+            self._shards.refresh()
+        records = self._shards.read(key)
+        return records[-1].values.decode() if records else None
+
+    def keep(self, texts: Mapping[str, str]) -> None:
+        """Keep texts, each under its facts."""
+        self._shards.append([Record(_key_of(f"text {facts}"), 1, 0, 0, text.encode()) for facts, text in texts.items()])
+
     def _known(self, key: bytes, text: Encoded, wanted: frozenset[str]) -> "_Known":
         """Return what is known of a text; of further predictors, what is wanted. Later records come last."""
         known = _Known(text)
@@ -230,8 +242,11 @@ def _fed(text: Encoded) -> tuple[object, ...]:
 
 def _key(text: Encoded, predictor: str = "") -> bytes:
     """Return a hash of what decides the numbers of a text under one model; a further predictor has a record of its own."""
-    facts = (repr((*_fed(text), text.beside)) + predictor).encode()
-    return hashlib.blake2b(facts, digest_size=16).digest()
+    return _key_of(repr((*_fed(text), text.beside)) + predictor)
+
+
+def _key_of(facts: str) -> bytes:
+    return hashlib.blake2b(facts.encode(), digest_size=16).digest()
 
 
 def _records(table: TokenTable, columns: frozenset[str]) -> list[Record]:

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..cache.token_cache import CachedModel
 from ..models import huggingface
 from ..models.interface import Model
 from ..tokens.continuations import prompted
@@ -17,15 +18,34 @@ TOGETHER = 2048  # positions of a batch
 def generated(model: Model, prompts: Sequence[str]) -> list[str]:
     """Return the answer to each prompt of a chat template: the most probable tokens, at most ten, on one line.
 
-    Prompts of one length are computed together, so that nothing is padded; equal prompts are answered once.
+    Prompts of one length are computed together, so that nothing is padded; equal prompts are answered once, and those that a
+    model's cache has are not computed.
     """
+    encoder = prompted(model)
+    ids = [tuple(tokenized(encoder.tokenizer, prompt, special=True).ids) for prompt in prompts]
+    batches: list[list[tuple[int, ...]]] = []
+    for length, alike in itertools.groupby(sorted(set(ids), key=lambda each: (len(each), each)), key=len):
+        group, size = [*alike], max(1, TOGETHER // length)
+        batches += [group[start : start + size] for start in range(0, len(group), size)]
+    known: dict[tuple[int, ...], str] = {}
+    for batch in batches:
+        facts = [f"most probable {TOKENS} after {prompt}" for prompt in batch]
+        kept = [model.recall(each) if isinstance(model, CachedModel) else None for each in facts]
+        said = [text for text in kept if text is not None]
+        if len(said) < len(batch):  # computed as a whole: numbers move with what else is in a batch
+            said = _answers(model, batch)
+            if isinstance(model, CachedModel):
+                model.keep(dict(zip(facts, said, strict=True)))
+        known |= zip(batch, said, strict=True)
+    return [known[each] for each in ids]
+
+
+def _answers(model: Model, batch: Sequence[tuple[int, ...]]) -> list[str]:
+    """Return the answer to each prompt of a batch, which are equally long."""
     import torch
     from transformers import GenerationConfig
 
-    encoder = prompted(model)
-    own = loaded_here(model)
-    known: dict[tuple[int, ...], str] = {}
-    ids = [tuple(tokenized(encoder.tokenizer, prompt, special=True).ids) for prompt in prompts]
+    own, encoder = loaded_here(model), prompted(model)
     ends = sorted(encoder.ends)
     settings = GenerationConfig(
         max_new_tokens=TOKENS,
@@ -36,19 +56,11 @@ def generated(model: Model, prompts: Sequence[str]) -> list[str]:
         repetition_penalty=1.0,  # what a model's own settings would change of the most probable tokens
         no_repeat_ngram_size=0,
     )
-    for length, alike in itertools.groupby(sorted(set(ids), key=lambda each: (len(each), each)), key=len):
-        group, size = [*alike], max(1, TOGETHER // length)
-        for batch in (group[start : start + size] for start in range(0, len(group), size)):
-            rows = torch.tensor(batch, device=own.device)
-            with torch.inference_mode(), huggingface.quiet():
-                whole = own.network.generate(
-                    input_ids=rows,
-                    attention_mask=torch.ones_like(rows),
-                    generation_config=settings,
-                )
-            said = encoder.tokenizer.batch_decode(whole[:, length:], skip_special_tokens=True)
-            known |= {each: " ".join(text.split()) for each, text in zip(batch, said, strict=True)}
-    return [known[each] for each in ids]
+    rows = torch.tensor(batch, device=own.device)
+    with torch.inference_mode(), huggingface.quiet():
+        whole = own.network.generate(input_ids=rows, attention_mask=torch.ones_like(rows), generation_config=settings)
+    said = encoder.tokenizer.batch_decode(whole[:, rows.shape[1] :], skip_special_tokens=True)
+    return [" ".join(text.split()) for text in said]
 
 
 def loaded_here(model: Model) -> Any:

@@ -1,11 +1,15 @@
 """A system's and a user's words as a model is told them: by its chat template, or as one text where it has none."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from jinja2 import TemplateError
+
+from ..cache.token_cache import CachedModel
 from ..models.interface import Model
 from ..tokens.continuations import prompted
 
@@ -31,7 +35,7 @@ class Turns:
     @cached_property
     def special(self) -> "re.Pattern[str]":
         """What a text may not hold: tokens by which a template tells who speaks."""
-        added = [str(token) for token in self._tokenizer.added_tokens_decoder.values() if _speaks(token)]
+        added = [token.content for token in self._tokenizer.added_tokens_decoder.values() if _speaks(token)]
         names = {*added, *self._tokenizer.all_special_tokens}
         return re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))) or r"(?!)")
 
@@ -82,16 +86,34 @@ class Turns:
         return has
 
     def _render(self, messages: list[dict[str, str]], *, answered: bool = False) -> str:
-        """Return the messages in the model's template, as text: what it holds of special tokens is read as such later."""
-        text: str = self._tokenizer.apply_chat_template(
-            messages,
-            tokenize=False,
-            add_generation_prompt=not answered,
-            date_string=DATE,
-            strftime_now=lambda form: DATE,
-            **THINKING,
+        """Return the messages in the model's template, as text: what it holds of special tokens is read as such later.
+
+        A model's cache keeps what its template made of them, or why it refused them.
+        """
+        tokenizer, model = self._tokenizer, self.model
+        facts = (
+            f"chat {tokenizer.chat_template!r} {tokenizer.all_special_tokens} {DATE} {THINKING} {answered} {messages}"
         )
-        return text
+        if isinstance(model, CachedModel) and (kept := model.recall(facts)):
+            made: dict[str, str] = json.loads(kept)
+        else:
+            try:
+                text = tokenizer.apply_chat_template(
+                    messages,
+                    tokenize=False,
+                    add_generation_prompt=not answered,
+                    date_string=DATE,
+                    strftime_now=lambda form: DATE,
+                    **THINKING,
+                )
+                made = {"text": text}
+            except TemplateError as error:
+                made = {"refused": str(error)}
+            if isinstance(model, CachedModel):
+                model.keep({facts: json.dumps(made)})
+        if "refused" in made:
+            raise TemplateError(made["refused"])
+        return made["text"]
 
 
 def turns(model: Model, chat: bool | None = None) -> Turns:
@@ -117,5 +139,5 @@ def turns(model: Model, chat: bool | None = None) -> Turns:
 
 def _speaks(token: Any) -> bool:
     """Whether an added token is one that a text has no business with: special, or in the form of a tag."""
-    text = str(token)
+    text: str = token.content
     return bool(token.special) or (text[:1] in "<[" and text[-1:] in ">]" and len(text) > 2)

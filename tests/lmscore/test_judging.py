@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gardenpath import lmscore, stimuli, study
-from gardenpath.lmscore.judging import asking
+from gardenpath.lmscore.judging import asking, generation
 from gardenpath.lmscore.judging.turns import turns
 from gardenpath.study.judgment_methods import METHODS
 
@@ -456,3 +456,18 @@ def test_a_corpus_is_judged_whole(byte_model, tmp_path):
     table = lmscore.judge(stimuli.read(file), byte_model, ["lp"])
     pairs = lmscore.evaluate(stimuli.read(file), byte_model)
     assert table["grammatical"].tolist() == pairs["grammatical"].tolist()
+
+
+def test_generated_answers_are_kept_and_no_weights_are_needed_for_them(talker, tmp_path, monkeypatch):
+    choose = template("choose", "{{ a }} {{ b }}", ("Zin 1", "Zin 2"), space=" ")
+    rate = template("rate", "{{ sentence }}", ("1", "2", "3"), space=" ")
+    asked = [choose, rate], pair("the dog", "dog the"), pair("the the dog", "dog dog the", "i2")
+    methods = ["choose_generated", "rate_generated"]
+    plain = judged(talker, methods, *asked)
+    computed = []
+    real = generation._answers
+    monkeypatch.setattr(generation, "_answers", lambda model, batch: computed.extend(batch) or real(model, batch))
+    for expected in (6, 0):  # of each pair one order to choose in, and each member to rate
+        computed.clear()
+        assert judged(lmscore.cached(talker, tmp_path), methods, *asked).equals(plain)
+        assert len(computed) == expected

@@ -17,6 +17,7 @@ from gardenpath.lmscore.models import fast_paths, verdicts
 
 from ..conftest import ROOT, run_here
 from .conftest import CORPUS
+from .prompting import materials, pair, speaking, template
 from .test_cache import bytes_of
 from .test_masked import bert
 
@@ -107,25 +108,44 @@ def test_weights_that_change_between_reading_and_computing_are_an_error(folders,
         model.forward([model.encode("The cat")])
 
 
-def test_a_run_of_what_is_cached_imports_neither_torch_nor_transformers(tmp_path):
+@pytest.mark.parametrize(
+    "commands", [{"score": "surprisal sentence_scores", "evaluate": "pairs"}, {"judge": "judgments"}], ids=" ".join
+)
+def test_a_run_of_what_is_cached_imports_neither_torch_nor_transformers(tmp_path, commands):
     """In a process of its own: the second run of each command."""
     lines = [
         f"gardenpath {command} examples/minimal-pairs/items.csv --model pocket --cache {tmp_path}/cache -o {tmp_path}/{run}"
         for run in (1, 2)
-        for command in ("score", "evaluate")
+        for command in commands
     ]
-    assert [run_here(line, ROOT).code for line in lines[:2]] == [0, 0]
+    assert {run_here(line, ROOT).code for line in lines[: len(commands)]} == {0}
     code = (
         "import contextlib, sys\nfrom gardenpath.cli.main import main\n"
         "for line in sys.argv[1:]:\n    sys.argv = line.split()\n    with contextlib.suppress(SystemExit):\n        main()\n"
         "print(sorted({'torch', 'transformers'} & set(sys.modules)))"
     )
-    call = [sys.executable, "-c", code, *lines[2:]]
+    call = [sys.executable, "-c", code, *lines[len(commands) :]]
     done = subprocess.run(call, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
-    for name in ("surprisal", "sentence_scores", "pairs"):
+    for name in " ".join(commands.values()).split():
         one, other = ((tmp_path / run / f"{name}.csv").read_bytes() for run in ("1", "2"))
         assert one == other
+
+
+@pytest.mark.parametrize("family", ["qwen", "gemma"])
+def test_what_was_judged_once_is_judged_again_without_weights(tmp_path, loads, family):
+    folder = speaking(tmp_path, family)
+    items = materials(pair("The cat sat.", "The cat sit."), pair("The dogs bark.", "The dogs barks.", "i2"))
+    rate = template("rate", "{{ sentence }}", ("1", "2", "3"), system="Answer.")
+
+    def judged():
+        model = load_cached(folder, tmp_path / "cache", device="cpu")
+        return lmscore.judge(items, model, ["lp", "rate", "rate_generated"], templates=[rate])
+
+    first, again = judged(), judged()
+    assert loads == [str(folder)]
+    assert again.equals(first)
+    assert again.attrs == first.attrs
 
 
 @pytest.fixture
