@@ -62,6 +62,7 @@ class BlockedOrders:
     whole: Orders
     factor: str
     how: str
+    shift: int = 0  # of the first session's order, so that versions with few readers do not all begin with the same
 
     @cached_property
     def blocks(self) -> dict[str, list[int]]:
@@ -99,7 +100,9 @@ class BlockedOrders:
                 drawn[level] = orders.sample(f"{seed}-{level}", slot)
             except ValueError as error:
                 raise ValueError(f"block {self.factor} {level}: {error}") from None
-        order = [blocks[level][i] for level in sequences[slot % len(sequences)] for i in drawn[level].order]
+        order = [
+            blocks[level][i] for level in sequences[(slot + self.shift) % len(sequences)] for i in drawn[level].order
+        ]
         method = max((one.method for one in drawn.values()), key=CERTAINTY.index)
         return Drawn(tuple(order), method, min(one.acceptance for one in drawn.values()))
 

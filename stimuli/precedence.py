@@ -68,9 +68,11 @@ class PrecedingOrders:
                 made = Drawn(tuple(order), method, drawn.acceptance / tries)
                 assert self.check(made.order) == []
                 return made
+        longest = max(map(len, rest))
         raise ValueError(
-            f"no order was found in {TRIES} draws in which items stand as ordering.before states: the rules make it rare or "
-            "impossible; loosen a rule, or state fewer"
+            f"no order was found in {TRIES} draws in which items stand as ordering.before states: rules look at what the items "
+            f"differ in, and of such a chain of {longest} about one order in {factorial(longest)} is right; state "
+            "shorter chains, or loosen a rule"
         )
 
     def check(self, order: Sequence[int]) -> list[str]:

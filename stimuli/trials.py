@@ -1,6 +1,7 @@
 """Trials and versions: what one participant is shown, and in which order."""
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -169,6 +170,11 @@ class Version:
     def _shown(self, slot: int) -> Sequence[int]:
         return self.lists[slot % len(self.lists)] if self.lists else self._ordered
 
+    @property
+    def _number(self) -> int:
+        """The version's number, from 0; 0 where its name has none."""
+        return max(int(re.sub(r"\D", "", self.id) or 1) - 1, 0)
+
     @cached_property
     def _practice(self) -> list[int]:
         return [i for i, trial in enumerate(self.trials) if trial.role == PRACTICE]
@@ -189,7 +195,7 @@ class Version:
         if chains := chains_of(self.ordering.before, whole.trials):
             return PrecedingOrders(whole, chains)
         together = self.ordering.together
-        return whole if together is None else BlockedOrders(whole, together, self.ordering.block_order)
+        return whole if together is None else BlockedOrders(whole, together, self.ordering.block_order, self._number)
 
     def starts(self) -> list[int]:
         """Return the positions, practice left out, at which blocks begin; raises `ValueError` where they differ by session."""

@@ -80,3 +80,17 @@ def test_blocks_begin_where_all_sessions_have_them() -> None:
         Ordering(together="paradigm", block_order="latin")
     with pytest.raises(ValueError, match="expected together alone"):
         Ordering(together="paradigm", blocks=2)
+
+
+def test_versions_do_not_all_begin_with_the_same_order_of_blocks() -> None:
+    def item(n: int, paradigm: str) -> Item:
+        texts = {c: Sentence(f"{paradigm} {c} {n}.") for c in ("grammatical", "ungrammatical")}
+        return Item(f"{paradigm}{n}", paradigm, texts)
+
+    paradigms = tuple(Paradigm(p, "agreement") for p in "abc")
+    materials = Materials(paradigms, tuple(item(n, p) for p in "abc" for n in range(4)))
+    design = Design({"grammatical": 1, "ungrammatical": 1}, versions=2)
+    versions = design.deal(materials, ordering=Ordering(together="paradigm"), seed=1)
+    firsts = [[version.trials[version.order(slot)[0]].item.paradigm for slot in range(3)] for version in versions]
+    assert firsts[0] != firsts[1]
+    assert {*firsts[0]} == {*firsts[1]} == {*"abc"}
