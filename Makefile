@@ -60,11 +60,12 @@ $(PAGE): $(PAGE_SOURCES)
 	@command -v npm >/dev/null || { echo "npm is not installed; expected Node.js 20 or newer with npm (Debian: apt-get install nodejs npm)"; exit 1; }
 	cd $(WEB) && npm ci --no-audit --no-fund && npm run --silent build
 
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.installed: pyproject.toml .ci/glmm.txt
 	@test -n "$(PYTHON)" || { echo "no Python from 3.11 on was found; install one, or say  make PYTHON=/path/to/python3.11"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --retries 1 --timeout 15 $(TORCH) $(CPU_INDEX) || $(BIN)/python -m pip install --quiet $(TORCH)
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes --requirement .ci/glmm.txt
 	$(BIN)/python -m pip install --quiet --editable '.[lm,quantized,adapters,online,postgres,import,selection,browser]' --group dev
 	touch $@
 

@@ -11,7 +11,7 @@ import pandas as pd
 from gardenpath.study import TABLES, DataError, check
 
 from ..engines.formulas import Formula, parse
-from ..engines.glmm_engine import highest
+from ..engines.glmm_engine import from_start, highest
 from ..intervals import FEW, holm, ratio_interval, sign_flip
 from ..modelling.mixed_models import columns_of
 from .predictors import are_means, by_model, formula, intercepts, terms_of
@@ -110,7 +110,7 @@ def _densities(rows: pd.DataFrame, model: Formula, fold: Array, by: str) -> pd.D
         out = fold == number
         fitted = fit_ml(rows[~out], model, near=whole)
         for cluster in sorted(set(clusters[out])):
-            readings = rows[out & (clusters == cluster)]
+            readings = rows.iloc[np.flatnonzero(out & (clusters == cluster))]
             density = fitted.each(readings).sum() if by == "row" else fitted.together(readings)
             row = by_cluster.setdefault(
                 cluster, {"cluster": cluster, "density": 0.0, "n": 0, "converged": True, "fold": number}
@@ -207,17 +207,19 @@ def fit_ml(rows: pd.DataFrame, model: Formula, *, near: Fitted | None = None) ->
     """
     import warnings
 
-    import glmm
     import numpy as np
 
     columns = columns_of(rows, model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what they say stands in the fit
         options: dict[str, Any] = {"reml": False, "satterthwaite": False, "anova_test": "Wald"}
-        if near is None:
+        fit = None
+        if near is not None:
+            of = {random.group: random for random in model.random}
+            alike = model.with_random(of[group] for group, *_ in near.random)
+            fit, _ = from_start(near.theta, columns, alike, options)
+        if fit is None:
             fit, _ = highest(columns, model, **options)
-        else:
-            fit = glmm.fit(columns, model.plain(), warm_start={"theta": near.theta}, **options)
     random = []
     for place, (group, names) in enumerate(fit.re_groups):
         deviations, correlations = fit.stddev_corr(place)

@@ -66,7 +66,7 @@ class Estimated:
         Nothing is refitted. A term with a weight that was not estimated leaves no number.
         """
         import numpy as np
-        from scipy import stats
+        from scipy import special
 
         used = {term: weight for term, weight in weights.items() if weight}
         estimates = self.coefficients.set_index("term")["estimate"]
@@ -77,15 +77,15 @@ class Estimated:
         df = math.nan
         if math.isfinite(se):
             df = self.freedom(np.array([used.get(str(term), 0.0) for term in self.covariance.index]))
-        reference = stats.norm() if math.isnan(df) else stats.t(df)
         statistic = estimate / se
-        half = float(reference.ppf(0.975)) * se
+        half = _quantile(df) * se
+        tail = special.ndtr(-abs(statistic)) if math.isnan(df) else special.stdtr(df, -abs(statistic))
         return {
             "estimate": estimate,
             "se": se,
             "df": df,
             "t": statistic,
-            "p": 2 * float(reference.sf(abs(statistic))),
+            "p": 2 * float(tail),
             "ci_low": estimate - half,
             "ci_high": estimate + half,
         }
@@ -96,7 +96,6 @@ class Estimated:
         With its 95 % interval by the delta method, and the degrees of freedom of the difference of the sums.
         """
         import numpy as np
-        from scipy import stats
 
         terms = self.coefficients["term"].to_list()
         high, low = (np.array([weights.get(term, 0.0) for term in terms]) for weights in (upper, lower))
@@ -106,7 +105,7 @@ class Estimated:
         gradient = above * high[used] - below * low[used]
         part = self.covariance.to_numpy(dtype="float64")[np.ix_(used, used)]
         df = self.freedom(high - low)
-        half = (stats.norm() if math.isnan(df) else stats.t(df)).ppf(0.975) * np.sqrt(gradient @ part @ gradient)
+        half = _quantile(df) * np.sqrt(gradient @ part @ gradient)
         return float(above - below), float(above - below - half), float(above - below + half)
 
     @property
@@ -125,14 +124,24 @@ class Estimated:
         return "; ".join([*named, *([f"residual {self.residual:.4g}"] if self.family == "gaussian" else [])])
 
 
+def _quantile(df: float) -> float:
+    """Return the .975 quantile of t, or without degrees of freedom of z."""
+    from scipy import special
+
+    return float(special.ndtri(0.975) if math.isnan(df) else special.stdtrit(df, 0.975))
+
+
 def wald(terms: Sequence[str], estimates: Sequence[float], errors: Sequence[float]) -> pd.DataFrame:
     """Return a table of fixed effects tested against the normal distribution: without df, `t` being z."""
-    from scipy import stats
+    import numpy as np
+    from scipy import special
 
-    table = pd.DataFrame({"term": list(terms), "estimate": list(estimates), "se": list(errors), "df": float("nan")})
-    z, width = table["estimate"] / table["se"], stats.norm.ppf(0.975) * table["se"]
-    p = 2 * stats.norm.sf(z.abs().to_numpy(dtype="float64"))
-    return table.assign(t=z, p=p, ci_low=table["estimate"] - width, ci_high=table["estimate"] + width)
+    estimate, se = np.asarray(estimates, dtype="float64"), np.asarray(errors, dtype="float64")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z, width = estimate / se, special.ndtri(0.975) * se
+    p = 2 * special.ndtr(-np.abs(z))
+    columns = {"estimate": estimate, "se": se, "df": math.nan, "t": z, "p": p}
+    return pd.DataFrame({"term": list(terms)} | columns | {"ci_low": estimate - width, "ci_high": estimate + width})
 
 
 def named_term(term: str) -> str:

@@ -1,5 +1,6 @@
 """The engine `lme4` against R run by itself; the R call stands in each test."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import fit
+from gardenpath.analysis import AlignOptions, align, fit
 from gardenpath.analysis.engines import glmm_engine, lme4_engine
 from gardenpath.analysis.engines.formulas import parse
 from gardenpath.analysis.modelling.mixed_models import columns_of
-from gardenpath.study import DataError
+from gardenpath.study import AnalysisSection, DataError
 from gardenpath.study.table_files import read_csv
 
 pytestmark = [pytest.mark.r, pytest.mark.usefixtures("pymer4")]
@@ -193,3 +194,16 @@ def test_threads_wait_for_one_another() -> None:
         found = list(pool.map(lambda seed: fit(study(seed), FORMS[0], engine="lme4"), range(4)))
     for table, other in zip(found, expected, strict=True):
         pd.testing.assert_frame_equal(table, other)
+
+
+def test_the_engine_lme4_does_without_glmm_all_but_what_is_held_out(
+    tables: dict[str, pd.DataFrame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "glmm", None)  # its import fails
+    readings = tables["readings"]
+    few = readings[readings["participant"].isin(readings["participant"].unique()[:8])]
+    given = {"readings": few, **{name: tables[name] for name in ("sessions", "surprisal", "words")}}
+    found = align(given, AlignOptions(settings=AnalysisSection(engine="lme4")))
+    assert found["alignment_models"]["estimate"].notna().all()
+    assert found["heldout"].empty
+    assert "glmm, which fits the models, cannot be imported" in found["delta_log_likelihood"]["note"].iloc[0]

@@ -2,19 +2,30 @@
 
 import itertools
 
+import glmm
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import optimize
 
 from gardenpath.analysis import fit
+from gardenpath.analysis.engines import glmm_engine
 from gardenpath.analysis.engines.formulas import parse
 from gardenpath.analysis.engines.glmm_engine import PEAKS, estimate, highest
+from gardenpath.analysis.engines.peaks import criterion_of
 from gardenpath.analysis.modelling.mixed_models import columns_of
 
 FORMULA = "y ~ x + (1|participant) + (1|item)"
 SLOPES = "y ~ x + (1 + x|participant) + (1 + x|item)"
+WORDS = FORMULA + " + (1|token)"
 SEEDS = [3, 4, 9]  # glmm's own start ends on the lower peak
+PEAKED = {
+    1: False,
+    3: True,
+    4: True,
+    5: False,
+    11: True,
+}  # where words are read: whether glmm's own start ends on the lower peak
 
 
 def two_lists(seed: int, *, readers: int = 18, items: int = 9) -> pd.DataFrame:
@@ -32,11 +43,20 @@ def two_lists(seed: int, *, readers: int = 18, items: int = 9) -> pd.DataFrame:
     return pd.DataFrame({"participant": [f"P{k}" for k in p], "item": [f"i{k}" for k in item], "x": x, "y": y})
 
 
+def two_lists_of_words(seed: int, *, words: int = 3) -> pd.DataFrame:
+    """Return the same with several words an item, each with a difficulty of its own."""
+    rows = two_lists(seed).merge(pd.DataFrame({"word": range(words)}), how="cross")
+    rows["token"] = rows["item"] + ":" + rows["word"].astype(str)
+    rng = np.random.default_rng(seed + 100)
+    hard = dict(zip(rows["token"].unique(), rng.normal(0, 0.1, rows["token"].nunique()), strict=True))
+    return rows.assign(y=rows["y"] + rows["token"].map(hard) + rng.normal(0, 0.2, len(rows)))
+
+
 def profile(frame: pd.DataFrame, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
     """Return -2 log restricted likelihood of FORMULA with these standard deviations over the residual's; estimates, SE."""
     design = np.column_stack([np.ones(len(frame)), frame["x"]])
     covariance = np.eye(len(frame))
-    for group, deviation in zip(("participant", "item"), theta, strict=True):
+    for group, deviation in zip(("participant", "item", "token"), theta, strict=False):
         names = frame[group].to_numpy()
         covariance += deviation**2 * (names[:, None] == names[None, :])
     weighted = np.linalg.solve(covariance, np.column_stack([design, frame["y"]]))
@@ -69,6 +89,30 @@ def test_the_highest_peak_of_a_grid_over_all_variances_is_taken(seed: int) -> No
 
     assert -2 * glmm.fit(columns, FORMULA).loglik > criterion + 1
     assert PEAKS in found.notes
+
+
+@pytest.mark.parametrize("theta", [(0.5, 1.5, 0.3), (2.0, 0.1, 0.1), (0.02, 0.02, 3.0)])
+def test_the_likelihood_of_coarse_searches_is_that_of_the_whole_covariance(theta: tuple[float, ...]) -> None:
+    frame = two_lists_of_words(1)
+    criterion = criterion_of(columns_of(frame, parse(WORDS)), parse(WORDS), reml=True)
+    assert criterion is not None
+    assert criterion(np.log(theta)) == pytest.approx(profile(frame, np.array(theta))[0], abs=1e-6)
+
+
+@pytest.mark.parametrize("rows", [0, 10_000])  # from how many on coarse searches say which starts are fitted
+@pytest.mark.filterwarnings("ignore:Caution")
+def test_of_three_groups_the_highest_peak_is_taken(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    import glmm
+
+    monkeypatch.setattr(glmm_engine, "LONG", rows)
+    for seed, lower_first in PEAKED.items():
+        columns = columns_of(two_lists_of_words(seed), parse(WORDS))
+        starts = itertools.product([0.05, 1, 3], repeat=3)
+        ends = [glmm.fit(columns, WORDS, warm_start={"theta": list(start)}).loglik for start in starts]
+        found, several = highest(columns, parse(WORDS))
+        assert found.loglik == pytest.approx(max(ends), abs=1e-4)
+        assert several or not lower_first
+        assert (glmm.fit(columns, WORDS).loglik < max(ends) - 1) == lower_first
 
 
 @pytest.mark.r
@@ -129,3 +173,23 @@ def test_the_order_of_groups_in_a_formula_changes_no_number() -> None:
     for name in ("estimate", "se"):
         np.testing.assert_allclose(ways[0][name], ways[1][name], atol=1e-7)
     assert ways[0]["formula"].iloc[0] == "y ~ x + (1 + x|participant) + (1|item)"
+
+
+def test_a_start_from_which_glmm_fails_is_taken_close_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    """glmm 0.6.2 ends some searches with an index out of range, as a `ValueError`."""
+    columns = columns_of(two_lists(SEEDS[0]), parse(FORMULA))
+    expected, _ = highest(columns, parse(FORMULA))
+    fitted = glmm.fit
+    tried: list[list[float]] = []
+
+    def fails_once(*data: object, warm_start: dict[str, list[float]] | None = None, **options: object) -> object:
+        if warm_start:
+            tried.append(warm_start["theta"])
+            if len(tried) == 1:
+                raise ValueError("range start index 1550 out of range for slice of length 0")
+        return fitted(*data, **({"warm_start": warm_start} if warm_start else {}), **options)
+
+    monkeypatch.setattr(glmm, "fit", fails_once)
+    found, _ = highest(columns, parse(FORMULA))
+    assert tried[1] == pytest.approx([1.05 * value for value in tried[0]])
+    assert found.loglik == pytest.approx(expected.loglik, abs=1e-4)
