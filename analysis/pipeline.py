@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from gardenpath.study import AnalysisSection, DataError, ModelSection
+from gardenpath.study.engines import Engine
 from gardenpath.study.table_files import take_tables
 from gardenpath.study.table_sets import TableSet
 
@@ -28,13 +29,17 @@ log = logging.getLogger("gardenpath")
 
 
 def analyse(
-    tables: Mapping[str, pd.DataFrame], settings: AnalysisSection | None = None, *, seed: int = 1
+    tables: Mapping[str, pd.DataFrame],
+    settings: AnalysisSection | None = None,
+    *,
+    seed: int = 1,
+    workers: Engine | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Return every table of results by name: the exclusions first, then what was measured, agreement and models.
 
     `tables` are those of `collect`: readings, responses, sessions and items; demographics, conditions and words where they are
     there. `settings` are what study.toml states under [analysis], or its defaults; `seed` draws the split halves and bootstraps
-    of agreement.
+    of agreement. `workers`, such as `study.engines.Local(2)`, fit the models of the table sensitivity.
 
     Ratings are standardised within participant and prompt over all target and filler trials of complete sessions, before anybody
     or anything is left out, and each prompt is analysed by itself. A trial's critical region is dropped when one of its words was
@@ -115,6 +120,7 @@ def analyse(
                 max_rt=max_rt,
                 engine=engine,
                 covariates=settings.covariates,
+                workers=workers,
             ),
         }
     )

@@ -1,7 +1,7 @@
 """gardenpath analyse: ratings and reading times become means and mixed models."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from gardenpath.study import AnalysisSection
     from gardenpath.study.config import FiguresSection
+    from gardenpath.study.engines import Local, Ray
 
 NEEDED = ("readings", "responses", "sessions", "items")
 OPTIONAL = ("demographics", "conditions", "words", "replacements")  # read where they are there
@@ -39,6 +40,7 @@ engine = click.option("--engine", help="Program that fits the mixed models.  [de
 @engine
 @click.option("--figures/--no-figures", default=True, show_default=True, help="Draw the figures, as SVG and PNG.")
 @options.seed
+@options.workers
 @options.out
 @options.parquet
 @options.force
@@ -50,6 +52,7 @@ def command(
     engine: str | None,
     figures: bool,
     seed: int | None,
+    workers: "Local | Ray | None",
     out: Path,
     parquet: bool,
     force: bool,
@@ -59,7 +62,7 @@ def command(
     TABLES is a folder with readings, responses, sessions and items, and demographics where the study asked for them. Writes
     to the folder given with -o: exclusions with their counts, participants, scores, means, agreement among raters,
     models of each phenomenon and paradigm, the same under other choices; figures/; and results.md, methods and results as
-    text to paste.
+    text to paste. --workers fit the models under other choices.
     """
     from gardenpath import analysis
     from gardenpath.analysis.reporting import manuscript
@@ -75,7 +78,7 @@ def command(
         options.talk(f"--seed {seed}")
     settings = overridden(study.analysis if study else AnalysisSection(), min_rt=min_rt, max_rt=max_rt, engine=engine)
     inputs, places = read_tables(dict.fromkeys(NEEDED, tables), dict.fromkeys(OPTIONAL, tables))
-    results = analysis.analyse(inputs, settings, seed=seed)
+    results = analysis.analyse(inputs, settings, seed=seed, workers=workers)
     notes = noted(settings)
     write_all(results, out, places, notes, parquet, seed)
     write_text(
@@ -132,19 +135,8 @@ def overridden(settings: "AnalysisSection", **options: object) -> "AnalysisSecti
 
 
 def noted(settings: "AnalysisSection") -> dict[str, object]:
-    """Return what sidecars say of the settings."""
-    names = (
-        "min_rt",
-        "max_rt",
-        "remove_outliers",
-        "regions",
-        "covariates",
-        "engine",
-        "policy",
-        "crosscheck",
-        "ordinal",
-    )
-    return {name: getattr(settings, name) for name in names}
+    """Return what sidecars say of the settings: all but how figures look."""
+    return {name: value for name, value in asdict(settings).items() if name != "figures"}
 
 
 def read_tables(

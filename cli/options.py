@@ -1,12 +1,13 @@
 """Options that several commands share, and how a command talks."""
 
+import functools
 import shlex
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -73,6 +74,46 @@ study_file = click.argument(
     type=click.Path(path_type=Path),
     callback=lambda context, parameter, path: path / "study.toml" if path.is_dir() else path,
 )
+
+
+def spread(help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command --workers (with this help), --ray and --address."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def call(*given: Any, ray: bool, address: str | None, **arguments: Any) -> None:
+            if address and not ray:
+                raise click.UsageError("--address belongs to --ray")
+            command(*given, ray=ray, address=address, **arguments)
+
+        wrapped: Callable[..., None] = call
+        for option in (
+            click.option(
+                "--address", metavar="A", help="With --ray: address of a cluster that is there, such as auto."
+            ),
+            click.option(
+                "--ray", is_flag=True, help="Work is done by actors of Ray: of this machine, or of --address."
+            ),
+            click.option("--workers", type=click.IntRange(min=1), metavar="N", help=help),
+        ):
+            wrapped = option(wrapped)
+        return wrapped
+
+    return decorate
+
+
+def workers(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command --workers, --ray and --address, as its argument `workers`: an engine, or None for this process alone."""
+
+    @spread("Processes, or actors.  [default: 1]")
+    @functools.wraps(command)
+    def call(*given: Any, workers: int | None, ray: bool, address: str | None, **arguments: Any) -> None:
+        from gardenpath.study import engines
+
+        engine = engines.Local(workers) if workers and workers > 1 else None
+        command(*given, workers=engines.Ray(workers or 1, address=address) if ray else engine, **arguments)
+
+    return call
 
 
 def norms(given: Sequence[tuple[str, str, str, str]]) -> "dict[str, NormSection]":

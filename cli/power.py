@@ -21,16 +21,11 @@ if TYPE_CHECKING:
     from gardenpath.analysis.modelling.simulated_trials import Assumptions, Layout
     from gardenpath.experiment import VersionFile
     from gardenpath.study import EffectSection, Study
+    from gardenpath.study.engines import Local, Ray
 
 TABLE = "power"
 SIZES = (12, 24, 48, 96)  # participants, where none are named
-# The kinds of tasks that give a response, and in which units its smallest effect of interest may be stated.
-GIVEN_BY = {
-    "log_rt": ("centred", "moving_window", "cumulative", "maze"),
-    "rating": ("rating",),
-    "correct": ("question",),
-    "chosen": ("choice",),
-}
+# In which units the smallest effect of interest of a response may be stated.
 SMALLEST = {"log_rt": ("log_rt",), "rating": ("z", "rating"), "correct": ("correct",), "chosen": ("chosen",)}
 
 
@@ -49,6 +44,7 @@ class Asked:
     effects: "Mapping[str, EffectSection] | None"
     pilot: Path | None
     seed: int
+    workers: "Local | Ray | None" = None
 
 
 @dataclass(frozen=True)
@@ -107,7 +103,8 @@ def _simulated(
     name = f"{plan.response}, {plan.family} model, {plan.tested.name}, {plan.assumptions.name}"
     try:
         if missing and (plan.response != LOG_RT or plan.slopes == MAXIMAL):
-            lasting = options.lasting(power.seconds(plan, missing, runs, asked.seed))
+            alone = power.seconds(plan, missing, runs, asked.seed)
+            lasting = options.lasting(alone / ((asked.workers.workers if asked.workers else None) or 1))
             options.talk(
                 f"{name}: {options.count(len(missing), 'size')} of {runs} studies, about {lasting}; what is done is kept"
             )
@@ -121,6 +118,7 @@ def _simulated(
                 known=known,
                 progress=progress,
                 each=lambda table: write(_merged(known, table)),
+                workers=asked.workers,
             )
     except study.MissingExtra as absent:
         options.talk(f"{name}: left out, since {absent}")
@@ -160,7 +158,9 @@ def _design(plan: "Study", asked: Asked) -> Design:
             raise DataError(
                 f"--paradigm {asked.paradigm}: there is no such paradigm; there are {', '.join(sorted(shown))}"
             )
-    measured = {response: _shown(plan, files, set().union(*groups.values()), response) for response in _responses(plan)}
+    measured = {
+        response: _shown(plan, files, set().union(*groups.values()), response) for response in responses_of(plan)
+    }
     choice = CHOSEN in measured
 
     def layout(factors: tuple[tuple[str, tuple[str, ...]], ...]) -> Layout:
@@ -195,20 +195,14 @@ def _has(layout: "Layout", term: str) -> bool:
     return True
 
 
-def _responses(plan: "Study") -> list[str]:
+def responses_of(plan: "Study") -> list[str]:
     """Return the responses that the study's targets give."""
     from gardenpath.analysis.modelling.simulated_trials import RESPONSES
-
-    kinds = _kinds(plan)
-    return [response for response in RESPONSES if kinds & set(GIVEN_BY[response])]
-
-
-def _kinds(plan: "Study") -> set[str]:
     from gardenpath.experiment.tasks import tasks_of
 
     tasks = tasks_of(plan)
-    names = [tasks.shows["target"], *tasks.asks["target"]]
-    return {tasks.settings[name].kind for name in names if name in tasks.settings}
+    given = tasks.giving([tasks.shows["target"], *tasks.asks["target"]])
+    return [response for response in RESPONSES if response in given]
 
 
 def _shown(plan: "Study", files: "Sequence[VersionFile]", paradigms: set[str], response: str) -> set[int]:
@@ -225,8 +219,7 @@ def _shown(plan: "Study", files: "Sequence[VersionFile]", paradigms: set[str], r
             unit[trial.item.paradigm]
             for trial in file.version.trials
             if trial.role == "target" and trial.item.paradigm in paradigms
-            for names in [[tasks.shows["target"], *trial.prompts]]
-            if any(name in tasks.settings and tasks.settings[name].kind in GIVEN_BY[response] for name in names)
+            if response in tasks.giving([tasks.shows["target"], *trial.prompts])
         )
         numbers |= set(seen.values())
     return {min(numbers), max(numbers)} if numbers else set()

@@ -2,10 +2,14 @@
 
 import secrets
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from . import options, truth
+
+if TYPE_CHECKING:
+    from gardenpath.study.engines import Local, Ray
 
 
 @click.command("simulate")
@@ -82,6 +86,7 @@ from . import options, truth
 @click.option("--region", default="critical", show_default=True, help="With --power: region of reading times.")
 @click.option("--paradigm", help="With --power: a paradigm, where several have different factors.")
 @options.seed
+@options.workers
 @options.out
 @options.force
 def command(
@@ -102,6 +107,7 @@ def command(
     region: str,
     paradigm: str | None,
     seed: int | None,
+    workers: "Local | Ray | None",
     out: Path,
     force: bool,
 ) -> None:
@@ -133,7 +139,9 @@ def command(
         seed = plan.seed if seed is None else seed
         options.talk(f"--seed {seed}")
         sizes = participants or powers.SIZES
-        asked = powers.Asked(sizes, items, responses, terms, paradigm, region, slopes, runs, stated, pilot, seed)
+        asked = powers.Asked(
+            sizes, items, responses, terms, paradigm, region, slopes, runs, stated, pilot, seed, workers
+        )
         powers.run(plan, asked, out, force, [path for path in (study_file, effects_file) if path is not None])
         return
     if len(participants) != 1 or items:
@@ -161,6 +169,7 @@ def command(
             surprisal=scores,
             replace=force,
             progress=progress,
+            workers=workers,
         )
     scored = None if surprisal is None else study.table_files.table_file(surprisal, "surprisal")
     inputs = [path for path in (study_file, effects_file, scored) if path is not None]

@@ -63,20 +63,11 @@ def plan_command(sweep_file: Path, calibrate: float) -> None:
 
 @command.command("run")
 @sweep_file
-@click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Processes, each with a model.  [default: one a card, or one without cards]",
-)
+@options.spread("Processes, or actors, each with a model.  [default: one a card, or one without cards]")
 @click.option(
     "--shard", metavar="I/N", help="Compute only one of N shares of the units, I from 0 on, as in a Slurm array."
 )
 @click.option("--cards", type=float, metavar="N", help="Compute only the models whose workers have so many cards.")
-@click.option(
-    "--ray", is_flag=True, help="Compute by actors of Ray, in a cluster of this machine unless --address is given."
-)
-@click.option("--address", metavar="A", help="With --ray: address of a cluster that is there, such as auto.")
 def run_command(
     sweep_file: Path, workers: int | None, shard: str | None, cards: float | None, ray: bool, address: str | None
 ) -> None:
@@ -88,8 +79,6 @@ def run_command(
     from gardenpath.lmscore.sweeps import running
     from gardenpath.study import engines
 
-    if address and not ray:
-        raise click.UsageError("--address belongs to --ray")
     sweep, plan, store = _planned(sweep_file)
     units = [unit for unit in plan.units if cards is None or unit.model.cards == cards]
     if not units:

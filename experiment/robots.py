@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from gardenpath import study
 from gardenpath.stimuli import CRITICAL, UNGRAMMATICAL, Sentence, Trial
 from gardenpath.stimuli.item_tables import word_length, zipf
+from gardenpath.study import engines
+from gardenpath.study.engines import Engine
 from gardenpath.study.screens import (
     Display,
     Ended,
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FRAME = 1000 / 60  # ms; a robot's display
+AT_ONCE = 10  # sessions that a worker is given together
 
 
 @dataclass(frozen=True)
@@ -449,7 +452,11 @@ def take(machine: Robot, transport: Transport, name: str) -> str:
     ...     take(robot(versions, seed=1), FolderTransport(Path(folder), versions), "robot 1")
     ''
     """
-    session = transport.begin(name)
+    return _take(machine, transport, transport.begin(name), name)
+
+
+def _take(machine: Robot, transport: Transport, session: Json, name: str) -> str:
+    """Let a robot take a session that is open."""
     unsent: list[Json] = []
     count = session["next_seq"]
     for event in machine.events(session, name):
@@ -502,6 +509,16 @@ def _bearer(session: Json) -> dict[str, str]:
     return {"Authorization": f"Bearer {session['token']}"}
 
 
+@dataclass(frozen=True)
+class Dealt:
+    """A session before it begins: its number, who takes it, the hash of the version, and the order in it."""
+
+    number: int
+    name: str
+    version: str
+    slot: int
+
+
 class FolderTransport:
     """Reaches no server: deals versions in turn, or to each reader the next list, and writes each session to a folder."""
 
@@ -524,14 +541,28 @@ class FolderTransport:
                 return file, open_one
         raise LookupError(f"no list is left that shows nothing of what {name} has judged")
 
-    def begin(self, name: str) -> Json:
-        self.file, slot = self._place(name)
-        # A simulation has no time of day; counting minutes keeps the sessions in order and the bytes the same.
-        started = (datetime(2000, 1, 1, tzinfo=UTC) + timedelta(minutes=self.opened)).isoformat(timespec="milliseconds")
-        self.session = open_session(
-            self.file, slot, id=f"s-{self.opened:05}", participant=name, started=started, source="simulation"
-        )
+    def deal(self, name: str) -> Dealt:
+        """Return which session comes next; `LookupError` where no list is left for a reader."""
+        file, slot = self._place(name)
         self.opened += 1
+        return Dealt(self.opened - 1, name, file.sha256, slot)
+
+    def begin(self, name: str) -> Json:
+        return self.open(self.deal(name))
+
+    def open(self, dealt: Dealt) -> Json:
+        """Begin the session that was dealt, here or by a transport of another process."""
+        self.file = next(file for file in self.versions if file.sha256 == dealt.version)
+        # A simulation has no time of day; counting minutes keeps the sessions in order and the bytes the same.
+        day = datetime(2000, 1, 1, tzinfo=UTC) + timedelta(minutes=dealt.number)
+        self.session = open_session(
+            self.file,
+            dealt.slot,
+            id=f"s-{dealt.number:05}",
+            participant=dealt.name,
+            started=day.isoformat(timespec="milliseconds"),
+            source="simulation",
+        )
         self.events = []
         stand = walked(self.session, self.file)
         return payload(self.session, self.file, stand, token="", visit=0, next_seq=0)
@@ -559,6 +590,7 @@ def simulate(
     surprisal: "pd.DataFrame | None" = None,
     replace: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    workers: Engine | None = None,
 ) -> int:
     """Write the sessions of simulated participants with known effects to `folder`, versions dealt in turn; return how many.
 
@@ -566,7 +598,8 @@ def simulate(
 
     With `effects.ms_per_bit`, `surprisal` is the table of a language model that scored these sentences. The folder appears when
     all sessions are written. One that is there raises `FileExistsError`, unless `replace`, which takes the place of an earlier
-    simulation and of nothing else.
+    simulation and of nothing else. With `workers`, such as `study.engines.Local(2)`, sessions are spread over processes that
+    reach the folder, and have the same bytes.
 
     >>> from importlib.resources import files
     >>> from gardenpath import experiment
@@ -591,14 +624,36 @@ def simulate(
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as place:
         transport = FolderTransport(Path(place) / "sessions", versions)
         lists = any(file.version.lists for file in versions)
+        dealt = []
         for n in range(participants * (sessions if lists else 1)):
             with contextlib.suppress(LookupError):
-                take(machine, transport, f"sim-{n % participants + 1:04}")
-            progress(min(n + 1, participants), participants)
+                dealt.append(transport.deal(f"sim-{n % participants + 1:04}"))
+        batches = [_Batch(machine, transport.folder, dealt[n : n + AT_ONCE]) for n in range(0, len(dealt), AT_ONCE)]
+        done = 0
+        for outcome in engines.map(_write, batches, workers):
+            done += outcome.result()
+            progress(done, len(dealt))
         if folder.exists():
             shutil.rmtree(folder)
         transport.folder.rename(folder)
     return transport.opened
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Sessions that one process writes."""
+
+    machine: Robot
+    folder: Path
+    dealt: Sequence[Dealt]
+
+
+def _write(batch: _Batch) -> int:
+    """Write the sessions of a batch; return how many."""
+    transport = FolderTransport(batch.folder, [*batch.machine.files.values()])
+    for dealt in batch.dealt:
+        _take(batch.machine, transport, transport.open(dealt), dealt.name)
+    return len(batch.dealt)
 
 
 def _is_simulation(folder: Path) -> bool:

@@ -20,7 +20,7 @@ def equivalence(tested: pd.DataFrame, smallest: Smallest, terms: "pd.Series[str]
     [{'smallest': 0.3, 'low_90': -0.072, 'high_90': 0.272, 'p_equivalence': 0.03}]
     """
     import numpy as np
-    from scipy.stats import t
+    from scipy.special import stdtr, stdtrit
 
     stated = [
         smallest_effect(smallest, str(measure), str(term))
@@ -29,8 +29,8 @@ def equivalence(tested: pd.DataFrame, smallest: Smallest, terms: "pd.Series[str]
     bound = pd.Series(stated, index=tested.index, dtype="float64")
     estimate, se, df = (tested[name].astype("float64").where(bound.notna()) for name in ("estimate", "se", "df"))
     df = df.where(df.notna() | estimate.isna(), np.inf)  # without degrees of freedom, z
-    half = se * t.ppf(0.95, df)
-    above, below = t.sf((estimate + bound) / se, df), t.cdf((estimate - bound) / se, df)
+    half = se * stdtrit(df, 0.95)
+    above, below = stdtr(df, -(estimate + bound) / se), stdtr(df, (estimate - bound) / se)
     return pd.DataFrame(
         dict(zip(COLUMNS, (bound, estimate - half, estimate + half, np.maximum(above, below)), strict=True)),
         index=tested.index,

@@ -198,10 +198,10 @@ def adjusted(models: pd.DataFrame) -> pd.DataFrame:
 
 def detectable(tested: pd.DataFrame) -> pd.Series:
     """Return the minimum detectable effect of each coefficient: (t.975 + t.80) times its standard error."""
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     df = tested["df"].fillna(float("inf")).to_numpy(dtype="float64")  # without degrees of freedom, z
-    smallest = (t.ppf(1 - ALPHA / 2, df) + t.ppf(POWER, df)) * tested["se"].to_numpy(dtype="float64")
+    smallest = (stdtrit(df, 1 - ALPHA / 2) + stdtrit(df, POWER)) * tested["se"].to_numpy(dtype="float64")
     return pd.Series(smallest, index=tested.index)
 
 

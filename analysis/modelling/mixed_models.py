@@ -196,8 +196,8 @@ def tabled(
         "singular": estimated.singular,
         "note": " ".join([*notes, *estimated.notes]),
     }
-    measured: dict[str, object] = {str(name): cells for name, cells in estimated.coefficients.items()}
-    return pd.DataFrame(measured | facts)[COEFFICIENTS]
+    known = facts | {str(name): cells.array for name, cells in estimated.coefficients.items()}
+    return pd.DataFrame({name: known[name] for name in COEFFICIENTS})
 
 
 def failed(formula: str, term: str, reason: str, frame: pd.DataFrame, *, engine: str = "glmm") -> pd.DataFrame:
@@ -258,15 +258,20 @@ def plain_cells(cells: pd.Series, *, group: bool = False, nested: bool = False) 
     # The engine knows numbers and strings only: pandas' own string and integer types would not pass.
     if group or not pd.api.types.is_numeric_dtype(cells):
         faults = _group_faults(cells, nested) if group else _text_faults(cells) or _constant_text(cells)
-        texts = cells if cells.dtype == object else cells.astype("string")
-        return ["" if empty else str(cell) for cell, empty in zip(texts, cells.isna(), strict=True)], faults
-    numbers = cells if cells.dtype == "float64" else cells.astype("Float64").astype("float64")
-    wrong = int(numbers.isna().sum() + numbers.abs().eq(float("inf")).sum())
+        plain = (
+            (cells if cells.dtype == object else cells.astype("string")).to_numpy(dtype=object, na_value="").tolist()
+        )
+        return plain if {*map(type, plain)} <= {str} else [str(cell) for cell in plain], faults
+    import numpy as np
+
+    floats = cells if cells.dtype == "float64" else cells.astype("Float64").astype("float64")
+    numbers = floats.to_numpy()
+    wrong = int((~np.isfinite(numbers)).sum())
     if wrong:
         return [], [f"column {cells.name!r}: {wrong} of {len(cells)} values are empty or not finite; exclude them"]
-    if (numbers == numbers.iloc[0]).all():
-        return [], [f"column {cells.name!r} is {numbers.iloc[0]:g} in each of {len(cells)} rows; expected it to vary"]
-    return numbers.to_list(), []
+    if (numbers == numbers[0]).all():
+        return [], [f"column {cells.name!r} is {numbers[0]:g} in each of {len(cells)} rows; expected it to vary"]
+    return numbers.tolist(), []
 
 
 def _text_faults(cells: pd.Series) -> list[str]:

@@ -3,13 +3,15 @@
 import itertools
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from gardenpath.study import TABLES, DataError, check
+from gardenpath.study import TABLES, DataError, check, engines
+from gardenpath.study.engines import Engine
 
 from ..engines import ordinal_engine, r_session
 from ..engines.estimates import Cells, Estimated
@@ -39,7 +41,7 @@ from .simulated_trials import (
 LINEAR, ORDINAL, BINOMIAL = "linear", "ordinal", "binomial"
 FAMILIES = {LOG_RT: (LINEAR,), RATING: (LINEAR, ORDINAL), CORRECT: (BINOMIAL,), CHOSEN: (BINOMIAL,)}
 RUNS = {LINEAR: 1000, ORDINAL: 200, BINOMIAL: 200}
-Tick = Callable[[], None]
+AT_ONCE = 10  # studies that a worker is given together
 
 
 @dataclass(frozen=True)
@@ -54,9 +56,9 @@ class Fitted:
 
     def p_without(self, effect: float) -> float:
         """Return the p of a linear model of the same data without the effect: all else in the fit stays as it is."""
-        from scipy import stats
+        from scipy import special
 
-        return float(2 * stats.t.sf(abs(self.estimate - effect) / self.se, self.df))
+        return float(2 * special.stdtr(self.df, -abs(self.estimate - effect) / self.se))
 
 
 FAILED = Fitted(math.nan, math.nan, math.nan, math.nan, False)
@@ -118,34 +120,40 @@ class Plan:
         found, *_ = np.linalg.lstsq(np.column_stack(columns), self.expected(trials), rcond=None)
         return round(float(found[self.tested.terms.index(self.tested.column)]), 12)
 
-    def studies(self, people: int, sentences: int, runs: int, seed: int, tick: Tick = lambda: None) -> dict[str, float]:
+    def studies(self, people: int, sentences: int, runs: int, seed: int) -> dict[str, float]:
         """Return how so many simulated studies of this size came out."""
+        return _came_out([one for batch in self.batches(people, sentences, runs, seed) for one in simulated(batch)])
+
+    def batches(self, people: int, sentences: int, runs: int, seed: int) -> "Iterator[Batch]":
+        """Yield the studies of this size in batches, each with the generator as it is before the first of them."""
         import numpy as np
 
         trials = self.layout.deal(people, sentences)
+        generator = np.random.default_rng([seed, people, sentences])
+        for start in range(0, runs, AT_ONCE):
+            size = min(AT_ONCE, runs - start)
+            yield Batch(self, people, sentences, generator.bit_generator.state, size)
+            for _ in range(size if start + size < runs else 0):
+                self._chance(trials, generator)
+
+    def batch(self, people: int, sentences: int, generator: Any, runs: int) -> "list[Study]":
+        """Return what the next studies of this generator find with the effect and without it."""
+        trials = self.layout.deal(people, sentences)
         effect, expected = self._effect(trials), self.expected(trials)
         without = expected - effect * trials.product(self.tested.column, self.tested)
-        generator = np.random.default_rng([seed, people, sentences])
         fit = _Fits(self, trials)
-        found, null = [], []
+        found = []
         for _ in range(runs):
             chance = self._chance(trials, generator)
-            found.append(fit(self._responses(expected, chance)))
+            fitted = fit(self._responses(expected, chance))
             if self.family == LINEAR and self.response == LOG_RT:
-                null.append(found[-1].p_without(effect))
+                null = fitted.p_without(effect)
             elif effect == 0:
-                null.append(found[-1].p)
+                null = fitted.p
             else:
-                null.append(fit(self._responses(without, chance)).p)
-            tick()
-        p, se = (np.array([getattr(one, name) for one in found]) for name in ("p", "se"))
-        return {
-            "power": float((p < ALPHA).mean()),
-            "false_positives": float((np.array(null) < ALPHA).mean()),
-            "se": float(se[~np.isnan(se)].mean()) if not np.isnan(se).all() else math.nan,
-            "singular": float(np.mean([one.singular for one in found])),
-            "failed": float(np.isnan(p).mean()),
-        }
+                null = fit(self._responses(without, chance)).p
+            found.append((fitted, null))
+        return found
 
     def _chance(self, trials: Trials, generator: Any) -> tuple[Array, Array]:
         """Return what random effects add to each trial, and what is drawn for it alone."""
@@ -169,6 +177,44 @@ class Plan:
             values = location + own
         listed: list[float] = values.astype("float64").tolist()
         return listed
+
+
+Study = tuple[Fitted, float]  # what is found of the effect, and the p where there is none
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some studies of one size: those that follow a state of the random generator."""
+
+    plan: Plan
+    people: int
+    sentences: int
+    state: Mapping[str, Any]
+    runs: int
+
+
+def simulated(batch: Batch) -> list[Study]:
+    """Return what the studies of a batch find."""
+    import numpy as np
+
+    generator = np.random.default_rng()
+    generator.bit_generator.state = batch.state
+    return batch.plan.batch(batch.people, batch.sentences, generator, batch.runs)
+
+
+def _came_out(studies: Sequence[Study]) -> dict[str, float]:
+    """Return the shares of studies in which the effect is found, with it and without it."""
+    import numpy as np
+
+    found, null = [fit for fit, _ in studies], np.array([p for _, p in studies])
+    p, se = (np.array([getattr(one, name) for one in found]) for name in ("p", "se"))
+    return {
+        "power": float((p < ALPHA).mean()),
+        "false_positives": float((null < ALPHA).mean()),
+        "se": float(se[~np.isnan(se)].mean()) if not np.isnan(se).all() else math.nan,
+        "singular": float(np.mean([one.singular for one in found])),
+        "failed": float(np.isnan(p).mean()),
+    }
 
 
 class _Fits:
@@ -280,6 +326,7 @@ def power_curve(
     known: pd.DataFrame | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
     each: Callable[[pd.DataFrame], None] = lambda table: None,
+    workers: Engine | None = None,
 ) -> pd.DataFrame:
     """Return how often a coefficient of this size is found at .05, for each number of participants and of items.
 
@@ -300,6 +347,7 @@ def power_curve(
 
     A cell depends on the seed and its own numbers alone, so those of a table `known` are not simulated again; of other
     assumptions under the same name it must not be. `each` gets the table after each cell, `progress` the studies done and all.
+    With `workers`, such as `study.engines.Local(2)`, studies are spread over processes, and the table is the same.
 
     >>> factors = {"extraction": ("subject", "object"), "noun_phrase": ("name", "description")}
     >>> table = power_curve(0.2, participants=[12], items=[8], factors=factors, term="noun_phrase:extraction", runs=5)
@@ -319,7 +367,7 @@ def power_curve(
         engine=engine,
     )
     runs = RUNS[plan.family] if runs is None else runs
-    return curve(plan, participants, items, runs, seed, known=known, progress=progress, each=each)
+    return curve(plan, participants, items, runs, seed, known=known, progress=progress, each=each, workers=workers)
 
 
 def curve(
@@ -332,6 +380,7 @@ def curve(
     known: pd.DataFrame | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
     each: Callable[[pd.DataFrame], None] = lambda table: None,
+    workers: Engine | None = None,
 ) -> pd.DataFrame:
     """Return the table power of a plan; arguments as in `power_curve`."""
     if runs < 1 or not participants or not items or min(*participants, *items) < 2:
@@ -339,21 +388,34 @@ def curve(
             f"participants {list(participants)}, items {list(items)}, runs {runs}: "
             "expected at least 2 of each, and at least one run"
         )
-    table = check(pd.DataFrame(columns=TABLES["power"].names), "power")
     cells = list(itertools.product(participants, items))
-    done = itertools.count(1)
-    for number, (people, sentences) in enumerate(cells):
-        place = plan.place(people, sentences, runs)
-        cell = looked_up(known, place)
-        if cell.empty:
-            done = itertools.count(number * runs + 1)
-            tick = lambda: progress(next(done), len(cells) * runs)  # noqa: B023, E731 - called before the next cell
-            came_out = plan.studies(people, sentences, runs, seed, tick)
+    places = {cell: plan.place(*cell, runs) for cell in cells}
+    rows = {cell: looked_up(known, place) for cell, place in places.items()}
+    missing = [cell for cell in dict.fromkeys(cells) if rows[cell].empty]
+    batches = [batch for cell in missing for batch in plan.batches(*cell, runs, seed)]
+    left = Counter((batch.people, batch.sentences) for batch in batches)
+    done = (len(rows) - len(missing)) * runs
+    found: dict[int, list[Study]] = {}
+
+    def table() -> pd.DataFrame:
+        there = [row for row in rows.values() if len(row)]
+        there = there or [pd.DataFrame(columns=TABLES["power"].names)]
+        return check(pd.concat(there, ignore_index=True)[TABLES["power"].names], "power")
+
+    for outcome in engines.map(simulated, batches, workers):
+        found[outcome.place] = outcome.result()
+        done += batches[outcome.place].runs
+        progress(done, len(rows) * runs)
+        cell = batches[outcome.place].people, batches[outcome.place].sentences
+        left[cell] -= 1
+        if not left[cell]:
+            of_cell = [n for n, batch in enumerate(batches) if (batch.people, batch.sentences) == cell]
+            came_out = _came_out([study for n in of_cell for study in found.pop(n)])
             low, high = wilson(pd.Series([came_out["power"] * runs]), pd.Series([float(runs)]))
-            cell = pd.DataFrame([{**place, **came_out, "power_low": low.item(), "power_high": high.item()}])
-        table = check(pd.concat([table, cell], ignore_index=True)[TABLES["power"].names], "power")
-        each(table)
-    return table
+            row = {**places[cell], **came_out, "power_low": low.item(), "power_high": high.item()}
+            rows[cell] = pd.DataFrame([row])
+            each(table())
+    return table()
 
 
 def looked_up(known: pd.DataFrame | None, place: Mapping[str, object]) -> pd.DataFrame:

@@ -1,12 +1,14 @@
 """The same effect under other defensible choices: cutoffs, transforms, and without participants who are flagged."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from gardenpath.study import TABLES, check
+from gardenpath.study import TABLES, check, engines
 from gardenpath.study.config import COVARIATES, EVERY_TIME
+from gardenpath.study.engines import Engine
 
 from ..measuring.ratings_and_times import SENTENCE_WIDE, region_times
 from .grammaticality import TERM, effect, entering
@@ -61,6 +63,7 @@ def sensitivity_grid(
     max_rt: float = 3000,
     engine: str = "glmm",
     covariates: Sequence[str] = COVARIATES,
+    workers: Engine | None = None,
 ) -> pd.DataFrame:
     """Return the effect of grammaticality in each phenomenon under every cutoff and transform, random intercepts only.
 
@@ -68,21 +71,68 @@ def sensitivity_grid(
     with the log of the region's time, the time itself, the log of the mean time of its words, and the negative reciprocal;
     ratings under each prompt: z and as given. Then without the participants who are `flagged`, by prompt, if there are any: reading
     times without those of each prompt in turn. One choice is the `declared` one; no other carries stars or a corrected p, since
-    choosing among them is what the grid guards against.
+    choosing among them is what the grid guards against. With `workers`, such as `study.engines.Local(2)`, models are fitted by
+    several processes, and the table is the same.
     """
     flagged = flagged or {}
     declared = (min_rt, max_rt)
-    rows = [
-        *_rating_choices(scores, readings, items, flagged, engine),
-        *_time_choices(scores, readings, items, flagged, declared, engine, covariates),
+    fits = _Fits(engine)
+    choices = [
+        *_rating_choices(scores, readings, items, flagged, fits),
+        *_time_choices(scores, readings, items, flagged, declared, fits, covariates),
     ]
+    models = {one.place: one.result() for one in engines.map(_fitted, fits.wanted, workers)}
+    rows = [_row(choice, models[choice["fit"]]) for choice in choices]
     return check(pd.DataFrame(rows, columns=TABLES["sensitivity"].names), "sensitivity")
 
 
+@dataclass(frozen=True)
+class _Fit:
+    """A model that is wanted: the effect on a response in some rows."""
+
+    rows: pd.DataFrame
+    response: str
+    engine: str
+
+
+def _fitted(wanted: _Fit) -> pd.DataFrame:
+    return effect(wanted.rows, wanted.response, engine=wanted.engine)
+
+
+class _Fits:
+    """The models that choices want, in the order of the choices."""
+
+    def __init__(self, engine: str) -> None:
+        self.engine = engine
+        self.wanted: list[_Fit] = []
+
+    def each(
+        self, rows: pd.DataFrame, choice: Mapping[str, str | None], response: str, declared: bool
+    ) -> list[dict[str, Any]]:
+        """Return a choice for each phenomenon, with the number of its fit."""
+        choices = []
+        for phenomenon, part in rows.groupby("phenomenon", sort=True):
+            words = float(part["words"].mean()) if choice["measure"] == "log_rt" else None
+            more = {"phenomenon": phenomenon, "declared": declared, "fit": len(self.wanted), "words": words}
+            choices.append({**choice, **more})
+            self.wanted.append(_Fit(part, response, self.engine))
+        return choices
+
+
+def _row(choice: Mapping[str, Any], estimated: pd.DataFrame) -> dict[str, Any]:
+    """Return the row of a choice: the effect in its model, of reading times in ms too."""
+    model = estimated.set_index("term")
+    row: dict[str, Any] = {str(name): value for name, value in model.loc[TERM].items()}
+    row |= {name: value for name, value in choice.items() if name not in ("fit", "words")}
+    if choice["measure"] == "log_rt" and not pd.isna(row["estimate"]):
+        row |= _in_ms(row, float(model["estimate"]["intercept"]), choice["words"])
+    return row
+
+
 def _rating_choices(
-    scores: pd.DataFrame, readings: pd.DataFrame, items: pd.DataFrame, flagged: Mapping[str, set[str]], engine: str
+    scores: pd.DataFrame, readings: pd.DataFrame, items: pd.DataFrame, flagged: Mapping[str, set[str]], fits: _Fits
 ) -> list[dict[str, Any]]:
-    """Return the effects on ratings, z and as given, of everybody and of those who are not flagged."""
+    """Return the choices for ratings, z and as given, of everybody and of those who are not flagged."""
     no_times = region_times(readings.head(0), items, spillover=0)
     rows = []
     for (_, _, prompt), rated in entering(scores, no_times, items).items():
@@ -94,7 +144,7 @@ def _rating_choices(
             for response in ("z", "rating"):
                 choice: dict[str, str | None] = {"measure": "z", "region": SENTENCE_WIDE, "cutoff": NO_CUTOFF}
                 choice |= {"scale": response, "people": people, "prompt": prompt}
-                rows += _effects(part, choice, response, response == "z" and people == EVERYBODY, engine)
+                rows += fits.each(part, choice, response, response == "z" and people == EVERYBODY)
     return rows
 
 
@@ -104,10 +154,10 @@ def _time_choices(
     items: pd.DataFrame,
     flagged: Mapping[str, set[str]],
     declared: tuple[float, float],
-    engine: str,
+    fits: _Fits,
     covariates: Sequence[str],
 ) -> list[dict[str, Any]]:
-    """Return the effects on reading times of the critical region under each cutoff and transform; `declared` is a band, ms."""
+    """Return the choices for reading times of the critical region under each cutoff and transform; `declared` is a band, ms."""
     own = {} if declared == EVERY_TIME else {f"{declared[0]:g} to {declared[1]:g} ms": declared}
     declared_cutoff = next(iter(own), NO_CUTOFF)
     groups: dict[tuple[str, str | None], set[str]] = {(EVERYBODY, None): set()}
@@ -130,7 +180,7 @@ def _time_choices(
                 choice |= {"people": people}
                 same = (people, prompt, name, trials)
                 if same not in fitted:
-                    fitted[same] = _effects(entered.assign(y=transform(entered)), choice, "y", False, engine)
+                    fitted[same] = fits.each(entered.assign(y=transform(entered)), choice, "y", False)
                 is_declared = (cutoff, name, people) == (declared_cutoff, LOG, EVERYBODY)
                 rows += [row | choice | {"prompt": prompt, "declared": is_declared} for row in fitted[same]]
     return rows
@@ -151,22 +201,6 @@ def _cut(
     inside = words.index.isin(read.index[~far.fillna(False)])
     cuts[f"{SPREAD:g} s.d. of log time"] = words.assign(rt=words["rt"].where(inside))
     return cuts
-
-
-def _effects(
-    rows: pd.DataFrame, choice: Mapping[str, str | None], response: str, declared: bool, engine: str
-) -> list[dict[str, Any]]:
-    """Return the effect in each phenomenon under one choice."""
-    effects = []
-    for phenomenon, part in rows.groupby("phenomenon", sort=True):
-        model = effect(part, response, engine=engine).set_index("term")
-        row: dict[str, Any] = {str(name): value for name, value in model.loc[TERM].items()}
-        row |= {**choice, "phenomenon": phenomenon, "declared": declared}
-        if choice["measure"] == "log_rt" and not pd.isna(row["estimate"]):
-            mean, words = float(model["estimate"]["intercept"]), float(part["words"].mean())
-            row |= _in_ms(row, mean, words)
-        effects.append(row)
-    return effects
 
 
 def _in_ms(row: Mapping[str, Any], mean: float, words: float) -> dict[str, float]:

@@ -4,6 +4,7 @@ KINDS                                  what `kind` says in study.toml, or `show`
 SHOWS                                  whether it shows the sentence (a presentation) or asks of it
 Settings                               the table [procedure.tasks.NAME], a frozen dataclass that checks itself
 NEEDS                                  the fields and free columns of items without which it is not asked
+GIVES                                  the response of a trial that mixed models take (log_rt, rating, correct or chosen), or None
 instructions(settings, texts)          the page that explains it
 screens(settings, moment)              the screens of one trial, in order; `ValueError` says why there can be none
 act(screen, reader) -> Act             what a robot does on one of them, and when
@@ -14,7 +15,7 @@ A task knows nothing of players, servers or platforms, and none of these knows a
 (gardenpath.study.screens).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from gardenpath import study
@@ -54,6 +55,9 @@ class Task(Protocol):
 
     @property
     def NEEDS(self) -> tuple[str, ...]: ...
+
+    @property
+    def GIVES(self) -> str | None: ...
 
     @property
     def Settings(self) -> type: ...
@@ -107,6 +111,10 @@ class Tasks:
     def task(self, name: str) -> Task:
         """Return the task of a name."""
         return task_of(self.settings[name].kind)
+
+    def giving(self, names: Iterable[str]) -> set[str]:
+        """Return the responses that tasks of these names give; a name that needs no settings gives none."""
+        return {gives for name in names if name in self.settings and (gives := self.task(name).GIVES) is not None}
 
     def needing(self) -> dict[str, tuple[str, ...]]:
         """Return the fields and columns of items that tasks need, by the tasks' names."""

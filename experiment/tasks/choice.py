@@ -16,8 +16,9 @@ from .recording import response as rows
 KINDS = ("choice",)
 SHOWS = False
 NEEDS: tuple[str, ...] = ()
+GIVES = "chosen"
 
-__all__ = ["KINDS", "NEEDS", "SHOWS", "Settings", "act", "instructions", "rows", "screens"]
+__all__ = ["GIVES", "KINDS", "NEEDS", "SHOWS", "Settings", "act", "instructions", "rows", "screens"]
 
 
 @dataclass(frozen=True)

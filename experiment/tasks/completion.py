@@ -19,9 +19,10 @@ from .recording import response as rows
 KINDS = ("completion",)
 SHOWS = False
 NEEDS: tuple[str, ...] = ()
+GIVES = None
 BLANK = "_____"
 
-__all__ = ["KINDS", "NEEDS", "SHOWS", "Settings", "act", "instructions", "rows", "screens"]
+__all__ = ["GIVES", "KINDS", "NEEDS", "SHOWS", "Settings", "act", "instructions", "rows", "screens"]
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,10 @@ from .recording import response as rows
 KINDS = ("lexical_decision",)
 SHOWS = False
 NEEDS = ("lexicality",)
+GIVES = None
 VALUES = ("word", "nonword")
 
-__all__ = ["KINDS", "NEEDS", "SHOWS", "Settings", "act", "instructions", "rows", "screens"]
+__all__ = ["GIVES", "KINDS", "NEEDS", "SHOWS", "Settings", "act", "instructions", "rows", "screens"]
 
 
 @dataclass(frozen=True)

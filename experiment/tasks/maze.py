@@ -20,10 +20,11 @@ from .recording import readings as rows
 KINDS = ("maze",)
 SHOWS = True
 NEEDS = ("alternatives",)
+GIVES = "log_rt"
 NO_WORD = "x-x-x"
 CHOOSING = 450  # ms that a robot takes longer for a choice than for reading
 
-__all__ = ["KINDS", "NEEDS", "SHOWS", "Settings", "act", "instructions", "rows", "screens"]
+__all__ = ["GIVES", "KINDS", "NEEDS", "SHOWS", "Settings", "act", "instructions", "rows", "screens"]
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from .recording import response
 KINDS = ("question",)
 SHOWS = False
 NEEDS = ("question",)
+GIVES = "correct"
 rows = response
 
 

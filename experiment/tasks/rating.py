@@ -17,9 +17,10 @@ from .recording import response as rows
 KINDS = ("rating",)
 SHOWS = False
 NEEDS: tuple[str, ...] = ()
+GIVES = "rating"
 SLIDER = range(101)
 
-__all__ = ["KINDS", "NEEDS", "SHOWS", "Settings", "act", "instructions", "rows", "screens"]
+__all__ = ["GIVES", "KINDS", "NEEDS", "SHOWS", "Settings", "act", "instructions", "rows", "screens"]
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,10 @@ from .recording import readings as rows
 KINDS = ("rsvp",)
 SHOWS = True
 NEEDS: tuple[str, ...] = ()
+GIVES = None
 LEAST, MOST = 10, 60_000  # ms
 
-__all__ = ["KINDS", "NEEDS", "SHOWS", "Settings", "act", "instructions", "rows", "screens"]
+__all__ = ["GIVES", "KINDS", "NEEDS", "SHOWS", "Settings", "act", "instructions", "rows", "screens"]
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ from .recording import readings as rows
 KINDS = ("centred", "moving_window", "cumulative")
 SHOWS = True
 NEEDS: tuple[str, ...] = ()
+GIVES = "log_rt"
 
-__all__ = ["KINDS", "NEEDS", "SHOWS", "Settings", "act", "instructions", "rows", "screens"]
+__all__ = ["GIVES", "KINDS", "NEEDS", "SHOWS", "Settings", "act", "instructions", "rows", "screens"]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from .recording import ShownTrial
 KINDS = ("whole",)
 SHOWS = True
 NEEDS: tuple[str, ...] = ()
+GIVES = None
 
 
 @dataclass(frozen=True)

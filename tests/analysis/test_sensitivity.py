@@ -7,6 +7,7 @@ import pytest
 from gardenpath.analysis import fit, rating_scores, region_times
 from gardenpath.analysis.modelling.grammaticality import phenomenon_models
 from gardenpath.analysis.modelling.sensitivity import sensitivity_grid
+from gardenpath.study.engines import Local
 
 Tables = dict[str, pd.DataFrame]
 
@@ -15,6 +16,13 @@ Tables = dict[str, pd.DataFrame]
 def grid(tables: Tables) -> pd.DataFrame:
     scores = rating_scores(tables["responses"], tables["items"])
     return sensitivity_grid(scores, tables["readings"], tables["items"], flagged={"acceptability": {"P04", "P05"}})
+
+
+def test_two_processes_fit_the_same_grid(tables: Tables, grid: pd.DataFrame) -> None:
+    scores = rating_scores(tables["responses"], tables["items"])
+    flagged = {"acceptability": {"P04", "P05"}}
+    beside = sensitivity_grid(scores, tables["readings"], tables["items"], flagged=flagged, workers=Local(2))
+    assert beside.to_csv() == grid.to_csv()
 
 
 def row(grid: pd.DataFrame, cutoff: str = "100 to 3000 ms", scale: str = "log", people: str = "all") -> pd.Series:

@@ -47,6 +47,17 @@ log_rt = 0.3
     return folder / "study.toml"
 
 
+def test_processes_beside_each_other_make_the_same_table(factorial: Path, tmp_path: Path) -> None:
+    asked = ("--participants", 6, "--participants", 8, "--items", 8, "--runs", 25, "--seed", 3, "--response", "log_rt")
+    for folder, more in (("one", ()), ("two", ("--workers", 2))):
+        told = run("simulate", factorial, "--power", "--slopes", "none", *asked, *more, "-o", tmp_path / folder)
+        assert told.exit_code == 0, told.output
+    assert (tmp_path / "one" / "power.csv").read_bytes() == (tmp_path / "two" / "power.csv").read_bytes()
+    wrong = run("simulate", factorial, "--power", "--address", "auto", "-o", tmp_path / "x")
+    assert wrong.exit_code == 2
+    assert "--address belongs to --ray" in wrong.output
+
+
 def test_power_is_near_that_of_the_non_central_t(declared: Path, tmp_path: Path) -> None:
     """Two sentences in three are grammatical: SE = sd / sqrt(n p (1 - p)); slopes add their own variance."""
     told = run("simulate", declared, "--power", *NUMBERS, "--slopes", "none", "--runs", 150, "-o", tmp_path / "out")

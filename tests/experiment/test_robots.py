@@ -66,6 +66,18 @@ def test_the_same_robot_leaves_the_same_events_over_http(
     assert served["sessions"]["complete"].tolist() == [True]
 
 
+def test_processes_beside_each_other_write_the_same_sessions(example: study.Study, tmp_path: Path) -> None:
+    versions = experiment.version_files(example)
+    for name, workers in (("one", None), ("two", study.engines.Local(2))):
+        assert experiment.simulate(versions, tmp_path / name, participants=23, seed=4, workers=workers) == 23
+    one, two = (
+        {path.relative_to(tmp_path / name): path.read_bytes() for path in (tmp_path / name).rglob("*.*")}
+        for name in ("one", "two")
+    )
+    assert len(one) > 2 * 23
+    assert one == two
+
+
 def test_attention_items_are_answered_as_expected_by_who_attends(study_folder: Path, tmp_path: Path) -> None:
     path = study_folder / "study.toml"
     path.write_text(path.read_text() + ATTENTION)

@@ -13,8 +13,9 @@ from gardenpath.study.screens import Answers, Screen
 KINDS = ("toy_recall",)
 SHOWS = False
 NEEDS = ("absent",)
+GIVES = None
 
-__all__ = ["KINDS", "NEEDS", "SHOWS", "Settings", "act", "instructions", "rows", "screens"]
+__all__ = ["GIVES", "KINDS", "NEEDS", "SHOWS", "Settings", "act", "instructions", "rows", "screens"]
 
 
 @dataclass(frozen=True)
