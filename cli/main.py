@@ -20,6 +20,7 @@ COMMANDS = (
     "norm",
     "design",
     "simulate",
+    "preregister",
     "serve",
     "lab",
     "links",
@@ -36,6 +37,8 @@ COMMANDS = (
     "analyse",
     "align",
     "report",
+    "deviations",
+    "bundle",
     "demo",
 )
 
@@ -63,6 +66,9 @@ class Commands(click.Group):
             meant = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(COMMANDS)}"
             context.fail(f"no command {name!r}; {meant}")
         return super().resolve_command(context, args)
+
+
+FAULTS = 50  # faults of a file that are printed: thousands are most often one, made again in each line
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -101,7 +107,9 @@ def _explain(error: Exception) -> int:
     from gardenpath.study import DataError, MissingExtra
 
     if isinstance(error, DataError):
-        click.echo(str(error), err=True)
+        more = len(error.faults) - FAULTS
+        rest = [f"... and {more} more; --debug shows all {len(error.faults)}"] if more > 0 else []
+        click.echo("\n".join([*error.faults[:FAULTS], *rest]), err=True)
         return 1
     if isinstance(error, OSError) and error.filename and error.strerror:
         click.echo(f"{error.filename}: {error.strerror}", err=True)

@@ -812,6 +812,60 @@ def _expect_each_once(terms: Iterable[str], where: str) -> None:
     _expect(not twice, f"{where}: {' and '.join(map(repr, twice))} are the same term; expected it once")
 
 
+def _is_orcid(text: str) -> bool:
+    """Return whether a text is an ORCID, by its check digit (ISO 7064, MOD 11-2).
+
+    >>> _is_orcid("0000-0002-1825-0097"), _is_orcid("0000-0002-1825-0098")
+    (True, False)
+    """
+    if not re.fullmatch(r"(\d{4}-){3}\d{3}[\dX]", text):
+        return False
+    digits = text.replace("-", "")
+    total = functools.reduce(lambda sum_, digit: (sum_ + int(digit)) * 2, digits[:-1], 0)
+    return "0123456789X"[(12 - total % 11) % 11] == digits[-1]
+
+
+@dataclass(frozen=True)
+class AuthorSection:
+    """An author of the data, as archives name them: `Family, Given`.
+
+    >>> AuthorSection("Carberry, Josiah", orcid="0000-0002-1825-0097").affiliation
+    """
+
+    __pydantic_config__ = STRICT
+    name: str
+    orcid: str | None = None
+    affiliation: str | None = None
+
+    def __post_init__(self) -> None:
+        _expect(bool(self.name.strip()), "name is empty; expected 'Family, Given'")
+        _expect(
+            self.orcid is None or _is_orcid(self.orcid),
+            f"orcid is {self.orcid!r}; expected sixteen digits such as 0000-0002-1825-0097 (the last checks the others)",
+        )
+
+
+@dataclass(frozen=True)
+class ArchiveSection:
+    """What an archive is told about the data; tables or columns (`TABLE.COLUMN`) that `leave_out` names stay at home.
+
+    `deviations` are the reasons of deviations from the preregistration, by what deviates.
+    """
+
+    __pydantic_config__ = STRICT
+    description: str = ""
+    authors: list[AuthorSection] = field(default_factory=list)
+    license: str | None = None
+    keywords: list[str] = field(default_factory=list)
+    citation: str | None = None
+    funder: str | None = None
+    url: str | None = None
+    identifier: str | None = None
+    usage_info: str | None = None
+    leave_out: list[str] = field(default_factory=list)
+    deviations: dict[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class Study:
     """A study as study.toml states it; `path` is that file, and its paths start from its folder.
@@ -834,6 +888,7 @@ class Study:
     ordering: OrderingSection = field(default_factory=OrderingSection)
     analysis: AnalysisSection = field(default_factory=AnalysisSection)
     simulate: dict[str, EffectSection] = field(default_factory=dict)
+    archive: ArchiveSection = field(default_factory=ArchiveSection)
     path: Path = Path("study.toml")
 
     def __post_init__(self) -> None:
@@ -947,7 +1002,7 @@ def _line_of(path: Path, message: str) -> str:
 
 
 def structure(kind: type[T], data: object, *, where: str) -> T:
-    """Return `data` as the dataclass `kind`, or raise `DataError` with every fault, each named by its key.
+    """Return `data`, or what a JSON text holds, as the dataclass `kind`, or raise `DataError` with every fault, named by its key.
 
     >>> structure(PageSection, {"block": 0, "text": "Half of it is done."}, where="pages.json")
     Traceback (most recent call last):
@@ -955,9 +1010,9 @@ def structure(kind: type[T], data: object, *, where: str) -> T:
     gardenpath.study.errors.DataError: pages.json: block is 0; expected 1 or more
     """
     try:
-        structured: T = _adapter(kind).validate_json(
-            json.dumps(data, default=str)
-        )  # JSON: strict, yet lists become tuples
+        # JSON: strict, yet lists become tuples
+        text = data if isinstance(data, str) else json.dumps(data, default=str)
+        structured: T = _adapter(kind).validate_json(text)
         return structured
     except ValidationError as error:
         faults = [_fault(kind, dict(fault), where) for fault in error.errors()]

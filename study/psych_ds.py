@@ -1,0 +1,281 @@
+"""Data sets as Psych-DS asks for them (https://psych-ds.github.io, version 1.5.1): names of files, metadata, and a check of both.
+
+The rules are written here from the published schema of that version, which its validator (for Deno and the browser) reads.
+Of schema.org's vocabulary only what Psych-DS requires is looked at, not whether schema.org knows each property.
+"""
+
+import csv
+import io
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .schemas import Column
+
+VERSION = "1.5.1"
+CONTEXT = "https://schema.org/"
+METADATA = "dataset_description.json"
+DATA_FILE = re.compile(r"[a-z]+-[a-zA-Z0-9]+(?:_[a-z]+-[a-zA-Z0-9]+)*_data\.(?:csv|tsv)")
+KEYWORDS = ("study", "site", "subject", "session", "task", "condition", "trial", "stimulus", "description")
+REQUIRED = ("name", "description", "variableMeasured")
+# Each of these alone does: the schema asks for `privacyPolicy`, the property that it documents and schema.org knows is `usageInfo`.
+RECOMMENDED = (
+    ("author", "creator"),
+    ("citation",),
+    ("license",),
+    ("funder",),
+    ("url",),
+    ("identifier",),
+    ("usageInfo", "privacyPolicy"),
+    ("keywords",),
+)
+FOLDERS = ("analysis", "results", "materials", "documentation")  # recommended; their content is nobody's business
+UNCHECKED = (*FOLDERS, "products", "sourcedata", "code", "stimuli", "log", ".git", ".datalad", ".reproman")
+IGNORE = (".psychds-ignore", ".psychdsignore")  # the schema asks for the first, the validator reads the second
+TYPES = {"string": "Text", "int": "Integer", "float": "Number", "bool": "Boolean"}
+UNIT = re.compile(r"\b(ms|bits?|nats?|px|Hz|z|log odds)\b")
+
+
+@dataclass(frozen=True)
+class Issue:
+    """What the check has to say: an error or a warning, the code by which Psych-DS knows it, the file, and what is wrong."""
+
+    level: str
+    code: str
+    file: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.level}: {self.file}: {self.message} ({self.code})"
+
+
+def keyword_value(text: str) -> str:
+    """Return a text as a value in the name of a data file: letters and digits of ASCII, words begun with capitals.
+
+    >>> keyword_value("minimal-pairs"), keyword_value("sentence_scores"), keyword_value("Prüfung 2"), keyword_value("読む")
+    ('minimalPairs', 'sentenceScores', 'Prufung2', 'x8aad3080')
+    """
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    words: list[str] = re.findall(r"[A-Za-z0-9]+", plain) or [f"x{text.encode('utf-16-be').hex()}"]
+    first, *others = words
+    return first + "".join(word[0].upper() + word[1:] for word in others)
+
+
+def data_file(study: str, table: str) -> str:
+    """Return the name of the data file of a study's table.
+
+    >>> data_file("minimal-pairs", "sentence_scores")
+    'study-minimalPairs_description-sentenceScores_data.csv'
+    """
+    return f"study-{keyword_value(study)}_{described(table)}"
+
+
+def described(table: str) -> str:
+    """Return how the names of a table's data files end, whatever the study."""
+    return f"description-{keyword_value(table)}_data.csv"
+
+
+def variable(column: Column) -> dict[str, str]:
+    """Return a column as a variable that was measured, in schema.org's words: meaning, type, and unit where it has one.
+
+    >>> variable(Column("rt", "float", "reading time, ms"))["unitText"]
+    'ms'
+    """
+    unit = UNIT.search(column.meaning) if column.type in ("int", "float") else None
+    return {
+        "@type": "PropertyValue",
+        "name": column.name,
+        "description": column.meaning + ("; may be empty" if column.empty else ""),
+        "additionalType": f"https://schema.org/{TYPES[column.type]}",
+        **({"unitText": unit[0]} if unit else {}),
+    }
+
+
+def sidecar(columns: Iterable[Column]) -> dict[str, Any]:
+    """Return the metadata of one data file, which stand for those of the whole set where both have a key."""
+    return {"@context": CONTEXT, "@type": "Dataset", "variableMeasured": [variable(column) for column in columns]}
+
+
+def all_variables(tables: Mapping[str, Iterable[Column]]) -> list[dict[str, str]]:
+    """Return the variables of several tables, each name once; where tables mean different things by it, what each means."""
+    meanings: dict[str, dict[str, tuple[Column, list[str]]]] = {}
+    for table, columns in tables.items():
+        for column in columns:
+            meanings.setdefault(column.name, {}).setdefault(column.meaning, (column, []))[1].append(table)
+    made = []
+    for different in meanings.values():
+        each = [(variable(column), tables) for column, tables in different.values()]
+        merged = {key: value for key, value in each[0][0].items() if all(v.get(key) == value for v, _ in each)}
+        if len(each) > 1:
+            merged["description"] = " | ".join(f"{', '.join(tables)}: {v['description']}" for v, tables in each)
+        made.append(merged)
+    return made
+
+
+def check_dataset(files: Mapping[str, bytes]) -> list[Issue]:
+    """Return what Psych-DS has against a data set: its files by path from its folder. A set without errors is valid.
+
+    >>> [issue.code for issue in check_dataset({"data/ratings.csv": b"rating"}) if issue.level == "error"]
+    ['MISSING_DATASET_DESCRIPTION', 'MISSING_DATAFILE', 'FILENAME_KEYWORD_FORMATTING_ERROR']
+    """
+    return sorted(_issues(files), key=lambda issue: (issue.level != "error", issue.file != METADATA))
+
+
+def _issues(files: Mapping[str, bytes]) -> Iterator[Issue]:
+    ignored = _ignored(files)
+    seen = {path: content for path, content in files.items() if not ignored(path)}
+    read: dict[str, dict[str, Any]] = {}
+    for path, content in seen.items():
+        if not content.strip() and path not in IGNORE:
+            yield Issue("warning", "FILE_EMPTY", path, "the file is empty")
+        elif path.endswith(".json"):
+            try:
+                whole = json.loads(content.decode("utf-8"))
+                if not isinstance(whole, dict):
+                    raise TypeError("a list or a value, expected an object")
+                read[path] = whole
+            except (UnicodeDecodeError, ValueError, TypeError) as error:
+                code = "JSON_ENCODING_ERROR" if isinstance(error, UnicodeDecodeError) else "JSON_INVALID"
+                yield Issue("error", code, path, f"not JSON in UTF-8: {error}")
+    if METADATA not in files:
+        yield Issue("error", "MISSING_DATASET_DESCRIPTION", METADATA, "the file is missing; expected it at the root")
+    if not any(path.startswith("data/") for path in files):
+        yield Issue("error", "MISSING_DATA_DIRECTORY", "data", "the folder is missing; expected it at the root")
+    data = [path for path in seen if path.startswith("data/") and DATA_FILE.fullmatch(_name(path))]
+    if not data:
+        yield Issue("error", "MISSING_DATAFILE", "data", "no file named as study-NAME_data.csv; expected at least one")
+    yield from _names(seen)
+    yield from _recommended(files, seen)
+    whole = read.get(METADATA, {})
+    headers: set[str] = set()
+    lacking: dict[Issue, None] = {}  # each once, though every data file lacks it
+    for path in data:
+        header, issues = _header(path, seen[path])
+        yield from issues
+        headers |= {*header}
+        metadata = _compiled(path, whole, read)
+        missing = [name for name in header if name not in _measured(metadata)]
+        if METADATA in read and missing:
+            message = f"{', '.join(missing)} not in variableMeasured; expected each column there"
+            yield Issue("error", "CSV_COLUMN_MISSING_FROM_METADATA", path, message)
+        if METADATA in read:
+            lacking |= dict.fromkeys(_metadata(metadata))
+    yield from lacking
+    unknown = [name for name in _measured(whole) if name not in headers]
+    if data and unknown:
+        message = f"variableMeasured has {', '.join(unknown)}; expected columns of the data files"
+        yield Issue("error", "VARIABLE_MISSING_FROM_CSV_COLUMNS", METADATA, message)
+
+
+def _ignored(files: Mapping[str, bytes]) -> Callable[[str], bool]:
+    """Return whether the check passes over a path: folders of no concern, and what the data set's own list names."""
+    stated = b"\n".join(files[name] for name in IGNORE if name in files).decode("utf-8", "replace").splitlines()
+    patterns = [line.strip().lstrip("/") for line in stated if line.strip() and not line.startswith("#")]
+
+    def ignored(path: str) -> bool:
+        return path.split("/")[0] in UNCHECKED or any(
+            path.startswith(one) if one.endswith("/") else path == one or _name(path) == one for one in patterns
+        )
+
+    return ignored
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _names(files: Mapping[str, bytes]) -> Iterator[Issue]:
+    """Yield what is wrong with the names of files."""
+    for path in files:
+        name = _name(path)
+        inside = path.startswith("data/")
+        if inside and name.endswith((".csv", ".tsv")):
+            if not DATA_FILE.fullmatch(name):
+                message = "expected a name such as study-NAME_description-TABLE_data.csv"
+                yield Issue("error", "FILENAME_KEYWORD_FORMATTING_ERROR", path, message)
+            elif other := [key for key in re.findall(r"([a-z]+)-", name) if key not in KEYWORDS]:
+                message = f"the keyword {', '.join(other)}; expected some of {', '.join(KEYWORDS)}"
+                yield Issue("warning", "FILENAME_UNOFFICIAL_KEYWORD_WARNING", path, message)
+        elif inside and name.endswith(".json") and (name == "file_metadata.json" or name.endswith("_data.json")):
+            continue
+        elif name == METADATA and path != METADATA:
+            yield Issue("warning", "WRONG_METADATA_LOCATION", path, "expected it at the root")
+        elif path not in (METADATA, *IGNORE) and not re.fullmatch(r"(README|CHANGES)\.(md|txt)", path):
+            yield Issue("warning", "FILE_NOT_CHECKED", path, "Psych-DS knows no such file; name it in .psychds-ignore")
+
+
+def _recommended(files: Mapping[str, bytes], seen: Mapping[str, bytes]) -> Iterator[Issue]:
+    for stem in ("README", "CHANGES"):
+        if not {f"{stem}.md", f"{stem}.txt"} & {*seen}:
+            yield Issue("warning", f"MISSING_{stem}_DOC", f"{stem}.md", "the file is missing")
+    for folder in FOLDERS:
+        if not any(path.startswith(f"{folder}/") for path in files):
+            yield Issue("warning", f"MISSING_{folder.upper()}_DIRECTORY", folder, "the folder is missing")
+    if not {*IGNORE} & {*files}:
+        yield Issue("warning", "MISSING_PSYCHDSIGNORE", IGNORE[0], "the file is missing")
+
+
+def _header(path: str, content: bytes) -> tuple[list[str], list[Issue]]:
+    """Return the columns of a data file, and what is wrong with its rows."""
+    try:
+        text = content.decode("utf-8-sig")
+        lines = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if path.endswith(".tsv") else ",", strict=True)
+        rows = [row or [""] for row in lines]  # an empty line is a row of one cell
+    except (UnicodeDecodeError, csv.Error) as error:
+        return [], [Issue("error", "CSV_FORMATTING_ERROR", path, f"not CSV in UTF-8: {error}")]
+    if not rows or not any(rows[0]):
+        return [], [Issue("error", "CSV_HEADER_MISSING", path, "no header; expected one with at least one column")]
+    header, issues = rows[0], []
+    for number, row in enumerate(rows[1:], 2):
+        if len(row) != len(header):
+            message = f"row {number} has {len(row)} cells; expected {len(header)} as in the header"
+            issues.append(Issue("error", "CSV_HEADER_LENGTH_MISMATCH", path, message))
+            break
+    if len({*header}) < len(header):
+        twice = sorted({name for name in header if header.count(name) > 1})
+        issues.append(Issue("error", "CSV_HEADER_REPEATED", path, f"{', '.join(twice)} twice; expected each once"))
+    if "row_id" in header and not issues:
+        ids = [row[header.index("row_id")] for row in rows[1:]]
+        if len({*ids}) < len(ids):
+            issues.append(Issue("error", "ROWID_VALUES_NOT_UNIQUE", path, "row_id repeats; expected one value a row"))
+    return header, issues
+
+
+def _compiled(path: str, whole: dict[str, Any], read: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return the metadata of a data file: those of the set, of its folders from the root on, and its own, later ones first."""
+    parts = path.split("/")[:-1]
+    places = ["/".join([*parts[: n + 1], "file_metadata.json"]) for n in range(len(parts))]
+    below = [read[place] for place in [*places, re.sub(r"\.(csv|tsv)$", ".json", path)] if place in read]
+    return {key: value for each in (whole, *below) for key, value in each.items()} if below else whole
+
+
+def _measured(metadata: Mapping[str, Any]) -> list[str]:
+    """Return the names of the variables, each a text or an object with a name."""
+    variables = metadata.get("variableMeasured", [])
+    listed = variables if isinstance(variables, list) else [variables]
+    return [str(one.get("name", "")) if isinstance(one, dict) else str(one) for one in listed]
+
+
+def _metadata(metadata: Mapping[str, Any]) -> Iterator[Issue]:
+    """Yield what is wrong with the metadata of a data file: context, type, fields, and objects inside that have no type."""
+    if "schema.org" not in json.dumps(metadata.get("@context", "")):
+        message = f"@context is {metadata.get('@context')!r}; expected {CONTEXT!r}"
+        yield Issue("error", "INVALID_JSONLD_FORMATTING", METADATA, message)
+    if "@type" not in metadata:
+        yield Issue("error", "MISSING_DATASET_TYPE", METADATA, "@type is missing; expected 'Dataset'")
+    elif str(metadata["@type"]).rpartition("/")[2] != "Dataset":
+        yield Issue("error", "INCORRECT_DATASET_TYPE", METADATA, f"@type is {metadata['@type']!r}; expected 'Dataset'")
+    for key in REQUIRED:
+        if key not in metadata:
+            yield Issue("error", "JSON_KEY_REQUIRED", METADATA, f"{key} is missing")
+    for keys in RECOMMENDED:
+        if not {*keys} & {*metadata}:
+            yield Issue("warning", "JSON_KEY_RECOMMENDED", METADATA, f"{keys[0]} is missing")
+    for key, value in metadata.items():
+        for one in value if isinstance(value, list) else [value]:
+            if not key.startswith("@") and isinstance(one, dict) and not {"@type", "@value", "@id"} & {*one}:
+                yield Issue("warning", "OBJECT_TYPE_MISSING", METADATA, f"an object of {key} has no @type")
+                break

@@ -1,0 +1,61 @@
+"""A platform of one file, as a reader of CONTRIBUTING.md writes it: JSON goes out, a CSV of one rating a row comes back."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from gardenpath import study
+from gardenpath.experiment.platforms.features import ALIKE, PLAYED, Plays, losses
+from gardenpath.experiment.platforms.imported import ImportedSession, ImportedTrial, answer_given
+from gardenpath.experiment.platforms.places import Place
+from gardenpath.experiment.platforms.sources import Source
+from gardenpath.experiment.versions import VersionFile
+from gardenpath.study.mapping import ColumnMapping
+
+NAME = "toy-platform"
+COLUMNS = ("who", "item", "condition", "rating")
+PLAYS: Plays = {
+    **ALIKE,
+    **dict.fromkeys(["text", "whole", "answers", "points", "breaks"], PLAYED),
+    "above_sentence": "The sentence is not above the scale: it is read before.",
+}
+
+
+def loses(files: Sequence[VersionFile]) -> list[str]:
+    """Return what is lost of a study, a sentence each."""
+    return losses(files, PLAYS)
+
+
+def write(
+    files: Sequence[VersionFile], places: Sequence[Place], folder: Path, online: study.config.OnlineSection
+) -> None:
+    """Write a file of sentences for each place."""
+    for number, place in enumerate(places):
+        trials = [place.file.version.trials[n] for n in place.order]
+        shown = [
+            {"item": trial.item.id, "condition": condition, "sentence": sentence.text}
+            for trial in trials
+            for condition, sentence in trial.shown
+        ]
+        study.files.write_text(folder / f"place-{number}.json", json.dumps(shown))
+
+
+def recognises(source: Source) -> bool:
+    """Whether the first line has its columns."""
+    return source.head.partition("\n")[0] == ",".join(COLUMNS)
+
+
+def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]:
+    """Return a session for each person."""
+    people: dict[str, list[ImportedTrial]] = {}
+    for at, row in enumerate(csv.DictReader(io.StringIO(source.text)), start=2):
+        trials = people.setdefault(row["who"], [])
+        rated = answer_given("rating", "acceptability", int(row["rating"]))
+        where = f"{source.name}, line {at}"
+        trials.append(ImportedTrial(len(trials), row["item"], row["condition"], where, records=(rated,)))
+    return [
+        ImportedSession(who, who, NAME, tuple(trials), complete=True, where=source.name)
+        for who, trials in people.items()
+    ]

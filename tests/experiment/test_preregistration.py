@@ -1,0 +1,357 @@
+"""A preregistration and what departs from it: drifts of many kinds, each drawn by a seed, and each found."""
+
+import random
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from gardenpath import study
+from gardenpath.cli.analyse import noted
+
+from ..conftest import ROOT, run_here
+
+STATED = """
+[analysis.exclude]
+accuracy = 0.75
+out_of_band = 0.25
+
+[analysis.smallest]
+z = 0.2
+
+[[analysis.models]]
+name = "ease"
+formula = "z ~ grammaticality + (1|participant) + (1|item)"
+
+[[analysis.models]]
+name = "speed"
+formula = "log_rt ~ grammaticality + log_trial + (1|participant) + (1|item)"
+contrasts = { grammaticality = "sum" }
+
+[[procedure.demographics]]
+name = "age"
+label = "How old are you?"
+kind = "number"
+"""
+
+
+@pytest.fixture(scope="module")
+def registered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example study with statements of its own, registered and then taken by as many as were registered."""
+    folder = Path(shutil.copytree(ROOT / "examples" / "minimal-pairs", tmp_path_factory.mktemp("registered") / "study"))
+    text = (folder / "study.toml").read_text().replace("[online]", "[online]\nquota = 1")
+    (folder / "study.toml").write_text(text + STATED)
+    lines = (
+        "preregister study.toml -o preregistration.md",
+        "simulate study.toml --participants 9 --seed 1 -o data",
+        "collect data -o tables",
+    )
+    for line in lines:
+        assert run_here(f"gardenpath {line}", folder).code == 0
+    analysed(folder, study.load(folder).analysis)
+    shutil.rmtree(folder / "data")
+    return folder
+
+
+def analysed(folder: Path, settings: study.AnalysisSection) -> None:
+    """Write the tables of results in which deviations show, as `analyse` does, without the time that models take."""
+    ledger = {
+        "step": 0,
+        "table": "readings",
+        "condition": "all",
+        "rule": "none",
+        "before": 1,
+        "excluded": 0,
+        "after": 1,
+    }
+    steps = pd.DataFrame([ledger | {"participants_before": 1, "participants_after": 1}])
+    study.write(steps, "exclusions", folder / "results", command="analyse", notes=noted(settings))
+    names = study.TABLES["factorial_models"].names
+    rows = [dict.fromkeys(names) | {"model": model.name, "estimate": 0.1} for model in settings.models]
+    filled = {
+        c.name: {"string": "x", "float": 1.0, "int": 1, "bool": True}[c.type]
+        for c in study.TABLES["factorial_models"].columns
+        if not c.empty
+    }
+    models = pd.DataFrame([row | filled | {"model": row["model"]} for row in rows], columns=names)
+    study.write(models, "factorial_models", folder / "results", command="analyse")
+
+
+@pytest.fixture
+def folder(registered: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(registered, tmp_path / "study"))
+
+
+def found(folder: Path) -> pd.DataFrame:
+    done = run_here("gardenpath deviations study.toml preregistration.md -o results --force", folder)
+    assert done.code == 0, done.said
+    table = study.read(folder / "results", "deviations")
+    assert f"{len(table)} deviation" in done.printed
+    return table
+
+
+Drift = Callable[
+    [Path, random.Random], set[tuple[str, str]]
+]  # changes a study, and returns what is to be found, and where
+
+
+def stated(old: str, new: str, *keys: str) -> Drift:
+    """A statement of study.toml that is another now; `%` in the new one is a number from 2 to 9."""
+
+    def drift(folder: Path, drawn: random.Random) -> set[tuple[str, str]]:
+        path = folder / "study.toml"
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new.replace("%", str(drawn.randint(2, 9))), 1))
+        return {(key, "study.toml") for key in keys}
+
+    return drift
+
+
+def made_with(**settings: object) -> Drift:
+    """Results that were made with other settings than study.toml states, as by an option of the command."""
+
+    def drift(folder: Path, drawn: random.Random) -> set[tuple[str, str]]:
+        changed = {name: drawn.choice(value) if isinstance(value, list) else value for name, value in settings.items()}
+        plan = study.load(folder).analysis
+        analysed(folder, study.AnalysisSection(**{**vars(plan), **changed}))
+        return {(f"analysis.{name}", "results") for name in settings}
+
+    return drift
+
+
+def item_left_out(folder: Path, drawn: random.Random) -> set[tuple[str, str]]:
+    item = drawn.choice(sorted(study.read(folder / "tables", "items")["item"].unique()))
+    path = folder / "study.toml"
+    path.write_text(path.read_text() + f'\n[analysis.exclude.items]\n"{item}" = "it did not work"\n')
+    return {(f"analysis.exclude.items.{item}", "study.toml")}
+
+
+def of_item(change: Callable[[list[str]], list[str]], suffix: str = "") -> Drift:
+    """Materials in which the lines of an item are others now."""
+
+    def drift(folder: Path, drawn: random.Random) -> set[tuple[str, str]]:
+        header, *lines = (folder / "items.csv").read_text().splitlines()
+        at = 2 * drawn.randrange(len(lines) // 2)  # two lines an item
+        lines[at : at + 2], (paradigm, _, item, *_) = change(lines[at : at + 2]), lines[at].split(",")
+        (folder / "items.csv").write_text("\n".join([header, *lines]) + "\n")
+        return {(f"items.{paradigm}.{item}{suffix}", "materials")}
+
+    return drift
+
+
+def reworded(lines: list[str]) -> list[str]:
+    return [re.sub(r"([a-z]+)\.", r"\1 again.", lines[0]), lines[1]]
+
+
+def doubled(lines: list[str]) -> list[str]:
+    return [*lines, *(re.sub(r",(\w+-\d+),", r",\1b,", line, count=1) for line in lines)]
+
+
+def in_table(name: str, change: Callable[[pd.DataFrame, random.Random], tuple[pd.DataFrame, set[str]]]) -> Drift:
+    """Data that are not those of the study that was registered."""
+
+    def drift(folder: Path, drawn: random.Random) -> set[tuple[str, str]]:
+        table, keys = change(study.read(folder / "tables", name), drawn)
+        study.write(table, name, folder / "tables", command="by hand")
+        return {(key, "tables") for key in keys}
+
+    return drift
+
+
+def fewer_people(sessions: pd.DataFrame, drawn: random.Random) -> tuple[pd.DataFrame, set[str]]:
+    return sessions.drop(index=drawn.randrange(len(sessions))), {"sample.participants", "sample.sessions"}
+
+
+def more_people(sessions: pd.DataFrame, drawn: random.Random) -> tuple[pd.DataFrame, set[str]]:
+    more = sessions.sample(2, random_state=drawn.randrange(99)).assign(participant=["n1", "n2"], session=["n1", "n2"])
+    return pd.concat([sessions, more]), {"sample.participants", "sample.sessions"}
+
+
+def not_finished(sessions: pd.DataFrame, drawn: random.Random) -> tuple[pd.DataFrame, set[str]]:
+    sessions.loc[drawn.randrange(len(sessions)), "complete"] = False
+    return sessions, {"sample.participants", "sample.sessions"}
+
+
+def left_out_by_hand(sessions: pd.DataFrame, drawn: random.Random) -> tuple[pd.DataFrame, set[str]]:
+    sessions.loc[drawn.randrange(len(sessions)), "excluded"] = "too slow"
+    return sessions, {"sessions.excluded"}
+
+
+def changed_while_it_ran(sessions: pd.DataFrame, drawn: random.Random) -> tuple[pd.DataFrame, set[str]]:
+    sessions.loc[drawn.randrange(len(sessions)), "revision"] = 2
+    return sessions, {"sessions.revision"}
+
+
+def another_sentence_shown(items: pd.DataFrame, drawn: random.Random) -> tuple[pd.DataFrame, set[str]]:
+    at = drawn.choice(list(items.index[items["paradigm"] != "practice"]))
+    paradigm, item, sentence = items.loc[at, ["paradigm", "item", "sentence"]]
+    items.loc[at, "sentence"] = sentence.replace(".", " indeed.")
+    return items, {f"items.{paradigm}.{item}"}
+
+
+def item_never_shown(items: pd.DataFrame, drawn: random.Random) -> tuple[pd.DataFrame, set[str]]:
+    at = drawn.choice(list(items.index[items["paradigm"] != "practice"]))
+    paradigm, item = items.loc[at, ["paradigm", "item"]]
+    return items[items["item"] != item], {f"items.{paradigm}.{item}"}
+
+
+def model_not_fitted(folder: Path, drawn: random.Random) -> set[tuple[str, str]]:
+    models = study.read(folder / "results", "factorial_models")
+    name = drawn.choice(["ease", "speed"])
+    models.loc[models["model"] == name, ["estimate", "note"]] = [None, "one level of the factor"]
+    study.write(models, "factorial_models", folder / "results", command="analyse")
+    return {(f"analysis.models.{name}", "results")}
+
+
+DRIFTS: dict[str, Drift] = {
+    "another formula": stated(
+        '(1|participant) + (1|item)"\n\n',
+        '(1 + grammaticality|participant) + (1|item)"\n\n',
+        "analysis.models.ease.formula",
+    ),
+    "a covariate more": stated("+ log_trial +", "+ log_trial + position +", "analysis.models.speed.formula"),
+    "another contrast": stated('= "sum"', '= "treatment"', "analysis.models.speed.contrasts.grammaticality"),
+    "another region": stated('name = "speed"', 'name = "speed"\nregion = "critical+1"', "analysis.models.speed.region"),
+    "a model more": stated(
+        'name = "ease"',
+        'name = "again"\nformula = "z ~ grammaticality + (1|item)"\n\n[[analysis.models]]\nname = "ease"',
+        "analysis.models.again.formula",
+        "analysis.models.again.region",
+    ),
+    "another share of right answers": stated("accuracy = 0.75", "accuracy = 0.%", "analysis.exclude.accuracy"),
+    "another rule, so far unstated": stated(
+        "out_of_band", "max_minutes = 4%\nout_of_band", "analysis.exclude.max_minutes"
+    ),
+    "another band of reading times": stated("min_rt = 100.0", "min_rt = %0.0", "analysis.min_rt"),
+    "who is left out by what they say": stated(
+        "[analysis.smallest]",
+        '[analysis.exclude.demographics]\nage = ["2%"]\n\n[analysis.smallest]',
+        "analysis.exclude.demographics.age",
+    ),
+    "an item left out": item_left_out,
+    "another smallest effect": stated("z = 0.2", "z = 0.0%", "analysis.smallest.z"),
+    "another choice of random effects": stated(
+        'engine = "glmm"', 'engine = "glmm"\npolicy = "maximal"', "analysis.policy"
+    ),
+    "other shares of conditions": stated(
+        "grammatical = 2, ungrammatical = 1",
+        "grammatical = 1, ungrammatical = 2",
+        "design.ratio.grammatical",
+        "design.ratio.ungrammatical",
+    ),
+    "another scale": stated("points = 7", "points = %", "procedure.tasks.acceptability.points"),
+    "another way of showing": stated('show = "centred"', 'show = "moving_window"', "procedure.target.show"),
+    "another rule of order": stated(
+        'no_adjacent = "paradigm"',
+        'no_adjacent = "paradigm"\nmax_run = { condition = % }',
+        "ordering.max_run.condition",
+    ),
+    "another seed": stated("seed = 20261132", "seed = %", "seed"),
+    "more places": stated("quota = 1", "quota = %", "sample.participants", "sample.sessions"),
+    "a sentence reworded": of_item(reworded),
+    "an item less": of_item(lambda lines: []),
+    "an item more": of_item(doubled, "b"),
+    "fewer people": in_table("sessions", fewer_people),
+    "more people": in_table("sessions", more_people),
+    "somebody who did not finish": in_table("sessions", not_finished),
+    "somebody left out by hand": in_table("sessions", left_out_by_hand),
+    "a study that changed while it ran": in_table("sessions", changed_while_it_ran),
+    "another sentence in the data": in_table("items", another_sentence_shown),
+    "an item that nobody saw": in_table("items", item_never_shown),
+    "results by another band": made_with(max_rt=[1500.0, 2000.0, 2500.0]),
+    "results by another engine": made_with(engine="lme4"),
+    "a model without an estimate": model_not_fitted,
+}
+
+
+def test_nothing_departs_from_a_study_that_was_done_as_registered(folder: Path) -> None:
+    assert found(folder).empty
+
+
+@pytest.mark.parametrize("name", DRIFTS)
+def test_a_drift_is_found_and_nothing_else(name: str, folder: Path) -> None:
+    expected = DRIFTS[name](folder, random.Random(name))
+    table = found(folder)
+    assert {*table[["key", "place"]].itertuples(index=False, name=None)} == expected
+    assert not (table["registered"].fillna("") == table["found"].fillna("")).any()
+
+
+def test_all_drifts_at_once_are_all_found(folder: Path) -> None:
+    """But those that are the same statement as another's, and results made by settings that are not study.toml's."""
+    left_out = ("more people", "somebody who did not finish", "results by another band", "results by another engine")
+    together = [name for name in DRIFTS if name not in left_out]
+    assert len(together) > 20
+    expected = [DRIFTS[name](folder, random.Random(seed)) for seed, name in enumerate(together)]
+    table = found(folder)
+    assert {*table[["key", "place"]].itertuples(index=False, name=None)} == set.union(*expected)
+
+
+def test_reasons_and_kinds_stand_beside_deviations(folder: Path) -> None:
+    path = folder / "study.toml"
+    path.write_text(
+        path.read_text().replace("accuracy = 0.75", "accuracy = 0.6").replace("min_rt = 100.0", "min_rt = 50.0")
+    )
+    path.write_text(
+        path.read_text() + '\n[archive.deviations]\n"analysis.exclude.accuracy" = "a question was ambiguous"\n'
+    )
+    done = run_here("gardenpath deviations study.toml preregistration.md -o results", folder)
+    assert "registered 0.75, found 0.6; reason: a question was ambiguous" in done.printed
+    assert "2 deviations from preregistration.md; 1 without a reason (archive.deviations)" in done.printed
+    assert {*study.read(folder / "results", "deviations")["kind"]} == {"exclusion"}
+
+
+def test_the_page_says_what_is_fixed_and_what_is_open(registered: Path) -> None:
+    page = (registered / "preregistration.md").read_text()
+    assert "9 participants in 9 sessions, complete ones counted." in page
+    assert "`z ~ grammaticality + (1|participant) + (1|item)`" in page
+    assert "| `analysis.exclude.accuracy` | 0.75 | least share of comprehension questions answered right |" in page
+    assert "- open: the hypotheses" in page
+    assert "smallest effects of interest (analysis.smallest)" not in page
+    [item] = re.findall(r"\| npi_ever \| (\d+) \|", page)
+    assert item == "10"
+
+
+@pytest.mark.parametrize(
+    ("line", "change", "said"),
+    [
+        (
+            "deviations study.toml preregistration.md -o r",
+            ('"accuracy": 0.75', '"accuracy": 0.5'),
+            "were changed after the page",
+        ),
+        (
+            "deviations study.toml preregistration.md -o r",
+            ("SHA-256 of the statements", "Hash"),
+            "no statements with their SHA-256",
+        ),
+        ("deviations study.toml items.csv -o r", ("", ""), "expected a page of  gardenpath preregister"),
+        (
+            "preregister study.toml --participants 8 -o p.md",
+            ("", ""),
+            "study.toml has places for 9; expected one number",
+        ),
+        ("preregister study.toml -o preregistration.md", ("", ""), "exists already"),
+    ],
+)
+def test_what_is_not_as_it_was_deposited_is_refused(
+    folder: Path, line: str, change: tuple[str, str], said: str
+) -> None:
+    path = folder / "preregistration.md"
+    path.write_text(path.read_text().replace(*change))
+    done = run_here(f"gardenpath {line}", folder)
+    assert done.code
+    assert said in done.said
+
+
+def test_after_people_took_part_nothing_is_registered_as_before_the_data(folder: Path) -> None:
+    sessions = study.read(folder / "tables", "sessions").assign(source="server")
+    study.write(sessions, "sessions", folder / "tables", command="by hand")
+    done = run_here("gardenpath preregister study.toml -o late.md", folder)
+    assert done.code == 1
+    assert "9 sessions of people are there already" in done.said
+    assert run_here("gardenpath preregister study.toml --after-data -o late.md", folder).code == 0
+    assert "**Drafted after data were collected**: 9 sessions of people" in (folder / "late.md").read_text()
