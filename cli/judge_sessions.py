@@ -145,10 +145,16 @@ def take_part(scoring: Scoring, models: Sequence[str], taking: Taking) -> None:
 
     def sit(name: str, revision: str | None) -> "tuple[list[Sitting], pd.DataFrame, dict[str, object]]":
         prefix, loaded = f"m{next(number)}", scoring.load(name, revision)
+        carried = None if taking.independent else lmscore.carried(loaded)
         ask = functools.partial(
-            lmscore.answer_questions, loaded, independent=taking.independent, batch_tokens=scoring.batch_tokens
+            lmscore.answer_questions,
+            loaded,
+            independent=taking.independent,
+            batch_tokens=scoring.batch_tokens,
+            carried=carried,
         )
         how: dict[str, Any] = {"seed": taking.seed, "most_probable": taking.expected, "prefix": prefix}
+        how["together"] = 1 if carried else None
         with options.progress("sessions", taking.participants) as move:
             sat, answers = experiment.take_part(
                 versions, ask, model=loaded.name, participants=taking.participants, progress=move, **how

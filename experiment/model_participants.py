@@ -46,13 +46,14 @@ def take_part(
     seed: int,
     prefix: str = "m",
     most_probable: bool = False,
+    together: int | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> "tuple[list[Sitting], pd.DataFrame]":
     """Return the sessions of a model that takes part so often, versions in turn, and the table `model_answers`.
 
     `ask` says how probable the answers to questions are, for instance `lmscore.answer_questions` of a model; it is asked for the
-    next question of all sessions together. Answers are drawn by these probabilities, with the seed, or are the most probable ones.
-    Raises `study.DataError` for tasks that have no text (Maze, typed answers).
+    next question of so many sessions `together`, by default of all. Answers are drawn by these probabilities, with the seed, or are
+    the most probable ones. Raises `study.DataError` for tasks that have no text (Maze, typed answers).
 
     >>> from importlib.resources import files
     >>> from types import SimpleNamespace
@@ -73,7 +74,8 @@ def take_part(
         sat.append(Sitting(session, versions[turn], device=model))
     random = {one.session.id: Random(f"{seed} {model} {one.session.id}") for one in sat}
     rows: dict[str, list[dict[str, object]]] = {one.session.id: [] for one in sat}
-    while going := [one for one in sat if one.question is not None]:
+    waiting = list(sat)
+    while going := waiting[:together]:
         for one, answered in zip(going, ask([one.asked for one in going]), strict=True):
             choices, weights = range(len(answered.lps)), list(answered.probabilities)
             drawn = random[one.session.id].choices(choices, weights)[0]
@@ -81,6 +83,7 @@ def take_part(
             own = rows[one.session.id]
             own.append({"model": model, "question": len(own), **_row(one, answered, chosen)})
             one.answer(one.asked.answers[chosen])
+        waiting = [one for one in waiting if one.question is not None]
         progress(sum(one.question is None for one in sat), len(sat))
     return sat, pd.DataFrame([row for of in rows.values() for row in of])
 

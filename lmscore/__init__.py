@@ -4,6 +4,7 @@ from .cache.remembered import load_cached
 from .cache.token_cache import cached
 from .cloze import cloze_probabilities
 from .elsewhere import scores_from
+from .judging.carried import carried
 from .judging.judgments import judge
 from .judging.participants import answer_questions, answers_likelihood
 from .judging.templates import Template, read_templates
@@ -33,6 +34,7 @@ __all__ = [
     "answer_questions",
     "answers_likelihood",
     "cached",
+    "carried",
     "cloze_probabilities",
     "continuations",
     "estimate_ngram",

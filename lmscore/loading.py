@@ -1,7 +1,7 @@
 """A name becomes a model ready to score, or one line that says why it cannot be one."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,8 @@ from .tokens.encoding import Encoder, vocabulary
 from .tokens.slow_tokenizers import SlowTokenizer
 from .toy import pocket
 
+# Kinds of models whose name begins so, each with the function that loads one; what has another name is a network of transformers.
+SCHEMES: dict[str, Callable[[str], Model]] = {SCHEME: load_ngram}
 SHARE = 0.9  # of a model's ids that its tokenizer knows at least; Phi-2 and DeepSeek leave 2 % unused
 
 
@@ -71,8 +73,8 @@ def load(
     if tokenizer is not None:
         raise ValueError(f"tokenizer {str(tokenizer)!r}: a model has its own; expected one with an endpoint alone")
     _check_revision(str(name), revision)
-    if str(name).startswith(SCHEME):
-        return load_ngram(name)
+    if (scheme := scheme_of(name)) is not None:
+        return SCHEMES[scheme](str(name))
     torch = study.errors.require("torch", "lm")
     study.errors.require("transformers", "lm")
     if device_map is not None and device != "auto":
@@ -141,6 +143,11 @@ def load(
     return fastest(model, memory)
 
 
+def scheme_of(name: str | Path) -> str | None:
+    """Return how the name of a model begins that is no network of transformers; None for one that is."""
+    return next((scheme for scheme in SCHEMES if str(name).startswith(scheme)), None)
+
+
 def _refuse_local(**given: object) -> None:
     """Raise `ValueError` for what is said of a model that another computer has loaded."""
     if stray := [name for name, value in given.items() if value]:
@@ -151,7 +158,8 @@ def _check_revision(name: str, revision: str | None) -> None:
     """Raise `ValueError` where a revision is asked of what has none."""
     if revision is None:
         return
-    what = "an n-gram model" if name.startswith(SCHEME) else "the pocket model" if name == pocket.NAME else ""
+    scheme = scheme_of(name)
+    what = f"a model of the kind {scheme.rstrip(':')}" if scheme else "the pocket model" if name == pocket.NAME else ""
     if what or Path(name).exists():
         raise ValueError(
             f"model {name}: is {what or 'a folder here'}, which has no revision {revision!r}; expected --revision with a model "

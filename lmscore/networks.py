@@ -1,8 +1,10 @@
 """How a network is loaded: which class of transformers, onto which devices, in which numbers, with which adapter."""
 
+import importlib.util
 import tempfile
 import warnings
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ EXPECTED = (
     "a folder written by save_pretrained, the id of a causal, masked or encoder-decoder model on the Hugging Face hub such as "
     "gpt2, ngram:FILE, or pocket"
 )
+PACKAGES = {"gptq": ("optimum", "gptqmodel"), "awq": ("gptqmodel",), "compressed-tensors": ("compressed_tensors",)}
 MAPS = ("auto", "balanced", "balanced_low_0", "sequential")  # accelerate's ways to spread a network
 
 
@@ -61,10 +64,34 @@ def settings(
         raise ValueError(
             f"device_map {device_map!r} is not known; expected {', '.join(MAPS)}, or a device for each module"
         )
+    if stored:
+        _refuse_unknown(str(identity.quantization_settings(config).get("quant_method")))
+    if absent := [name for name in _packages(config) if importlib.util.find_spec(name) is None]:
+        needed = " ".join(name.replace("_", "-") for name in absent)
+        raise ValueError(
+            f"the model is stored quantized ({stored}), which takes what is not installed: pip install {needed}"
+        )
     if device_map is not None or quantization or stored:
         study.errors.require("accelerate", "quantized")
         chosen["device_map"] = device_map if device_map is not None else {"": place}
     return chosen
+
+
+def _refuse_unknown(method: str) -> None:
+    """Refuse a way of quantizing that transformers does not know: it would take the stored numbers for plain weights."""
+    from transformers.quantizers.auto import AUTO_QUANTIZATION_CONFIG_MAPPING
+
+    known = {name.removesuffix("_4bit").removesuffix("_8bit") for name in AUTO_QUANTIZATION_CONFIG_MAPPING}
+    if method not in known:
+        raise ValueError(
+            f"the model is stored quantized by {method!r}, which transformers {version('transformers')} does not know; expected "
+            f"one of {', '.join(sorted(known))}: see the model's card for what it needs"
+        )
+
+
+def _packages(config: Any) -> tuple[str, ...]:
+    """Return the packages by which transformers loads a model that is stored quantized."""
+    return PACKAGES.get(str(identity.quantization_settings(config).get("quant_method")), ())
 
 
 def _bits(quantization: str) -> Any:

@@ -21,11 +21,10 @@ import numpy as np
 from gardenpath import study
 
 from .. import identity
-from ..loading import load
+from ..loading import load, scheme_of
 from ..models.causal import CausalModel
 from ..models.interface import COLUMNS, Done, Known, Model, Progress
 from ..models.masked import MaskedModel
-from ..models.ngram import SCHEME
 from ..models.verdicts import our_code
 from ..tokens.encoding import Encoded, Encoder, Vocabulary
 from ..tokens.token_table import TokenTable
@@ -35,7 +34,7 @@ from .token_cache import CachedModel, cached, place_of
 
 PACKAGES = ("torch", "transformers", "tokenizers", "accelerate", "bitsandbytes", "peft")
 KINDS: Mapping[str, type[Any]] = {kind.__name__: kind for kind in (CausalModel, MaskedModel)}
-OF_NETWORK = ("encoder", "network", "head", "row", "continues", "reasons")  # fields that are not remembered as they are
+OF_NETWORK = ("encoder", "network", "head", "reasons")  # fields that are not remembered as they are
 TOKENIZER = "tokenizer.json"
 
 log = logging.getLogger("gardenpath")
@@ -58,7 +57,7 @@ def load_cached(
     ...     load_cached(f"ngram:{corpus}:2").describe()["architecture"]
     '2-gram'
     """
-    if str(name).startswith(SCHEME):
+    if scheme_of(name):
         return load(name, progress=progress, **settings)
     if settings.get("endpoint"):
         return cached(load(name, progress=progress, **settings), folder)

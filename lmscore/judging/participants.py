@@ -11,6 +11,7 @@ from ..measures import reductions
 from ..models.interface import Model
 from ..tokens.continuations import continuations, prompted
 from ..tokens.encoding import tokenized
+from .carried import Carried
 
 APART = "\n\n"  # between trials
 ANSWER = re.compile(r"<<(.*?)>>", re.DOTALL)
@@ -52,12 +53,18 @@ class Answered(NamedTuple):
 
 
 def answer_questions(
-    model: Model, questions: Sequence[Asked], *, independent: bool = False, batch_tokens: int | None = None
+    model: Model,
+    questions: Sequence[Asked],
+    *,
+    independent: bool = False,
+    batch_tokens: int | None = None,
+    carried: Carried | None = None,
 ) -> list[Answered]:
     """Return how probable each answer to each question is, after the trials before it, or with `independent` after the pages alone.
 
-    Where a session is longer than the model's window, its first trials are cut, whole ones, and counted. Raises `ValueError` for a
-    model that takes no prompt, and where one trial alone does not fit.
+    A session that is longer than the model's window goes on with its last trials, whole ones that fill half of the room; those
+    that are cut are counted. Everything is read anew, and all questions together, unless what the model read of a session is
+    `carried` from one call to the next. Raises `ValueError` for a model that takes no prompt, and where a trial alone does not fit.
 
     >>> from types import SimpleNamespace
     >>> from gardenpath import lmscore
@@ -75,7 +82,11 @@ def answer_questions(
         prompt = APART.join([*filter(None, [asked.opening]), *trials[cut:], asked.current])
         made.append(continuations(model, prompt, asked.answers))
         cuts.append(cut)
-    tables = model.forward([text for texts in made for text in texts], columns=("logprob",), batch_tokens=batch_tokens)
+    if carried:
+        tables = [table for texts in made for table in carried.tables(texts)]
+    else:
+        flat = [text for texts in made for text in texts]
+        tables = model.forward(flat, columns=("logprob",), batch_tokens=batch_tokens)
     found, start = [], 0
     for texts, cut in zip(made, cuts, strict=True):
         found.append(Answered(reductions.answer_lps(tables[start : start + len(texts)]), cut))
@@ -84,24 +95,30 @@ def answer_questions(
 
 
 def _cut(asked: Asked, window: int | None, length: Callable[[str], int]) -> int:
-    """Return how many of the first trials have to go so that what is left fits the window, with the prefix token."""
+    """Return how many of the first trials have to go so that what is left fits the window, with the prefix token.
+
+    When a trial does not fit any more, those before it are cut until half of the room is free. What follows is then the same
+    text that grows; if one trial went for each that came, every question would be the first of another text.
+    """
     if window is None:
         return 0
-    needed = 1 + length(asked.opening) + length(asked.current) + max(map(length, asked.answers))
-    # Where trials meet, tokens may split otherwise than apart: one more for each edge.
-    sizes = [length(trial) + length(APART) + 1 for trial in asked.trials]
-    room = window - needed - 2 * (length(APART) + 1)
-    if room < 0:
+    edge = length(APART) + 1  # where trials meet, tokens may split otherwise than apart: one more for each edge
+    room = window - 1 - length(asked.opening) - edge
+    now = length(asked.current) + max(map(length, asked.answers)) + edge
+    if now > room:
         raise ValueError(
-            f"{asked.current[:40]!r} takes {needed} tokens with the pages before it, more than the {window} of the model's "
-            "window; expected shorter instructions, or a model with a longer window"
+            f"{asked.current[:40]!r} takes {window - room + now} tokens with the pages before it, more than the {window} of the "
+            "model's window; expected shorter instructions, or a model with a longer window"
         )
-    kept, left = 0, room
-    for size in reversed(sizes):
-        if size > left:
-            break
-        kept, left = kept + 1, left - size
-    return len(sizes) - kept
+    sizes = [*(length(trial) + edge for trial in asked.trials), now]
+    first = held = 0
+    for last, size in enumerate(sizes):
+        held += size
+        if held > room:
+            while first < last and held > room // 2:
+                held -= sizes[first]
+                first += 1
+    return first
 
 
 class Likelihood(NamedTuple):

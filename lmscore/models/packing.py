@@ -7,7 +7,7 @@ A node sees exactly its ancestors, and those are the earlier nodes whose subtree
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -238,6 +238,14 @@ def lay_out(rows: Sequence[Row]) -> Layout:
         sources=sources,
         targets=np.concatenate([path.targets for path in paths]).astype(np.int64),
     )
+
+
+@dataclass(frozen=True)
+class Onward(Layout):
+    """A row that goes on from the `held` nodes in a network's `cache`, which it sees all."""
+
+    held: int
+    cache: Any
 
 
 @dataclass(frozen=True)

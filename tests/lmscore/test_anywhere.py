@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="the extra lm is not installed")
-pytest.importorskip("transformers", reason="the extra lm is not installed")
+transformers = pytest.importorskip("transformers", reason="the extra lm is not installed")
 
 from gardenpath import lmscore, study  # noqa: E402
-from gardenpath.lmscore import cached, identity  # noqa: E402
+from gardenpath.lmscore import cached, identity, networks  # noqa: E402
 from gardenpath.lmscore.models import huggingface  # noqa: E402
 from gardenpath.lmscore.models.interface import COLUMNS  # noqa: E402
 from gardenpath.stimuli import Item, Materials, Paradigm, Sentence  # noqa: E402
@@ -102,17 +102,38 @@ def test_a_model_that_is_quantized_already_is_coarse_whatever_its_label_says(tmp
 
 
 @needs("accelerate")
-@pytest.mark.parametrize("method", ["gptq", "awq"])
-def test_a_package_that_a_quantized_model_needs_and_is_not_there_is_one_line(folders, tmp_path, method):
-    if importlib.util.find_spec("gptqmodel"):
-        pytest.skip("gptqmodel is installed")
+@pytest.mark.parametrize(
+    ("method", "packages"),
+    [("gptq", "optimum gptqmodel"), ("awq", "gptqmodel"), ("compressed-tensors", "compressed-tensors")],
+)
+def test_packages_that_a_quantized_model_needs_and_are_not_there_are_one_line(
+    folders, tmp_path, method, packages, monkeypatch
+):
     shutil.copytree(folders["llama"], tmp_path, dirs_exist_ok=True)
     config = json.loads((tmp_path / "config.json").read_text())
-    config["quantization_config"] = {"quant_method": method, "bits": 4, "group_size": 128}
+    config["quantization_config"] = {"quant_method": method, "bits": 4, "group_size": 128, "config_groups": {}}
     (tmp_path / "config.json").write_text(json.dumps(config))
-    with pytest.raises(ValueError, match="needs a package that is not installed") as caught:
+    names, find = packages.replace("-", "_").split(), importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *more: None if name in names else find(name, *more))
+    line = rf"is stored quantized \({method}[^)]*\), which takes what is not installed: pip install {packages}$"
+    with pytest.raises(ValueError, match=line) as caught:
         lmscore.load(tmp_path, device="cpu")
     assert "\n" not in str(caught.value)
+    found = dict.fromkeys(names, object())  # where they can be imported, transformers is asked
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *more: found.get(name) or find(name, *more))
+    known = transformers.AutoConfig.from_pretrained(tmp_path)
+    assert networks.settings(known, "cpu", "float32", None, None)["device_map"] == {"": "cpu"}
+
+
+def test_a_way_of_quantizing_that_transformers_does_not_know_is_not_read_as_plain_weights(folders, tmp_path):
+    shutil.copytree(folders["llama"], tmp_path, dirs_exist_ok=True)
+    config = json.loads((tmp_path / "config.json").read_text())
+    config["quantization_config"] = {"quant_method": "exl9", "bits": 3}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(
+        ValueError, match=r"quantized by 'exl9', which transformers [\d.]+ does not know; expected one of .*gptq"
+    ):
+        lmscore.load(tmp_path, device="cpu")
 
 
 @needs("compressed_tensors", "accelerate")

@@ -359,6 +359,7 @@ from gardenpath.lmscore import cached
 from gardenpath.lmscore.toy import grammar
 
 folder, place, seed, halt = sys.argv[1:]
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which programs that a shell put into the background ignore
 
 
 def move(k, n):

@@ -122,7 +122,7 @@ def test_a_revision_belongs_to_a_model_of_the_hub(folders, tmp_path):
     for name, what in (
         (folders["gpt2"], "a folder here"),
         ("pocket", "the pocket model"),
-        ("ngram:a.txt", "an n-gram"),
+        ("ngram:a.txt", "a model of the kind ngram"),
     ):
         assert f"is {what}" in refusal(name, revision="main")
 
