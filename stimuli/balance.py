@@ -8,6 +8,7 @@ item, so that it is near zero and the quotient unbounded.
 
 import itertools
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -94,7 +95,7 @@ def contrasts(segmented: SegmentedMaterials) -> Iterator[Contrast]:
     """Yield every contrast; an item counts where both conditions have the part."""
     lexicons: dict[str, _Lexicon] = {}
     for name, items in segmented.by_paradigm().items():
-        values: dict[tuple[str, Measure, str], dict[str, float]] = {}
+        values: dict[tuple[str, Measure, str], dict[str, float]] = defaultdict(dict)
         for member in itertools.chain.from_iterable(items):
             language = member.item.language
             if base_language(language) in UNSPACED and member.sentence.segmentation is None:
@@ -103,7 +104,7 @@ def contrasts(segmented: SegmentedMaterials) -> Iterator[Contrast]:
                 lexicons[language] = _Lexicon(language, segmented.norms)
             for part, words in _parts(member):
                 for measure, value in lexicons[language].measured(words):
-                    values.setdefault((part, measure, member.condition), {})[member.item.id] = value
+                    values[part, measure, member.condition][member.item.id] = value
         yield from _of_paradigm(
             name,
             list(segmented.paradigms[name].conditions()),
@@ -148,20 +149,22 @@ class _Lexicon:
         self.letters: dict[str, int] = {}
         self.zipf: dict[str, float] = {}
 
-    def measured(self, words: tuple[str, ...]) -> Iterator[tuple[Measure, float]]:
-        """Yield the letters of all words together and their mean Zipf frequency; nothing where there are no words."""
-        for word in words:
-            if word not in self.letters:
+    def measured(self, words: tuple[str, ...]) -> list[tuple[Measure, float]]:
+        """Return the letters of all words together and their mean Zipf frequency; nothing where there are no words."""
+        if not words:
+            return []
+        try:
+            values: list[tuple[Measure, float]] = [("letters", sum([self.letters[word] for word in words]))]
+        except KeyError:
+            for word in words:
                 self.letters[word] = word_length(word)
                 if self.code is not None:
                     self.zipf[word] = zipf(word, self.code) or 0.0
-        if words:
-            yield "letters", sum(map(self.letters.__getitem__, words))
-        if words and self.code is not None:
-            yield "zipf", sum(map(self.zipf.__getitem__, words)) / len(words)
-        for name, norm in self.norms.items():
-            if (mean := norm.mean(words)) is not None:
-                yield name, mean
+            return self.measured(words)
+        if self.code is not None:
+            values.append(("zipf", sum([self.zipf[word] for word in words]) / len(words)))
+        means = ((name, norm.mean(words)) for name, norm in self.norms.items())
+        return values + [(name, mean) for name, mean in means if mean is not None] if self.norms else values
 
 
 def _moments(values: list[float]) -> tuple[float, float]:

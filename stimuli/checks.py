@@ -1,6 +1,7 @@
 """Checks of materials: small functions in a list, each with an id, a severity and a reason."""
 
 import difflib
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -87,6 +88,7 @@ def check(
 
 def _finding(rule: str, severity: Severity, fault: Fault, materials: Materials, firsts: dict[str, Item]) -> Finding:
     whose, condition, message = fault
+    message = sys.intern(message)  # most say what others say
     if isinstance(whose, Paradigm):
         place = _place(materials, firsts[whose.id], "") if whose.id in firsts else SourceLine("(no file)", 0)
         return Finding(rule, severity, place.file, place.line, whose.id, "", condition, message)

@@ -11,7 +11,7 @@ Severity = Literal["error", "warning", "note", "waived"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note", "waived")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One fault or oddity: the rule that found it, how bad it is, file and line, and a sentence.
 

@@ -5,6 +5,7 @@ The three conditions on minimal pairs that are read by people and by models are 
 Regions are found by their place in the sentence, never by searching for their words.
 """
 
+import functools
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
@@ -17,9 +18,9 @@ EDGES = ".,;:!?…'\"‘’‚“”„«»‹›()[]¿¡。！？،؟、，：�
 def missing_regions(segmented: SegmentedMaterials) -> Iterator[Fault]:
     """Where sentences are compared, each has a critical region; fillers, one sentence an item and none marked, need none."""
     marked = {member.item.paradigm for member in segmented.members() if CRITICAL in member.regions}
+    fillers = {name for name, paradigm in segmented.paradigms.items() if len(paradigm.conditions()) == 1}
     for member in segmented.members():
-        fillers = len(segmented.paradigms[member.item.paradigm].conditions()) == 1
-        if fillers and member.item.paradigm not in marked:
+        if member.item.paradigm in fillers and member.item.paradigm not in marked:
             continue
         if CRITICAL not in member.regions:
             yield member.item, member.condition, "no critical region is marked; expected one, as in  has [ever] seen"
@@ -62,8 +63,11 @@ def partial_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
 
 
 def _between_spaces(text: str, region: Region) -> bool:
+    """Whether the region begins and ends where words do, but for a mark at the end of the sentence."""
     return (region.start == 0 or text[region.start - 1].isspace()) and (
-        region.end == len(text) or text[region.end].isspace()
+        region.end == len(text)
+        or text[region.end].isspace()
+        or (region.end == len(text) - 1 and not text[-1].isalnum())
     )
 
 
@@ -82,8 +86,11 @@ def repeated_regions(segmented: SegmentedMaterials) -> Iterator[Fault]:
         for name in (CRITICAL, CUE):
             where = member.region(name)
             sought = words[where.start : where.stop]
-            starts = range(len(words) - len(sought) + 1) if any(sought) else ()
-            times = sum(words[start : start + len(sought)] == sought for start in starts)
+            if not any(sought):
+                continue
+            starts = range(len(words) - len(sought) + 1)
+            one = len(sought) == 1
+            times = words.count(sought[0]) if one else sum(words[k : k + len(sought)] == sought for k in starts)
             if times > 1:
                 message = f"the {name} words {' '.join(sought)!r} occur {times} times in the sentence"
                 yield member.item, member.condition, message
@@ -91,8 +98,8 @@ def repeated_regions(segmented: SegmentedMaterials) -> Iterator[Fault]:
 
 def same_critical_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
     """Punctuation and capitals aside: `gezeten` at the end of one member is `gezeten.` there."""
-    for item, good, bad in segmented.marked_pairs():
-        if Counter(_bare(good)) != Counter(_bare(bad)):
+    for item, good, bad in segmented.marked_pairs:
+        if sorted(_bare(good)) != sorted(_bare(bad)):
             one, two = " ".join(_words(good)), " ".join(_words(bad))
             yield (
                 item,
@@ -102,9 +109,9 @@ def same_critical_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
 
 
 def critical_order(segmented: SegmentedMaterials) -> Iterator[Fault]:
-    for item, good, bad in segmented.marked_pairs():
+    for item, good, bad in segmented.marked_pairs:
         one, two = _bare(good), _bare(bad)
-        if one != two and Counter(one) == Counter(two):
+        if one != two and sorted(one) == sorted(two):
             yield (
                 item,
                 "",
@@ -113,7 +120,7 @@ def critical_order(segmented: SegmentedMaterials) -> Iterator[Fault]:
 
 
 def critical_punctuation(segmented: SegmentedMaterials) -> Iterator[Fault]:
-    for item, good, bad in segmented.marked_pairs():
+    for item, good, bad in segmented.marked_pairs:
         one, two = good.words_of(CRITICAL), bad.words_of(CRITICAL)
         if one != two and _bare(good) == _bare(bad):
             yield item, "", f"the critical words differ in marks or capitals: {' '.join(one)!r}, {' '.join(two)!r}"
@@ -125,11 +132,16 @@ def _words(member: Member) -> tuple[str, ...]:
 
 
 def _bare(member: Member) -> tuple[str, ...]:
-    return tuple(word.casefold() for word in _words(member))
+    return tuple(map(_folded, member.words_of(CRITICAL)))
+
+
+@functools.cache
+def _folded(word: str) -> str:
+    return word.strip(EDGES).casefold()
 
 
 def same_word_before(segmented: SegmentedMaterials) -> Iterator[Fault]:
-    for item, good, bad in segmented.marked_pairs():
+    for item, good, bad in segmented.marked_pairs:
         one, two = _before(good), _before(bad)
         if one != two:
             yield (
@@ -146,7 +158,7 @@ def _before(member: Member) -> str:
 
 
 def same_position(segmented: SegmentedMaterials) -> Iterator[Fault]:
-    for item, good, bad in segmented.marked_pairs():
+    for item, good, bad in segmented.marked_pairs:
         one, two = good.region(CRITICAL).start, bad.region(CRITICAL).start
         if abs(one - two) > 1:
             yield (

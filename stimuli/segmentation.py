@@ -1,6 +1,8 @@
 """Materials cut into words for the rules of `check`: the words of each sentence, and where its regions lie, are found once."""
 
+import functools
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
 
 Fault = tuple[Item | Paradigm, str, str]  # whose, condition ('' for all), message
 NOWHERE = range(0)
+UNMARKED: Mapping[str, range] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +63,16 @@ class SegmentedMaterials:
             groups[members[0].item.paradigm].append(members)
         return groups
 
-    def marked_pairs(self) -> Iterator[tuple[Item, Member, Member]]:
-        """Yield each minimal pair, grammatical member first, whose members both have a critical word."""
+    @functools.cached_property
+    def marked_pairs(self) -> list[tuple[Item, Member, Member]]:
+        """Each minimal pair, grammatical member first, whose members both have a critical word."""
         minimal = {p.id for p in self.materials.paradigms if p.is_minimal_pair()}
+        pairs = []
         for members in self.items:
             if members[0].item.paradigm in minimal and all(member.region(CRITICAL) for member in members):
                 named = {member.condition: member for member in members}
-                yield members[0].item, named[GRAMMATICAL], named[UNGRAMMATICAL]
+                pairs.append((members[0].item, named[GRAMMATICAL], named[UNGRAMMATICAL]))
+        return pairs
 
 
 def segment(materials: Materials, norms: "Norms | None" = None) -> SegmentedMaterials:
@@ -83,11 +89,18 @@ def _member(item: Item, condition: str, sentence: Sentence) -> Member:
     if not sentence.regions:  # most sentences of large corpora: no positions are needed
         cut = sentence.segmentation
         words = sentence.text.split() if cut is None else [sentence.text[a:b] for a, b in cut]
-        return Member(item, condition, sentence, tuple(words), {})
+        return Member(item, condition, sentence, tuple(map(sys.intern, words)), UNMARKED)
     spans = sentence.segmentation or [match.span() for match in re.finditer(r"\S+", sentence.text)]
     regions: dict[str, range] = {}
     for region in sentence.regions:
         inside = [i for i, (start, end) in enumerate(spans) if start < region.end and region.start < end]
         if region.name not in regions:
             regions[region.name] = range(inside[0], inside[-1] + 1) if inside else NOWHERE
-    return Member(item, condition, sentence, tuple(sentence.text[a:b] for a, b in spans), regions)
+    # Corpora have a few thousand words many times: one string each takes a third of the memory.
+    cut_words = tuple([sys.intern(sentence.text[a:b]) for a, b in spans])
+    return Member(item, condition, sentence, cut_words, _same(tuple(regions.items())))
+
+
+@functools.cache
+def _same(regions: tuple[tuple[str, range], ...]) -> Mapping[str, range]:
+    return dict(regions)

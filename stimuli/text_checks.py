@@ -282,20 +282,26 @@ def languages_without_list(segmented: SegmentedMaterials) -> Iterator[Fault]:
 def unknown_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
     """Each unknown word is reported once for a paradigm, where it first occurs; very many mean another language."""
     names = _names(segmented.members())
+    known: dict[str, set[str]] = defaultdict(set)
     for paradigm, items in segmented.by_paradigm().items():
         first: dict[str, Member] = {}
         sentences: Counter[str] = Counter()
-        words: set[str] = set()
+        written: dict[str, set[str]] = defaultdict(set)
         for members in items:
             language = members[0].item.language
             for member in members:
                 if base_language(language) in UNSPACED and member.sentence.segmentation is None:
                     continue
-                words.update({word.strip(EDGES) for word in member.words} - names[language])
-                for word in set(member.words):
-                    if not _known(word, language) and (bare := word.strip(EDGES)) not in names[language]:
+                written[language].update(member.words)
+                if known[language].issuperset(member.words):
+                    continue
+                for word in dict.fromkeys(member.words):
+                    if _known(word, language) or (bare := word.strip(EDGES)) in names[language]:
+                        known[language].add(word)
+                    else:
                         sentences[bare] += 1
                         first.setdefault(bare, member)
+        words = {word for language, raw in written.items() for word in {w.strip(EDGES) for w in raw} - names[language]}
         if len(first) >= FOREIGN_WORDS and len(first) > FOREIGN_SHARE * len(words):
             yield (
                 segmented.paradigms[paradigm],

@@ -66,6 +66,21 @@ def open_zip(data: bytes, where: str) -> zipfile.ZipFile:
     return archive
 
 
+def write_zip(path: str | Path, files: Mapping[str, bytes]) -> None:
+    """Write a zip file of these files by path, all or nothing; sorted and without times, so that the same files are the same bytes.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_zip(f"{folder}/a.zip", {"b.txt": b"2", "a.txt": b"1"})
+    ...     open_zip(Path(folder, "a.zip").read_bytes(), "a.zip").namelist()
+    ['a.txt', 'b.txt']
+    """
+    with atomic(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as made:
+        for name, content in sorted(files.items()):
+            entry = zipfile.ZipInfo(name)  # of 1980, the first time that a zip file can state
+            entry.compress_type, entry.create_system, entry.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
+            made.writestr(entry, content)
+
+
 def decode(raw: bytes, path: str | Path) -> str:
     """Return the text of these bytes of the file `path`, as `read_text` does.
 
@@ -100,6 +115,8 @@ def decode(raw: bytes, path: str | Path) -> str:
 def atomic(path: str | Path) -> Iterator[Path]:
     """Give a temporary path in the same folder; it becomes `path` only if the block ends without an error.
 
+    A device or a pipe, such as /dev/null, is refused: a file would take its place, for every program of the machine.
+
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with atomic(f"{folder}/list.csv") as temporary:
     ...         _ = temporary.write_text("whole")
@@ -107,6 +124,8 @@ def atomic(path: str | Path) -> Iterator[Path]:
     ['list.csv']
     """
     target = Path(path)
+    if target.exists() and not (target.is_file() or target.is_dir()):
+        raise ValueError(f"{path}: a device or a pipe, which a file would replace; expected the name of a file")
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     os.close(handle)

@@ -5,6 +5,7 @@ spreadsheet would take for formulas) or Parquet.
 """
 
 import csv
+import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -16,6 +17,7 @@ import numpy as np
 from .csv_rows import csv_rows
 from .errors import DataError, require
 from .files import atomic, read_text, refuse_overwrite, write_sidecar
+from .psych_ds import described
 from .schemas import OF_FACTOR, STEPS, TABLES, Column, Table
 
 if TYPE_CHECKING:
@@ -144,13 +146,16 @@ def _rows(index: Iterable[object]) -> str:
 def table_file(source: str | Path, name: str) -> Path:
     """Return the file of table `name`: `source` itself, or in a folder `<name>.parquet` if there is one, else `<name>.csv`.
 
+    Where neither is there, the folder may be the data of an archived study (`bundle`), whose files have longer names.
+
     >>> table_file("results", "accuracy").as_posix()
     'results'
     """
     path = Path(source)
     if not path.is_dir():
         return path
-    return next((p for form in FORMS if (p := path / f"{name}.{form}").exists()), path / f"{name}.csv")
+    named = next((p for form in FORMS if (p := path / f"{name}.{form}").exists()), None)
+    return named or next(iter(sorted(path.glob(f"study-*_{described(name)}"))), path / f"{name}.csv")
 
 
 def find_tables(folder: str | Path) -> dict[str, Path]:
@@ -291,8 +296,6 @@ def read_csv(path: str | Path, separator: str = ",") -> "pd.DataFrame":
     ['the', '01']
     """
 
-    import io
-
     import pandas as pd
 
     text = read_text(path)
@@ -334,18 +337,41 @@ def dictionary(tables: "Mapping[str, pd.DataFrame]") -> str:
     >>> print(dictionary({"conditions": pd.DataFrame()}).splitlines()[1])
     conditions,a factor's level in a condition,paradigm,string,paradigm,no,yes
     """
-    import io
-
     text = io.StringIO(newline="")
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(["table", "row", "column", "type", "meaning", "may_be_empty", "key"])
     for name, frame in tables.items():
         table = TABLES[name]
-        factors = [Column(factor, "string", OF_FACTOR, empty=True) for factor in factors_of(frame, name)]
-        for column in (*table.columns, *table.on_request(map(str, frame.columns)), *factors):
+        for column in columns_of(frame, name):
             said = ["yes" if holds else "no" for holds in (column.empty, column.name in table.key)]
             lines.writerow([table.name, table.row, column.name, column.type, column.meaning, *said])
     return text.getvalue()
+
+
+def columns_of(frame: "pd.DataFrame", name: str) -> tuple[Column, ...]:
+    """Return what the columns of a table are: those declared, those on request, factors.
+
+    >>> import pandas as pd
+    >>> [column.name for column in columns_of(pd.DataFrame(), "conditions")]
+    ['paradigm', 'condition', 'factor', 'level']
+    """
+    table = TABLES[name]
+    factors = (Column(factor, "string", OF_FACTOR, empty=True) for factor in factors_of(frame, name))
+    return (*table.columns, *table.on_request(map(str, frame.columns)), *factors)
+
+
+def csv_text(frame: "pd.DataFrame", name: str) -> str:
+    """Return a table as `write` writes it.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"paradigm": ["npi"], "condition": ["a"], "factor": ["licensor"], "level": ["no"]})
+    >>> csv_text(frame, "conditions")
+    'paradigm,condition,factor,level\\nnpi,a,licensor,no\\n'
+    """
+    checked = check(frame, name)
+    stream = io.StringIO(newline="")
+    _csv(stream, checked)(checked)
+    return stream.getvalue()
 
 
 def write(
@@ -409,7 +435,11 @@ def write_parts(
                 checked = check(part[name], name)
                 if path not in rows:
                     temporary = stack.enter_context(atomic(path))
-                    add[path] = stack.enter_context((_parquet if parquet else _csv)(temporary, checked))
+                    if parquet:
+                        add[path] = stack.enter_context(_parquet(temporary, checked))
+                    else:
+                        stream = stack.enter_context(temporary.open("w", encoding="utf-8", newline=""))
+                        add[path] = _csv(stream, checked)
                     first[name], rows[path] = checked.head(0), 0
                 add[path](checked)
                 rows[path] += len(checked)
@@ -420,24 +450,22 @@ def write_parts(
     return rows
 
 
-@contextmanager
-def _csv(path: Path, first: "pd.DataFrame") -> "Iterator[Callable[[pd.DataFrame], None]]":
-    """Give what adds rows to a CSV file of a table with the columns of `first`."""
+def _csv(stream: io.TextIOBase, first: "pd.DataFrame") -> "Callable[[pd.DataFrame], None]":
+    """Return what adds rows to a CSV file of a table with the columns of `first`, which it begins."""
 
     import pandas as pd
 
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        stream.write(",".join(map(_cell, first.columns)) + "\n")
+    stream.write(",".join(map(_cell, first.columns)) + "\n")
 
-        def add(frame: "pd.DataFrame") -> None:
-            # As pandas writes them, in a third of the time: a text is looked at once.
-            columns = []
-            for _, cells in _with_texts(_with_truth_in_capitals(frame), _cell).items():
-                own = cells.to_numpy(object, na_value="").tolist()
-                columns.append(list(map(str, own)) if pd.api.types.is_numeric_dtype(cells) else own)
-            stream.writelines(f"{line}\n" for line in map(",".join, zip(*columns, strict=True)))
+    def add(frame: "pd.DataFrame") -> None:
+        # As pandas writes them, in a third of the time: a text is looked at once.
+        columns = []
+        for _, cells in _with_texts(_with_truth_in_capitals(frame), _cell).items():
+            own = cells.to_numpy(object, na_value="").tolist()
+            columns.append(list(map(str, own)) if pd.api.types.is_numeric_dtype(cells) else own)
+        stream.writelines(f"{line}\n" for line in map(",".join, zip(*columns, strict=True)))
 
-        yield add
+    return add
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from gardenpath.study import TABLES, AnalysisSection, DataError, ExcludeSection, check
+from gardenpath.study import TABLES, AnalysisSection, DataError, ExcludeSection, MissingExtra, check
 from gardenpath.study.config import EVERY_TIME
 from gardenpath.study.table_files import take_tables
 from gardenpath.study.table_sets import TableSet
@@ -251,7 +251,7 @@ def _predicted(
             continue
         try:
             held.append(heldout(rows, lags=lags, by=by, folds=folds, seed=seed))
-        except DataError as error:
+        except (DataError, MissingExtra) as error:
             reasons[model, protocol] = str(error).replace("\n", "; ")
     densities = pd.concat(held[1:] or held, ignore_index=True)
     return {

@@ -1,6 +1,5 @@
 """Language models on minimal pairs of many languages: means over languages, the best of each, language frequency."""
 
-import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,9 +11,9 @@ from ..intervals import holm, mcnemar, ratio_interval
 from ..measuring.ratings_and_times import capped
 from ..modelling.mixed_models import fit
 from . import logistic_curve
-from .model_comparison import PAIR
 from .pair_accuracy import MODEL, OVERALL, accuracy_counts, scored_pairs
 from .regression import least_squares
+from .side_by_side import side_by_side
 
 FAMILY = [*MODEL, "measure"]
 SPLITS = ((0.6, "low"), (0.9, "mid"), (1.0, "high"))  # shares of languages from the least frequent on
@@ -56,10 +55,11 @@ def by_language(
     accuracies = _accuracies(scored)
     tables = {"language_accuracies": accuracies}
     several = scored[MODEL].drop_duplicates().shape[0] > 1
-    bests = _bests(scored) if several else None
+    duels = [*_duels(pairs)] if several else []
+    bests = _bests(scored, duels) if several else None
     tables["language_means"] = _means(accuracies, _subsets(accuracies, known), bests, seed)
     if bests is not None:
-        tables |= {"language_bests": bests, "language_wins": _wins(scored)}
+        tables |= {"language_bests": bests, "language_wins": _wins(duels)}
     if known is not None and known["frequency"].notna().any():
         tables |= frequency_curve(accuracies, known)
     return tables
@@ -76,7 +76,8 @@ def _known(pairs: pd.DataFrame, languages: pd.DataFrame | None) -> pd.DataFrame 
     if languages["language"].duplicated().any():
         double = languages.loc[languages["language"].duplicated(), "language"].iloc[0]
         raise DataError(f"language {double!r} has several rows in the languages; expected one")
-    if lacking := sorted({*pairs["language"]} - {*languages["language"]}):
+    there = pairs["language"].unique()
+    if lacking := sorted({*there} - {*languages["language"]}):
         raise DataError(
             capped(f"language {name!r} of the pairs is not among the languages; add a row for it" for name in lacking)
         )
@@ -87,7 +88,7 @@ def _known(pairs: pd.DataFrame, languages: pd.DataFrame | None) -> pd.DataFrame 
         raise DataError(
             f"language {row['language']!r}: frequency {row['frequency']!r}; expected a number above 0, or an empty cell"
         )
-    return languages.assign(frequency=frequency)[languages["language"].isin(pairs["language"])]
+    return languages.assign(frequency=frequency)[languages["language"].isin(there)]
 
 
 def _accuracies(scored: pd.DataFrame) -> pd.DataFrame:
@@ -142,27 +143,30 @@ def _means(
     return check(pd.concat(parts, ignore_index=True).reindex(columns=TABLES["language_means"].names), "language_means")
 
 
-def _duels(scored: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+def _duels(pairs: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
     """Yield every two models under a measure: language by language, on pairs given to both, what each wins (alone)."""
-    for measure, rows in scored.groupby("measure", sort=False):
-        models = dict(list(rows.groupby(MODEL, sort=False)))
-        for a, b in itertools.combinations(models, 2):
-            both = models[a].merge(models[b][[*PAIR, "won", "tie"]], on=PAIR, suffixes=("_a", "_b"), validate="1:1")
-            if both.empty:
-                continue
-            gain = (both["won_a"] - both["won_b"]).mask(both["tie_a"] | both["tie_b"], 0.0)
-            table = both.assign(a_only=gain == 1, b_only=gain == -1).groupby("language", sort=False)
-            counts = table.agg(n=("won_a", "size"), accuracy_a=("won_a", "mean"), accuracy_b=("won_b", "mean"),
-                               a_only=("a_only", "sum"), b_only=("b_only", "sum")).reset_index()  # fmt: skip
-            p = mcnemar(counts["a_only"], counts["b_only"])
-            place = {"measure": measure, "model_a": a[0], "protocol_a": a[1], "model_b": b[0], "protocol_b": b[1]}
-            yield place, counts.assign(p=p)
+    import numpy as np
+
+    for models in side_by_side(pairs):
+        language, names = pd.factorize(models.pairs["language"])
+        for duel in models.duels():
+            at = language[duel.rows]
+            n = np.bincount(at, minlength=len(names))
+            won_a, won_b, a_only, b_only = (
+                np.bincount(at, weights=side, minlength=len(names)) for side in (duel.won_a, duel.won_b, *duel.alone())
+            )
+            counts = pd.DataFrame(
+                {"language": names, "n": n, "a_only": a_only.astype(int), "b_only": b_only.astype(int)}
+            )
+            counts = counts.assign(accuracy_a=won_a / np.maximum(n, 1), accuracy_b=won_b / np.maximum(n, 1))[n > 0]
+            if len(counts):
+                yield duel.place, counts.assign(p=mcnemar(counts["a_only"], counts["b_only"]))
 
 
-def _bests(scored: pd.DataFrame) -> pd.DataFrame:
+def _bests(scored: pd.DataFrame, found: list[tuple[dict[str, Any], pd.DataFrame]]) -> pd.DataFrame:
     """Return in each language the model of the highest accuracy against the second highest; equals in the order of the pairs."""
     duels: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for place, counts in _duels(scored):
+    for place, counts in found:
         a, b = (place["model_a"], place["protocol_a"]), (place["model_b"], place["protocol_b"])
         for row in counts.to_dict("records"):
             duels[place["measure"], row["language"], a, b] = {
@@ -188,9 +192,9 @@ def _bests(scored: pd.DataFrame) -> pd.DataFrame:
     return check(table, "language_bests")
 
 
-def _wins(scored: pd.DataFrame) -> pd.DataFrame:
+def _wins(found: list[tuple[dict[str, Any], pd.DataFrame]]) -> pd.DataFrame:
     rows = []
-    for place, counts in _duels(scored):
+    for place, counts in found:
         a_more = counts["a_only"] > counts["b_only"]
         sure, surer = counts["p"] < PAIRWISE, holm(counts["p"]) < PAIRWISE
         b_more = counts["b_only"] > counts["a_only"]

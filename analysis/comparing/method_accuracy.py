@@ -8,8 +8,8 @@ from gardenpath.study import TABLES, DataError, check
 
 from ..intervals import FEW, correlation_interval, wilson
 from .group_accuracy import group_key, level_rows
-from .model_comparison import PAIR, leaning
-from .pair_accuracy import MEAN, OVERALL, won
+from .model_comparison import leaning
+from .pair_accuracy import MEAN, OVERALL, PAIR, won
 
 ASKED = ["model", "method"]
 TEMPLATED, PROMPTED = "template_lp", "yes_no"  # the methods that Ide et al. (2025) let vote, and set beside each other

@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -12,8 +13,8 @@ from ..intervals import FEW, correlation_interval, holm, mcnemar, mean_interval,
 from ..measuring.ratings_and_times import capped
 from ..prompts import prompt_suffix, prompts_of
 from .pair_accuracy import MEAN, MODEL, OVERALL, POOLED, won
+from .side_by_side import Duel, side_by_side
 
-PAIR = ["paradigm", "item"]
 PEOPLE = "people"
 
 
@@ -33,11 +34,9 @@ def model_comparisons(pairs: pd.DataFrame, *, seed: int = 1) -> pd.DataFrame:
     [[0.6, 6.0, 0.0, 0.03125]]
     """
     comparisons = []
-    for measure, measure_pairs in pairs.assign(won=won(pairs)).groupby("measure", sort=False):
-        by_model = {(str(m), str(p)): rows for (m, p), rows in measure_pairs.groupby(MODEL, sort=False)}
-        for a, b in itertools.combinations(by_model, 2):
-            row = {"measure": measure, "model_a": a[0], "protocol_a": a[1], "model_b": b[0], "protocol_b": b[1]}
-            comparisons.append(row | _compared(by_model[a], by_model[b], seed))
+    for models in side_by_side(pairs):
+        paradigms = models.pairs["paradigm"].to_numpy()
+        comparisons += [duel.place | _compared(duel, paradigms[duel.rows], seed) for duel in models.duels()]
     if not comparisons:
         raise DataError(
             f"table pairs: no two models share a measure in its {len(pairs)} rows; expected two models or more to compare"
@@ -51,10 +50,8 @@ def model_comparisons(pairs: pd.DataFrame, *, seed: int = 1) -> pd.DataFrame:
     return check(table, "model_comparisons")
 
 
-def _compared(a: pd.DataFrame, b: pd.DataFrame, seed: int) -> dict[str, object]:
-
-    both = a.merge(b[[*PAIR, "won", "tie"]], on=PAIR, suffixes=("_a", "_b"), validate="1:1")
-    if both.empty:
+def _compared(duel: Duel, paradigms: Any, seed: int) -> dict[str, object]:
+    if not len(duel.rows):
         return {
             "n": 0,
             "ties": 0,
@@ -63,16 +60,16 @@ def _compared(a: pd.DataFrame, b: pd.DataFrame, seed: int) -> dict[str, object]:
             "paradigms": 0,
             "note": "No pair was given to both models.",
         }
-    gain = both["won_a"] - both["won_b"]
-    ties = both["tie_a"] | both["tie_b"]
-    a_only, b_only = (int((gain[~ties] == sign).sum()) for sign in (1, -1))
+    won_a, won_b = duel.won_a.astype("float64"), duel.won_b.astype("float64")
+    gain = pd.Series(won_a - won_b)
+    a_only, b_only = (int(alone.sum()) for alone in duel.alone())
     low, high = mean_interval(gain, seed=seed)
-    by_paradigm = gain.groupby(both["paradigm"]).mean()
+    by_paradigm = gain.groupby(paradigms).mean()
     wide = ratio_interval(by_paradigm, [1] * len(by_paradigm), seed=seed)
     flipped = sign_flip(by_paradigm, one_sided=False, seed=seed)
     few = len(by_paradigm) < FEW
     return {
-        "n": len(both), "ties": int(ties.sum()), "accuracy_a": both["won_a"].mean(), "accuracy_b": both["won_b"].mean(),
+        "n": len(gain), "ties": int((~duel.clear).sum()), "accuracy_a": won_a.mean(), "accuracy_b": won_b.mean(),
         "difference": gain.mean(), "low": low, "high": high, "a_only": a_only, "b_only": b_only,
         "mcnemar_p": float(mcnemar(a_only, b_only)),
         "paradigms": len(by_paradigm), "paradigm_difference": by_paradigm.mean(), "paradigm_low": wide[0],
@@ -371,11 +368,13 @@ def _predictors(pairs: pd.DataFrame) -> Iterator[tuple[str, "pd.Series[float]"]]
 
 
 def _binned(values: "pd.Series[float]", pairs: pd.DataFrame, bins: int) -> Iterable[dict[str, object]]:
+    import numpy as np
+
     finite = values.replace([float("inf"), -float("inf")], float("nan")).dropna()
     if finite.empty:
         return
     shares = finite.rank(method="max") / len(finite)
-    which = (shares * bins).apply(math.ceil)
+    which = np.ceil(shares * bins).astype("int64")
     for number, (_, part) in enumerate(finite.groupby(which, sort=True)):
         rows = pairs.loc[part.index]
         low, high = wilson(pd.Series([rows["won"].sum()]), pd.Series([len(rows)]))

@@ -7,6 +7,7 @@ from gardenpath.study import DataError, check
 from ..intervals import wilson
 
 MODEL = ["model", "protocol"]
+PAIR = ["paradigm", "item"]
 MEAN, POOLED = "mean", "pooled"  # in the column paradigm: rows that stand for several paradigms
 OVERALL = "all"  # in the column phenomenon: rows that stand for every phenomenon
 

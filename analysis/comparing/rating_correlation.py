@@ -11,7 +11,7 @@ from gardenpath.study.measures import IN_SCORES
 
 from ..aligning.predictors import by_model
 from ..grammatical_status import conditions_in_order
-from ..intervals import FEW, correlation_interval
+from ..intervals import FEW, correlation, correlation_interval
 
 GOOD, BAD = "grammatical", "ungrammatical"
 RELATIVE = "relative"
@@ -147,7 +147,6 @@ def _over_all_pairs(
 
 def _correlated(points: pd.DataFrame, method: str, seed: int, draws: int) -> dict[str, Any]:
     import numpy as np
-    from scipy import stats
 
     x, y = (points[name].to_numpy(dtype="float64") for name in ("rating", "score"))
     finite = np.isfinite(x) & np.isfinite(y)
@@ -162,7 +161,7 @@ def _correlated(points: pd.DataFrame, method: str, seed: int, draws: int) -> dic
         notes.append(f"No correlation: {side}{'' if len(x) < 3 else ' are all the same'}.")
         return row | {"note": " ".join(notes)}
     spearman = method == "spearman"
-    r, p = stats.spearmanr(x, y) if spearman else stats.pearsonr(x, y)
+    r, p = correlation(x, y, ranks=spearman)
     low, high = correlation_interval(x, y, units, ranks=spearman, seed=seed, draws=draws)
     notes += [f"No interval: {count} units, under {FEW}."] if count < FEW else []
     return row | {

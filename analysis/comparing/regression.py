@@ -35,7 +35,7 @@ def least_squares(design: "Array", y: "Array", clusters: Any = None) -> Regressi
     ([0.98, 2.03], 2)
     """
     import numpy as np
-    from scipy import stats
+    from scipy import special
 
     n, k = design.shape
     inverse = np.linalg.inv(design.T @ design)
@@ -50,7 +50,7 @@ def least_squares(design: "Array", y: "Array", clusters: Any = None) -> Regressi
         df = len(scores) - 1
         variance = inverse @ scores.T @ scores @ inverse * len(scores) / max(df, 1) * (n - 1) / max(n - k, 1)
     se = np.sqrt(np.diag(variance)) if min(df, n - k) > 0 else np.full(k, np.nan)
-    half = stats.t.ppf(0.975, max(df, 1)) * se
+    half = special.stdtrit(max(df, 1), 0.975) * se
     with np.errstate(divide="ignore", invalid="ignore"):
         t = estimates / se
-    return Regression(estimates, se, df, estimates - half, estimates + half, t, 2 * stats.t.sf(abs(t), max(df, 1)))
+    return Regression(estimates, se, df, estimates - half, estimates + half, t, 2 * special.stdtr(max(df, 1), -abs(t)))

@@ -12,7 +12,7 @@ from gardenpath.study import TABLES, DataError, check
 
 from ..intervals import FEW, corrected, ends, holm, resampled_means
 from .method_accuracy import PROMPTED, TEMPLATED, judged_pairs
-from .model_comparison import PAIR
+from .pair_accuracy import PAIR
 
 if TYPE_CHECKING:
     import numpy as np

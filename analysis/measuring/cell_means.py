@@ -24,7 +24,7 @@ def cell_means(rows: pd.DataFrame, response: str, factors: Mapping[str, Sequence
     [['b', 2, 1, 4.0], ['a', 2, 1, 2.0]]
     """
     import numpy as np
-    from scipy import stats
+    from scipy import special
 
     kept = rows.dropna(subset=response)
     cell = kept[list(factors)].astype("string").agg(JOINED.join, axis=1)
@@ -40,7 +40,7 @@ def cell_means(rows: pd.DataFrame, response: str, factors: Mapping[str, Sequence
     if people > 1 and number > 1:
         within = values - values.mean(axis=1, keepdims=True) + values.mean()
         variances = within.var(axis=0, ddof=1) * number / (number - 1)
-        half = stats.t.ppf(0.975, people - 1) * np.sqrt(variances / people)
+        half = special.stdtrit(people - 1, 0.975) * np.sqrt(variances / people)
     counts = cell[kept["participant"].isin(whole.index)].value_counts()
     return pd.DataFrame(
         {

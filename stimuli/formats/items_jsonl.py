@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -92,7 +93,7 @@ def _add(rows: Rows, place: SourceLine, line: str) -> None:
                 **{name: value for name, value in vars(declared).items() if name != "record"}
             )
         elif kind == "item":
-            _add_item(rows, place, study.config.structure(ItemRecord, record, where=str(place)))
+            _add_item(rows, place, study.config.structure(ItemRecord, line, where=str(place)))
         else:
             rows.fault(place, f"record is {kind!r}; expected 'paradigm' or 'item'")
     except json.JSONDecodeError as error:
@@ -108,16 +109,17 @@ def _add_item(rows: Rows, place: SourceLine, record: ItemRecord) -> None:
         message = f"paradigm {record.paradigm!r} is not declared above; declared: {declared}"
         return rows.fault(place, message, record.paradigm, record.id)
     question = record.question
+    paradigm = rows.paradigms[record.paradigm]
     for condition, sentence in record.sentences.items():
         rows.rows.append(
             Row(
                 place,
-                record.paradigm,
-                rows.paradigms[record.paradigm].phenomenon,
+                paradigm.id,
+                paradigm.phenomenon,
                 record.id,
-                condition,
+                sys.intern(condition),
                 sentence.text,
-                tuple(Region(*region) for region in sentence.regions),
+                tuple([Region(sys.intern(name), start, end) for name, start, end in sentence.regions]),
                 record.language,
                 sentence.segmentation,
                 record.context,

@@ -3,14 +3,18 @@
 import difflib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
 
 from gardenpath import study
 
 from ..findings import Finding
 from ..items import MINIMAL_PAIR, Item, Materials, Paradigm, Question, Region, Sentence, SourceLine
 
+NOTHING: Mapping[str, Any] = MappingProxyType({})  # one for all rows that state nothing
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """A sentence as a file states it; `paradigm` may be a declared Paradigm or the id of a minimal-pair paradigm."""
 
@@ -29,10 +33,10 @@ class Row:
     choices: tuple[str, ...] = ()
     display: tuple[str, ...] | None = None
     notes: str | None = None
-    extra: Mapping[str, str] = field(default_factory=dict)
+    extra: Mapping[str, str] = field(default_factory=lambda: NOTHING)
     alternatives: tuple[str, ...] | None = None
-    waivers: Mapping[str, str] = field(default_factory=dict)  # of the row's paradigm
-    factors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of the row's paradigm
+    waivers: Mapping[str, str] = field(default_factory=lambda: NOTHING)  # of the row's paradigm
+    factors: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: NOTHING)  # of the row's paradigm
 
 
 @dataclass
@@ -73,6 +77,7 @@ def assemble(rows: Rows, language: str = "en") -> Materials:
     `language` is that of items which state none.
     """
     paradigms = dict(rows.paradigms)
+    conditions: dict[str, dict[str, dict[str, str]]] = {}
     items: dict[str, dict[str, Row]] = {}
     factors = _factors(rows) | _single(rows)
     unstated = _unstated(rows, {*factors, *paradigms})
@@ -82,7 +87,9 @@ def assemble(rows: Rows, language: str = "en") -> Materials:
         if row.paradigm not in paradigms:
             levels = dict(factors.get(row.paradigm, MINIMAL_PAIR))
             paradigms[row.paradigm] = Paradigm(row.paradigm, row.phenomenon, levels)
-        known = paradigms[row.paradigm].conditions()
+        known = conditions.get(row.paradigm) or conditions.setdefault(
+            row.paradigm, paradigms[row.paradigm].conditions()
+        )
         if row.condition not in known:
             # Where the factors are not what the rows have, every row is wrong for the one reason.
             fault = (
@@ -99,7 +106,7 @@ def assemble(rows: Rows, language: str = "en") -> Materials:
         items.setdefault(row.item, {})[row.condition] = row
     places = {(i, c): row.place for i, members in items.items() for c, row in members.items()}
     rows.rows = []  # an item takes the place of its rows, so that large materials are not there twice
-    built = [_item(items.pop(name), paradigms, rows, language) for name in [*items]]
+    built = [_item(items.pop(name), conditions, rows, language) for name in [*items]]
     whole = tuple(item for item in built if item)
     used = {item.paradigm for item in whole}
     return Materials(tuple(p for p in paradigms.values() if p.id in used), whole, places)
@@ -176,9 +183,11 @@ def _misfit(row: Row, paradigm: Paradigm, members: Mapping[str, Row]) -> str | N
     return None
 
 
-def _item(members: Mapping[str, Row], paradigms: Mapping[str, Paradigm], rows: Rows, language: str) -> Item | None:
+def _item(
+    members: Mapping[str, Row], of_paradigm: Mapping[str, Mapping[str, object]], rows: Rows, language: str
+) -> Item | None:
     first = next(iter(members.values()))
-    conditions = paradigms[first.paradigm].conditions()
+    conditions = of_paradigm[first.paradigm]
     # A row of this item that could not be read is named already; that it is missing follows.
     for condition in () if first.item in rows.faulty else [c for c in conditions if c not in members]:
         message = f"no sentence for condition {condition!r}; expected one for each of {', '.join(conditions)}"

@@ -37,6 +37,7 @@ REVIEW = Maker("review", "drafts", "what people decided about drafts, and how fa
 JUDGE = Maker("judge", "results", "what language models answer when asked to judge sentences")
 SWEEP = Maker("sweep", "results", "which language models were computed on which languages")
 MAZE = Maker("maze", "maze", "distractors for Maze and what they cost language models")
+DEVIATIONS = Maker("deviations", "results", "what departs from the preregistration")
 # Those whose tables every study comes to have, in the order in which a reader asks for them.
 STEPS = (COLLECT, SCORE, ANALYSE, ALIGN, EVALUATE)
 

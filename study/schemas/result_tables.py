@@ -1,6 +1,6 @@
 """What is found of people's ratings and reading times: exclusions, measures, agreement, models."""
 
-from .declaration import ANALYSE, COEFFICIENTS, COMPUTED, FITS, LEDGER, PLACE, SIMULATE, Table, columns
+from .declaration import ANALYSE, COEFFICIENTS, COMPUTED, DEVIATIONS, FITS, LEDGER, PLACE, SIMULATE, Table, columns
 
 EQUIVALENCE = """
 smallest      float?   smallest effect of interest as analysis.smallest states it; empty where nothing is stated, or without slopes
@@ -536,6 +536,20 @@ note          string?  what a reader has to know of this fit, in a sentence
         ("model", "prompt", "phenomenon", "paradigm", "formula", "term"),
         ANALYSE,
         always=False,
+    ),
+    Table(
+        "deviations",
+        "a statement of the preregistration that the study departs from",
+        columns("""
+kind          string   what it is about: sample, items, exclusion, model, smallest effect, or the section of study.toml
+key           string   the statement, as study.toml names it; items.PARADIGM.ITEM; sample.participants; sessions.excluded ...
+place         string   where it shows: study.toml, materials, tables (the data), results (settings they were made with, models)
+registered    string?  what was registered (settings as JSON); empty: nothing
+found         string?  what there is; empty: nothing
+reason        string?  why, as archive.deviations states it; empty: no reason is given
+"""),
+        ("key", "place"),
+        DEVIATIONS,
     ),
     Table(
         "marginal_contrasts",

@@ -46,6 +46,27 @@ def drawn(seed: int, paradigms: int, n: int, level: float, model: str) -> pd.Dat
     return pairs(signs, model)
 
 
+def test_two_of_several_models_meet_on_the_pairs_that_both_were_given() -> None:
+    rng = np.random.default_rng(5)
+    whole = pd.concat([drawn(k, 3, 40, 0.5 + k / 10, model) for k, model in enumerate("abcd")], ignore_index=True)
+    given = whole[rng.random(len(whole)) < 0.8].sample(frac=1, random_state=1)
+    table = model_comparisons(given).set_index(["model_a", "model_b"])
+    by_model = {m: {r.item: (r.correct, r.tie) for r in rows.itertuples()} for m, rows in given.groupby("model")}
+    assert len(table) == 6
+    for (a, b), row in table.iterrows():
+        n = ties = a_only = b_only = 0
+        for item, (correct, tie) in by_model[a].items():
+            if item in by_model[b]:
+                other, other_tie = by_model[b][item]
+                n += 1
+                ties += tie or other_tie
+                a_only += correct and not other and not tie and not other_tie
+                b_only += other and not correct and not tie and not other_tie
+        assert (row["n"], row["ties"], row["a_only"], row["b_only"]) == (n, ties, a_only, b_only)
+    with pytest.raises(DataError, match=r"item 'p00-0' has several rows of a by lp; expected one"):
+        model_comparisons(pd.concat([whole, whole[:1]]))
+
+
 def exact(more: int, less: int) -> float:
     """McNemar's exact p by enumeration, in whole numbers."""
     n, k = more + less, min(more, less)

@@ -1,11 +1,16 @@
 """`analyse`: every table declared, every exclusion counted, the caller's tables untouched."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from gardenpath import study
 from gardenpath.analysis import analyse
 from gardenpath.analysis.reporting.manuscript import ready_to_paste
+from gardenpath.cli import preregister
+from gardenpath.experiment import preregistration
 from gardenpath.study import AnalysisSection, DataError, ExcludeSection, check
 
 Tables = dict[str, pd.DataFrame]
@@ -217,3 +222,12 @@ def test_a_rule_that_could_exclude_nobody_is_named(islands: Tables, caplog: pyte
     assert rule in set(results["exclusions"]["rule"])
     assert f"Nobody could be excluded by this rule: {rule}." in ready_to_paste(results)
     assert results["participants"]["excluded"].isna().all()
+
+
+def test_a_preregistration_states_the_formulas_that_are_fitted(
+    analysed: dict[str, pd.DataFrame], example: study.Study
+) -> None:
+    """Of the example's minimal pairs, whose trial numbers and positions vary in these tables as in the study."""
+    lines = "\n".join(preregister.standard_models(example, preregistration.statements(example)))
+    stated = {line.replace(" + position", "") for line in re.findall(r"`(.*)`", lines)}
+    assert {formula.replace(" + position", "") for formula in analysed["phenomenon_models"]["formula"]} == stated

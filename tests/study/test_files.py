@@ -1,6 +1,7 @@
 """Text is read whatever its line ends, and output is written whole or not at all."""
 
 import logging
+import os
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,13 @@ def test_an_absent_extra_is_one_line_that_names_it() -> None:
     with pytest.raises(study.MissingExtra, match=r"pip install 'gardenpath\[lm\]'") as caught:
         study.errors.require("no_such_module", "lm")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_device_or_a_pipe_is_not_replaced_by_a_file(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(ValueError, match="a device or a pipe"):
+        study.files.write_text(pipe, "text")
+    assert pipe.is_fifo()
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]

@@ -3,10 +3,12 @@
 import html
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from gardenpath import experiment
 from gardenpath.analysis import AlignOptions, accuracy, align, report
 from gardenpath.analysis.reporting.document import whole
 from gardenpath.analysis.reporting.exhibits import Page
@@ -131,7 +133,7 @@ def test_what_a_bit_cost_simulated_readers_stands_beside_the_estimate(page: str,
     told = report(everything, title="t", ms_per_bit={whose: (5.0,)})
     assert "Simulated: 5 ms per bit of little-lm (toy) (causal), for the word read." in told
     assert "Dashed: the 5 ms per bit that were simulated" in told
-    assert "A black bar is what was simulated" in told
+    assert "A bar without an interval is what was simulated" in told
     assert not re.search("Simulated: |that were simulated|what was simulated", page)
 
 
@@ -182,6 +184,31 @@ def test_singular_fits_are_explained_and_exclusions_counted(page: str) -> None:
     assert "Singular fit: the variance of the intercepts by participant is estimated as zero" in page
     assert "We excluded 1 of 24 sessions (4.2%): session not complete." in page
     assert "We excluded 1 of 529 critical regions (0.2%)" in page
+
+
+def test_statistics_are_set_in_text_headings_and_methods(page: str) -> None:
+    assert "<i>p</i><sub>BH</sub></th>" in page
+    methods = page[page.index('<section id="methods">') : page.index("<h3>References</h3>")]
+    assert re.search("<i>p</i>\u00a0&lt;\u00a0", methods)
+    assert "on the way to <code>aligned</code>" in page
+
+
+@pytest.mark.browser
+def test_nothing_makes_the_page_wider_than_a_phone(everything: Tables, tmp_path: Path) -> None:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if (chromium := experiment.find_chromium()) is None:
+        pytest.skip("Chromium is not installed")
+    models = everything["phenomenon_models"].assign(
+        note=f"Singular: the term {'grammaticality_by_' * 9} has no variance."
+    )
+    (tmp_path / "report.html").write_text(report(everything | {"phenomenon_models": models}, title="t"), "utf-8")
+    with sync_api.sync_playwright() as browsers:
+        browser = browsers.chromium.launch(executable_path=chromium)
+        shown = browser.new_page(viewport={"width": 390, "height": 800})
+        shown.goto((tmp_path / "report.html").as_uri())
+        shown.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+        assert shown.evaluate("document.documentElement.scrollWidth") == 390
+        browser.close()
 
 
 def test_a_phenomenon_without_a_fit_says_so(everything: Tables) -> None:
