@@ -9,6 +9,8 @@ import click
 from gardenpath.cli import options, truth
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from gardenpath.study import Study
 
 
@@ -31,28 +33,59 @@ def command(study_file: Path, figures: bool, out: Path, force: bool) -> None:
     Reads the folders tables/, scores/ and results/ beside STUDY.toml and says what is absent. Beside report.html lie
     report-figures/ and report.R, which fits the report's mixed models again in R, and on request Bayesian ones in brms.
     """
-    from gardenpath.analysis.reporting import document
-    from gardenpath.analysis.reporting.figures import figure_style
     from gardenpath.study import load, read
-    from gardenpath.study.files import refuse_overwrite, write_sidecar, write_text
-    from gardenpath.study.table_files import find_tables
+    from gardenpath.study.files import refuse_overwrite, write_sidecar
 
     study = load(study_file)
-    script, folder = out.with_suffix(".R"), out.with_name(f"{out.stem}-figures")
-    refuse_overwrite([out, script, *([folder] if figures else [])], force)
-    files = find_tables(study.folder)
+    refuse_overwrite([out, out.with_suffix(".R"), *([_figures(out)] if figures else [])], force)
+    files = tables_of(study.folder)
+    tables = {name: read(path, name) for name, path in files.items()}
+    links = {name: _relative(path, out) for name, path in files.items()}
+    for line in write_report(study, tables, files, links, out, figures=figures):
+        options.talk(line)
+    write_sidecar(out, command=options.typed(), inputs=files.values(), seed=study.seed)
+
+
+def tables_of(folder: Path) -> dict[str, Path]:
+    """Return the tables of a study by name; raises `FileNotFoundError` where there are none."""
+    from gardenpath.study.table_files import find_tables
+
+    files = find_tables(folder)
     if not files:
-        raise FileNotFoundError(
-            f"{study.folder}: no tables/, scores/ or results/ there; run  gardenpath collect  first"
-        )
+        raise FileNotFoundError(f"{folder}: no tables/, scores/ or results/ there; run  gardenpath collect  first")
+    return files
+
+
+def _figures(out: Path) -> Path:
+    return out.with_name(f"{out.stem}-figures")
+
+
+def write_report(
+    study: "Study",
+    tables: "Mapping[str, pd.DataFrame]",
+    files: Mapping[str, Path],
+    links: Mapping[str, str],
+    out: Path,
+    *,
+    figures: bool,
+) -> list[str]:
+    """Write the report of these tables with its R code and figures; return a line for each of what was written.
+
+    What is absent is said at once. `files` are where the tables are, with their sidecars; `links` where a reader finds them.
+    """
+    from gardenpath.analysis.reporting import document
+    from gardenpath.analysis.reporting.figures import figure_style
+    from gardenpath.study.files import write_text
+
+    script, folder = out.with_suffix(".R"), _figures(out)
     absent = _absent(files)
     for line in absent:
         options.talk(f"absent: {line}")
     result = document.whole(
-        {name: read(path, name) for name, path in files.items()},
+        tables,
         title=study.title or study.name,
         facts=_facts(study),
-        files={name: _relative(path, out) for name, path in files.items()},
+        files=links,
         software=_software(files),
         models=_models(files),
         absent=absent,
@@ -61,15 +94,15 @@ def command(study_file: Path, figures: bool, out: Path, force: bool) -> None:
         ms_per_bit=truth.ms_per_bit(files.get("sessions")),
     )
     write_text(out, result.html)
-    write_sidecar(out, command=options.typed(), inputs=files.values(), seed=study.seed)
-    options.talk(f"{out}: {len(files)} tables")
+    written = [f"{out}: {len(files)} tables"]
     if result.code:
         write_text(script, result.code)
-        options.talk(f"{script}: the mixed models again, in R")
+        written.append(f"{script}: the mixed models again, in R")
     if figures and result.figures:
         for name, (figure, drawn) in result.figures.items():
             figure_style.save(figure, name, folder, drawn)
-        options.talk(f"{folder}: {len(result.figures)} figures, as SVG and PNG")
+        written.append(f"{folder}: {len(result.figures)} figures, as SVG and PNG")
+    return written
 
 
 def _absent(files: Mapping[str, Path]) -> list[str]:
@@ -124,7 +157,7 @@ def _generated(study: "Study") -> dict[str, str]:
     return {"generated": "; ".join(found)} if found else {}
 
 
-def _software(files: dict[str, Path]) -> dict[str, str]:
+def _software(files: Mapping[str, Path]) -> dict[str, str]:
     """Return the versions that the sidecars state, and the commands they were made by."""
     from gardenpath.study.files import read_sidecar
 
@@ -142,7 +175,7 @@ def _software(files: dict[str, Path]) -> dict[str, str]:
     return {name: "; ".join(values) for name, values in software.items()}
 
 
-def _models(files: dict[str, Path]) -> dict[str, str]:
+def _models(files: Mapping[str, Path]) -> dict[str, str]:
     """Return what each language model is, as the sidecars of its scores state it: architecture, size, revision."""
     from gardenpath.study.files import read_sidecar
 

@@ -25,6 +25,7 @@ SECTIONS: Sequence[Callable[[Page], Section]] = (
     effect_sections.answer,
     people_sections.run,
     people_sections.exclusions,
+    people_sections.deviations,
     effect_sections.ratings,
     effect_sections.times,
     surprisal_sections.alignment,
@@ -182,8 +183,8 @@ def _statistics(sentence: str) -> "Markup":
     from markupsafe import Markup, escape
 
     text = re.sub(r"\b(p|r)_(BH|Holm|pb)\b", r"<i>\1</i><sub>\2</sub>", str(escape(sentence)))
-    text = re.sub(r"\b([btzprF])(?=\(\d| = | &lt; )", r"<i>\1</i>", text)
-    return Markup(re.sub(r" (=|&lt;) ", "\u00a0\\1\u00a0", text))
+    text = re.sub(r"\b([btzprF])(?=\(\d| = | &lt; | ≥ )", r"<i>\1</i>", text)
+    return Markup(re.sub(r" (=|&lt;|≥) ", "\u00a0\\1\u00a0", text))
 
 
 def _code(text: str) -> "Markup":

@@ -393,7 +393,7 @@ def _rating_correlations(tables: Tables) -> str:
     if table.empty:
         return ""
     measures = labels.measures(table["measure"].unique())
-    levels = ", ".join(str(name) for name in table["level"].unique() if name != RELATIVE)
+    levels = "; ".join(str(name) for name in table["level"].unique() if name != RELATIVE)
     prompts = _prompts(tables)
     text = (
         f"Scores of sentences ({measures}) were correlated with the mean standardised rating of each sentence"

@@ -147,13 +147,13 @@ def _score_axes(figure: "Figure", axes: "Axes", measure: str, prompt: str | None
 
 def _regression(axes: "Axes", points: pd.DataFrame) -> None:
     import numpy as np
-    from scipy import stats
+    from scipy import special
 
     x, y = (points[name].to_numpy(dtype="float64") for name in ("score", "rating"))
     x, y = x[np.isfinite(x)], y[np.isfinite(x)]
     if len(x) < 3 or np.ptp(x) == 0:
         return
     over = np.linspace(x.min(), x.max(), 60)
-    line, half = least_squares(x, y, over, stats.t.ppf(0.975, len(x) - 2))
+    line, half = least_squares(x, y, over, float(special.stdtrit(len(x) - 2, 0.975)))
     axes.fill_between(over, line - half, line + half, color=GREY, alpha=0.2, linewidth=0)
     axes.plot(over, line, color=INK, linewidth=1.6)

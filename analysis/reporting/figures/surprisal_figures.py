@@ -152,7 +152,7 @@ def surprisal_figure(aligned: pd.DataFrame, simulated: float | None = None) -> "
     'surprisal (bits)'
     """
     import numpy as np
-    from scipy import stats
+    from scipy import special
 
     rows = filled(aligned, "aligned")
     words = rows.groupby("token").agg(x=("surprisal", "first"), y=("log_rt", "mean"))
@@ -163,7 +163,7 @@ def surprisal_figure(aligned: pd.DataFrame, simulated: float | None = None) -> "
         axes.scatter(x[shown], y[shown], s=9, color=GREY, alpha=0.22, linewidths=0, label="a word")
         if len(x) > 2 and np.ptp(x) > 0:
             grid = np.linspace(x.min(), x.max(), 60)
-            line, half = least_squares(x, y, grid, stats.t.ppf(0.975, len(x) - 2))
+            line, half = least_squares(x, y, grid, float(special.stdtrit(len(x) - 2, 0.975)))
             axes.fill_between(grid, line - half, line + half, color=ORANGE, alpha=0.18, linewidth=0)
             axes.plot(grid, line, color=ORANGE, linewidth=1.8, label="regression line, 95% band")
         if simulated is not None:

@@ -71,6 +71,23 @@ def exclusions(page: Page) -> Section:
     return Section("Exclusions", page.badges("exclusions") if sentences else (), sentences, exhibits)
 
 
+def deviations(page: Page) -> Section:
+    """What the study departs from in its preregistration, where it has one."""
+    table = page.get("deviations")
+    sentences = []
+    if "deviations" in page.tables:
+        found = (
+            "Nothing departs"
+            if table.empty
+            else f"{len(table)} statement{'s depart' if len(table) > 1 else ' departs'}"
+        )
+        open_ones = int(table["reason"].isna().sum())
+        no_reason = f"; {open_ones} of them without a reason" if open_ones else ""
+        sentences = [f"{found} from the preregistration, which holds every setting and item{no_reason}."]
+    caption = "What was registered, what there is, where it shows, and why."
+    return Section("Deviations from the preregistration", (), sentences, page.table("deviations", caption))
+
+
 def agreement(page: Page) -> Section:
     """How far raters agree, and what a perfect model could reach with their ratings."""
     reliability, counts = page.get("reliability"), page.get("rating_counts")

@@ -97,8 +97,8 @@ def _costs(page: Page, effects: pd.DataFrame) -> list[Exhibit]:
     )
     if page.ms_per_bit:
         caption += (
-            " A black bar is what was simulated: ms that were added to the times themselves, so it is the model of these that must "
-            "find them. The slope of log times is that at the mean, and falls short where surprisals are large."
+            " A bar without an interval is what was simulated: ms that were added to the times themselves, so it is the model of "
+            "these that must find them. The slope of log times is that at the mean, and falls short where surprisals are large."
         )
     draw = partial(surprisal_figures.cost_figure, effects, page.ms_per_bit)
     exhibits = page.figure("surprisal_effects", "costs", caption, draw)

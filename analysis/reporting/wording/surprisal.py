@@ -39,9 +39,9 @@ def alignment_test(tested: pd.DataFrame, profile: pd.DataFrame) -> list[str]:
 
 
 def _ends(row: Row) -> dict[str, float]:
-    from scipy import stats
+    from scipy import special
 
-    half = stats.t.ppf(0.975, row["df"]) * row["se"]
+    half = special.stdtrit(row["df"], 0.975) * row["se"]
     return {"ci_low": row["estimate"] - half, "ci_high": row["estimate"] + half}
 
 
