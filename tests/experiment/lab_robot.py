@@ -22,6 +22,8 @@ from .conftest import needs_font
 
 CODES = {"space": "Space", "Return": "Enter", "Escape": "Escape", "Right": "ArrowRight"}
 PATIENCE = 60.0  # s; a busy machine is no fault of the code
+AGAIN = 3.0  # s after which who sees the last page still there presses once more
+NAPS = 40  # the program naps some twenty times a frame: after so many it knows when what is seen came
 
 
 @dataclass
@@ -80,6 +82,12 @@ class Participant:
     sent: list[tuple[str, float]] = field(default_factory=list)
     seen: bytes = b""
 
+    def __enter__(self) -> "Participant":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.leave()
+
     def __post_init__(self) -> None:
         environment = {**os.environ, "DISPLAY": self.screen.name}
         self.hands = subprocess.Popen(["xdotool", "-"], stdin=-1, stdout=-1, text=True, env=environment)
@@ -106,7 +114,11 @@ class Participant:
     def press(self, key: str, *, held: float = 0.05, wait: float | None = None) -> None:
         """Press a key on what is shown now, `wait` s after it came, and let it go after so many s."""
         self.await_change()
+        enough = self._naps() + NAPS
         self.do(f"sleep {0.06 + 0.1 * self.pace.random() if wait is None else wait:.3f}")
+        # On a busy machine a frame is seen before the program comes to read its time: a press by then would be too early.
+        while self._naps() < enough and self.program.poll() is None:
+            self.do("sleep 0.01")
         self.seen = self.screen.look().tobytes()
         self.send(key, held=held)
 
@@ -117,6 +129,14 @@ class Participant:
         self.do(f"keydown {key}")
         self.do(f"sleep {held}")
         self.do(f"keyup {key}")
+
+    def _naps(self) -> int:
+        """Return how often the program has waited by itself."""
+        try:
+            status = Path(f"/proc/{self.program.pid}/status").read_text()
+        except FileNotFoundError:
+            return 0
+        return int(status.partition("\nvoluntary_ctxt_switches:")[2].split()[0])
 
     def look_away(self) -> None:
         """Go to another window, press a key there, and come back to a covered sentence."""
@@ -136,10 +156,26 @@ class Participant:
         self.program.kill()
         return str(self.program.communicate())
 
+    def end(self) -> str:
+        """Press the space bar on the last page until the program ends; return what it said."""
+        self.press("space")
+        for _ in range(round(PATIENCE / AGAIN)):
+            try:
+                said, errors = self.program.communicate(timeout=AGAIN)
+            except subprocess.TimeoutExpired:
+                self.do("key space")
+            else:
+                assert self.program.returncode == 0, errors
+                return said
+        raise AssertionError(f"the last page does not end: {self.said()}")
+
     def leave(self) -> None:
+        """Go away; a program that still runs is ended, so that its window covers nobody else's."""
         assert self.hands.stdin is not None
         self.hands.stdin.close()
         self.hands.wait()
+        if self.program.poll() is None:
+            self.said()
 
 
 def gardenpath(*arguments: str | Path, screen: str = "") -> subprocess.Popen[str]:

@@ -7,7 +7,8 @@ import statistics
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -64,13 +65,20 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def begin(folder: Path, screen: Screen, *more: str) -> Participant:
-    """Start a session in a window, and sit down before it."""
-    program = gardenpath(
-        "lab", folder / "study.toml", "--participant", "P01", "-o", folder / "data", "--window", "1024x768", *more,
-        screen=screen.name,
-    )  # fmt: skip
-    return Participant(screen, program)
+Sit = Callable[..., Participant]
+
+
+@pytest.fixture
+def sit(folder: Path, screen: Screen) -> Iterator[Sit]:
+    """Start a session in a window, and sit down before it; at the end everybody leaves."""
+    options = ["--participant", "P01", "-o", folder / "data", "--window", "1024x768"]
+    with ExitStack() as leaving:
+
+        def begin(source: Path, *more: str) -> Participant:
+            program = gardenpath("lab", source, *options, *more, screen=screen.name)
+            return leaving.enter_context(Participant(screen, program))
+
+        yield begin
 
 
 def recorded(folder: Path) -> list[sessions.Event]:
@@ -78,17 +86,10 @@ def recorded(folder: Path) -> list[sessions.Event]:
     return sessions.check_events([json.loads(line) for line in path.read_text().splitlines()])
 
 
-def ended(participant: Participant) -> str:
-    said, errors = participant.program.communicate(timeout=PATIENCE)
-    participant.leave()
-    assert participant.program.returncode == 0, errors
-    return said
-
-
 @pytest.mark.lab
 @pytest.mark.slow
-def test_a_whole_session_records_every_key_at_the_time_it_was_sent(folder: Path, screen: Screen) -> None:
-    reader = begin(folder, screen)
+def test_a_whole_session_records_every_key_at_the_time_it_was_sent(folder: Path, sit: Sit) -> None:
+    reader = sit(folder / "study.toml")
     reader.await_change()
     words = 0
     for part in plan(folder / "data"):
@@ -103,8 +104,7 @@ def test_a_whole_session_records_every_key_at_the_time_it_was_sent(folder: Path,
                 reader.look_away()
                 reader.press("space")
             reader.press(key, held={7: 0.6, 9: 0.0}.get(words, 0.05) if is_word else 0.05)
-    reader.press("space")
-    said = ended(reader)
+    said = reader.end()
     assert "P01, E1-V" in said
     assert "finished" in said
     events = recorded(folder)
@@ -153,8 +153,8 @@ def _collected(folder: Path) -> dict[str, Any]:
 
 @pytest.mark.lab
 @pytest.mark.slow
-def test_a_session_killed_at_a_key_loses_at_most_that_key_and_goes_on(folder: Path, screen: Screen) -> None:
-    reader = begin(folder, screen)
+def test_a_session_killed_at_a_key_loses_at_most_that_key_and_goes_on(folder: Path, screen: Screen, sit: Sit) -> None:
+    reader = sit(folder / "study.toml")
     reader.await_change()
     keys = [key for part in plan(folder / "data") for key in part.keys]
     until = keys.index("1") + 5  # into the second sentence
@@ -171,12 +171,12 @@ def test_a_session_killed_at_a_key_loses_at_most_that_key_and_goes_on(folder: Pa
     _, errors = refused.communicate(timeout=PATIENCE)
     assert refused.returncode == 2
     assert "give --resume to go on or --new to begin another" in errors
-    reader = begin(folder, screen, "--resume")
+    reader = sit(folder / "study.toml", "--resume")
     left = plan(folder / "data")
     assert left[0].screen.kind == "words", "consent and pages lie behind"
-    for key in [*(key for part in left for key in part.keys), "space"]:
+    for key in (key for part in left for key in part.keys):
         reader.press(key)
-    ended(reader)
+    reader.end()
     events = recorded(folder)
     assert events[: len(before)] == before
     assert [event.seq for event in events] == list(range(len(events)))
@@ -219,13 +219,10 @@ def everything(file: experiment.VersionFile) -> experiment.VersionFile:
 
 @pytest.mark.lab
 @pytest.mark.slow
-def test_every_kind_of_screen_is_run_in_a_window(folder: Path, screen: Screen) -> None:
+def test_every_kind_of_screen_is_run_in_a_window(folder: Path, sit: Sit) -> None:
     """The wrong word of a pair is taken once, a key is pressed while the keys are dead, and one answer is waited for in vain."""
     path = everything(experiment.version_files(study.load(folder / "study.toml"))[0]).write(folder / "versions")
-    program = gardenpath(
-        "lab", path, "--participant", "P01", "-o", folder / "data", "--window", "1024x768", screen=screen.name
-    )
-    reader = Participant(screen, program)
+    reader = sit(path)
     reader.await_change()
     for part in plan(folder / "data"):
         if part.name == "late":
@@ -241,8 +238,7 @@ def test_every_kind_of_screen_is_run_in_a_window(folder: Path, screen: Screen) -
             reader.press(key)
         if part.screen.kind == "words" and part.screen.pace:
             reader.do("sleep 1.3")
-    reader.press("space")
-    ended(reader)
+    reader.end()
     events = recorded(folder)
     trial = next(event.step for event in events if event.kind == "word")
     own = [event for event in events if event.step == trial]

@@ -10,7 +10,7 @@ import pytest
 from gardenpath import experiment, study
 from gardenpath.experiment.robots import FolderTransport
 
-from .lab_robot import PATIENCE, Participant, Screen, gardenpath, xvfb
+from .lab_robot import Participant, Screen, gardenpath, xvfb
 from .test_task_docs import EXAMPLES
 from .test_tasks import STEPS, what
 from .window_robot import AtTheWindow, events
@@ -76,11 +76,9 @@ def test_what_a_robot_does_at_the_window_comes_back_as_it_was_meant(name: str, t
     session = home.begin("anna")
     path = files[0].write(tmp_path / "versions")
     program = gardenpath("lab", path, "--participant", "anna", "-o", data, "--window", SIZE, screen=screen.name)
-    sitter = AtTheWindow(Participant(screen, program), data)
-    sitter.run(robot.acts(session, "anna"))
-    said, errors = program.communicate(timeout=PATIENCE)
-    sitter.participant.leave()
-    assert (program.returncode, said.endswith("finished\n")) == (0, True), errors
+    with Participant(screen, program) as participant:
+        AtTheWindow(participant, data).run(robot.acts(session, "anna"))
+        assert participant.end().endswith("finished\n")
     meant = list(robot.events(session, "anna"))
     assert [what(e) for e in events(data) if e["kind"] in STEPS] == [what(e) for e in meant if e["kind"] in STEPS]
     experiment.take(robot, FolderTransport(tmp_path / "home", files), "anna")

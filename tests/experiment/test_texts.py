@@ -2,21 +2,16 @@
 
 import re
 import string
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gardenpath.experiment.script import SAID, SAID_IN_THE_LAB
-from gardenpath.experiment.standard_texts import Texts, direction, languages
+from gardenpath.experiment.standard_texts import START, Texts, direction, languages, names
 
 LANGUAGES = ("ar", "de", "en", "he", "ja", "nl", "tr", "zh")
-NAMES = sorted(
-    entry.name.removesuffix(".toml")
-    for entry in files("gardenpath.experiment.texts").iterdir()
-    if entry.name.endswith(".toml")
-)
+NAMES = [*names(), START]
 ROOT = Path(__file__).parents[2]
 
 

@@ -32,10 +32,9 @@ class AtTheWindow:
     pace: float = 20.0
 
     def run(self, acts: Iterator[Did]) -> None:
-        """Go through a session, and leave its last page."""
+        """Go through a session, up to its last page."""
         for did in acts:
             _DO[did.screen.kind](self, did, did.screen)
-        self.press("space")
 
     def press(self, key: str, ms: float = 0.0) -> None:
         """Press a key `ms` of the robot's time after the screen has changed."""
