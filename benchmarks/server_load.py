@@ -5,6 +5,9 @@ those of the clients. The bare application is ASGI alone: it writes the same row
 transaction a request, each on the disk before it answers, and checks nothing. The two, each in a process of its own and on the disk
 of --folder, take turns, so that whatever else the machine does slows both; the goal is a ratio of their 99th percentiles. Then 32
 clients send without a pause, which gives the most requests a second.
+
+With --processes N only that is measured, of N server processes on one database: SQLite's file, or PostgreSQL by
+--database postgresql://user@host/name.
 """
 
 import argparse
@@ -23,7 +26,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -145,6 +148,34 @@ async def measure(
     return high["gardenpath"] / high["bare"]
 
 
+async def most(servers: list[tuple[int, int]], machine: experiment.Robot, seconds: float) -> None:
+    """Print how many requests a second servers of one study answer, each to as many of 32 clients."""
+    clients = [Client(servers[n % len(servers)][0]) for n in range(32)]
+    for n, client in enumerate(clients):
+        await client.open(machine, f"load-{n}", 400)
+    before = sum(cpu(process) for _, process in servers)
+    times: list[float] = []
+    begun = time.perf_counter()
+    await asyncio.gather(*(client.hurry(begun + seconds, times) for client in clients))
+    told(f"32 without a pause, {len(servers)} server(s)", times, time.perf_counter() - begun)
+    used = 1000 * (sum(cpu(process) for _, process in servers) - before) / len(times)
+    print(f"{'computing':34} {used:.2f} CPU-ms a request, {os.getloadavg()[0]:.1f} processes wanted to run")
+
+
+@contextmanager
+def served(call: list[str]) -> Iterator[tuple[int, int]]:
+    """Serve a study from a process of its own; give its port and its process."""
+    with subprocess.Popen(call, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        try:
+            yield (
+                next(int(line.rpartition(":")[2].strip("/\n")) for line in server.stdout if "participants" in line),
+                server.pid,
+            )
+        finally:
+            server.terminate()
+
+
 def cpu(process: int) -> float:
     """Return the seconds that a process has computed (Linux)."""
     cells = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
@@ -222,26 +253,22 @@ def main() -> None:
     options.add_argument("--sessions", type=int, default=500)
     options.add_argument("--seconds", type=float, default=20)
     options.add_argument("--folder", help="where the database lies; a temporary folder when left out")
+    options.add_argument("--processes", type=int, help="measure so many server processes on one database")
+    options.add_argument("--database", default="", help="with --processes: PostgreSQL, by its address")
     given = options.parse_args()
     with tempfile.TemporaryDirectory(dir=given.folder) as place:
         folder = Path(shutil.copytree(EXAMPLE, Path(place) / "study"))
         machine = experiment.robot(experiment.version_files(study.load(folder)), seed=1)
         database.Database(database.sqlite_url(Path(place) / "bare.sqlite")).engine.dispose()  # the same tables
         call = [sys.executable, "-m", "gardenpath.cli.main", "serve", str(folder / "study.toml"), "--port", "0"]
-        with (
-            bare_server(Path(place) / "bare.sqlite", folder / "data" / "study.sqlite") as bare,
-            subprocess.Popen(call, stdout=subprocess.PIPE, text=True) as server,
-        ):
-            assert server.stdout is not None
-            try:
-                port = next(
-                    int(line.rpartition(":")[2].strip("/\n")) for line in server.stdout if "participants" in line
-                )
-                ratio = asyncio.run(
-                    measure({"gardenpath": (port, server.pid), "bare": bare}, machine, given.sessions, given.seconds)
-                )
-            finally:
-                server.terminate()
+        if given.processes:
+            call += ["--database", given.database] if given.database else []
+            with ExitStack() as stack:
+                servers = [stack.enter_context(served(call)) for _ in range(given.processes)]
+                asyncio.run(most(servers, machine, given.seconds))
+            return
+        with bare_server(Path(place) / "bare.sqlite", folder / "data" / "study.sqlite") as bare, served(call) as ours:
+            ratio = asyncio.run(measure({"gardenpath": ours, "bare": bare}, machine, given.sessions, given.seconds))
     print(
         f"goal: 99th percentile at most {GOAL:g} times the bare application's at {given.sessions} live sessions: "
         f"{ratio:.2f}, {'met' if ratio <= GOAL else 'MISSED'}"

@@ -1,6 +1,7 @@
 """What tests share: the example study in a folder of its own, its versions, its results, and the real data where they are."""
 
 import contextlib
+import gc
 import io
 import logging
 import os
@@ -124,3 +125,9 @@ def real_data() -> Path:
     if not DATA.is_dir():
         pytest.skip(f"the real data sets are not at {DATA}")
     return DATA
+
+
+def pytest_collection_finish() -> None:
+    """As commands do: what is loaded by now stays, and tables are made of many objects that do not refer to each other in circles."""
+    gc.freeze()
+    gc.set_threshold(100_000)

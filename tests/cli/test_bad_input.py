@@ -96,6 +96,16 @@ def test_a_port_in_use_is_named(study_folder: Path) -> None:
     assert not (study_folder / "data").exists()
 
 
+def test_a_fault_in_every_line_fills_no_screen(tmp_path: Path) -> None:
+    rows = "".join(f"It was {k}.\tIt were {k}.\tone phenomenon {k}\n" for k in range(300))
+    (tmp_path / "en.tsv").write_text("grammatical\tungrammatical\tphenomenon\n" + rows)
+    ran = run_here("gardenpath convert en.tsv items.jsonl", tmp_path)
+    said = ran.said.splitlines()
+    assert ran.code == 1
+    assert len(said) == 51
+    assert said[-1] == "... and 548 more; --debug shows all 598"
+
+
 def test_debug_shows_the_traceback(study_folder: Path) -> None:
     code, said = run(study_folder, "--debug", "design", "nothing.toml")
     assert code != 0

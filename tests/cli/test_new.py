@@ -11,7 +11,7 @@ from gardenpath import analysis, experiment, stimuli, study
 from gardenpath.cli.main import cli
 from gardenpath.experiment.new_studies import PLACEHOLDER, kinds
 
-from ..conftest import ROOT, commands, run_line
+from ..conftest import ROOT, commands, run_here
 
 MEASURED = {
     "spr": "region_times",
@@ -89,7 +89,7 @@ def test_the_commands_of_its_readme_run_one_after_the_other(tmp_path: Path) -> N
     lines = [line for line in commands(tmp_path / "study" / "README.md") if " serve " not in line]
     assert [line.split()[1] for line in lines] == ["check", "design", "simulate", "collect", "analyse"]
     for line in lines:
-        one = run_line(line, tmp_path / "study")
+        one = run_here(line, tmp_path / "study")
         assert one.code == 0, f"{line}\n{one.printed}{one.said}"
     assert "attraction" in (tmp_path / "study" / "simulated" / "results" / "results.md").read_text("utf-8")
 

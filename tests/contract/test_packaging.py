@@ -176,3 +176,22 @@ def test_every_dependency_has_a_line_in_decisions() -> None:
         name = re.match(r"[A-Za-z0-9_-]+", need)
         assert name is not None
         assert f"`{name.group()}`" in decisions, f"{name.group()}: say in docs/decisions.md what it is for"
+
+
+def test_the_index_of_decisions_lists_every_theme_and_decision() -> None:
+    import re
+
+    text = (ROOT / "docs" / "decisions.md").read_text()
+    index = dict(re.findall(r"^\| \[(.+?)\]\(#.+?\) \| (.+) \|$", text, re.MULTILINE))
+    index.pop("Dependencies")
+    themes = re.split(r"^## ", text, flags=re.MULTILINE)[2:]
+    decided = {
+        theme.partition("\n")[0]: [
+            " ".join(title.split()).rstrip(":")
+            for title in re.findall(r"^\*\*(.+?)\*\*", theme, re.MULTILINE | re.DOTALL)
+        ]
+        for theme in themes
+    }
+    assert decided == {theme: titles.split(" · ") for theme, titles in index.items()}
+    dated = re.findall(r"^\*\*.+?\*\*(?: \(2026-\d\d-\d\d)?", text, re.MULTILINE | re.DOTALL)
+    assert not [title for title in dated if not title.endswith(tuple("0123456789"))]

@@ -1,0 +1,103 @@
+"""CPU-seconds and memory of the commands for which people wait: python benchmarks/commands.py [FOLDER]
+
+demo     align, analyse and report on the demo (made by `gardenpath demo` in FOLDER/demo where it is not there)
+nl       analyse on a study of BLiMP-NL's size: 84 paradigms of 9 items, 90 participants, 22,680 ratings, 267,420 words read
+blimp    check on 67,000 generated pairs
+"""
+
+import argparse
+import csv
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "minimal-pairs"
+ALIGNED = ["align*", "lag_profile", "collinearity", "surprisal_effects", "heldout", "delta_*", "rating_correlations"]
+COPIES = 7  # of the example's 12 paradigms
+
+
+def spent(folder: Path, *arguments: str) -> tuple[float, float]:
+    """Return CPU-seconds and peak memory (MB) of a command of its own process."""
+    call = [sys.executable, "-m", "gardenpath.cli.main", *arguments]
+    with subprocess.Popen(call, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in (0, 1):  # check ends with 1 where it finds faults
+        raise SystemExit(f"{' '.join(call)}: exit {process.returncode}")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def report(name: str, folder: Path, *arguments: str, times: int, without: Sequence[str] = ()) -> None:
+    """Print the least of several runs; `without` are results that are removed first."""
+    runs = []
+    for _ in range(times):
+        for pattern in without:
+            for path in folder.glob(pattern):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        runs.append(spent(folder, *arguments))
+    seconds, memory = min(runs)
+    print(f"{name:8} gardenpath {' '.join(arguments):75} {seconds:6.1f} CPU-s {memory:6.0f} MB", flush=True)
+
+
+def demo(folder: Path, times: int) -> None:
+    """Time what comes after the demo's sessions."""
+    if not (folder / "demo").exists():
+        spent(folder, "demo")
+    at, out = folder / "demo", ("--study", "study.toml", "-o", "results")
+    report(
+        "demo", at, "align", "tables", "scores", *out, times=times, without=[f"results/{name}.csv*" for name in ALIGNED]
+    )
+    report("demo", at, "report", "study.toml", "-o", "report.html", "--force", times=times)
+    report("demo", at, "analyse", "tables", "--study", "study.toml", "-o", "again", times=times, without=["again"])
+
+
+def nl(folder: Path, times: int) -> None:
+    """Time a study of the example's kind, seven times as large."""
+    at = folder / "nl"
+    if not at.exists():
+        at.mkdir(parents=True)
+        with (EXAMPLE / "items.csv").open(encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        with (at / "items.csv").open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, rows[0])
+            writer.writeheader()
+            for k in range(COPIES):
+                copied = dict.fromkeys(("paradigm", "item"), f"_{k}") | {"phenomenon": f"_{k // 2}"}
+                for row in rows:
+                    changed = {name: row[name] + mark for name, mark in copied.items()}
+                    another = row["sentence"].rstrip(".") + f"{k}."  # nobody may read a sentence twice
+                    writer.writerow(row | changed | {"sentence": another})
+        shutil.copy(EXAMPLE / "study.toml", at)
+        spent(at, "design", "study.toml")
+        spent(at, "simulate", "study.toml", "--participants", "90", "--seed", "1", "-o", "data")
+        spent(at, "collect", "data", "-o", "tables")
+    report("nl", at, "analyse", "tables", "--study", "study.toml", "-o", "results", times=times, without=["results"])
+
+
+def blimp(folder: Path, times: int) -> None:
+    """Time the checks of BLiMP's 67 paradigms of 1,000 pairs."""
+    if not (folder / "blimp.jsonl").exists():
+        spent(folder, "generate", "en/blimp.toml", "-n", "1000", "--seed", "1", "-o", "blimp.jsonl")
+    report("blimp", folder, "check", "blimp.jsonl", times=times)
+
+
+def main() -> None:
+    """Print a line a command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("build/commands"))
+    parser.add_argument("--only", choices=["demo", "nl", "blimp"])
+    parser.add_argument("--times", type=int, default=3, help="runs of each, of which the least is printed")
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    print(time.strftime("%Y-%m-%d"), f"{os.cpu_count()} CPUs, Python {sys.version.split()[0]}")
+    for part in (demo, nl, blimp):
+        if arguments.only in (None, part.__name__):
+            part(arguments.folder.resolve(), arguments.times)
+
+
+if __name__ == "__main__":
+    main()
