@@ -40,7 +40,7 @@ JUDGED_BY = ("responses", "items", "demographics", "replacements")  # who and wh
     "--slopes/--no-slopes",
     default=True,
     show_default=True,
-    help="Let the effect of surprisal vary over participants; minutes instead of seconds from 100,000 readings on.",
+    help="Let the effect of surprisal vary over participants; two to three times as long.",
 )
 @click.option("--despite-failure", is_flag=True, help="Fit models though the alignment self-test has failed.")
 @click.option(
@@ -131,7 +131,7 @@ def command(
         },
     )
     results = analysis.align(inputs, analysis.AlignOptions(settings=settings, **parameters))
-    notes = analyse.noted(settings) | {"gam": settings.gam, "rated": settings.rated} | parameters
+    notes = analyse.noted(settings) | parameters
     analyse.write_all(results, out, places, notes, parquet)
     if len(results.get(CURVES, ())):
         figure_style.save(surprisal_figures.smooth_figure(results[CURVES]), CURVES, pictures)

@@ -1,4 +1,4 @@
-"""What participants are told where study.toml says nothing: one file of texts a task, all languages in each."""
+"""What participants are told where study.toml says nothing: files of one task in several languages, or of one language."""
 
 import json
 import re
@@ -16,6 +16,7 @@ RIGHT_TO_LEFT_SCRIPTS = frozenset(["adlm", "arab", "hebr", "mand", "nkoo", "rohg
 TEXTS = "gardenpath.experiment.texts"
 ENGLISH = "en"
 START = "start"  # what `gardenpath new` puts into study.toml, where it is changed
+LONGEST_TAG = 3  # letters of a language
 LAB = "lab"  # within a language: what the lab says instead of the page, or beside it
 
 
@@ -37,8 +38,7 @@ def languages() -> list[str]:
 
 def names() -> list[str]:
     """Return the names of the files of texts that participants read, which are the sections of a file of one's own."""
-    entries = (entry.name for entry in files(TEXTS).iterdir())
-    return sorted(name.removesuffix(".toml") for name in entries if name.endswith(".toml") and name != f"{START}.toml")
+    return sorted(name for name in _stems() if name != START and not _is_tag(name))
 
 
 @dataclass(frozen=True)
@@ -170,6 +170,22 @@ def _tag(language: str) -> str:
     return language.partition("-")[0]
 
 
+def _stems() -> list[str]:
+    entries = (entry.name for entry in files(TEXTS).iterdir())
+    return [name.removesuffix(".toml") for name in entries if name.endswith(".toml")]
+
+
+def _is_tag(stem: str) -> bool:
+    """Whether a file holds all texts of a language, and not one task's in several."""
+    return len(stem) <= LONGEST_TAG
+
+
 @cache
 def _file(name: str) -> Mapping[str, Mapping[str, Any]]:
-    return tomllib.loads((files(TEXTS) / f"{name}.toml").read_text("utf-8"))
+    """Return the texts of a task, or of the whole session, by language."""
+    by_language = _toml(name)
+    return by_language | {tag: own[name] for tag in _stems() if _is_tag(tag) and name in (own := _toml(tag))}
+
+
+def _toml(stem: str) -> dict[str, Any]:
+    return tomllib.loads((files(TEXTS) / f"{stem}.toml").read_text("utf-8"))
