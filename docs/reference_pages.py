@@ -179,6 +179,9 @@ def schema() -> str:
     # Roles share a type: what is said of the last would be said of all, so that of targets comes last.
     describe(made, "")
     describe(made["$defs"]["RoleSection"], "procedure.target.")
+    for section in made["$defs"].values():  # editors show what a section is; its Python example is not for them
+        if "description" in section:
+            section["description"] = section["description"].partition(">>>")[0].strip()
     return json.dumps(made, ensure_ascii=False, indent=2) + "\n"
 
 

@@ -296,9 +296,6 @@ class Design(study.DesignSection):
                 yield self._written(PRACTICE, PRACTICE, n, section, materials)
                 continue
             trial = self._written(PRACTICE, PRACTICE, n, section.sentence, materials)
-            sentence = trial.shown[0][1]
-            if section.alternatives is not None:
-                sentence = replace(sentence, alternatives=tuple(section.alternatives.split()))
             question = None
             if section.question is not None and section.answer is not None:
                 choices = tuple(section.choices) or study.polar_answers.yes_no(trial.item.language)
@@ -308,8 +305,10 @@ class Design(study.DesignSection):
                     else study.polar_answers.as_yes_no(section.answer, trial.item.language)
                 )
                 question = Question(section.question, {PRACTICE: answer}, choices)
-            sentences = {PRACTICE: sentence}
-            item = replace(trial.item, sentences=sentences, question=question, extra=dict(section.columns))
+            sentences = {PRACTICE: _practised(section)}
+            item = replace(
+                trial.item, sentences=sentences, question=question, extra=dict(section.columns), context=section.context
+            )
             yield replace(trial, item=item, shown=tuple(sentences.items()))
 
     def _attention(self, materials: Materials) -> Iterator[Trial]:
@@ -332,6 +331,13 @@ class Design(study.DesignSection):
         language = materials.items[0].language if materials.items else "en"
         item = Item(f"{role}-{number}", role, sentences, language)
         return Trial(role, item, tuple(sentences.items()), expected=expected or {})
+
+
+def _practised(section: study.PracticeSection) -> Sentence:
+    """Return a practice sentence with its words as they are stated."""
+    text, regions = marked_csv.parse(section.sentence)
+    alternatives = None if section.alternatives is None else tuple(section.alternatives.split())
+    return Sentence(text, regions, marked_csv.words_in(text, section.segmentation or ""), alternatives=alternatives)
 
 
 def _asked(trial: Trial, names: Sequence[str], needing: Mapping[str, Sequence[str]]) -> Trial:
@@ -395,6 +401,12 @@ def _written_faults(design: Design) -> Iterator[str]:
         for n, section in enumerate(design.practice, start=1)
     ]
     written += [("attention", n, section.sentence) for n, section in enumerate(design.attention, start=1)]
+    for n, section in enumerate(design.practice, start=1):
+        try:
+            if isinstance(section, study.PracticeSection):
+                _practised(section)
+        except ValueError as error:
+            yield f"practice {n}: {error}"
     for what, n, texts in written:
         count = 1 if isinstance(texts, str) else len(texts)
         if count != (len(SIDES) if pair else 1) or (not pair and not isinstance(texts, str)):

@@ -94,6 +94,7 @@ class AttentionSection:
 class PracticeSection:
     """A practice sentence with what tasks need of it: a comprehension question, its right answer and the answers to choose from,
     `alternatives` with spaces between, and the free `columns` of items. Without `choices` the answers are yes and no.
+    `context` is shown before it; `segmentation` is the sentence with a space after each word, where a language writes none.
 
     >>> PracticeSection("Who slept?", "Who slept?", "the boy", ["she", "the boy"]).answer
     'the boy'
@@ -106,6 +107,8 @@ class PracticeSection:
     choices: list[str] = field(default_factory=list)
     alternatives: str | None = None
     columns: dict[str, str] = field(default_factory=dict)
+    segmentation: str | None = None
+    context: str | None = None
 
     def __post_init__(self) -> None:
         both = (self.question is None) == (self.answer is None)

@@ -7,7 +7,8 @@
 `[ever]` is the critical region, `{No}` the cue, `[name|text]` any other region; regions may nest; a backslash
 makes the next character ordinary. Comma, semicolon or tab separates, whichever the header uses. A column of any other name is
 kept with the item, under `name (condition)` where its conditions differ in it: a factor of items, or what a task needs to know
-(`lexicality`); a name that is nearly one of ours is taken for a slip. `choices` gives the answers to a `question`, with bars
+(`lexicality`); a name that is nearly one of ours is taken for a slip. `critical` holds the critical region of a sentence without
+marks, which stands in it once. `choices` gives the answers to a `question`, with bars
 between them (`Anna | Peter`), on any row of its item; without it they are yes and no in the item's language. `segmentation` is the
 sentence once more with a space after each word, where a language writes none. Two columns say
 something of the whole paradigm, on any row of it:
@@ -40,6 +41,7 @@ NAMES = ("paradigm", "phenomenon", "item", "condition", "language")
 REQUIRED = ("paradigm", "phenomenon", "item", "condition", "sentence")
 OPTIONAL = (
     "language",
+    "critical",
     "context",
     "question",
     "answer",
@@ -125,6 +127,7 @@ def _add(rows: Rows, place: SourceLine, header: Sequence[str], cells: Sequence[s
         return rows.fault(place, message, row["paradigm"], row["item"], row["condition"])
     try:
         sentence, regions = parse(row["sentence"])
+        regions = _with_critical(sentence, regions, row.get("critical", ""))
         segmentation = words_in(sentence, row.get("segmentation", ""))
         waivers = _waivers(row.get("waive", ""))
         choices = _choices(row.get("choices", ""))
@@ -158,6 +161,27 @@ def _add(rows: Rows, place: SourceLine, header: Sequence[str], cells: Sequence[s
         )
     )
     return None
+
+
+def _with_critical(sentence: str, regions: tuple[Region, ...], cell: str) -> tuple[Region, ...]:
+    """Return the regions with the critical one that a cell states; it stands in the sentence once, as whole words if it can."""
+    if not cell:
+        return regions
+    marked = [sentence[region.start : region.end] for region in regions if region.name == CRITICAL]
+    if marked:
+        if marked == [cell]:
+            return regions
+        raise ValueError(f"critical is {cell!r}, and the sentence marks [{']['.join(marked)}]; expected one of the two")
+    exact = re.escape(cell)
+    places = [*re.finditer(rf"(?<!\w){exact}(?!\w)", sentence)] or [*re.finditer(exact, sentence)]
+    if len(places) != 1:
+        found = f"{len(places)} times" if places else "nowhere"
+        raise ValueError(
+            f"critical is {cell!r}, which stands {found} in {sentence!r}; expected words of the sentence that stand there once, "
+            "or [ ] around them in the sentence"
+        )
+    region = Region(CRITICAL, *places[0].span())
+    return tuple(sorted((*regions, region), key=lambda r: (r.start, -r.end)))
 
 
 def words_in(sentence: str, cell: str) -> tuple[tuple[int, int], ...] | None:

@@ -458,6 +458,29 @@ def test_what_is_wrong_with_a_practice_sentence_is_said_of_its_own_kind(
     assert len(caught.value.faults) <= 2
 
 
+WRITTEN = """\
+[{ sentence = "我昨天看了书。", segmentation = "我 昨天 看 了 书。", context = "昨天下雨。", alternatives = "a b c d e" }]"""
+
+
+def test_a_practice_sentence_has_words_and_context_like_any_item(study_folder: Path) -> None:
+    version, *_ = stimuli.design(_practising(study_folder, WRITTEN), **ASKS)
+    trial = version.trials[version.order(0)[0]]
+    assert [word.text for word in trial.shown[0][1].words()] == ["我", "昨天", "看", "了", "书。"]
+    assert (trial.item.context, trial.shown[0][1].alternatives) == ("昨天下雨。", ("a", "b", "c", "d", "e"))
+
+
+@pytest.mark.parametrize(
+    ("changed", "fault"),
+    [
+        ("看 了 书。", "practice 1: segmentation has '看' where the sentence goes on '我昨天看了书。'"),
+        ("我昨天 看了 书。", "practice 1: "),
+    ],
+)
+def test_words_of_a_practice_sentence_that_do_not_fit_are_named(study_folder: Path, changed: str, fault: str) -> None:
+    with pytest.raises(study.DataError, match=fault):
+        stimuli.design(_practising(study_folder, WRITTEN.replace("我 昨天 看 了 书。", changed)), **ASKS)
+
+
 def test_a_question_in_practice_asks_about_one_sentence() -> None:
     asked = study.PracticeSection("She slept.", "Did she sleep?", "yes")
     plan = Design({"grammatical": 1, "ungrammatical": 1}, versions=2, trial="pair", practice=[asked])

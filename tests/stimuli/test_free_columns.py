@@ -29,6 +29,41 @@ def test_free_columns_come_back_from_our_formats(tmp_path: Path, name: str) -> N
     assert stimuli.read(tmp_path / name) == materials
 
 
+def test_the_critical_region_may_stand_in_a_column_of_its_own(tmp_path: Path) -> None:
+    header, row = "paradigm,phenomenon,item,condition,sentence,critical\n", "v,v,{},only,{},{}\n"
+    same = [
+        ("1", "[He] ate bread.", "He"),
+        ("2", "太郎が[りんごを]食べた。", "りんごを"),
+        ("3", "She heard [he] had left.", "he"),
+        ("4", "A cat.", ""),
+    ]
+    plain = [row.format(n, sentence.replace("[", "").replace("]", ""), critical) for n, sentence, critical in same]
+    marked = [row.format(n, sentence, "") for n, sentence, _ in same]
+    both = [row.format(*cells) for cells in same]
+    read_as = [read(tmp_path, header + "".join(rows)) for rows in (plain, marked, both)]
+    assert read_as[0] == read_as[1] == read_as[2]
+    assert [len(item.sentences["only"].regions) for item in read_as[0].items] == [1, 1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "critical", "fault"),
+    [
+        (
+            "The dog saw the dog.",
+            "dog",
+            "critical is 'dog', which stands 2 times in 'The dog saw the dog.'; expected words",
+        ),
+        ("The dog barks.", "bark loud", "which stands nowhere in 'The dog barks.'"),
+        ("The [dog] barks.", "barks", r"critical is 'barks', and the sentence marks \[dog\]; expected one of the two"),
+    ],
+)
+def test_a_critical_region_that_cannot_be_found_is_a_fault(
+    tmp_path: Path, sentence: str, critical: str, fault: str
+) -> None:
+    with pytest.raises(study.DataError, match=fault):
+        read(tmp_path, f"paradigm,phenomenon,item,condition,sentence,critical\nv,v,1,only,{sentence},{critical}\n")
+
+
 def test_free_columns_come_back_from_a_table_for_pcibex(tmp_path: Path) -> None:
     materials = read(tmp_path, HEADER + ROWS)
     lost = stimuli.write(materials, tmp_path / "table.csv", format="pcibex")
