@@ -69,7 +69,7 @@ def complete(
     faults = [
         f"table {name}: session {session!r} is not in table sessions; expected each session there"
         for name, frame in tables.items()
-        for session in sorted(set(frame["session"]) - known)
+        for session in sorted({*frame["session"].unique()} - known)
     ]
     if faults:
         raise DataError(faults)
