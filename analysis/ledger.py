@@ -26,12 +26,14 @@ class Ledger:
         """
         number = 1 + max((int(str(row["step"])) for row in self.rows), default=-1)
         for name, (frame, keep) in kept.items():
-            of = frame["condition"].to_numpy(dtype=object) if "condition" in frame else None
+            of, conditions = (
+                pd.factorize(frame["condition"], sort=True) if "condition" in frame else (None, pd.Index([]))
+            )
             kept_rows = keep.loc[frame.index].to_numpy(dtype=bool)
             people = pd.factorize(frame["participant"])[0] if "participant" in frame else None
-            for condition in [ALL, *sorted(set(of) if of is not None else [])]:
+            for code, condition in enumerate([ALL, *conditions], start=-1):
                 self.rows.append({"step": number, "table": name, "condition": condition, "rule": rule})
-                self.rows[-1] |= _counts(condition == ALL or of == condition, kept_rows, people)
+                self.rows[-1] |= _counts(condition == ALL or of == code, kept_rows, people)
         return [frame[keep] for frame, keep in kept.values()]
 
     def table(self, name: str = "exclusions") -> pd.DataFrame:
@@ -69,7 +71,7 @@ def complete(
     faults = [
         f"table {name}: session {session!r} is not in table sessions; expected each session there"
         for name, frame in tables.items()
-        for session in sorted(set(frame["session"]) - known)
+        for session in sorted({*frame["session"].unique()} - known)
     ]
     if faults:
         raise DataError(faults)

@@ -223,12 +223,24 @@ def write_sidecar(
         "command": command,
         "seed": seed,
         "versions": versions(),
-        "inputs": {Path(path).name: sha256(path) for path in inputs},
+        "inputs": {Path(path).name: _digest(path, *_state(path)) for path in inputs},
         **(notes or {}),
     }
     sidecar = output.with_name(f"{output.name}.meta.json")
     write_text(sidecar, json.dumps(meta, indent=2, ensure_ascii=False) + "\n")
     return sidecar
+
+
+def _state(path: str | Path) -> tuple[int, int, int]:
+    """Return what differs once a file is written again."""
+    state = os.stat(path)
+    return state.st_ino, state.st_mtime_ns, state.st_size
+
+
+@functools.lru_cache(maxsize=64)
+def _digest(path: str | Path, *state: int) -> str:
+    """Return a file's hash: a command writes dozens of tables made from the same inputs."""
+    return sha256(path)
 
 
 def read_sidecar(output: str | Path) -> dict[str, object]:

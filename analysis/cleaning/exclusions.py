@@ -53,7 +53,7 @@ def left_in(
     readings, responses = complete(
         sessions, ledger, with_models=with_models(rules), readings=readings, responses=responses
     )
-    counted = sessions[sessions["session"].isin({*readings["session"], *responses["session"]})]
+    counted = sessions[sessions["session"].isin({*readings["session"].unique(), *responses["session"].unique()})]
     for rule, left_out in _items_left_out(items, rules, replacements).items():
         parts = {
             name: (part, ~part["item"].isin(left_out))
@@ -67,7 +67,7 @@ def left_in(
         readings, responses = _only(rule, "session", set(counted.loc[kept, "session"]), readings, responses, ledger)
         if readings.empty and responses.empty:
             raise DataError(f"{NOBODY} {len(counted)} sessions: the last go by {rule!r}; check [analysis.exclude]")
-    counted = counted[counted["session"].isin({*readings["session"], *responses["session"]})]
+    counted = counted[counted["session"].isin({*readings["session"].unique(), *responses["session"].unique()})]
     people = participants(readings, responses, counted, min_rt=min_rt, max_rt=max_rt)
     prompts = participant_prompts(responses, items)
     responses = answered(responses, ledger)

@@ -109,6 +109,11 @@ def entering(
     return {key: rows for key, rows in trials.items() if len(rows)}
 
 
+def narrow(entered: pd.DataFrame, *more: str) -> pd.DataFrame:
+    """Return trials with `more` columns and those of each model's fixed and random effects: parts of few columns are cut faster."""
+    return entered[[name for name in entered if name in (*more, TERM, "participant", "item", *COVARIATES)]]
+
+
 def _models(
     measured: Mapping[Measured, pd.DataFrame],
     unit: list[str],
@@ -117,20 +122,21 @@ def _models(
     forms: Mapping[str, Sequence[str]],
     smallest: Smallest | None,
 ) -> pd.DataFrame:
-    fits = []
+    fits, places = [], []
     for (measure, region, prompt), frame in measured.items():
-        for names, rows in frame.groupby(unit, sort=True):
+        for names, rows in narrow(frame, *unit, measure, RAW[measure]).groupby(unit, sort=True):
             place: dict[str, Any] = dict(zip(unit, map(str, names), strict=True))
             place |= {"measure": measure, "region": region, "prompt": prompt}
             for form in forms[measure]:
                 model, estimated = _effect(rows, measure, RANDOM[measure][form], engine)
                 if estimated and "raw" in TABLES[table].names:
                     model = _described(model, estimated, rows, measure, form, engine)
-                fits.append(model.assign(**place, random=form))
+                fits.append(model)
+                places += [{**place, "random": form}] * len(model)
     columns = TABLES[table].names
     if not fits:
         return check(pd.DataFrame(columns=columns), table)
-    models = adjusted(pd.concat(fits, ignore_index=True))
+    models = adjusted(pd.concat(fits, ignore_index=True).join(pd.DataFrame(places)))
     tested = models[models["term"] == TERM]
     varying = tested[tested["random"] == SLOPES]
     models = models.assign(mde=detectable(tested), **equivalence(varying, smallest or {}, varying["term"]))
@@ -150,8 +156,8 @@ def _effect(
 ) -> tuple[pd.DataFrame, Estimated | None]:
     """Return the fixed effects and, where the model could be fitted, the fit."""
     others = covariates(rows) if response not in ("z", "rating") else []
-    used = [response, TERM, "participant", "item", *others]
-    centred = rows[used].assign(**{name: rows[name] - rows[name].mean() for name in others})
+    used = {name: rows[name] for name in (response, TERM, "participant", "item")}
+    centred = pd.DataFrame(used | {name: rows[name] - rows[name].mean() for name in others})
     fixed = " + ".join([TERM, *others])
     formulas = [f"{response} ~ {fixed} + {form}" for form in random]
     lacks = engine_named(engine).lacks

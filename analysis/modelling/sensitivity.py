@@ -11,7 +11,7 @@ from gardenpath.study.config import COVARIATES, EVERY_TIME
 from gardenpath.study.engines import Engine
 
 from ..measuring.ratings_and_times import SENTENCE_WIDE, region_times
-from .grammaticality import TERM, effect, entering
+from .grammaticality import TERM, effect, entering, narrow
 
 EVERYBODY, UNFLAGGED = "all", "not flagged"
 NO_CUTOFF = "none"
@@ -111,7 +111,7 @@ class _Fits:
     ) -> list[dict[str, Any]]:
         """Return a choice for each phenomenon, with the number of its fit."""
         choices = []
-        for phenomenon, part in rows.groupby("phenomenon", sort=True):
+        for phenomenon, part in narrow(rows, "phenomenon", "words", response).groupby("phenomenon", sort=True):
             words = float(part["words"].mean()) if choice["measure"] == "log_rt" else None
             more = {"phenomenon": phenomenon, "declared": declared, "fit": len(self.wanted), "words": words}
             choices.append({**choice, **more})

@@ -1,11 +1,15 @@
 """Tables are checked column by column, and every fault of a table is named at once."""
 
 import csv
+import hashlib
 import io
+import tempfile
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gardenpath import study
 from gardenpath.study.formula_columns import with_formula_columns
@@ -100,11 +104,37 @@ def test_the_sidecar_names_command_versions_inputs_and_seed(tmp_path: Path) -> N
     assert {"python", "pandas", "numpy"} <= meta["versions"].keys()
 
 
+def test_a_sidecar_has_the_hash_that_an_input_has_now(tmp_path: Path) -> None:
+    source, output = tmp_path / "given.csv", tmp_path / "made.csv"
+    for text in ("a\n", "b\n"):
+        study.files.write_text(source, text)
+        study.files.write_sidecar(output, command="by hand", inputs=[source])
+        hashes = study.files.read_sidecar(output)["inputs"]
+        assert hashes == {"given.csv": hashlib.sha256(text.encode()).hexdigest()}
+
+
 def test_a_ragged_row_is_named(tmp_path: Path) -> None:
     path = tmp_path / "conditions.csv"
     path.write_text("paradigm,condition,factor,level\nnpi,a,f,x\nnpi,b,f,y,z\n")
     with pytest.raises(study.DataError, match=r"conditions.csv, line 3: 5 cells, expected 4 as in the header"):
         study.read(tmp_path, "conditions")
+
+
+CELLS = st.text("a1 '#\\=é𝄞\x0b\u2028\x85", max_size=3) | st.sampled_from(["NA", "nan", "010"])
+ROWS = st.integers(2, 4).flatmap(lambda k: st.lists(st.lists(CELLS, min_size=k, max_size=k), min_size=2, max_size=4))
+
+
+@given(ROWS, st.sampled_from(",;\t"), st.sampled_from(["", "\n"]))
+def test_a_file_without_quotes_is_read_as_the_same_file_with_them(
+    rows: list[list[str]], separator: str, end: str
+) -> None:
+    tables = []
+    for mark in ("", '"'):
+        text = "\n".join(separator.join(f"{mark}{cell}{mark}" for cell in ["h", *row]) for row in rows) + end
+        with tempfile.TemporaryDirectory() as folder:
+            study.files.write_text(f"{folder}/cells.csv", text)
+            tables.append(study.table_files.read_csv(f"{folder}/cells.csv", separator))
+    pd.testing.assert_frame_equal(*tables)
 
 
 def test_a_missing_table_is_named_with_what_a_row_of_it_is(tmp_path: Path) -> None:
