@@ -170,7 +170,7 @@ class _Lexicon:
 def _moments(values: list[float]) -> tuple[float, float]:
     """Return mean and variance (n - 1)."""
     mean = sum(values) / len(values)
-    return mean, sum((value - mean) ** 2 for value in values) / max(len(values) - 1, 1)
+    return mean, sum([(value - mean) ** 2 for value in values]) / max(len(values) - 1, 1)
 
 
 def _standardised(a: tuple[float, float], b: tuple[float, float]) -> float:

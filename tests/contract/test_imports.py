@@ -94,6 +94,19 @@ def test_materials_that_need_no_table_load_no_pandas() -> None:
     assert said.strip() == "False"
 
 
+def test_check_without_norms_loads_no_pandas() -> None:
+    """A quarter of a second and 40 MB, for a table that only norms have."""
+    items = ROOT / "examples" / "minimal-pairs" / "items.csv"
+    code = (
+        "import sys\nfrom gardenpath.cli.main import cli\n"
+        f"try: cli.main(['check', {str(items)!r}])\nexcept SystemExit: pass\n"
+        "print('LOADED', 'pandas' in sys.modules)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "paradigm" in said
+    assert said.rstrip().endswith("LOADED False")
+
+
 def test_no_module_bears_the_name_of_a_public_function() -> None:
     import importlib
 
