@@ -112,7 +112,7 @@ def _serve(
 ) -> None:
     from gardenpath import study
 
-    for module in ("starlette", "uvicorn"):
+    for module in ("starlette", "uvicorn", "markdown_it"):
         study.errors.require(module, "online")
     from gardenpath.experiment.server import routes
 

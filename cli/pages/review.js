@@ -212,7 +212,8 @@ async function begin() {
   }
   document.title = `Review, ${state.reviewer}`;
   at("title").textContent = state.title;
-  at("guidelines").textContent = state.guidelines;
+  at("guidelines").innerHTML = state.guidelines; // rendered by us from Markdown, without HTML of its own
+  for (const link of at("guidelines").querySelectorAll("a")) link.target = "_blank";
   const keys = state.blind
     ? [["y n", "acceptable, or not"]]
     : [["1 2 3 4", "tick what holds"], ["a", "accept"], ["e", "edit; Ctrl+Enter saves"], ["d", "drop, then 1 to 5, or o for another reason"]];

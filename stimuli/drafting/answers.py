@@ -21,17 +21,7 @@ BAD = (
     *("fout", "onjuist", "ongrammaticaal"),
     *("falsch", "inkorrekt", "ungrammatisch"),
     *("incorrecto", "incorrecta", "agramatical", "inaceptable", "mal"),
-    *(
-        "incorrecte",
-        "inacceptable",
-        "scorretto",
-        "scorretta",
-        "sbagliato",
-        "incorreto",
-        "incorreta",
-        "errado",
-        "incorect",
-    ),
+    *("incorrecte", "inacceptable", "scorretto", "scorretta", "sbagliato", "incorreto", "incorreta", "errado"),
     *("fel", "feil", "forkert", "niepoprawnie", "niepoprawne", "špatně", "helytelen", "yanlış"),
     *("неправильно", "неверно", "错误", "錯誤", "不正确", "不正確", "誤り", "誤", "خطأ", "לא נכון", "गलत"),
 )

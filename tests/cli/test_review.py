@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment, stimuli, study
-from gardenpath.cli.reviewing import Refused, Review
+from gardenpath.cli.reviewing import Refused, Review, rendered
 from gardenpath.stimuli.drafting.reviews import TICKS, queue, read_log
 
 from ..conftest import run_here
@@ -39,6 +39,20 @@ def drafts(tmp_path: Path) -> Path:
 
 def sitting(draft: Path, who: str, **more: Any) -> Review:
     return Review("t", who, queue(stimuli.read(draft), who), draft.with_name("reviews.jsonl"), **more)
+
+
+@pytest.mark.parametrize(
+    ("markdown", "html"),
+    [
+        ("<script>alert(1)</script>", "<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>\n"),
+        ("[a](javascript:alert(1))", "<p>[a](javascript:alert(1))</p>\n"),
+        ('[a](https://x.org/"onclick="b)', '<p><a href="https://x.org/%22onclick=%22b">a</a></p>\n'),
+        ("![a](https://x.org/spy.png)", '<p>!<a href="https://x.org/spy.png">a</a></p>\n'),
+        ("", ""),
+    ],
+)
+def test_guidelines_are_shown_as_markdown_and_never_as_html_of_their_own(markdown: str, html: str) -> None:
+    assert rendered(markdown) == html
 
 
 def test_a_decision_that_is_not_whole_is_refused_and_leaves_no_line(drafts: Path) -> None:
@@ -143,7 +157,7 @@ def test_pairs_are_reviewed_by_keys_alone_and_a_kill_loses_nothing(drafts: Path,
     if chromium is None:
         pytest.skip("there is no Chromium")
     guidelines = tmp_path / "g.md"
-    guidelines.write_text("# Read it aloud")
+    guidelines.write_text("# Read it aloud\n\n- *twice* <img src=x onerror='document.title=1'>\n")
     words = ("--reviewer", "Ann", "--guidelines", str(guidelines))
     process, address = started(*words)
     log = drafts.with_name("reviews.jsonl")
@@ -162,7 +176,9 @@ def test_pairs_are_reviewed_by_keys_alone_and_a_kill_loses_nothing(drafts: Path,
 
         page.goto(address)
         at(1)
-        assert page.locator("#guidelines").inner_text() == "# Read it aloud"
+        assert page.get_by_role("heading", name="Read it aloud", level=3).is_visible()
+        assert page.locator("#guidelines li em").inner_text() == "twice"
+        assert page.locator("#guidelines img").count() == 0
         assert page.evaluate("getComputedStyle(document.querySelector('.sentence')).direction") == "rtl"
         assert page.evaluate("document.documentElement.scrollHeight") <= 720
         assert page.locator("mark").count() == 2
