@@ -195,7 +195,8 @@ def _write(materials: "Materials", decisions: "list[Decision]", draft: Path, log
         )
     if result.without_region:
         options.talk(
-            f"a correction took a region's words away: {', '.join(result.without_region[:5])}; mark it in {out}"
+            f"without a region that others have: {', '.join(result.without_region[:5])}"
+            f"{' ...' * (len(result.without_region) > 5)}; mark it in {out}"
         )
     for line in lost:
         options.talk(f"{out} cannot hold {line}")

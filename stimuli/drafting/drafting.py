@@ -10,13 +10,12 @@ from ..items import GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Paradigm, Sente
 from .answers import FINAL, Unread, pairs_in
 from .draft_findings import found_in, overused
 from .provenance import FINDINGS, origin, with_provenance
-from .regions import anchors, with_regions
+from .regions import SEEDS, anchors, with_regions
 from .requests import Wording
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SEEDS = 2  # fewest pairs from which a pattern can be seen
 NEXT = "; "  # between the findings of a draft
 UNKNOWN, NO_REASON = "unknown", "none"  # cells of the table drafting where there is nothing to say
 

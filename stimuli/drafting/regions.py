@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ..items import Item, Region, Sentence, Word
 
+SEEDS = 2  # fewest pairs from which a pattern can be seen
 EDGES = ".,;:!?…\"'“”„‚‘’«»()[]¿¡。、，；：？！「」『』"
 
 
@@ -18,11 +19,12 @@ class Span(NamedTuple):
 
 class Anchor(NamedTuple):
     """How the seeds place a region in one condition: by its distance from the difference, from the sentence's beginning, by its
-    words, or not at all."""
+    words, or not at all; and the fewest and most words that it has."""
 
     span: Span | None
     words: frozenset[tuple[str, ...]]
     place: tuple[int, int] | None = None  # first word, and the one after the last
+    lengths: tuple[int, int] = (1, 1)
 
 
 def anchors(seeds: Sequence[Item]) -> dict[tuple[str, str], Anchor]:
@@ -46,7 +48,8 @@ def anchors(seeds: Sequence[Item]) -> dict[tuple[str, str], Anchor]:
                 places.add((held[0].index, held[-1].index + 1) if held else None)
             [span] = spans if len(spans) == 1 else {None}
             [place] = places if len(places) == 1 else {None}
-            found[condition, name] = Anchor(span, frozenset(words), place)
+            lengths = [len(seed.sentences[condition].words_of(name)) for seed in seeds]
+            found[condition, name] = Anchor(span, frozenset(words), place, (min(lengths), max(lengths)))
     return found
 
 
@@ -80,7 +83,8 @@ def with_regions(
             if where != condition:
                 continue
             words = _placed(sentence, other, anchor)
-            if words:
+            least, most = anchor.lengths
+            if words and least <= len(words) <= most:
                 regions.append(Region(name, *_letters(words)))
             else:
                 lacking.setdefault(name, []).append(condition)

@@ -152,6 +152,14 @@ def test_a_region_at_one_place_from_the_beginning_stands_there_however_far_the_d
     assert lacking == []
 
 
+def test_a_region_of_more_words_than_the_seeds_is_left_out_and_said() -> None:
+    answer = "Correct: My uncle near the lakes is proud.\nIncorrect: My uncle near the lakes are prouds."
+    [item] = draft(SEEDED, "p", [Answer(answer)], EN).materials.items
+    assert not item.sentences["grammatical"].words_of("critical")
+    assert "no place for the region critical" in item.extra["draft_findings"]
+    assert "region-missing" not in item.extra["draft_findings"]
+
+
 def test_a_difference_is_found_from_both_ends() -> None:
     assert different(stimuli.Sentence("a b c d"), stimuli.Sentence("a x y d")) == range(1, 3)
     assert different(stimuli.Sentence("a a b"), stimuli.Sentence("a b")) == range(1, 2)
