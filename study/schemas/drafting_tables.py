@@ -11,7 +11,7 @@ TABLES = (
 paradigm    string   paradigm
 model       string   model that drafted, name@revision; 'unknown' of pasted answers without a name
 prompt_hash string   first 16 hexadecimal digits of the SHA-256 of what was asked; 'unknown' of pasted answers
-step        string   asked (for so many pairs; not known of pasted answers), parsed, not parsed (lines), flagged (with findings), accepted, corrected, dropped
+step        string   asked (unknown of pasted answers), parsed, not parsed (lines), flagged (findings), accepted, corrected, dropped
 reason      string   why not parsed, or dropped; 'none' otherwise
 n           int      number of pairs, or of lines that are no pair
 """

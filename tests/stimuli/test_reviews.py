@@ -121,11 +121,11 @@ def test_a_correction_that_took_a_region_gets_it_where_all_other_pairs_have_it()
     bare = {name: replace(sentence, regions=()) for name, sentence in drafted.sentences.items()}
     materials = replace(MATERIALS, items=(replace(drafted, sentences=bare), *MATERIALS.items[1:4]))
     name = drafted.id
-    text = drafted.sentences["grammatical"].text.replace("here", "there")
+    after = {condition: sentence.text.replace("here", "there") for condition, sentence in drafted.sentences.items()}
     log = [said("Ann", one.id) for one in materials.items[1:]]
     accepted = reviewed(materials, [said("Ann", name), *log])
     assert accepted.without_region == [name], "what nobody corrected is left as it was drafted"
-    corrected = reviewed(materials, [said("Ann", name, "correct", after={"grammatical": text}), *log])
+    corrected = reviewed(materials, [said("Ann", name, "correct", after=after), *log])
     assert corrected.without_region == []
     words = [one.words_of("critical")[0].text for one in corrected.materials.items[0].sentences.values()]
     assert words == [one.words_of("critical")[0].text for one in drafted.sentences.values()]
