@@ -193,9 +193,12 @@ def _conclude(
         made |= {"fragments": fragments, "cloze_answers": answers, "cloze": forms}
     else:
         norms = analysis.rating_norms(responses, stimuli.items_table(materials), stated.task)
-    decided = norming.decisions(norms, stated)
+    readers = responses["participant"].unique()
+    sessions = tables["sessions"]
+    sources = sorted(sessions.loc[sessions["participant"].isin(readers), "source"].unique())
+    decided = norming.decisions(norms, stated).assign(stated=declared, readers=len(readers), source=", ".join(sources))
     made |= {"norms": norms, "norm_decisions": decided}
-    said = wording.normed(norms, made.get("cloze_answers"), responses["participant"].nunique(), stated.per_item)
+    said = wording.normed(norms, made.get("cloze_answers"), len(readers), stated.per_item)
     said += wording.chosen(norms, decided, stated.keep, stated.sha256, declared)
     by_model, others = None, None
     failed: list[str] = []

@@ -276,7 +276,8 @@ def decisions(norms: "pd.DataFrame", stated: Norming, value: str = "value") -> "
             if rule.condition in (None, row["condition"]) and not rule.holds(float(row[_column(rule, value)]))
         ]
         rows.append((item, paradigm, not broken, "; ".join(broken) or None))
-    return study.check(pd.DataFrame(rows, columns=study.TABLES["norm_decisions"].names), "norm_decisions")
+    made = pd.DataFrame(rows, columns=["item", "paradigm", "kept", "reason"])
+    return study.check(made.assign(task=stated.task, rules="; ".join(stated.keep) or None), "norm_decisions")
 
 
 def check_condition(rule: KeepRule, conditions: Set[str]) -> None:

@@ -4,6 +4,22 @@ from .declaration import DRAFT, REVIEW, Table, columns
 
 TABLES = (
     Table(
+        "item_origins",
+        "an item of a study, and where it comes from as its file says",
+        columns(
+            """
+item        string   item
+paradigm    string   paradigm
+origin      string   hand (also where nothing is said), draft, grammar, treebank or corpus
+model       string?  model that drafted it, name@revision
+reviewers   string?  who decided about it, with commas between
+corrected   bool     whether a reviewer changed it
+"""
+        ),
+        ("item",),
+        None,
+    ),
+    Table(
         "drafting",
         "a step of drafting with its reason: how many pairs of a paradigm came so far",
         columns(
