@@ -55,7 +55,7 @@ def drafting_figure(drafting: pd.DataFrame) -> "Figure":
                     )
             left += counts[fate]
         axes.set_xlim(0, None)
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.locator_params(axis="x", integer=True)
         axes.set_xlabel("pairs read of a model's answers")
         legend(axes, len(shown), columns=4)
     return figure
