@@ -28,5 +28,6 @@ def file_hashes(paths: Iterable[Path], folder: Path | None = None) -> dict[str, 
             _known[place] = [state.st_size, state.st_mtime_ns, study.files.sha256(path)]
         hashes[path.name] = str(_known[place][2])
     if memory and _known != before:
-        study.files.write_text(memory, json.dumps(_known, indent=1))
+        with contextlib.suppress(OSError):  # of a cache that is only read
+            study.files.write_text(memory, json.dumps(_known, indent=1))
     return hashes

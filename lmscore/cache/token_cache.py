@@ -4,6 +4,7 @@ A run that stops can go on, and several may go on at once: see `shards`. A batch
 numbers move with what else is in it.
 """
 
+import contextlib
 import hashlib
 import json
 import logging
@@ -97,7 +98,8 @@ class CachedModel:
     def alone(self) -> "CachedModel":
         """Return the model with a cache of what it computed of one item alone, in no batch with others."""
         folder = self.folder / "alone"
-        folder.mkdir(exist_ok=True)
+        with contextlib.suppress(OSError):  # a cache that is only read: what is added says so, once
+            folder.mkdir(exist_ok=True)
         return CachedModel(self.uncached, folder)
 
     def around(self, other: Model) -> "CachedModel":

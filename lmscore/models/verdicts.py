@@ -1,5 +1,6 @@
 """Which fast paths hold for a model, remembered: probing takes longer than scoring a few hundred sentences."""
 
+import contextlib
 import hashlib
 import importlib.metadata
 import inspect
@@ -35,7 +36,8 @@ def remembered(model: Any, folder: Path | None, probe: Callable[[], Verdict]) ->
     except (OSError, ValueError, KeyError, TypeError):
         pass
     verdict = probe()
-    study.files.write_text(path, json.dumps({"verdict": verdict, "facts": json.loads(text)}, indent=1))
+    with contextlib.suppress(OSError):  # of a cache that is only read
+        study.files.write_text(path, json.dumps({"verdict": verdict, "facts": json.loads(text)}, indent=1))
     return verdict
 
 

@@ -122,7 +122,7 @@ def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> Non
     plan = study.config.structure(study.Study, stated, where="docs/study-toml.md")
     assert tasks_of(plan).asks["filler"] == ["acceptability"]
     assert [item.responses["acceptability"] for item in plan.design.attention] == [["2"], ["1", "2", "3"]]
-    assert len(plan.design.practice) == 3
+    assert len(plan.design.practice) == 4
     names = ["embedded verb", "ease", "noun phrase within extraction", "understood"]
     assert [model.name for model in plan.analysis.models] == names
     assert plan.analysis.smallest["extraction:noun_phrase"] == {"log_rt": 0.03}

@@ -1,9 +1,11 @@
 """A participant at a lab machine: a screen of Xvfb that is looked at, and keys that xdotool holds and lets go."""
 
+import fcntl
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,13 +41,16 @@ class Screen:
         return ImageGrab.grab(xdisplay=self.name)
 
 
-OPEN = "import psychtoolbox, pyglet; pyglet.window.Window(visible=False).close()"
+# The last import writes PsychoPy's first settings into a new home: two programs that began so at once would read half a file.
+OPEN = "import psychtoolbox, pyglet; pyglet.window.Window(visible=False).close(); from psychopy import monitors"
 
 
 def no_window(screen: str) -> str | None:
     """Return why PsychoPy cannot open a window on a screen, or None: which library it is that is not there, mostly."""
-    environment = {**os.environ, "DISPLAY": screen}
-    opened = subprocess.run([sys.executable, "-c", OPEN], capture_output=True, text=True, env=environment, check=False)
+    call, environment = [sys.executable, "-c", OPEN], {**os.environ, "DISPLAY": screen}
+    with (Path(tempfile.gettempdir()) / "gardenpath-lab.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        opened = subprocess.run(call, capture_output=True, text=True, env=environment, check=False)
     return opened.stderr.strip().rpartition("\n")[2] if opened.returncode else None
 
 

@@ -38,6 +38,46 @@ def loads(monkeypatch):
     return seen
 
 
+READING = """
+import sys
+from gardenpath import lmscore
+folder, cache, *texts = sys.argv[1:]
+for known in texts:
+    model = lmscore.load_cached(folder, cache, device="cpu")
+    for one in (model, model.alone()):
+        print(sum(one.forward([one.encode(known)])[0].logprob))
+"""
+
+
+@pytest.mark.slow
+def test_a_cache_on_a_disk_that_can_only_be_read_serves_and_is_gone_on_without(folders, tmp_path):
+    cache, known, new = tmp_path / "cache", CORPUS[0], "The exams sat on the boys."
+    first = load_cached(folders["gpt2"], cache, device="cpu")
+    sums = [sum(first.forward([first.encode(text)])[0].logprob) for text in (known,)]
+    for remembers in ("verdicts", "hashes.json"):  # as where another version of gardenpath reads it
+        path = cache / remembers
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    mounted = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1"'
+    unshare = ["unshare", "--mount", "sh", "-c"]
+    if (
+        not shutil.which("unshare")
+        or subprocess.run([*unshare, mounted, "sh", str(cache)], capture_output=True).returncode
+    ):
+        pytest.skip("no disk can be mounted for reading alone here")
+    call = [sys.executable, "-c", READING, str(folders["gpt2"]), str(cache), known, new]
+    read = subprocess.run(
+        [*unshare, f'{mounted} && shift && exec "$@"', "sh", str(cache), *call],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert read.returncode == 0, read.stderr
+    plain = lmscore.load(folders["gpt2"], device="cpu")
+    sums += [sum(plain.forward([plain.encode(new)])[0].logprob)]
+    assert [float(line) for line in read.stdout.split()] == pytest.approx([sums[0]] * 2 + [sums[1]] * 2, abs=1e-4)
+    assert "cannot be written (Read-only file system); going on without" in read.stderr
+
+
 @pytest.mark.parametrize("kind", ["gpt2", "llama", "metaspace", "bert"])
 def test_what_was_loaded_once_reads_texts_and_says_what_it_is_without_its_weights(folders, tmp_path, loads, kind):
     folder = bert(tmp_path / "bert") if kind == "bert" else folders[kind]
