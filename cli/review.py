@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gardenpath.stimuli.drafting.reviews import Decision
 
 LOG = "reviews.jsonl"
+NAMED = 5  # sentences that are spelt out
 
 
 @click.command("review")
@@ -131,7 +132,8 @@ def _serve(
     )
     listener = routes.listen("127.0.0.1", port)
     address = f"http://127.0.0.1:{listener.getsockname()[1]}/?key={review.key}"
-    click.echo(f"{options.count(len(shown), 'pair')} for {who}: {address}")
+    what = options.count(2 * len(shown), "sentence") if blind else options.count(len(shown), "pair")
+    click.echo(f"{what} for {who}: {address}")
     options.talk(
         f"decisions are kept in {log} as they are made; stop with Ctrl+C, and go on later with the same command"
     )
@@ -142,7 +144,7 @@ def _serve(
 
 def _agreement(decisions: "list[Decision]", log: Path, force: bool) -> None:
     from gardenpath import study
-    from gardenpath.stimuli.drafting.agreement_tables import planted_found, review_agreement
+    from gardenpath.stimuli.drafting.agreement_tables import blind_surprises, planted_found, review_agreement
 
     if not decisions:
         raise study.DataError(
@@ -151,6 +153,9 @@ def _agreement(decisions: "list[Decision]", log: Path, force: bool) -> None:
     table = review_agreement(decisions)
     for who, (noticed, shown) in planted_found(decisions).items():
         click.echo(f"{who}: noticed {noticed} of {shown} known-bad pairs")
+    for who, (seen, odd) in blind_surprises(decisions).items():
+        named = f": {', '.join(odd[:NAMED])}{' ...' * (len(odd) > NAMED)}" if odd else ""
+        click.echo(f"{who}, blind: {len(odd)} of {options.count(seen, 'sentence')} judged otherwise than meant{named}")
     if table.empty:
         options.talk("one reviewer alone: nothing to agree on")
         return

@@ -111,6 +111,19 @@ def test_agreement_settling_and_writing_follow_from_the_log(drafts: Path) -> Non
     assert run_here("gardenpath review draft.jsonl --settle Cem", drafts.parent).code == 1
 
 
+def test_what_a_blind_reviewer_judges_otherwise_is_named(drafts: Path) -> None:
+    review = Review(
+        "t", "Eva", queue(stimuli.read(drafts), "Eva", blind=True), drafts.with_name("reviews.jsonl"), blind=True
+    )
+    for entry in review.state()["pairs"]:
+        liked = entry["condition"] == "grammatical" or entry["id"] == "d07"
+        asked = {"item": entry["id"], "condition": entry["condition"], "seen": 0}
+        review.decide({**asked, "action": "acceptable" if liked else "unacceptable"})
+    ran = run_here("gardenpath review draft.jsonl --agreement", drafts.parent)
+    assert ran.code == 0, ran.said
+    assert ran.printed == "Eva, blind: 1 of 24 sentences judged otherwise than meant: d07 (ungrammatical)\n"
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -18,7 +18,8 @@ def origins(page: Page) -> Section:
     items, drafting, agreement = page.get("item_origins"), page.get("drafting"), page.get("review_agreement")
     norms, decisions = page.get("norms"), page.get("norm_decisions")
     sentences = [*words.origins(items), *words.drafting(drafting), *words.agreement(agreement)]
-    sentences += [*words.planted(page.get("reviews")), *words.norming(norms, decisions)]
+    reviews = page.get("reviews")
+    sentences += [*words.planted(reviews), *words.blind(reviews), *words.norming(norms, decisions)]
     caption = "What became of the pairs that a model drafted. Open ones nobody decided about, or not all agreed on."
     exhibits = page.figure("drafting", "drafting", caption, partial(origin_figures.drafting_figure, drafting))
     caption = "What was asked of a model, read of its answers, and decided by people, by reason."

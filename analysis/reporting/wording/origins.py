@@ -115,6 +115,24 @@ def planted(reviews: pd.DataFrame) -> list[str]:
     return [f"Known-bad pairs had been put among them, which are in no materials: {_listed(each)}."]
 
 
+def blind(reviews: pd.DataFrame) -> list[str]:
+    """Return how many single sentences each blind reviewer judged at first sight as they are meant.
+
+    >>> rows = pd.DataFrame({"condition": ["grammatical", "ungrammatical"], "action": "acceptable"})
+    >>> blind(rows.assign(reviewer="Eva", item="i1"))
+    ['Eva judged single sentences, not knowing what they were meant to be: 1 of 2 (50.0%) as meant.']
+    """
+    first = reviews[(reviews["action"] != "undo") & reviews["condition"].notna()]
+    first = first.drop_duplicates(["reviewer", "item", "condition"])
+    meant = (first["action"] == "acceptable") == (first["condition"] == "grammatical")
+    counts = meant.groupby(first["reviewer"], sort=False).agg(["sum", "size"])
+    return [
+        f"{who} judged single sentences, not knowing what they were meant to be: {right} of {seen} ({percent(right / seen)}) as "
+        "meant."
+        for who, (right, seen) in zip(counts.index, counts.to_numpy(), strict=True)
+    ]
+
+
 def norming(norms: pd.DataFrame, decisions: pd.DataFrame) -> list[str]:
     """Return, for each task, how many sentences were normed, by which rule items were kept, and what they measure."""
     said = []
