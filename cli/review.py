@@ -85,7 +85,7 @@ def command(
     for line in broken:
         options.talk(line)
     if agree:
-        _agreement(decisions, log, force)
+        _agreement(decisions, draft, log, force)
         return
     if out:
         _write(materials, decisions, draft, log, out, force)
@@ -142,8 +142,9 @@ def _serve(
     routes.run(application(review), listener)
 
 
-def _agreement(decisions: "list[Decision]", log: Path, force: bool) -> None:
+def _agreement(decisions: "list[Decision]", draft: Path, log: Path, force: bool) -> None:
     from gardenpath import study
+    from gardenpath.analysis.reporting.wording.origins import kappa
     from gardenpath.stimuli.drafting.agreement_tables import blind_surprises, planted_found, review_agreement
 
     if not decisions:
@@ -159,14 +160,13 @@ def _agreement(decisions: "list[Decision]", log: Path, force: bool) -> None:
     if table.empty:
         options.talk("one reviewer alone: nothing to agree on")
         return
-    path = log.with_name("review_agreement.csv")
+    path = draft.with_name("review_agreement.csv")
     study.files.refuse_overwrite([path], force)
-    study.write(table, "review_agreement", log.parent, command=options.typed(), inputs=[log])
+    study.write(table, "review_agreement", draft.parent, command=options.typed(), inputs=[log])
     for row in table.to_dict("records"):
         click.echo(
-            f"{row['reviewer_a']} and {row['reviewer_b']}, {row['measure']}: {row['n']} pairs, agreement {row['agreement']:.2f}, "
-            f"kappa {row['kappa']:.2f} [{row['kappa_low']:.2f}, {row['kappa_high']:.2f}], AC1 {row['ac1']:.2f} "
-            f"[{row['ac1_low']:.2f}, {row['ac1_high']:.2f}]"
+            f"{row['reviewer_a']} and {row['reviewer_b']}, {row['measure']}: {row['n']} pairs, "
+            f"agreement {row['agreement']:.2f}; {kappa(row)}"
         )
     options.talk(f"{path}; over first decisions, before edits")
 
@@ -181,7 +181,7 @@ def _write(materials: "Materials", decisions: "list[Decision]", draft: Path, log
         raise study.DataError(
             f"{log}: no pair is kept so far; {len(result.undecided)} of {len(materials.items)} are not decided"
         )
-    folder = log.parent
+    folder = draft.parent
     made: dict[str, Any] = {"command": options.typed(), "inputs": [draft, log]}
     study.files.refuse_overwrite([out], force)
     lost = stimuli.write(result.materials, out)

@@ -91,7 +91,7 @@ def agreement(table: pd.DataFrame) -> list[str]:
     return [
         f"{row['reviewer_a']} and {row['reviewer_b']} agree on {MEASURES[row['measure']]} in {percent(row['agreement'])} of "
         f"{counted(row['n'], 'sentence' if row['measure'] == 'acceptable' else 'pair')}, over first decisions and before edits: "
-        f"{_kappa(row)}."
+        f"{kappa(row)}."
         for row in records(table[table["measure"].isin(["keep", "acceptable"])])
     ]
 
@@ -174,12 +174,16 @@ def norming(norms: pd.DataFrame, decisions: pd.DataFrame) -> list[str]:
     return said
 
 
-def _kappa(row: Row) -> str:
-    """Return Cohen's kappa and Gwet's AC1 with their intervals; kappa does not exist where both gave one answer throughout."""
-    ac1 = f"Gwet's AC1 = {row['ac1']:.2f}, {interval(row['ac1_low'], row['ac1_high'], '.2f')}"
+def kappa(row: Row) -> str:
+    """Return Cohen's kappa and Gwet's AC1 with their intervals; kappa does not exist where both gave one answer throughout.
+
+    >>> kappa({"kappa": None, "ac1": 1.0, "ac1_low": 1.0, "ac1_high": 1.0})
+    "Gwet's AC1 = 1.00, 95% CI [1.00, 1.00]; there is no kappa, since both gave one answer throughout"
+    """
+    ac1 = f"Gwet's AC1 = {row['ac1']:z.2f}, {interval(row['ac1_low'], row['ac1_high'], 'z.2f')}"
     if pd.isna(row["kappa"]):
         return f"{ac1}; there is no kappa, since both gave one answer throughout"
-    return f"Cohen's κ = {row['kappa']:.2f}, {interval(row['kappa_low'], row['kappa_high'], '.2f')}; {ac1}"
+    return f"Cohen's κ = {row['kappa']:z.2f}, {interval(row['kappa_low'], row['kappa_high'], 'z.2f')}; {ac1}"
 
 
 def _span(numbers: pd.Series) -> str:
