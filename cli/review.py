@@ -145,6 +145,7 @@ def _serve(
 def _agreement(decisions: "list[Decision]", draft: Path, log: Path, force: bool) -> None:
     from gardenpath import study
     from gardenpath.analysis.reporting.wording.origins import kappa
+    from gardenpath.analysis.row_dicts import records
     from gardenpath.stimuli.drafting.agreement_tables import blind_surprises, planted_found, review_agreement
 
     if not decisions:
@@ -163,7 +164,7 @@ def _agreement(decisions: "list[Decision]", draft: Path, log: Path, force: bool)
     path = draft.with_name("review_agreement.csv")
     study.files.refuse_overwrite([path], force)
     study.write(table, "review_agreement", draft.parent, command=options.typed(), inputs=[log])
-    for row in table.to_dict("records"):
+    for row in records(table):
         click.echo(
             f"{row['reviewer_a']} and {row['reviewer_b']}, {row['measure']}: {row['n']} pairs, "
             f"agreement {row['agreement']:.2f}; {kappa(row)}"
