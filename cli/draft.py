@@ -149,7 +149,9 @@ def command(
     lacking = wanted - len(done.materials.items)
     if paste and done.materials.items and lacking > 0:
         often = [*dict.fromkeys([*avoid, *list(done.overused)[:AVOIDED]])]
-        options.talk(f"{options.count(lacking, 'pair')} to go; ask on in the same chat, and add another --paste:")
+        options.talk(
+            f"{options.count(lacking, 'pair')} to go; ask on in the same chat, and add another --paste, with --force:"
+        )
         click.echo(follow_up(words, min(each, lacking), topic=topic, avoid=often))
     if not done.materials.items:
         raise study.DataError(
@@ -159,17 +161,17 @@ def command(
 
 
 def _named(language: str, words: "Wording") -> str:
-    """Return the name of the language in English where the request is in English and the sentences are not."""
+    """Return the name of the language in English, or its tag, where the request is in English and the sentences are not."""
+    from importlib.util import find_spec
+
+    import langcodes
+
     from gardenpath.stimuli.text_checks import base_language
 
     if base_language(language) == "en" or not words.other_language:
         return ""
-    import langcodes
-
-    try:
-        return langcodes.Language.get(language).display_name()
-    except LookupError:  # names of languages come in a package of their own
-        return language
+    named = find_spec("language_data") is not None  # names of languages come in a package of their own, which few have
+    return langcodes.Language.get(language).display_name() if named else f"the language {language} (BCP 47)"
 
 
 def _source(model: str, endpoint: str | None, temperature: float, top_p: float, seed: int) -> Source:

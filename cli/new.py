@@ -19,7 +19,9 @@ def kinds() -> list[str]:
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--kind", type=options.OneOf(kinds), required=True, help="What participants do.")
 @click.option(
-    "--language", metavar="TAG", default="en", show_default=True, help="What they read, as in de or zh (BCP 47)."
+    "--language",
+    metavar="TAG",
+    help="What they read, as in de or zh (BCP 47).  [default: that of the items of --from, else en]",
 )
 @click.option(
     "--from",
@@ -28,7 +30,7 @@ def kinds() -> list[str]:
     type=click.Path(path_type=Path),
     help="A table of items that is there already (.csv, .xlsx ...): it is copied, and study.toml is made for it.",
 )
-def command(folder: Path, kind: str, language: str, table: Path | None) -> None:
+def command(folder: Path, kind: str, language: str | None, table: Path | None) -> None:
     """Begin a study in a new FOLDER: study.toml, a table of items to fill, and a README with the next commands.
 
     What is written can be dealt, looked at and simulated at once.

@@ -39,6 +39,7 @@ def tasks() -> list[str]:
 )
 @click.option("--until", metavar="NAME", help="Region, or column, at which fragments end.  [default: critical]")
 @click.option("--paradigm", "paradigms", multiple=True, metavar="NAME", help="Only this paradigm; may be repeated.")
+@click.option("--language", metavar="TAG", help="Language of items whose file states none, such as de.  [default: en]")
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Norm so many items, drawn at random.")
 @click.option("--list-items", type=click.IntRange(min=1), metavar="K", help="Items a list.  [default: up to 40]")
 @click.option(
@@ -113,6 +114,7 @@ def _make(
     keep: tuple[str, ...],
     until: str | None,
     paradigms: tuple[str, ...],
+    language: str | None,
     sample: int | None,
     list_items: int | None,
 ) -> None:
@@ -126,7 +128,7 @@ def _make(
         options.talk(f"--seed {seed}")
     given = {"per_item": per_item, "until": until}
     stated = norming.Norming(task, keep=keep, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
-    read = scoring.read()
+    read = scoring.read(language)
     items, stated = norming.to_norm(read, stated, paradigms=paradigms, sample=sample, seed=seed)
     for rule in stated.rules:
         norming.check_condition(rule, {name for item in items.items for name in item.sentences})
@@ -191,9 +193,12 @@ def _conclude(
         made |= {"fragments": fragments, "cloze_answers": answers, "cloze": forms}
     else:
         norms = analysis.rating_norms(responses, stimuli.items_table(materials), stated.task)
-    decided = norming.decisions(norms, stated)
+    readers = responses["participant"].unique()
+    sessions = tables["sessions"]
+    sources = sorted(sessions.loc[sessions["participant"].isin(readers), "source"].unique())
+    decided = norming.decisions(norms, stated).assign(stated=declared, readers=len(readers), source=", ".join(sources))
     made |= {"norms": norms, "norm_decisions": decided}
-    said = wording.normed(norms, made.get("cloze_answers"), responses["participant"].nunique(), stated.per_item)
+    said = wording.normed(norms, made.get("cloze_answers"), len(readers), stated.per_item)
     said += wording.chosen(norms, decided, stated.keep, stated.sha256, declared)
     by_model, others = None, None
     failed: list[str] = []

@@ -20,6 +20,15 @@ SHOWN = 6  # paradigms whose counts the report's header states
 @click.command("report")
 @options.study_file
 @click.option(
+    "--items-from",
+    "sources",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    multiple=True,
+    metavar="FOLDER",
+    help="Folder of drafts with their reviews, or of norms, that the items come from; those below the study's folder are found. "
+    "Repeatable.",
+)
+@click.option(
     "--figures/--no-figures",
     default=True,
     show_default=True,
@@ -27,20 +36,34 @@ SHOWN = 6  # paradigms whose counts the report's header states
 )
 @options.out
 @options.force
-def command(study_file: Path, figures: bool, out: Path, force: bool) -> None:
+def command(study_file: Path, sources: tuple[Path, ...], figures: bool, out: Path, force: bool) -> None:
     """Write a report of the study to one HTML file that needs nothing else, readable on a phone and printable.
 
     Reads the folders tables/, scores/ and results/ beside STUDY.toml and says what is absent. Beside report.html lie
     report-figures/ and report.R, which fits the report's mixed models again in R, and on request Bayesian ones in brms.
+
+    How the items came about is said by their origin, and by the tables of `draft`, `review` and `norm`.
     """
     from gardenpath.study import load, read
-    from gardenpath.study.files import refuse_overwrite, write_sidecar
+    from gardenpath.study.files import refuse_overwrite, write_sidecar, write_text
+    from gardenpath.study.table_files import safe_cells
 
     study = load(study_file)
     refuse_overwrite([out, out.with_suffix(".R"), *([_figures(out)] if figures else [])], force)
     files = tables_of(study.folder)
     tables = {name: read(path, name) for name, path in files.items()}
+    earlier = _earlier(study.folder, sources)
+    made = {name: _together(paths, name) for name, paths in earlier.items()}
+    if (origins := _origins(study)) is not None:
+        made["item_origins"] = origins
+    tables |= made
+    files |= {name: paths[0] for name, paths in earlier.items()}
     links = {name: _relative(path, out) for name, path in files.items()}
+    for name, table in made.items():
+        if len(earlier.get(name, ())) != 1:  # of several folders, or of the items: so that all of it stands in one file
+            path = out.with_name(f"{out.stem}-tables") / f"{name}.csv"
+            links[name] = _relative(path, out)
+            write_text(path, safe_cells(table).to_csv(index=False, lineterminator="\n"))
     for line in write_report(study, tables, files, links, out, figures=figures):
         options.talk(line)
     write_sidecar(out, command=options.typed(), inputs=files.values(), seed=study.seed)
@@ -54,6 +77,45 @@ def tables_of(folder: Path) -> dict[str, Path]:
     if not files:
         raise FileNotFoundError(f"{folder}: no tables/, scores/ or results/ there; run  gardenpath collect  first")
     return files
+
+
+def _earlier(folder: Path, sources: tuple[Path, ...]) -> dict[str, list[Path]]:
+    """Return the tables on how items came about, in these folders and in those below the study's, by name."""
+    from gardenpath.study import TABLES
+    from gardenpath.study.table_files import table_file
+
+    makers = ("draft", "review", "norm")
+    names = [table.name for table in TABLES.values() if table.made_by and table.made_by.command in makers]
+    below = [place for pattern in ("*", "*/*") for place in sorted(folder.glob(pattern)) if place.is_dir()]
+    places = list(dict.fromkeys(place.resolve() for place in (*sources, *below)))
+    for place in sources:
+        if not any(table_file(place, name).is_file() for name in names):
+            raise FileNotFoundError(
+                f"{place}: no table of drafts, reviews or norms there; expected one of {', '.join(names)}"
+            )
+    found = {name: [path for place in places if (path := table_file(place, name)).is_file()] for name in names}
+    return {name: paths for name, paths in found.items() if paths}
+
+
+def _together(paths: "list[Path]", name: str) -> "pd.DataFrame":
+    """Return the rows of tables of one name, of several drafts or normings."""
+    import pandas as pd
+
+    from gardenpath.study import read
+
+    return pd.concat([read(path, name) for path in paths], ignore_index=True)
+
+
+def _origins(study: "Study") -> "pd.DataFrame | None":
+    """Return where the study's items come from, None where their files say nothing of it, or are not there any more."""
+    from gardenpath import stimuli
+    from gardenpath.stimuli.drafting.provenance import ORIGIN, origins_table
+
+    if not all(path.exists() for path in study.paths()):
+        return None
+    materials = stimuli.read_study(study)
+    stated = any(item.extra.get(ORIGIN) for item in materials.items)
+    return origins_table(materials) if stated else None
 
 
 def _figures(out: Path) -> Path:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gardenpath.stimuli.drafting.reviews import Decision
 
 LOG = "reviews.jsonl"
+NAMED = 5  # sentences that are spelt out
 
 
 @click.command("review")
@@ -84,7 +85,7 @@ def command(
     for line in broken:
         options.talk(line)
     if agree:
-        _agreement(decisions, log, force)
+        _agreement(decisions, draft, log, force)
         return
     if out:
         _write(materials, decisions, draft, log, out, force)
@@ -112,7 +113,7 @@ def _serve(
 ) -> None:
     from gardenpath import study
 
-    for module in ("starlette", "uvicorn"):
+    for module in ("starlette", "uvicorn", "markdown_it"):
         study.errors.require(module, "online")
     from gardenpath.experiment.server import routes
 
@@ -131,7 +132,8 @@ def _serve(
     )
     listener = routes.listen("127.0.0.1", port)
     address = f"http://127.0.0.1:{listener.getsockname()[1]}/?key={review.key}"
-    click.echo(f"{options.count(len(shown), 'pair')} for {who}: {address}")
+    what = options.count(2 * len(shown), "sentence") if blind else options.count(len(shown), "pair")
+    click.echo(f"{what} for {who}: {address}")
     options.talk(
         f"decisions are kept in {log} as they are made; stop with Ctrl+C, and go on later with the same command"
     )
@@ -140,9 +142,11 @@ def _serve(
     routes.run(application(review), listener)
 
 
-def _agreement(decisions: "list[Decision]", log: Path, force: bool) -> None:
+def _agreement(decisions: "list[Decision]", draft: Path, log: Path, force: bool) -> None:
     from gardenpath import study
-    from gardenpath.stimuli.drafting.agreement_tables import planted_found, review_agreement
+    from gardenpath.analysis.reporting.wording.origins import kappa
+    from gardenpath.analysis.row_dicts import records
+    from gardenpath.stimuli.drafting.agreement_tables import blind_surprises, planted_found, review_agreement
 
     if not decisions:
         raise study.DataError(
@@ -151,17 +155,19 @@ def _agreement(decisions: "list[Decision]", log: Path, force: bool) -> None:
     table = review_agreement(decisions)
     for who, (noticed, shown) in planted_found(decisions).items():
         click.echo(f"{who}: noticed {noticed} of {shown} known-bad pairs")
+    for who, (seen, odd) in blind_surprises(decisions).items():
+        named = f": {', '.join(odd[:NAMED])}{' ...' * (len(odd) > NAMED)}" if odd else ""
+        click.echo(f"{who}, blind: {len(odd)} of {options.count(seen, 'sentence')} judged otherwise than meant{named}")
     if table.empty:
         options.talk("one reviewer alone: nothing to agree on")
         return
-    path = log.with_name("review_agreement.csv")
+    path = draft.with_name("review_agreement.csv")
     study.files.refuse_overwrite([path], force)
-    study.write(table, "review_agreement", log.parent, command=options.typed(), inputs=[log])
-    for row in table.to_dict("records"):
+    study.write(table, "review_agreement", draft.parent, command=options.typed(), inputs=[log])
+    for row in records(table):
         click.echo(
-            f"{row['reviewer_a']} and {row['reviewer_b']}, {row['measure']}: {row['n']} pairs, agreement {row['agreement']:.2f}, "
-            f"kappa {row['kappa']:.2f} [{row['kappa_low']:.2f}, {row['kappa_high']:.2f}], AC1 {row['ac1']:.2f} "
-            f"[{row['ac1_low']:.2f}, {row['ac1_high']:.2f}]"
+            f"{row['reviewer_a']} and {row['reviewer_b']}, {row['measure']}: {row['n']} pairs, "
+            f"agreement {row['agreement']:.2f}; {kappa(row)}"
         )
     options.talk(f"{path}; over first decisions, before edits")
 
@@ -176,7 +182,7 @@ def _write(materials: "Materials", decisions: "list[Decision]", draft: Path, log
         raise study.DataError(
             f"{log}: no pair is kept so far; {len(result.undecided)} of {len(materials.items)} are not decided"
         )
-    folder = log.parent
+    folder = draft.parent
     made: dict[str, Any] = {"command": options.typed(), "inputs": [draft, log]}
     study.files.refuse_overwrite([out], force)
     lost = stimuli.write(result.materials, out)
@@ -195,7 +201,8 @@ def _write(materials: "Materials", decisions: "list[Decision]", draft: Path, log
         )
     if result.without_region:
         options.talk(
-            f"a correction took a region's words away: {', '.join(result.without_region[:5])}; mark it in {out}"
+            f"without a region that others have: {', '.join(result.without_region[:5])}"
+            f"{' ...' * (len(result.without_region) > 5)}; mark it in {out}"
         )
     for line in lost:
         options.talk(f"{out} cannot hold {line}")

@@ -57,7 +57,7 @@ class Review:
             "reviewer": self.reviewer,
             "blind": self.blind,
             "ticks": list(TICKS.items()),
-            "guidelines": self.guidelines,
+            "guidelines": rendered(self.guidelines),
             "pairs": [{**entry, "number": number} for number, entry in enumerate(entries, start=1)],
         }
 
@@ -166,6 +166,22 @@ def told(decision: Decision, *, who: bool = True) -> str:
     more = "; ".join([*([decision.reason] if decision.reason else []), *texts])
     unticked = f" (not ticked: {', '.join(lacking)})" if lacking and decision.action != "drop" else ""
     return f"{f'{decision.reviewer} ' if who else ''}{said}{f': {more}' if more else ''}{unticked}"
+
+
+def rendered(markdown: str) -> str:
+    """Return guidelines as HTML: HTML in them stays text, pictures are not fetched, headings stand below the page's own.
+
+    >>> rendered("# Look <b>here</b>")
+    '<h3>Look &lt;b&gt;here&lt;/b&gt;</h3>\\n'
+    """
+    from markdown_it import MarkdownIt
+
+    reader = MarkdownIt("js-default").disable("image")
+    tokens = reader.parse(markdown)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1:]) + 2, 6)}"
+    return str(reader.renderer.render(tokens, reader.options, {}))
 
 
 def application(review: Review) -> "Starlette":

@@ -119,11 +119,11 @@ class Scoring:
         if failed:
             raise study.DataError([f"{len(failed)} of {len(failed) + done} models could not be used", *failed])
 
-    def read(self) -> "Materials":
-        """Return the materials."""
+    def read(self, language: str | None = None) -> "Materials":
+        """Return the materials; `language` is that of items whose file states none."""
         from gardenpath import stimuli
 
-        return stimuli.read(*self.materials, format=self.format_, skip_bad=self.skip_bad)
+        return stimuli.read(*self.materials, format=self.format_, language=language, skip_bad=self.skip_bad)
 
     def how(self, model: "Model") -> dict[str, Any]:
         """Return how a model's sentences are scored, as arguments of `lmscore.score` and `lmscore.evaluate`."""

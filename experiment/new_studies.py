@@ -8,6 +8,7 @@ import re
 import shutil
 import tempfile
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -71,11 +72,14 @@ def kinds() -> list[str]:
     return sorted(name.removesuffix(KIND) for name in entries if name.endswith(KIND))
 
 
-def new_study(folder: str | Path, kind: str, *, language: str = "en", table: str | Path | None = None) -> NewStudy:
+def new_study(
+    folder: str | Path, kind: str, *, language: str | None = None, table: str | Path | None = None
+) -> NewStudy:
     """Write a study of this kind to a new or empty folder, all of it or nothing.
 
     With `table` its items are those of this file, which is copied, and study.toml states what is found in it; otherwise they
-    are a few examples in the language, or English placeholders where there are none.
+    are a few examples in the language, or English placeholders where there are none. Where no language is stated, it is that of
+    the table's items, else English.
 
     In a language without texts for participants they are written too, in English, to be translated.
 
@@ -90,6 +94,7 @@ def new_study(folder: str | Path, kind: str, *, language: str = "en", table: str
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise FileExistsError(f"{folder}: holds something already; expected a new folder, or an empty one")
     start = _kind(kind)
+    language = language or _language_of(table)
     if not TAG.fullmatch(language):
         raise ValueError(f"language is {language!r}; expected a language tag (BCP 47), as in de, pt-BR or zh-Hant")
     content = _examples(start, language) if table is None else _own(Path(table), start, language)
@@ -173,6 +178,13 @@ def _examples(kind: Kind, language: str) -> _Content:
         pd.read_csv(io.StringIO(stream.getvalue()), dtype=str, keep_default_na=False), language=language
     )
     return _Content("items.csv", stream.getvalue(), materials, placeholders=not there, example=True)
+
+
+def _language_of(table: str | Path | None) -> str:
+    """Return the language that most items of a table state, or English."""
+    items = () if table is None else examine(table)[0].items
+    stated = Counter(item.language for item in items if item.language != "und").most_common(1)
+    return stated[0][0] if stated else EXAMPLES
 
 
 def _own(table: Path, kind: Kind, language: str) -> _Content:

@@ -130,7 +130,7 @@ def to_norm(
     """Return the items to ask about, marked with the hash of what is stated, and that with the sample, where one is drawn.
 
     Paradigms with a single condition (fillers) are left out unless named. Raises `DataError` where paradigms differ in their
-    conditions, which are dealt evenly, or a sentence cannot be cut.
+    conditions, which are dealt evenly, items are in several languages, or a sentence cannot be cut.
     """
     known = [paradigm.id for paradigm in materials.paradigms]
     if unknown := [name for name in paradigms if name not in known]:
@@ -145,6 +145,11 @@ def to_norm(
         )
     names = {paradigm.id for paradigm in chosen}
     items = [item for item in materials.items if item.paradigm in names]
+    if len(languages := list(dict.fromkeys(item.language for item in items))) > 1:
+        raise study.DataError(
+            f"items are in {', '.join(languages)}; expected one language: --language TAG for items whose file states none, "
+            "or --paradigm NAME"
+        )
     if sample is not None:
         if not 0 < sample < len(items):
             raise study.DataError(f"{sample} items are asked for, of {len(items)}; expected fewer, or no sample")
@@ -271,7 +276,8 @@ def decisions(norms: "pd.DataFrame", stated: Norming, value: str = "value") -> "
             if rule.condition in (None, row["condition"]) and not rule.holds(float(row[_column(rule, value)]))
         ]
         rows.append((item, paradigm, not broken, "; ".join(broken) or None))
-    return study.check(pd.DataFrame(rows, columns=study.TABLES["norm_decisions"].names), "norm_decisions")
+    made = pd.DataFrame(rows, columns=["item", "paradigm", "kept", "reason"])
+    return study.check(made.assign(task=stated.task, rules="; ".join(stated.keep) or None), "norm_decisions")
 
 
 def check_condition(rule: KeepRule, conditions: Set[str]) -> None:

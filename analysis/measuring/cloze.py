@@ -346,7 +346,8 @@ def norm_means(
                 names = ("predicted", "predicted_low", "predicted_high")
                 found.append({**row, "model": model, "others": len(more), **dict(zip(names, predicted, strict=True))})
         rows += found or [row]
-    return check(pd.DataFrame(rows, columns=TABLES["norm_means"].names), "norm_means")
+    task = norms["task"].iloc[0] if "task" in norms and len(norms) else None
+    return check(pd.DataFrame(rows, columns=TABLES["norm_means"].names).assign(task=task), "norm_means")
 
 
 def _where(table: pd.DataFrame, values: Mapping[str, Any]) -> pd.DataFrame:

@@ -11,7 +11,14 @@ from gardenpath.study.config import FiguresSection, Smallest
 from ..row_dicts import records
 from . import manuscript, references, rscript
 from .exhibits import ALARM, OF_SENTENCES, Exhibit, Page, Section, Tables, cells_of
-from .sections import effect_sections, judgment_sections, pair_sections, people_sections, surprisal_sections
+from .sections import (
+    effect_sections,
+    judgment_sections,
+    origin_sections,
+    pair_sections,
+    people_sections,
+    surprisal_sections,
+)
 from .wording import surprisal
 from .wording.coefficients import is_heading
 
@@ -24,6 +31,7 @@ HEAD = 5  # rows of each table shown in the list of tables
 SECTIONS: Sequence[Callable[[Page], Section]] = (
     effect_sections.answer,
     people_sections.run,
+    origin_sections.origins,
     people_sections.exclusions,
     people_sections.deviations,
     effect_sections.ratings,

@@ -27,8 +27,20 @@ HIDDEN = ("engine", "formula", "note", "converged", "measure")  # of models: tol
 ALARM = "alignment self-test failed"
 SIMULATED = ("robot", "simulation")
 
-# Tables that are about sentences and models alone; whatever else there is comes from people.
+# Tables that are about sentences and models, or from before the study; whatever else there is comes from its participants.
 OF_SENTENCES = (
+    "item_origins",
+    "drafting",
+    "reviews",
+    "review_agreement",
+    "norms",
+    "norm_decisions",
+    "norm_means",
+    "fragments",
+    "cloze",
+    "cloze_answers",
+    "cloze_by_model",
+    "norms_by_model",
     "items",
     "conditions",
     "words",

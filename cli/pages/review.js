@@ -1,15 +1,17 @@
 "use strict";
 // One pair at a time, by keys alone or by mouse. Everything decided is on the disk before the next pair is shown.
 
-const key = new URLSearchParams(location.search).get("key") ?? "";
+const pass = new URLSearchParams(location.search).get("key") ?? "";
 const at = (id) => document.getElementById(id);
 const REASONS = ["not grammatical", "not ungrammatical", "does not fit the paradigm", "too like another pair", "odd or offensive"];
 let state, place, edited, ticks;
+let busy = false; // a decision is on its way to the disk
+let held = []; // keys pressed meanwhile, which are meant for the next pair
 
 async function ask(path, body) {
   const answer = await fetch(path, {
     method: body ? "POST" : "GET",
-    headers: { "x-key": key, ...(body && { "content-type": "application/json" }) },
+    headers: { "x-key": pass, ...(body && { "content-type": "application/json" }) },
     body: body && JSON.stringify(body),
   });
   const said = await answer.json();
@@ -96,7 +98,7 @@ function toggle(k) {
   box.checked = !box.checked;
   ticks[entry[0]] = box.checked;
   at("said").textContent = "";
-  at("place").textContent = `${entry[1]}: ${box.checked ? "yes" : "no"}`;
+  at("heard").textContent = `${entry[1]}: ${box.checked ? "yes" : "no"}`;
 }
 
 function edit() {
@@ -140,12 +142,26 @@ async function undo() {
 }
 
 async function send(body, stay = false) {
+  busy = true;
   try {
     state = await ask("decide", body);
   } catch (error) {
+    held = [];
     at("said").textContent = error.message;
     return;
+  } finally {
+    busy = false;
   }
+  next(stay);
+  const keys = held;
+  held = [];
+  for (const key of keys) {
+    if (busy) held.push(key);
+    else if (!edited && document.activeElement !== at("other")) press(key);
+  }
+}
+
+function next(stay) {
   if (!stay) {
     const open = state.pairs.findIndex((pair, k) => k > place && !pair.decision);
     const first = state.pairs.findIndex((pair) => !pair.decision);
@@ -169,6 +185,12 @@ function move(step) {
 }
 
 document.addEventListener("keydown", (event) => {
+  const plain = !(event.ctrlKey || event.metaKey || event.altKey || event.repeat);
+  if (busy) {
+    if (plain) held.push(event.key);
+    event.preventDefault();
+    return;
+  }
   if (event.key === "Escape") {
     show();
     return;
@@ -181,21 +203,25 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (event.target === at("other")) return;
-  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+  if (plain && press(event.key)) event.preventDefault();
+});
+
+// Does what a key stands for; whether it stands for anything.
+function press(key) {
   const dropping = !at("reason").hidden;
-  const digit = Number(event.key);
+  const digit = Number(key);
   const acts = state.blind
     ? { y: () => decide("acceptable"), n: () => decide("unacceptable"), u: undo }
     : { a: () => decide("accept"), e: edit, d: drop, u: undo };
   const moves = { ArrowLeft: () => move(-1), ArrowRight: () => move(1) };
   if (dropping && digit >= 1 && digit <= REASONS.length) decide("drop", { reason: REASONS[digit - 1] });
-  else if (dropping && event.key === "o") at("other").focus();
+  else if (dropping && key === "o") at("other").focus();
   else if (!dropping && digit >= 1 && digit <= 4 && !state.blind) toggle(digit - 1);
-  else if (!dropping && acts[event.key]) acts[event.key]();
-  else if (moves[event.key]) moves[event.key]();
-  else return;
-  event.preventDefault();
-});
+  else if (!dropping && acts[key]) acts[key]();
+  else if (moves[key]) moves[key]();
+  else return false;
+  return true;
+}
 
 at("reason").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -212,7 +238,8 @@ async function begin() {
   }
   document.title = `Review, ${state.reviewer}`;
   at("title").textContent = state.title;
-  at("guidelines").textContent = state.guidelines;
+  at("guidelines").innerHTML = state.guidelines; // rendered by us from Markdown, without HTML of its own
+  for (const link of at("guidelines").querySelectorAll("a")) link.target = "_blank";
   const keys = state.blind
     ? [["y n", "acceptable, or not"]]
     : [["1 2 3 4", "tick what holds"], ["a", "accept"], ["e", "edit; Ctrl+Enter saves"], ["d", "drop, then 1 to 5, or o for another reason"]];

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gardenpath import study
 
-from ..items import Materials
+from ..items import GRAMMATICAL, Materials
 from .agreement import agreement
 from .reviews import KEEPING, PLANT, TICKS, Decision, Reviewed, first_decisions, found, steps_of
 
@@ -71,7 +71,23 @@ def planted_found(decisions: Sequence[Decision]) -> dict[str, tuple[int, int]]:
         if one.planted:
             noticed, seen = noticed + found(one), seen + 1
         counts[who] = noticed, seen
-    return counts
+    return {who: count for who, count in counts.items() if count[1]}
+
+
+def blind_surprises(decisions: Sequence[Decision]) -> dict[str, tuple[int, list[str]]]:
+    """Return, for each blind reviewer, how many sentences they judged first, and those judged otherwise than they are meant.
+
+    >>> log = [Decision("t", "Eva", "i1", "acceptable", condition=name) for name in ("grammatical", "ungrammatical")]
+    >>> blind_surprises(log)
+    {'Eva': (2, ['i1 (ungrammatical)'])}
+    """
+    found: dict[str, tuple[int, list[str]]] = {}
+    for (who, item, condition), one in sorted(first_decisions(decisions).items()):
+        if condition:
+            seen, odd = found.get(who, (0, []))
+            surprising = (one.action == "acceptable") != (condition == GRAMMATICAL)
+            found[who] = seen + 1, [*odd, *([f"{item} ({condition})"] if surprising else [])]
+    return found
 
 
 def drafting_table(materials: Materials, result: Reviewed, earlier: "pd.DataFrame | None" = None) -> "pd.DataFrame":

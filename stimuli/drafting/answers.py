@@ -8,29 +8,22 @@ from .requests import Wording
 
 # Labels that models write whatever they are asked for, in lower case.
 GOOD = (
-    "correct",
-    "grammatical",
-    "acceptable",
-    "good",
-    "goed",
-    "juist",
-    "grammaticaal",
-    "richtig",
-    "korrekt",
-    "correcta",
-    "correcte",
+    *("correct", "grammatical", "acceptable", "good"),
+    *("goed", "juist", "correct", "grammaticaal"),
+    *("richtig", "korrekt", "grammatisch"),
+    *("correcto", "correcta", "gramatical", "bien"),
+    *("correcte", "acceptable", "corretto", "corretta", "giusto", "correto", "correta", "certo"),
+    *("rätt", "riktig", "rigtig", "poprawnie", "poprawne", "správně", "helyes", "doğru"),
+    *("правильно", "верно", "正确", "正確", "正しい", "正", "صحيح", "נכון", "सही"),
 )
 BAD = (
-    "incorrect",
-    "ungrammatical",
-    "unacceptable",
-    "bad",
-    "wrong",
-    "fout",
-    "ongrammaticaal",
-    "falsch",
-    "inkorrekt",
-    "incorrecta",
+    *("incorrect", "ungrammatical", "unacceptable", "bad", "wrong"),
+    *("fout", "onjuist", "ongrammaticaal"),
+    *("falsch", "inkorrekt", "ungrammatisch"),
+    *("incorrecto", "incorrecta", "agramatical", "inaceptable", "mal"),
+    *("incorrecte", "inacceptable", "scorretto", "scorretta", "sbagliato", "incorreto", "incorreta", "errado"),
+    *("fel", "feil", "forkert", "niepoprawnie", "niepoprawne", "špatně", "helytelen", "yanlış"),
+    *("неправильно", "неверно", "错误", "錯誤", "不正确", "不正確", "誤り", "誤", "خطأ", "לא נכון", "गलत"),
 )
 MARKS = "✓✔✅"
 CROSSES = "✗✘❌"

@@ -18,19 +18,24 @@ QUOTA_LEAST = 3
 CONTENT = 5.5  # Zipf from which a word is a function word, or as good as one
 OUTLIER = 2.5  # standard deviations from the mean of seeds and drafts
 MANY = 8  # sentences from which there are outliers
+FEWEST = 2  # content words by which a copy is known
+STEM = 4  # first letters by which most forms of a word are alike
 FOREIGN = 0.5  # of a sentence's words, unknown: another language
 
 
-def found_in(drafts: Sequence[Item], seeds: Sequence[Item], paradigm: Paradigm) -> dict[str, list[str]]:
+def found_in(
+    drafts: Sequence[Item], seeds: Sequence[Item], paradigm: Paradigm, before: Sequence[Item] = ()
+) -> dict[str, list[str]]:
     """Return what is odd in each draft, by its id; a draft without findings has an empty list.
 
     A copy has the words of a seed or of an earlier draft; a near copy shares four fifths of its trigrams of words in both members
-    (Jaccard). A difference of another kind replaces, adds or drops other numbers of words than any seed's. Lengths (words) and
-    mean Zipf frequencies are outliers 2.5 s.d. from the mean of seeds and drafts. Besides come the errors and warnings of
+    (Jaccard), or has the same content words, forms of a word counting as one; `before` are drafts of another time, for copies of
+    them. A difference of another kind replaces, adds or drops other numbers of words than any seed's. Lengths (words) and mean
+    Zipf frequencies are outliers 2.5 s.d. from the mean of seeds and drafts. Besides come the errors and warnings of
     `stimuli.check`, but for those that half of the seeds have too.
     """
     odd: dict[str, list[str]] = {draft.id: [] for draft in drafts}
-    _copies(drafts, seeds, odd)
+    _copies(drafts, {"seed": seeds, "draft": before}, odd)
     kinds = {kind(seed) for seed in seeds}
     for draft in drafts:
         if seeds and kind(draft) not in kinds:
@@ -46,7 +51,8 @@ def found_in(drafts: Sequence[Item], seeds: Sequence[Item], paradigm: Paradigm) 
     return {name: list(dict.fromkeys(said)) for name, said in odd.items()}
 
 
-OURS = ("duplicate-item", "duplicate-sentence", "unknown-word")  # which are said here, and more exactly
+# Which are said here, and more exactly; a region that is missing is said where it could not be placed.
+OURS = ("duplicate-item", "duplicate-sentence", "unknown-word", "region-missing", "cue-missing")
 
 
 def words_of(sentence: Sentence) -> tuple[str, ...]:
@@ -83,24 +89,42 @@ def overused(items: Sequence[Item], language: str) -> dict[str, int]:
     return {
         word: n
         for word, n in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-        if n > most and any(letter.isalpha() for letter in word) and (code is None or (zipf(word, code) or 0) < CONTENT)
+        if n > most and _is_content(word, code)
     }
 
 
-def _copies(drafts: Sequence[Item], seeds: Sequence[Item], odd: Mapping[str, list[str]]) -> None:
-    earlier: list[tuple[str, str, list[tuple[str, ...]], list[set[tuple[str, ...]]]]] = []
-    for what, item in [*(("seed", seed) for seed in seeds), *(("draft", draft) for draft in drafts)]:
+def _is_content(word: str, code: str | None) -> bool:
+    """Whether a word is none of the most frequent ones; where a language has no list, any word."""
+    return any(letter.isalpha() for letter in word) and (code is None or (zipf(word, code) or 0) < CONTENT)
+
+
+def content(sentence: Sentence, language: str) -> frozenset[str]:
+    """Return the content words by their first four letters, so that most forms of a word are one.
+
+    >>> sorted(content(Sentence("The nurses near the doors were tired."), "en"))
+    ['door', 'near', 'nurs', 'tire']
+    """
+    code = listed(language)
+    return frozenset(word[:STEM] for word in words_of(sentence) if _is_content(word, code))
+
+
+def _copies(drafts: Sequence[Item], known: Mapping[str, Sequence[Item]], odd: Mapping[str, list[str]]) -> None:
+    earlier: list[tuple[str, list[tuple[str, ...]], list[set[tuple[str, ...]]], list[frozenset[str]]]] = []
+    for what, item in [(what, item) for what, items in (*known.items(), ("draft", drafts)) for item in items]:
         texts = [words_of(sentence) for sentence in item.sentences.values()]
         grams = [trigrams(text) for text in texts]
-        if what == "draft":
-            for kind_, name, others, other_grams in earlier:
-                if texts == others:
-                    odd[item.id].append(f"copy of {kind_} {name}")
-                    break
-                if all(jaccard(a, b) >= NEAR for a, b in zip(grams, other_grams, strict=False)):
-                    odd[item.id].append(f"near copy of {kind_} {name}")
-                    break
-        earlier.append((what, item.id, texts, grams))
+        contents = [content(sentence, item.language) for sentence in item.sentences.values()]
+        for name, others, other_grams, other_contents in earlier if item.id in odd else ():
+            if texts == others:
+                odd[item.id].append(f"copy of {name}")
+                break
+            if all(jaccard(a, b) >= NEAR for a, b in zip(grams, other_grams, strict=False)):
+                odd[item.id].append(f"near copy of {name}")
+                break
+            if contents == other_contents and min(map(len, contents)) >= FEWEST:
+                odd[item.id].append(f"near copy of {name}: the same content words")
+                break
+        earlier.append((f"{what} {item.id}", texts, grams, contents))
 
 
 def trigrams(words: Sequence[str]) -> set[tuple[str, ...]]:

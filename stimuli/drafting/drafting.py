@@ -10,13 +10,12 @@ from ..items import GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Paradigm, Sente
 from .answers import FINAL, Unread, pairs_in
 from .draft_findings import found_in, overused
 from .provenance import FINDINGS, origin, with_provenance
-from .regions import anchors, with_regions
+from .regions import SEEDS, anchors, with_regions
 from .requests import Wording
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SEEDS = 2  # fewest pairs from which a pattern can be seen
 NEXT = "; "  # between the findings of a draft
 UNKNOWN, NO_REASON = "unknown", "none"  # cells of the table drafting where there is nothing to say
 
@@ -74,9 +73,9 @@ def seeds_of(materials: Materials, paradigm: str) -> tuple[Paradigm, tuple[Item,
 def draft(materials: Materials, paradigm: str, answers: Sequence[Answer], words: Wording) -> Drafts:
     """Return the pairs that answers hold as items with their regions, where they come from, and what is odd in them.
 
-    A region stands where all seeds have it, counted from where the members differ, else at the seeds' own words, else nowhere,
-    which is a finding. Nothing is left out for a finding: `gardenpath review` decides. Items are named
-    PARADIGM-draft-001 and so on, in the order of the answers.
+    A region stands where all seeds have it, counted from where the members differ, else from the beginning, else at the seeds' own
+    words, else nowhere, which is a finding. Nothing is left out for a finding: `gardenpath review` decides. Items are named
+    PARADIGM-draft-001 and so on, in the order of the answers, after the drafts among `materials`.
 
     >>> from gardenpath import stimuli
     >>> from .requests import wording
@@ -96,6 +95,7 @@ def draft(materials: Materials, paradigm: str, answers: Sequence[Answer], words:
     chosen, seeds = seeds_of(materials, paradigm)
     final = all(sentence.text.rstrip()[-1] in FINAL for seed in seeds for sentence in seed.sentences.values())
     placed, language = anchors(seeds), seeds[0].language
+    earlier = [item for item in materials.items if item.paradigm == paradigm and origin(item) == "draft"]
     items: list[Item] = []
     unread: list[tuple[int, Unread]] = []
     lacking: dict[str, list[str]] = {}
@@ -107,21 +107,21 @@ def draft(materials: Materials, paradigm: str, answers: Sequence[Answer], words:
             sentences, missing = with_regions(
                 {GRAMMATICAL: Sentence(pair.good), UNGRAMMATICAL: Sentence(pair.bad)}, placed
             )
-            item = Item(f"{paradigm}-draft-{len(items) + 1:03d}", paradigm, sentences, language)
+            item = Item(f"{paradigm}-draft-{len(earlier) + len(items) + 1:03d}", paradigm, sentences, language)
             lacking[item.id] = [f"no place for the region {name}" for name in missing]
             provenance = {"model": answer.model, "sampling": answer.sampling, "prompt_hash": answer.prompt_hash}
             items.append(with_provenance(item, origin="draft", **provenance))
         reasons = dict.fromkeys(one.reason for one in bad)
         who = {"paradigm": paradigm, "model": answer.model or UNKNOWN, "prompt_hash": answer.prompt_hash or UNKNOWN}
         steps += [
-            {**who, "step": "asked", "reason": NO_REASON, "n": answer.asked},
+            *([{**who, "step": "asked", "reason": NO_REASON, "n": answer.asked}] if answer.asked else []),
             {**who, "step": "parsed", "reason": NO_REASON, "n": len(pairs)},
             *(
                 {**who, "step": "not parsed", "reason": why, "n": sum(one.reason == why for one in bad)}
                 for why in reasons
             ),
         ]
-    odd = found_in(items, seeds, chosen)
+    odd = found_in(items, seeds, chosen, earlier)
     flagged = {name: NEXT.join([*lacking[name], *odd[name]]) for name in odd}
     items = [with_provenance(item, **{FINDINGS: flagged[item.id]}) for item in items]
     for answer in {one.prompt_hash: one for one in answers}.values():

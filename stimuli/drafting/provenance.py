@@ -3,8 +3,14 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from ..items import Item
+from gardenpath import study
+
+from ..items import Item, Materials
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ORIGIN = "origin"  # one of ORIGINS
 MODEL = "model"  # name@revision of the model that drafted it
@@ -25,6 +31,23 @@ def origin(item: Item) -> str:
     'hand'
     """
     return item.extra.get(ORIGIN) or "hand"
+
+
+def origins_table(materials: Materials) -> "pd.DataFrame":
+    """Return the table `item_origins` of materials.
+
+    >>> from gardenpath import stimuli
+    >>> dog = Item("i1", "n", {"grammatical": stimuli.Sentence("A dog barks.")}, extra={"origin": "draft", "model": "gpt-4o"})
+    >>> origins_table(stimuli.Materials((stimuli.Paradigm("n", "agreement"),), (dog,)))[["item", "origin", "model"]].values.tolist()
+    [['i1', 'draft', 'gpt-4o']]
+    """
+    import pandas as pd
+
+    rows = [
+        (one.id, one.paradigm, origin(one), one.extra.get(MODEL), one.extra.get(REVIEWERS), bool(one.extra.get(BEFORE)))
+        for one in materials.items
+    ]
+    return study.check(pd.DataFrame(rows, columns=study.TABLES["item_origins"].names), "item_origins")
 
 
 def with_provenance(item: Item, **columns: str) -> Item:

@@ -1,4 +1,4 @@
-"""Regions of a drafted pair: where the seeds have them, counted from where the members of a pair differ, or at the seeds' words."""
+"""Regions of a drafted pair: where the seeds have them, from where the members differ or from the beginning, or at their words."""
 
 import difflib
 from collections.abc import Iterator, Sequence
@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ..items import Item, Region, Sentence, Word
 
+SEEDS = 2  # fewest pairs from which a pattern can be seen
 EDGES = ".,;:!?…\"'“”„‚‘’«»()[]¿¡。、，；：？！「」『』"
 
 
@@ -17,10 +18,13 @@ class Span(NamedTuple):
 
 
 class Anchor(NamedTuple):
-    """How the seeds place a region in one condition: by its distance from the difference, by its words, or neither."""
+    """How the seeds place a region in one condition: by its distance from the difference, from the sentence's beginning, by its
+    words, or not at all; and the fewest and most words that it has."""
 
     span: Span | None
     words: frozenset[tuple[str, ...]]
+    place: tuple[int, int] | None = None  # first word, and the one after the last
+    lengths: tuple[int, int] = (1, 1)
 
 
 def anchors(seeds: Sequence[Item]) -> dict[tuple[str, str], Anchor]:
@@ -31,6 +35,7 @@ def anchors(seeds: Sequence[Item]) -> dict[tuple[str, str], Anchor]:
         for name in dict.fromkeys(region.name for region in sentence.regions):
             spans: set[Span | None] = set()
             words: set[tuple[str, ...]] = set()
+            places: set[tuple[int, int] | None] = set()
             for seed in seeds:
                 pair = list(seed.sentences.values())
                 mine, other = (pair[0], pair[1]) if condition == next(iter(seed.sentences)) else (pair[1], pair[0])
@@ -40,8 +45,11 @@ def anchors(seeds: Sequence[Item]) -> dict[tuple[str, str], Anchor]:
                     Span(held[0].index - difference.start, held[-1].index - difference.stop + 1) if held else None
                 )
                 words.add(tuple(bare(word).lower() for word in held))
+                places.add((held[0].index, held[-1].index + 1) if held else None)
             [span] = spans if len(spans) == 1 else {None}
-            found[condition, name] = Anchor(span, frozenset(words))
+            [place] = places if len(places) == 1 else {None}
+            lengths = [len(seed.sentences[condition].words_of(name)) for seed in seeds]
+            found[condition, name] = Anchor(span, frozenset(words), place, (min(lengths), max(lengths)))
     return found
 
 
@@ -66,7 +74,8 @@ def with_regions(
     pair: dict[str, Sentence], placed: dict[tuple[str, str], Anchor]
 ) -> tuple[dict[str, Sentence], list[str]]:
     """Return the members with their regions, and which regions could not be placed."""
-    made, lacking = {}, []
+    made: dict[str, Sentence] = {}
+    lacking: dict[str, list[str]] = {}
     for condition, sentence in pair.items():
         other = next(one for name, one in pair.items() if name != condition)
         regions = []
@@ -74,12 +83,15 @@ def with_regions(
             if where != condition:
                 continue
             words = _placed(sentence, other, anchor)
-            if words:
+            least, most = anchor.lengths
+            if words and least <= len(words) <= most:
                 regions.append(Region(name, *_letters(words)))
             else:
-                lacking.append(f"{name} of the {condition} sentence")
+                lacking.setdefault(name, []).append(condition)
         made[condition] = Sentence(sentence.text, tuple(regions))
-    return made, lacking
+    return made, [
+        name if len(where) == len(pair) else f"{name} of the {where[0]} sentence" for name, where in lacking.items()
+    ]
 
 
 def _placed(sentence: Sentence, other: Sentence, anchor: Anchor) -> list[Word]:
@@ -88,6 +100,9 @@ def _placed(sentence: Sentence, other: Sentence, anchor: Anchor) -> list[Word]:
         difference = different(sentence, other)
         start, end = difference.start + anchor.span.start, difference.stop + anchor.span.end
         return words[start:end] if 0 <= start < end <= len(words) else []
+    if anchor.place is not None:
+        start, end = anchor.place
+        return words[start:end] if end <= len(words) else []
     places = list(_occurrences(words, anchor.words))
     return places[0] if len(places) == 1 else []
 

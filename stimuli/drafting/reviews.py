@@ -13,7 +13,7 @@ from gardenpath import study
 
 from ..items import GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Sentence
 from .provenance import BEFORE, REVIEWERS, with_provenance
-from .regions import kept_regions
+from .regions import SEEDS, anchors, kept_regions, with_regions
 
 TICKS = {
     "good": "the grammatical sentence is grammatical",
@@ -219,13 +219,13 @@ class Reviewed:
 def reviewed(materials: Materials, decisions: Sequence[Decision]) -> Reviewed:
     """Return the items that were accepted or corrected, with their reviewers, and what they were before a correction.
 
-    A corrected member keeps its regions where their words are still there.
+    A corrected member keeps its regions where their words are still there; others stand where all other pairs have them.
     """
     held: dict[str, list[Decision]] = {}
     for (_, name, condition), decision in standing(decisions).items():
         if not condition:
             held.setdefault(name, []).append(decision)
-    kept, dropped, undecided, without, corrected = [], {}, [], [], []
+    kept, dropped, undecided, corrected = [], {}, [], []
     disagreed = disagreements(decisions)
     for item in materials.items:
         several = held.get(item.id, [])
@@ -237,29 +237,54 @@ def reviewed(materials: Materials, decisions: Sequence[Decision]) -> Reviewed:
         elif outcome.action == "drop":
             dropped[item.id] = outcome.reason
         else:
-            made, lost = _corrected(item, outcome)
-            without += [item.id] if lost else []
+            made = _corrected(item, outcome)
             corrected += [item.id] if outcome.after else []
             who = ", ".join(dict.fromkeys(decision.reviewer for decision in several))
             kept.append(with_provenance(made, **{REVIEWERS: who}))
+    lacking = {*_without_region(kept)} & {*corrected}
+    kept = [
+        _placed_anew(item, [one for one in kept if one.id not in lacking]) if item.id in lacking else item
+        for item in kept
+    ]
     paradigms = tuple(p for p in materials.paradigms if any(item.paradigm == p.id for item in kept))
-    return Reviewed(Materials(paradigms, tuple(kept)), dropped, undecided, disagreed, without, corrected)
+    return Reviewed(Materials(paradigms, tuple(kept)), dropped, undecided, disagreed, _without_region(kept), corrected)
 
 
-def _corrected(item: Item, decision: Decision) -> tuple[Item, bool]:
-    """Return the item with the texts of a correction, and whether a region was lost with its words."""
+def _without_region(items: Sequence[Item]) -> list[str]:
+    """Return the items that have fewer regions than others of their paradigm: lost with a corrected word, or never placed."""
+    names = {item.id: {(name, r.name) for name, s in item.sentences.items() for r in s.regions} for item in items}
+    wanted: dict[str, set[tuple[str, str]]] = {}
+    for item in items:
+        wanted.setdefault(item.paradigm, set()).update(names[item.id])
+    return [item.id for item in items if names[item.id] != wanted[item.paradigm]]
+
+
+def _placed_anew(item: Item, kept: Sequence[Item]) -> Item:
+    """Return an item with the regions that it lacks, where all others of its paradigm have them at one place."""
+    others = [one for one in kept if one.paradigm == item.paradigm]
+    if len(others) < SEEDS:
+        return item
+    placed, _ = with_regions({name: Sentence(one.text) for name, one in item.sentences.items()}, anchors(others))
+    sentences = {}
+    for name, old in item.sentences.items():
+        new = [region for region in placed[name].regions if old.region(region.name) is None]
+        sentences[name] = replace(old, regions=(*old.regions, *new))
+    return replace(item, sentences=sentences)
+
+
+def _corrected(item: Item, decision: Decision) -> Item:
+    """Return the item with the texts of a correction."""
     if not decision.after:
-        return item, False
-    sentences, before, lost = dict(item.sentences), {}, False
+        return item
+    sentences, before = dict(item.sentences), {}
     for condition, text in decision.after.items():
         old = sentences.get(condition)
         if old is None or old.text == text:
             continue
         before[condition] = old.text
         sentences[condition] = kept_regions(old, text)
-        lost = lost or len(sentences[condition].regions) < len(old.regions)
     made = replace(item, sentences=sentences)
-    return (with_provenance(made, **{BEFORE: json.dumps(before, ensure_ascii=False)}) if before else made), lost
+    return with_provenance(made, **{BEFORE: json.dumps(before, ensure_ascii=False)}) if before else made
 
 
 def steps_of(materials: Materials, result: Reviewed) -> Iterator[dict[str, object]]:

@@ -4,6 +4,22 @@ from .declaration import DRAFT, REVIEW, Table, columns
 
 TABLES = (
     Table(
+        "item_origins",
+        "an item of a study, and where it comes from as its file says",
+        columns(
+            """
+item        string   item
+paradigm    string   paradigm
+origin      string   hand (also where nothing is said), draft, grammar, treebank or corpus
+model       string?  model that drafted it, name@revision
+reviewers   string?  who decided about it, with commas between
+corrected   bool     whether a reviewer changed it
+"""
+        ),
+        ("item",),
+        None,
+    ),
+    Table(
         "drafting",
         "a step of drafting with its reason: how many pairs of a paradigm came so far",
         columns(
@@ -11,7 +27,7 @@ TABLES = (
 paradigm    string   paradigm
 model       string   model that drafted, name@revision; 'unknown' of pasted answers without a name
 prompt_hash string   first 16 hexadecimal digits of the SHA-256 of what was asked; 'unknown' of pasted answers
-step        string   asked (for so many pairs), parsed, not parsed (lines), flagged (with findings), accepted, corrected, dropped
+step        string   asked (unknown of pasted answers), parsed, not parsed (lines), flagged (findings), accepted, corrected, dropped
 reason      string   why not parsed, or dropped; 'none' otherwise
 n           int      number of pairs, or of lines that are no pair
 """

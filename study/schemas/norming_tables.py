@@ -84,7 +84,7 @@ modal         string?  cloze: the form given most often
 shrunken      float?   value drawn towards those of all items of the condition: beta-binomial or normal empirical Bayes
 """
         ),
-        ("item", "condition"),
+        ("item", "condition", "task"),
         NORM,
     ),
     Table(
@@ -95,9 +95,15 @@ item          string   item
 paradigm      string   paradigm of the item
 kept          bool     whether all rules hold of it
 reason        string?  rules that do not, with what was found
+task          string?  cloze, plausibility or acceptability
+rules         string?  rules as stated, with semicolons between; empty: none, all are kept
+stated        bool?    whether they were stated before the first answer; empty: tables do not tell
+readers       int?     people whose answers count
+source        string?  where their sessions come from, as in table sessions, with commas between
 """),
-        ("item",),
+        ("item", "task"),
         NORM,
+        later=("task", "rules", "stated", "readers", "source"),
     ),
     Table(
         "norms_by_model",
@@ -147,8 +153,10 @@ others        int?     items that were not normed
 predicted     float?   prediction-powered mean of all items drawn from; empty under ten (doi 10.1126/science.adi6000)
 predicted_low float?   lower end of its 95 % interval
 predicted_high float?  upper end
+task          string?  cloze, plausibility or acceptability
 """),
-        ("paradigm", "condition", "model"),
+        ("paradigm", "condition", "model", "task"),
         NORM,
+        later=("task",),
     ),
 )

@@ -132,6 +132,14 @@ def test_nothing_leaves_the_machine_unless_it_is_sent(folder: Path) -> None:
     assert not (folder / "d").exists()
 
 
+def test_a_language_without_words_of_ours_is_named_in_the_request(folder: Path) -> None:
+    items = ITEMS.replace("The nurse near the doors", "La casa de mis abuelos")
+    (folder / "es.csv").write_text(items)
+    ran = run_here("gardenpath draft es.csv --paradigm number --language es -o x", folder)
+    assert ran.code == 0, ran.said
+    assert re.search(r"The sentences are in (Spanish|the language es \(BCP 47\)); so shall yours be", ran.printed)
+
+
 def test_an_endpoint_is_asked_until_there_are_enough_and_again_where_it_drops(folder: Path, chat: Chat) -> None:
     chat.script = [None, 503, said(NOUNS[:4]), said(NOUNS[4:7])]
     ran = run_here(

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pandas as pd
+
 from gardenpath import stimuli, study
 from gardenpath.cli.reviewing import Review
 from gardenpath.stimuli.drafting.reviews import TICKS, queue
@@ -47,3 +49,18 @@ def test_pairs_go_from_two_by_hand_to_lists(tmp_path: Path) -> None:
     assert {(item.extra["model"], item.extra["reviewers"]) for item in drafts} == {("some-chat", "Ann, Bob")}
     done("new main --kind rating --from results/items.jsonl")
     done("design main/study.toml -o versions")
+    done("simulate main/study.toml --participants 4 --seed 1 -o main/data")
+    done("collect main/data -o main/tables")
+    done("review d/draft.jsonl --agreement")
+    done("report main/study.toml --items-from d --items-from results --no-figures -o main/report.html")
+    page = (tmp_path / "main" / "report.html").read_text()
+    for sentence in (
+        "some-chat drafted pairs of 1 paradigm in a chat",
+        "Ann and Bob agree on keeping a pair in 100.0% of 10 pairs",
+        "by the rule acceptability &gt;= 5 in grammatical, stated before the first answer",
+        "simulated norms",
+    ):
+        assert sentence in page.replace("\u00a0", " "), sentence
+    assert len(pd.read_csv(tmp_path / "main" / "report-tables" / "item_origins.csv")) == len(final)
+    empty = run_here("gardenpath report main/study.toml --items-from main/tables --force -o main/report.html", tmp_path)
+    assert "no table of drafts, reviews or norms there" in empty.said

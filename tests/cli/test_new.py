@@ -180,6 +180,16 @@ def test_ones_own_table_is_copied_and_stated_as_found(name: str, tmp_path: Path)
     assert len(dealt(tmp_path / "study", participants=4)["readings"])
 
 
+def test_the_language_is_that_of_ones_own_items_where_none_is_stated(tmp_path: Path) -> None:
+    source = table(tmp_path / "mine.csv")
+    german = stimuli.read(source, language="de")
+    stimuli.write(german, tmp_path / "mine.jsonl")
+    assert new(tmp_path / "own", "spr", "--from", str(tmp_path / "mine.jsonl")).exit_code == 0
+    assert study.load(tmp_path / "own").language == "de"
+    assert new(tmp_path / "said", "spr", "--from", str(source)).exit_code == 0
+    assert study.load(tmp_path / "said").language == "en"
+
+
 def test_english_practice_beside_ones_own_sentences_is_called_so(tmp_path: Path) -> None:
     source = table(tmp_path / "mine.csv")
     for language, said in (("nl", True), ("de", False)):

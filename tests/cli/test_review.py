@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment, stimuli, study
-from gardenpath.cli.reviewing import Refused, Review
+from gardenpath.cli.reviewing import Refused, Review, rendered
 from gardenpath.stimuli.drafting.reviews import TICKS, queue, read_log
 
 from ..conftest import run_here
@@ -39,6 +39,20 @@ def drafts(tmp_path: Path) -> Path:
 
 def sitting(draft: Path, who: str, **more: Any) -> Review:
     return Review("t", who, queue(stimuli.read(draft), who), draft.with_name("reviews.jsonl"), **more)
+
+
+@pytest.mark.parametrize(
+    ("markdown", "html"),
+    [
+        ("<script>alert(1)</script>", "<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>\n"),
+        ("[a](javascript:alert(1))", "<p>[a](javascript:alert(1))</p>\n"),
+        ('[a](https://x.org/"onclick="b)', '<p><a href="https://x.org/%22onclick=%22b">a</a></p>\n'),
+        ("![a](https://x.org/spy.png)", '<p>!<a href="https://x.org/spy.png">a</a></p>\n'),
+        ("", ""),
+    ],
+)
+def test_guidelines_are_shown_as_markdown_and_never_as_html_of_their_own(markdown: str, html: str) -> None:
+    assert rendered(markdown) == html
 
 
 def test_a_decision_that_is_not_whole_is_refused_and_leaves_no_line(drafts: Path) -> None:
@@ -97,6 +111,19 @@ def test_agreement_settling_and_writing_follow_from_the_log(drafts: Path) -> Non
     assert run_here("gardenpath review draft.jsonl --settle Cem", drafts.parent).code == 1
 
 
+def test_what_a_blind_reviewer_judges_otherwise_is_named(drafts: Path) -> None:
+    review = Review(
+        "t", "Eva", queue(stimuli.read(drafts), "Eva", blind=True), drafts.with_name("reviews.jsonl"), blind=True
+    )
+    for entry in review.state()["pairs"]:
+        liked = entry["condition"] == "grammatical" or entry["id"] == "d07"
+        asked = {"item": entry["id"], "condition": entry["condition"], "seen": 0}
+        review.decide({**asked, "action": "acceptable" if liked else "unacceptable"})
+    ran = run_here("gardenpath review draft.jsonl --agreement", drafts.parent)
+    assert ran.code == 0, ran.said
+    assert ran.printed == "Eva, blind: 1 of 24 sentences judged otherwise than meant: d07 (ungrammatical)\n"
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -143,7 +170,7 @@ def test_pairs_are_reviewed_by_keys_alone_and_a_kill_loses_nothing(drafts: Path,
     if chromium is None:
         pytest.skip("there is no Chromium")
     guidelines = tmp_path / "g.md"
-    guidelines.write_text("# Read it aloud")
+    guidelines.write_text("# Read it aloud\n\n- *twice* <img src=x onerror='document.title=1'>\n")
     words = ("--reviewer", "Ann", "--guidelines", str(guidelines))
     process, address = started(*words)
     log = drafts.with_name("reviews.jsonl")
@@ -162,12 +189,16 @@ def test_pairs_are_reviewed_by_keys_alone_and_a_kill_loses_nothing(drafts: Path,
 
         page.goto(address)
         at(1)
-        assert page.locator("#guidelines").inner_text() == "# Read it aloud"
+        assert page.get_by_role("heading", name="Read it aloud", level=3).is_visible()
+        assert page.locator("#guidelines li em").inner_text() == "twice"
+        assert page.locator("#guidelines img").count() == 0
         assert page.evaluate("getComputedStyle(document.querySelector('.sentence')).direction") == "rtl"
         assert page.evaluate("document.documentElement.scrollHeight") <= 720
         assert page.locator("mark").count() == 2
         press("1", "2", "3", "a")
         sync.expect(page.locator("#said")).to_contain_text("all four ticks")
+        assert page.locator("#heard").inner_text() == "nothing else is wrong with either: yes"
+        at(1)
         press("4", "a")
         at(2)
         press("e", "End")
@@ -192,16 +223,18 @@ def test_pairs_are_reviewed_by_keys_alone_and_a_kill_loses_nothing(drafts: Path,
         at(4)
         press("1", "2", "3", "4", "a")
         at(5)
+        press("1", "2", "3", "4", "a", "1", "2", "3", "4", "a", "d", "1")  # faster than the answers come
+        at(8)
         page.goto(address.split("?")[0])
         sync.expect(page.locator("#said")).to_contain_text("opened by the address")
         browser.close()
     after, broken = read_log(log)
-    assert after[:-1] == before
-    assert [one.action for one in after] == ["accept", "correct", "drop", "drop", "undo", "accept"]
+    assert after[:-4] == before
+    assert [one.action for one in after] == ["accept", "correct", "drop", "drop", "undo", *["accept"] * 3, "drop"]
     assert [one.reason for one in after][2:4] == ["does not fit the paradigm", "משעמם"]
     assert not broken
     assert len({one.guidelines for one in after}) == 1
     assert all("127.0.0.1" in url or url.startswith("data:") for url in asked)
     names = [one.item.id for one in queue(stimuli.read(drafts), "Ann")]
-    assert [one.item for one in after] == [names[0], names[1], names[2], names[3], names[3], names[3]]
+    assert [one.item for one in after] == [names[0], names[1], names[2], names[3], names[3], *names[3:7]]
     assert next(itertools.chain(after)).ticks == ALL

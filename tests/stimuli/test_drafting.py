@@ -1,5 +1,7 @@
 """Drafting: what answers hold, where regions stand in them, and what is found odd."""
 
+import dataclasses
+
 import pytest
 
 from gardenpath import stimuli, study
@@ -61,6 +63,9 @@ SEEDED = stimuli.Materials((PARADIGM,), SEEDS)
         "| Correct | Incorrect |\n|---|---|\n| A b c. | A d c. |",
         "| 1 | A b c. | A d c. |",
         "Goed: A b c.\nFout: A d c.",
+        "1. **Correcto:** A b c.\n   **Incorrecto:** A d c.",
+        "正确：A b c.\n错误：A d c.",
+        "Неправильно: A d c.\nПравильно: A b c.",
     ],
 )
 def test_pairs_are_read_however_they_are_written(answer: str) -> None:
@@ -132,7 +137,27 @@ def test_a_region_that_has_no_one_place_in_the_seeds_stands_at_their_words_or_no
     }
     made, lacking = with_regions(twice, placed)
     assert not made["grammatical"].regions
-    assert lacking == ["critical of the grammatical sentence", "critical of the ungrammatical sentence"]
+    assert lacking == ["critical"]
+
+
+def test_a_region_at_one_place_from_the_beginning_stands_there_however_far_the_difference_is() -> None:
+    seeds = (
+        pair("s1", "La casa es blanca.", "La casa es blanco.", cue=("casa", "casa")),
+        pair("s2", "El pan de ayer es duro.", "El pan de ayer es dura.", cue=("pan", "pan")),
+    )
+    texts = {"grammatical": "La pared de la casa es fea.", "ungrammatical": "La pared de la casa es feo."}
+    sentences = {name: stimuli.Sentence(text) for name, text in texts.items()}
+    made, lacking = with_regions(sentences, anchors(seeds))
+    assert [word.text for one in made.values() for word in one.words_of("cue")] == ["pared", "pared"]
+    assert lacking == []
+
+
+def test_a_region_of_more_words_than_the_seeds_is_left_out_and_said() -> None:
+    answer = "Correct: My uncle near the lakes is proud.\nIncorrect: My uncle near the lakes are prouds."
+    [item] = draft(SEEDED, "p", [Answer(answer)], EN).materials.items
+    assert not item.sentences["grammatical"].words_of("critical")
+    assert "no place for the region critical" in item.extra["draft_findings"]
+    assert "region-missing" not in item.extra["draft_findings"]
 
 
 def test_a_difference_is_found_from_both_ends() -> None:
@@ -184,7 +209,7 @@ def test_every_oddity_is_found_and_nothing_in_a_good_draft() -> None:
         )
         == 5 / 8
     )
-    assert not [said for said in odd["near"] if "copy" in said]
+    assert [said for said in odd["near"] if "copy" in said] == ["near copy of draft good: the same content words"]
     assert "differs in another way" not in " ".join(odd["other"])
     assert any(said == "unknown words: blorft, zwinks" for said in odd["strange"])
     assert any(said.startswith(("another language? ", "unknown word")) for said in odd["foreign"])
@@ -202,6 +227,28 @@ def test_a_near_copy_shares_four_fifths_of_its_trigrams() -> None:
         "The judge in the tower near the lake by the sea are sad.",
     )
     assert "near copy of draft one" in found_in([one, two], SEEDS, PARADIGM)["two"]
+
+
+def test_forms_of_the_same_content_words_in_other_function_words_are_a_near_copy() -> None:
+    one = pair(
+        "one", "La casa de mis abuelos es blanca desde el verano.", "La casa de mis abuelos es blanco desde el verano."
+    )
+    two = pair("two", "La casa de tu abuelo es blanca este verano.", "La casa de tu abuelo es blanco este verano.")
+    three = pair(
+        "three", "La casa de mis abuelos es fea desde el verano.", "La casa de mis abuelos es feo desde el verano."
+    )
+    spanish = [dataclasses.replace(item, language="es") for item in (one, two, three)]
+    odd = found_in(spanish[1:], spanish[:1], PARADIGM)
+    assert "near copy of seed one: the same content words" in odd["two"]
+    assert not [said for said in odd["three"] if "copy" in said]
+
+
+def test_drafts_of_another_time_are_copied_by_none_and_keep_their_names() -> None:
+    answer = Answer("Correct: The judge near the towers is angry.\nIncorrect: The judge near the towers are angry.")
+    first = draft(SEEDED, "p", [answer], EN).materials.items
+    again = draft(stimuli.Materials((PARADIGM,), (*SEEDS, *first)), "p", [answer], EN).materials.items
+    assert [item.id for item in (*first, *again)] == ["p-draft-001", "p-draft-002"]
+    assert again[0].extra["draft_findings"] == "copy of draft p-draft-001"
 
 
 def test_another_kind_of_difference_is_said() -> None:

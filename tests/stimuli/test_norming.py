@@ -1,5 +1,6 @@
 """Which items are normed, where they are cut, how many readers they need, and which are kept and replaced."""
 
+import dataclasses
 from collections import Counter
 from pathlib import Path
 
@@ -54,6 +55,13 @@ def test_what_cannot_be_cut_is_named(item: dict[str, str], message: str) -> None
         fragments(materials(item))
     with pytest.raises(study.DataError, match="has no region 'verb'"):
         fragments(materials(item), "verb")
+
+
+def test_items_of_two_languages_are_no_norming() -> None:
+    english, german = materials(NARROW), materials(NARROW, language="de")
+    renamed = tuple(dataclasses.replace(item, id=f"{item.id}-de") for item in german.items)
+    with pytest.raises(study.DataError, match=r"items are in en, de; expected one language: --language TAG"):
+        to_norm(Materials(english.paradigms, english.items + renamed), Norming("plausibility"))
 
 
 def test_a_column_may_say_where_fragments_end() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,21 @@ def test_what_is_kept_is_corrected_dropped_settled_or_left_open() -> None:
     assert counts["dropped", "odd"] == 1
     again = drafting_table(MATERIALS, result, drafting_table(MATERIALS, result))
     assert again["n"].sum() == 5
+
+
+def test_a_correction_that_took_a_region_gets_it_where_all_other_pairs_have_it() -> None:
+    drafted = MATERIALS.items[0]
+    bare = {name: replace(sentence, regions=()) for name, sentence in drafted.sentences.items()}
+    materials = replace(MATERIALS, items=(replace(drafted, sentences=bare), *MATERIALS.items[1:4]))
+    name = drafted.id
+    after = {condition: sentence.text.replace("here", "there") for condition, sentence in drafted.sentences.items()}
+    log = [said("Ann", one.id) for one in materials.items[1:]]
+    accepted = reviewed(materials, [said("Ann", name), *log])
+    assert accepted.without_region == [name], "what nobody corrected is left as it was drafted"
+    corrected = reviewed(materials, [said("Ann", name, "correct", after=after), *log])
+    assert corrected.without_region == []
+    words = [one.words_of("critical")[0].text for one in corrected.materials.items[0].sentences.values()]
+    assert words == [one.words_of("critical")[0].text for one in drafted.sentences.values()]
 
 
 @pytest.mark.parametrize(
