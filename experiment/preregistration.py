@@ -13,6 +13,7 @@ from gardenpath import study
 from gardenpath.stimuli import Materials, conditions_table, items_table, read_study
 from gardenpath.study.config import ProcedureSection
 
+from .standard_texts import texts_of
 from .versions import VersionFile, version_files
 
 if TYPE_CHECKING:
@@ -33,7 +34,11 @@ KINDS = {  # of a deviation, by how its key begins; the first that fits
     "sessions": "procedure",
     "items": "items",
     "conditions": "items",
+    "paradigms": "items",
     "sample": "sample",
+    "online": "sample",
+    "title": "procedure",
+    "texts": "procedure",
 }
 TABLES_READ = ("sessions", "items", "exclusions", "factorial_models")  # in which deviations show
 BAND = ("min_rt", "max_rt", "remove_outliers")
@@ -53,15 +58,24 @@ def statements(plan: study.Study, participants: int | None = None) -> Json:
     settings = {name: dataclasses.asdict(getattr(plan, name)) for name in SECTIONS}
     places = _places(plan, versions)
     each = plan.online.sessions if plan.online else 1  # of a person at most
+    barred = plan.online.barred if plan.online else []
     if participants is not None and each == 1 and places not in (None, participants):
         raise ValueError(f"{participants} participants, and study.toml has places for {places}; expected one number")
     return {
         "language": plan.language,
         "seed": plan.seed,
         "sample": {"participants": participants or (places if each == 1 else None), "sessions": places},
+        "online": {"sessions": each, "barred": barred},
+        "title": plan.title or plan.name,
         **settings,
+        "texts": texts_of(plan).own,
         "conditions": _conditions(conditions_table(materials)),
+        "paradigms": {
+            one.id: {"phenomenon": one.phenomenon, "factors": {name: list(by) for name, by in one.factors.items()}}
+            for one in materials.paradigms
+        },
         "items": _items(items_table(materials), materials),
+        "order": None if plan.ordering.order == "random" else _hash("\n".join(item.id for item in materials.items)),
         "dealt": sorted({trial.item.id for file in versions for trial in file.version.trials}),
     }
 
@@ -84,7 +98,9 @@ def _items(table: "pd.DataFrame", materials: Materials | None = None) -> dict[st
         text = f"{row['sentence']}\n{row['regions']}"
         made.setdefault(row["paradigm"], {}).setdefault(row["item"], {})[row["condition"]] = _hash(text)
     for item in materials.items if materials else ():
-        rest = [item.context, item.question and dataclasses.asdict(item.question), dict(item.extra)]
+        rest: list[Any] = [item.context, item.question and dataclasses.asdict(item.question), dict(item.extra)]
+        if cut := {name: one.segmentation for name, one in item.sentences.items() if one.segmentation}:
+            rest.append(cut)
         if any(rest):
             made[item.paradigm][item.id]["beside the sentences"] = _hash(json.dumps(rest, ensure_ascii=False))
     return made
@@ -317,6 +333,7 @@ def deviations(
         *_settings_changed({"analysis": analysis}, {"analysis": made_with}, "results"),
         *_places_changed(registered, now),
         *_items_changed(registered, now["items"], "materials"),
+        *_order_changed(registered, now),
         *_in_data(registered, tables),
         *_not_fitted(registered, tables),
     ]
@@ -335,20 +352,23 @@ Deviation = tuple[str, str, str | None, str | None]
 
 
 def _settings_changed(registered: Json, now: Json, place: str) -> Iterator[Deviation]:
-    """Yield settings that differ. A setting that gardenpath did not have yet counts as its default."""
-    apart = ("items", "dealt", "sample")
+    """Yield settings that differ. A setting that gardenpath did not have yet counts as its default, and a section of statements
+    that it did not make yet as no statement.
+    """
+    apart = ("items", "order", "dealt", "sample", *(name for name in now if name not in registered))
     before, after = (flat({k: v for k, v in one.items() if k not in apart}) for one in (registered, now))
     own = {"analysis": study.AnalysisSection(), "ordering": study.OrderingSection(), "procedure": ProcedureSection()}
     defaults = {key: text for name, section in own.items() for key, text in flat(vars(section), name).items()}
     for key in dict.fromkeys([*before, *after]):
         old, new = before.get(key), after.get(key)
         if old != new and not FREE.fullmatch(key) and not (old is None and new == defaults.get(key)):
-            yield key, place, old, new
+            yield key, "materials" if key.startswith(("conditions.", "paradigms.")) else place, old, new
 
 
 def _places_changed(registered: Json, now: Json) -> Iterator[Deviation]:
     for name, old in registered["sample"].items():
-        if now["sample"][name] not in (None, old):
+        # Participants may have been stated with the command alone; places come from study.toml.
+        if now["sample"][name] not in (old, *((None,) if name == "participants" else ())):
             yield f"sample.{name}", "study.toml", json.dumps(old), json.dumps(now["sample"][name])
 
 
@@ -364,6 +384,13 @@ def _items_changed(registered: Json, now: Mapping[str, Any], place: str) -> Iter
             yield key, place, "an item" if old else None, "an item" if new else None
         elif changed := [name for name in dict.fromkeys([*old, *new]) if old.get(name) != new.get(name)]:
             yield key, place, "as registered", f"other texts: {', '.join(changed)}"
+
+
+def _order_changed(registered: Json, now: Json) -> Iterator[Deviation]:
+    """Yield that items stand in another order in their files, where that is the order in which they are shown."""
+    old, new = registered.get("order"), now["order"]
+    if old and new and old != new:
+        yield "items.order", "materials", "as registered", "another order in the files"
 
 
 def _in_data(registered: Json, tables: "Mapping[str, pd.DataFrame]") -> Iterator[Deviation]:

@@ -11,6 +11,7 @@ import pytest
 
 from gardenpath import study
 from gardenpath.cli.analyse import noted
+from gardenpath.experiment import preregistration
 
 from ..conftest import ROOT, run_here
 
@@ -207,6 +208,21 @@ def model_not_fitted(folder: Path, drawn: random.Random) -> set[tuple[str, str]]
     return {(f"analysis.models.{name}", "results")}
 
 
+def own_words(folder: Path, drawn: random.Random) -> set[tuple[str, str]]:
+    """A word of the page that is the researcher's own, in the file that study.toml names."""
+    path = folder / "study.toml"
+    path.write_text(path.read_text().replace("[procedure]\n", '[procedure]\ntexts = "texts.toml"\n'))
+    (folder / "texts.toml").write_text('[session]\nbreak = "Go on, and be quick."\n')
+    return {("procedure.texts", "study.toml"), ("texts.session.break", "study.toml")}
+
+
+def another_phenomenon(folder: Path, drawn: random.Random) -> set[tuple[str, str]]:
+    path = folder / "items.csv"
+    paradigm = drawn.choice(sorted({line.split(",")[0] for line in path.read_text().splitlines()[1:]}))
+    path.write_text(re.sub(rf"^{paradigm},\w+,", f"{paradigm},anew,", path.read_text(), flags=re.MULTILINE))
+    return {(f"paradigms.{paradigm}.phenomenon", "materials")}
+
+
 DRIFTS: dict[str, Drift] = {
     "another formula": stated(
         '(1|participant) + (1|item)"\n\n',
@@ -265,6 +281,11 @@ DRIFTS: dict[str, Drift] = {
     "results by another band": made_with(max_rt=[1500.0, 2000.0, 2500.0]),
     "results by another engine": made_with(engine="lme4"),
     "a model without an estimate": model_not_fitted,
+    "another title": stated('title = "', 'title = "% ', "title"),
+    "a text of the page": own_words,
+    "people who come again": stated("quota = 1", "quota = 1\nsessions = %", "online.sessions"),
+    "no number of places": stated("quota = 1\n", "", "sample.sessions"),
+    "another phenomenon": another_phenomenon,
 }
 
 
@@ -282,12 +303,50 @@ def test_a_drift_is_found_and_nothing_else(name: str, folder: Path) -> None:
 
 def test_all_drifts_at_once_are_all_found(folder: Path) -> None:
     """But those that are the same statement as another's, and results made by settings that are not study.toml's."""
-    left_out = ("more people", "somebody who did not finish", "results by another band", "results by another engine")
+    left_out = (
+        "people who come again",
+        "no number of places",
+        "more people",
+        "somebody who did not finish",
+        "results by another band",
+        "results by another engine",
+    )
     together = [name for name in DRIFTS if name not in left_out]
     assert len(together) > 20
     expected = [DRIFTS[name](folder, random.Random(seed)) for seed, name in enumerate(together)]
     table = found(folder)
     assert {*table[["key", "place"]].itertuples(index=False, name=None)} == set.union(*expected)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "key"),
+    [
+        (
+            "items.csv",
+            "attractor: singular, plural",
+            "attractor: plural, singular",
+            "paradigms.agreement_attraction.factors.attractor",
+        ),
+        ("items.csv", "filler-01,,", "filler-00,,", "items.order"),
+        ("texts.toml", "Weiter geht es.", "Los.", "texts.session.break"),
+    ],
+)
+def test_what_the_words_of_study_toml_leave_open_is_registered_too(
+    tmp_path: Path, file: str, old: str, new: str, key: str
+) -> None:
+    """The order of levels, which decides the sign; of items, where they come as in their file; words in a file of their own."""
+    folder = Path(shutil.copytree(ROOT / "examples" / "agreement-attraction", tmp_path / "study"))
+    toml = folder / "study.toml"
+    text = re.sub(r"\[ordering\]\n[^\[]*", '[ordering]\norder = "fixed"\n\n', toml.read_text())
+    toml.write_text(text.replace("[procedure]\n", '[procedure]\ntexts = "texts.toml"\n'))
+    (folder / "texts.toml").write_text('[session]\nbreak = "Weiter geht es."\n')
+    registered = preregistration.read(
+        preregistration.page(study.load(folder), preregistration.statements(study.load(folder))), "page"
+    )
+    changed = (folder / file).read_text()
+    assert old in changed
+    (folder / file).write_text(changed.replace(old, new))
+    assert key in {*preregistration.deviations(registered, study.load(folder))["key"]}
 
 
 def test_reasons_and_kinds_stand_beside_deviations(folder: Path) -> None:
