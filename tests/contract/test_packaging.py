@@ -22,7 +22,7 @@ BUDGET = {
     "quantized": 3,
     "adapters": 1,
     "benchmark": 3,
-    "online": 4,
+    "online": 5,
     "lab": 1,
     "r": 10,
     "parquet": 1,
