@@ -3,8 +3,9 @@
 # make lint   style, spelling, types (make types: these alone)
 # make docs   build the site of the documentation, in docs/_build
 # make wheel  build wheel and sdist, and run the demo from the wheel in an empty environment
+# make lowest test with the lowest versions that pyproject.toml states, without models, browser and R
 # make web    build the page that participants see
-.PHONY: demo test test-all lint types docs wheel web packages pins clean
+.PHONY: demo test test-all lint types docs wheel lowest web packages pins clean
 .DELETE_ON_ERROR:
 
 # The first Python from 3.11 on that is there.
@@ -53,6 +54,15 @@ wheel: $(PAGE) $(VENV)/.installed
 	build/empty/bin/python -m pip install --quiet --retries 1 --timeout 15 $(TORCH) $(CPU_INDEX) || build/empty/bin/python -m pip install --quiet $(TORCH)
 	build/empty/bin/python -m pip install --quiet "$$(ls build/wheel/*.whl)[lm,online]"
 	cd build/empty && bin/gardenpath demo --robots 9 --force
+
+# The tests' own tools are as new as they come; what they need of ours is as old as it may be.
+lowest: $(PAGE)
+	rm -rf build/lowest
+	$(PYTHON) -m venv build/lowest
+	build/lowest/bin/python -m pip install --quiet uv
+	build/lowest/bin/uv pip install --quiet --python build/lowest --resolution lowest-direct '.[online,import,selection,parquet,postgres]'
+	build/lowest/bin/uv pip install --quiet --python build/lowest hypothesis jsonschema pytest schemathesis 'setuptools>=77'
+	PYTHONPATH=.types build/lowest/bin/python -m pytest tests/study tests/stimuli tests/cli tests/analysis -m "not lm and not slow and not r and not data"
 
 web: $(PAGE)
 

@@ -27,7 +27,11 @@ file = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.option(
     "--held-out", metavar="M", help="A second model, which chooses nothing and says what it makes of each distractor."
 )
-@click.option("--language", metavar="TAG", help="Language of items whose file states none, such as de.  [default: en]")
+@click.option(
+    "--language",
+    metavar="TAG",
+    help="Language of items whose file states none, such as de.  [default: en, or the study's]",
+)
 @click.option(
     "--words",
     type=file,
@@ -87,7 +91,7 @@ def command(
     row for each place, to be read and edited; distractor_margins, a row for each word; a figure and a report. Words that share a
     place in the conditions of an item share its distractor. Exits with 1 where a word found none.
     """
-    from gardenpath import lmscore, stimuli, study
+    from gardenpath import lmscore, study
     from gardenpath.analysis.reporting.wording.maze import distractors as sentences_of
     from gardenpath.lmscore.maze.word_lists import read_lines
     from gardenpath.lmscore.tokens.protocols import DEFAULT
@@ -97,7 +101,7 @@ def command(
         raise click.UsageError("--revision is given several times; expected one")
     refuse_tables(scoring.out, "maze", scoring.force)
     study.files.refuse_overwrite([scoring.out / name for name in (*ITEMS, f"{FIGURE}.svg", "report.md")], scoring.force)
-    read = stimuli.read(*scoring.materials, format=scoring.format_, language=language, skip_bad=scoring.skip_bad)
+    read = scoring.read(language)
     loaded = None if model is None else scoring.load(model, *scoring.revisions)
     plain = replace(scoring, adapter=None, quantization=None, endpoint=None, tokenizer=None, prefix_token=None)
     second = None if held_out is None else plain.load(held_out)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from gardenpath.lmscore import Model
     from gardenpath.stimuli import Materials
+    from gardenpath.study import Study
 
 MODEL = "Hugging Face id or folder of a model, ngram:FILE or ngram:FILE:ORDER, or pocket (a toy)."
 
@@ -120,10 +121,29 @@ class Scoring:
             raise study.DataError([f"{len(failed)} of {len(failed) + done} models could not be used", *failed])
 
     def read(self, language: str | None = None) -> "Materials":
-        """Return the materials; `language` is that of items whose file states none."""
+        """Return the materials, or those of a STUDY.toml with its mapping; `language` is that of items whose file states none."""
         from gardenpath import stimuli
 
-        return stimuli.read(*self.materials, format=self.format_, language=language, skip_bad=self.skip_bad)
+        plan = self._study()
+        if plan is None:
+            return stimuli.read(*self.materials, format=self.format_, language=language, skip_bad=self.skip_bad)
+        return stimuli.read(
+            *plan.paths(),
+            format=self.format_,
+            language=language or plan.language,
+            mapping=plan.mapping_path(),
+            skip_bad=self.skip_bad or plan.materials.skip_bad,
+        )
+
+    def _study(self) -> "Study | None":
+        from gardenpath import study
+
+        stated = [path for path in self.materials if path.suffix == ".toml"]
+        if stated and len(self.materials) > 1:
+            raise study.DataError(
+                f"{stated[0]} beside {len(self.materials) - 1} more; expected one STUDY.toml, or materials"
+            )
+        return study.load(stated[0]) if stated else None
 
     def how(self, model: "Model") -> dict[str, Any]:
         """Return how a model's sentences are scored, as arguments of `lmscore.score` and `lmscore.evaluate`."""
@@ -141,7 +161,8 @@ class Scoring:
 
     def inputs(self) -> list[Path]:
         """Return the files whose contents decide the scores."""
-        return [*self.materials, *filter(None, [self.unigrams])]
+        plan = self._study()
+        return [*self.materials, *(plan.paths() if plan else ()), *filter(None, [self.unigrams])]
 
     def write(self, frame: "pd.DataFrame", name: str, notes: Mapping[str, object], seed: int | None = None) -> Path:
         """Write a table with its sidecar, say so, and return its path."""
@@ -318,7 +339,7 @@ def command(
     shown: Path | None,
     predictors: tuple[str, ...],
 ) -> None:
-    """Write the tables surprisal (bits a word) and sentence_scores (nats a sentence) of MATERIALS.
+    """Write the tables surprisal (bits a word) and sentence_scores (nats a sentence) of MATERIALS, or of those of a STUDY.toml.
 
     With --from table, MATERIALS is a table of surprisal that was computed elsewhere; of it comes surprisal alone.
     """

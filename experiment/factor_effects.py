@@ -64,12 +64,18 @@ def _words(name: str, sentence: Sentence) -> list[int]:
 
 
 def _faults(terms: Mapping[str, study.EffectSection], paradigms: list[Paradigm], trials: list[Trial]) -> Iterator[str]:
-    there = sorted({name for paradigm in paradigms for name in paradigm.factors})
+    crossed = [
+        paradigm.factors for paradigm in paradigms if len(paradigm.conditions()) > 1
+    ]  # fillers have one condition
+    there = sorted({name for factors in crossed for name in factors})
     for term, effect in terms.items():
         factors = term.split(":")
         having = [paradigm for paradigm in paradigms if {*factors} <= {*paradigm.factors}]
         if not having:
-            yield f"simulate, {term!r}: no paradigm has {' and '.join(factors)}; there are factors {', '.join(there)}"
+            yield (
+                f"simulate, {term!r}: no paradigm has {' and '.join(factors)}; there are factors {', '.join(there)}: state effects "
+                "of these, or delete the table"
+            )
             continue
         for name, levels in ((name, one.factors[name]) for one in having for name in factors):
             if len(levels) != 2:

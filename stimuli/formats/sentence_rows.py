@@ -223,12 +223,13 @@ def _question(members: Mapping[str, Row], rows: Rows, language: str) -> Question
         c: str(row.answer) if stated else study.polar_answers.as_yes_no(str(row.answer), language)
         for c, row in members.items()
     }
+    otherwise = f" (the language is {language}), or others in a column choices"
     for condition, row in members.items():
         if row.question != first.question or answers[condition] not in choices or row.choices not in ((), stated):
             rows.fault(
                 row.place,
                 f"question {row.question!r} with answer {row.answer!r}; expected the item's question {first.question!r} and an "
-                f"answer out of {', '.join(row.choices or choices)}{'' if stated else ', or others in a column choices'}",
+                f"answer out of {', '.join(row.choices or choices)}{'' if stated else otherwise}",
                 row.paradigm,
                 row.item,
                 row.condition,

@@ -222,6 +222,7 @@ def test_a_small_chat_model_drafts(folder: Path) -> None:
     assert item.extra["model"]
 
 
+@pytest.mark.lm
 def test_a_judged_model_of_the_drafters_family_is_warned_of_and_origins_are_compared(folder: Path) -> None:
     (folder / "a.txt").write_text(said(NOUNS[:3]))
     run_here("gardenpath draft items.csv --paradigm number --paste a.txt --model pocket-2 -o d", folder)

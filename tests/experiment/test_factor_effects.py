@@ -129,7 +129,10 @@ def test_the_binomial_model_recovers_log_odds_of_a_right_answer(tables: dict[str
 @pytest.mark.parametrize(
     ("stated", "message"),
     [
-        ("[simulate.attractor]\nrating = 1.0", "simulate, 'attractor': no paradigm has attractor; there are factors"),
+        (
+            "[simulate.attractor]\nrating = 1.0",
+            "simulate, 'attractor': no paradigm has attractor; there are factors extraction, noun_phrase: state",
+        ),
         ("[simulate.extraction]\nlog_rt = { verb = 0.1 }", "region 'verb' is in no sentence; there are critical, emb"),
         ("[simulate.extraction]\nlog_rt = { critical = 30 }", "log_rt.critical is 30; expected log ms, such as 0.05"),
         ("[simulate.extraction]\nlogrt = 0.1", "key 'simulate.extraction.logrt' is not known; did you mean 'log_rt'"),

@@ -93,7 +93,7 @@ def agreement(page: Page) -> Section:
     reliability, counts = page.get("reliability"), page.get("rating_counts")
     caption = (
         "Agreement on each paradigm: ICC(2,k), a dot for each version, with its 95% interval over all sentences; within a "
-        "condition there are few sentences, and no effect of grammaticality to agree on. Left of the dashed line: poor."
+        "condition there are few sentences, and no effect of conditions to agree on. Left of the dashed line: poor."
     )
     exhibits: list[Exhibit] = []
     prompts = file_suffixes(page.prompts())
