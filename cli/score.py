@@ -122,8 +122,13 @@ class Scoring:
 
     def read(self, language: str | None = None) -> "Materials":
         """Return the materials, or those of a STUDY.toml with its mapping; `language` is that of items whose file states none."""
-        from gardenpath import stimuli
+        from gardenpath import stimuli, study
 
+        stated = [path for path in self.materials if path.suffix == ".toml"]
+        if stated and len(self.materials) > 1:
+            raise study.DataError(
+                f"{stated[0]} beside {len(self.materials) - 1} more; expected one STUDY.toml, or materials"
+            )
         plan = self._study()
         if plan is None:
             return stimuli.read(*self.materials, format=self.format_, language=language, skip_bad=self.skip_bad)
@@ -138,12 +143,8 @@ class Scoring:
     def _study(self) -> "Study | None":
         from gardenpath import study
 
-        stated = [path for path in self.materials if path.suffix == ".toml"]
-        if stated and len(self.materials) > 1:
-            raise study.DataError(
-                f"{stated[0]} beside {len(self.materials) - 1} more; expected one STUDY.toml, or materials"
-            )
-        return study.load(stated[0]) if stated else None
+        # By the first alone: templates and groups, which join the materials as inputs later, are no studies.
+        return study.load(self.materials[0]) if self.materials[0].suffix == ".toml" else None
 
     def how(self, model: "Model") -> dict[str, Any]:
         """Return how a model's sentences are scored, as arguments of `lmscore.score` and `lmscore.evaluate`."""
