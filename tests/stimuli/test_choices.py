@@ -77,7 +77,10 @@ def test_answers_can_be_any_two_or_more(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ((("Wer?", "Rex", ""), ("Wer?", "Rex", "")), "an answer out of ja, nein (the language is de), or others in a column choices"),
+        (
+            (("Wer?", "Rex", ""), ("Wer?", "Rex", "")),
+            "an answer out of ja, nein (the language is de), or others in a column choices",
+        ),
         (
             (("Wer?", "Rex", "Rex / Bello"), ("Wer?", "Rex", "")),
             "choices is 'Rex / Bello'; expected two or more different answers with",
