@@ -17,6 +17,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WEB := experiment/players/web
 PAGE := $(WEB)/dist/index.html
+MODULES := $(WEB)/node_modules/.package-lock.json
 PAGE_SOURCES := $(WEB)/package.json $(WEB)/package-lock.json $(WEB)/build.mjs $(WEB)/index.html $(wildcard $(WEB)/src/*)
 
 demo: $(VENV)/.installed $(PAGE)
@@ -25,7 +26,7 @@ demo: $(VENV)/.installed $(PAGE)
 # Four processes on two cores: a third of their time they wait for a browser, a server or R. Each has one thread for linear
 # algebra: with more they would wait for one another. Files are dealt in their order, so that none with few but long tests comes last.
 # Byte code is kept whatever the environment says: a hundred programs that tests start would each compile ours anew.
-test: $(VENV)/.installed $(PAGE) packages $(VENV)/.r $(VENV)/.lab
+test: $(VENV)/.installed $(MODULES) packages $(VENV)/.r $(VENV)/.lab
 	cd $(WEB) && npm test --silent
 	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder $(PYTEST)
 
@@ -33,7 +34,7 @@ test: $(VENV)/.installed $(PAGE) packages $(VENV)/.r $(VENV)/.lab
 test-all:
 	$(MAKE) test PYTEST="--full $(PYTEST)"
 
-lint: $(VENV)/.installed $(PAGE) types
+lint: $(VENV)/.installed $(MODULES) types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell *.md docs study stimuli experiment lmscore analysis cli benchmarks
@@ -69,6 +70,11 @@ web: $(PAGE)
 $(PAGE): $(PAGE_SOURCES)
 	@command -v npm >/dev/null || { echo "npm is not installed; expected Node.js 20 or newer with npm (Debian: apt-get install nodejs npm)"; exit 1; }
 	cd $(WEB) && npm ci --no-audit --no-fund && npm run --silent build
+
+# The page's own tests and its linter want the modules that build it; a page that came built has none.
+$(MODULES): $(WEB)/package-lock.json | $(PAGE)
+	test -e $@ || (cd $(WEB) && npm ci --no-audit --no-fund)
+	touch $@
 
 $(VENV)/.installed: pyproject.toml .ci/glmm.txt
 	@test -n "$(PYTHON)" || { echo "no Python from 3.11 on was found; install one, or say  make PYTHON=/path/to/python3.11"; exit 1; }
