@@ -201,9 +201,8 @@ def measure(presses: int, seed: int) -> Result:
         study.errors.require("playwright.sync_api", "browser").sync_playwright() as driver,
     ):
         arguments = ["--no-sandbox", "--disable-background-networking"]
-        browser = driver.chromium.launch(
-            executable_path=shutil.which("chromium") or experiment.find_chromium(), args=arguments
-        )  # as participants have it
+        chromium = shutil.which("chromium") or experiment.find_chromium()  # with windows, as participants have it
+        browser = driver.chromium.launch(executable_path=chromium, args=arguments)
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.goto(address)
         hand = read(page, seed)
