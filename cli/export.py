@@ -30,6 +30,7 @@ def command(study_file: Path, platform: str, orders: int | None, out: Path, forc
     A README in the folder says what to do there. versions/ holds what was shown: keep it with the data that come back.
     """
     from gardenpath import experiment, study
+    from gardenpath.experiment import recruitment
 
     plan = study.load(study_file)
     study.files.refuse_overwrite([out], force)
@@ -40,6 +41,8 @@ def command(study_file: Path, platform: str, orders: int | None, out: Path, forc
     )
     for sentence in result.loses:
         options.talk(f"{platform}: {sentence}")
+    if unstated := recruitment.unstated_code(plan):
+        options.talk(unstated)
     versions = options.count(result.versions, "version")
     click.echo(
         f"{out}: {versions} in {options.count(result.orders, 'order')} each, {options.count(result.places, 'place')}"

@@ -51,6 +51,7 @@ def command(
 
     for module in ("starlette", "uvicorn", "sqlalchemy"):
         study.errors.require(module, "online")
+    from gardenpath.experiment import recruitment
     from gardenpath.experiment.server import routes
     from gardenpath.experiment.server.database import sqlite_url
 
@@ -94,6 +95,8 @@ def command(
             "these links are for this machine alone, for trying the study; for participants put a proxy with HTTPS before the "
             "server, and give --address and --trust-proxy (docs/online.md)"
         )
+    if unstated := recruitment.unstated_code(plan):
+        options.talk(unstated)
     where = "the database given" if database else folder / "study.sqlite"
     options.talk(f"data: {where}; stop with Ctrl-C")
     with contextlib.suppress(KeyboardInterrupt):

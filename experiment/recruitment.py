@@ -16,6 +16,7 @@ LONGEST = 200  # characters of an id
 # An id under a platform's own name says which platform sent it; the first that is there counts.
 PLATFORMS = {"PROLIFIC_PID": "prolific", "survey_code": "sona", "participant": "link"}
 LAB = "lab"  # nobody who sits in the lab is sent anywhere
+UNSTATED = "CHANGE-ME"  # the completion code that `gardenpath new` writes
 KIOSK = "kiosk_"  # begins the names of a kiosk's texts
 # Endings for which a platform wants the submission back unless the study has a code for them.
 RETURNED = ("refused", "unsuitable", "screened_out", "withdrawn", "full", "closed", "expired", "departed", "barred")
@@ -115,6 +116,18 @@ def way_back(online: study.config.OnlineSection, platform: str, id: str, code: s
     if online.completion_url is None or code != online.completion_code:
         return None
     return online.completion_url.replace("{id}", quote(id, safe="")).replace("{code}", quote(code, safe=""))
+
+
+def unstated_code(plan: study.Study) -> str:
+    """Return what to say of a completion code that is still the one `gardenpath new` writes, or an empty text.
+
+    >>> from importlib.resources import files
+    >>> unstated_code(study.load(files("gardenpath.examples") / "minimal-pairs"))
+    ''
+    """
+    if plan.served.completion_code != UNSTATED:
+        return ""
+    return f"{plan.path}: online.completion_code is still {UNSTATED}; state your own before participants come"
 
 
 def kiosk_texts(online: study.config.OnlineSection) -> dict[str, str]:

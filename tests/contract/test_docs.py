@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,21 @@ from gardenpath.experiment.tasks import tasks_of
 from gardenpath.study.measures import MEASURES
 
 from ..conftest import blocks, commands, run_here
+from . import sessions_elsewhere
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 GENERATED = [f"reference/{name}.md" for name in ("tables", "study", "stimuli", "experiment", "lmscore", "analysis")]
 PACKAGES = ("study", "stimuli", "experiment", "lmscore", "analysis")
+# Pages that are walked from their first block to their last in one folder: how many files, commands and blocks of Python they have.
+WALKS = {"tutorial-models": (1, 9, 4), "tutorial-blimp-nl": (1, 11, 4), "tutorial-platforms": (0, 8, 1)}
+# Fewer participants, and without what takes long.
+LIGHTER = {
+    "--participants 90 --seed": "--participants 9 --seed",
+    "--study paper.toml -o results": "--study paper.toml --no-figures -o results",
+    "--rated rating": "--no-slopes --folds 2 --rated rating",
+    "paper.toml -o report.html": "paper.toml --no-figures -o report.html",
+}
 
 
 @pytest.fixture
@@ -35,7 +46,9 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.lm
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if blocks(p, "python") and p.stem not in WALKS], ids=lambda p: p.name
+)
 def test_python_blocks_run_in_order(page: Path, workplace: Path) -> None:
     """As they stand, but for fewer participants, one a version, and fewer folds."""
     fewer = {"participants": 9, "folds": 2}
@@ -53,7 +66,9 @@ def test_python_blocks_run_in_order(page: Path, workplace: Path) -> None:
 
 @pytest.mark.lm
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [p for p in PAGES if commands(p) and p.stem != "tutorial"], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if commands(p) and p.stem not in ("tutorial", *WALKS)], ids=lambda p: p.name
+)
 def test_command_blocks_run_in_order(page: Path, workplace: Path, full: bool) -> None:
     """As they stand, but for fewer participants; those of the tutorial are run in tests/cli/test_factorial_study.py."""
     folder, people = workplace / "examples" / "minimal-pairs", 54 if full else 18
@@ -64,6 +79,57 @@ def test_command_blocks_run_in_order(page: Path, workplace: Path, full: bool) ->
     if page.name == "walkthrough.md":
         from_materials_to_report(folder, {one.line.split()[1]: one.printed for one in ran}, people)
         as_it_is_read_in_r(folder)
+
+
+@pytest.mark.lm
+@pytest.mark.slow
+@pytest.mark.parametrize("page", WALKS)
+def test_a_tutorial_runs_from_its_first_block_to_its_last_and_prints_what_it_shows(
+    page: str, workplace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], full: bool
+) -> None:
+    """Files are saved as it says; of what it shows, numbers are left out: they depend on how many took part."""
+    if page == "tutorial-platforms" and shutil.which("node") is None:
+        pytest.skip("node is not installed, by which a robot takes what went out to PCIbex")
+    folder = workplace / "examples" / "minimal-pairs" if page == "tutorial-blimp-nl" else workplace
+    monkeypatch.chdir(folder)
+    names: dict[str, object] = {}
+    printed, ran = "", Counter[str]()
+    block = re.compile(r"(?:`([\w.]+)`:\n\n)?^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+    for file, language, text in block.findall((ROOT / "docs" / f"{page}.md").read_text("utf-8")):
+        ran["files"] += bool(file)
+        if file:
+            (folder / file).write_text(text, "utf-8")
+        elif language == "python":
+            ran["python"] += 1
+            exec(compile(text, page, "exec"), names)
+            printed += capsys.readouterr().out
+        elif language == "sh":
+            for line in text.splitlines():
+                ran["commands"] += 1
+                printed += walked(line, folder, full)
+        elif language == "text":
+            known = {without_numbers(line) for line in printed.splitlines()}
+            assert [line for line in text.splitlines() if without_numbers(line) not in known] == []
+    assert (ran["files"], ran["commands"], ran["python"]) == WALKS[page]
+
+
+def walked(line: str, folder: Path, full: bool) -> str:
+    """Run a command of a tutorial, after its platform has given what it reads to download; return what it prints and says."""
+    there = folder / "attraction"
+    if "--from jatos" in line:
+        sessions_elsewhere.in_jatos(study.load(there), there / "jatos", there / "results.zip", 24)
+    if "--from pcibex" in line:
+        sessions_elsewhere.in_pcibex(study.load(there), there / "pcibex", there / "results.csv", 4)
+    for long, short in {} if full else LIGHTER.items():
+        line = line.replace(long, short)
+    one = run_here(line, folder)
+    assert one.code == 0, f"{line}\n{one.printed}{one.said}"
+    return one.printed + one.said
+
+
+def without_numbers(line: str) -> str:
+    """The words of a line, which stay the same with other participants, and of a model that is trained elsewhere."""
+    return " ".join(re.sub(r"-?\d+(\.\d+)?(e-\d+)?", "0", line).split())
 
 
 def from_materials_to_report(folder: Path, printed: dict[str, str], people: int) -> None:

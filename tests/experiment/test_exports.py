@@ -27,6 +27,7 @@ from gardenpath.experiment.recruitment import online_section
 from gardenpath.experiment.script import Placed
 from gardenpath.experiment.session_folders import read_files, read_records, write_record
 
+from ..conftest import run_here
 from .pages import ITEMS, stated
 
 PLATFORMS = ("jspsych", "jatos")
@@ -190,12 +191,20 @@ def test_the_command_says_how_counters_and_dropouts_bear_on_the_versions(small: 
     assert "Place n runs version n mod 3" in said.stderr
     assert "dropouts can unbalance the versions" in said.stderr
     assert "6 places" in (tmp_path / "out" / "README.md").read_text()
+    assert "completion_code" not in said.stderr
     again = CliRunner().invoke(
         cli, ["export", str(small.path), "--to", "jatos", "--orders", "2", "-o", str(tmp_path / "out")]
     )
     assert again.exit_code != 0, "nothing is overwritten without --force"
     sidecar = study.files.read_json(tmp_path / "out" / "export.meta.json")
     assert (sidecar["seed"], sidecar["places"]) == (1, 6)
+
+
+def test_a_completion_code_that_nobody_stated_is_named(tmp_path: Path) -> None:
+    for call in ("new begun --kind rating", "export begun --to pcibex --orders 1 -o out"):
+        said = run_here(f"gardenpath {call}", tmp_path)
+        assert said.code == 0, said.said
+    assert "study.toml: online.completion_code is still CHANGE-ME; state your own before participants come" in said.said
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)

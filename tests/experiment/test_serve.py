@@ -55,7 +55,9 @@ def _listening(pid: int) -> str:
     return ""
 
 
-def test_the_links_lead_where_they_say(study_folder: Path) -> None:
+def test_the_links_lead_where_they_say_and_a_code_that_nobody_stated_is_named(study_folder: Path) -> None:
+    stated = (study_folder / "study.toml").read_text()
+    (study_folder / "study.toml").write_text(stated.replace("GARDEN-PATH-1", "CHANGE-ME"))
     with serving(study_folder) as (lines, address):
         links = {line[2:18].strip(): line[20:] for line in lines[1:]}
         assert links["for participants"] == address
@@ -70,6 +72,7 @@ def test_the_links_lead_where_they_say(study_folder: Path) -> None:
         assert Path(secret).stat().st_mode & 0o077 == 0
         given = {"password": Path(secret).read_text().strip()}
         assert httpx2.post(f"{board}/login", data=given).status_code == 303
+    assert "study.toml: online.completion_code is still CHANGE-ME; state your own" in (study_folder / "log").read_text()
 
 
 def test_logs_hold_no_ids_and_no_addresses(study_folder: Path) -> None:

@@ -335,5 +335,7 @@ def test_a_study_is_scored_in_its_language_which_its_items_do_not_state(folders,
     noted = json.loads((tmp_path / "scores" / "surprisal.csv.meta.json").read_text())["inputs"]
     assert [name.rpartition("/")[2] for name in noted] == ["study.toml", "items.csv"]
     with pytest.raises(study.DataError, match=r"study.toml beside 1 more; expected one STUDY.toml, or materials"):
-        run(score, tmp_path / "study.toml", tmp_path / "items.csv", "--model", folders["gpt2"], "-o", tmp_path / "again")
+        run(
+            score, tmp_path / "study.toml", tmp_path / "items.csv", "--model", folders["gpt2"], "-o", tmp_path / "again"
+        )
     assert not (tmp_path / "again").exists()
