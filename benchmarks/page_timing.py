@@ -7,6 +7,7 @@ Reading times are held against the times at which the presses were sent; the mac
 
 import argparse
 import json
+import shutil
 import statistics
 import tempfile
 import threading
@@ -200,7 +201,8 @@ def measure(presses: int, seed: int) -> Result:
         study.errors.require("playwright.sync_api", "browser").sync_playwright() as driver,
     ):
         arguments = ["--no-sandbox", "--disable-background-networking"]
-        browser = driver.chromium.launch(executable_path=experiment.find_chromium(), args=arguments)
+        chromium = shutil.which("chromium") or experiment.find_chromium()  # with windows, as participants have it
+        browser = driver.chromium.launch(executable_path=chromium, args=arguments)
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.goto(address)
         hand = read(page, seed)

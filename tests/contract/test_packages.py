@@ -64,6 +64,7 @@ class Machine:
             "HERE": str(self.folder),
             "REFUSED": refused,
             "USER_ID": str(user),
+            "OS_RELEASE": str(self.folder / "os-release"),
         }
         done = subprocess.run([str(BASH), str(SCRIPT)], capture_output=True, text=True, env=environment)
         assert done.returncode == 0, done.stderr
@@ -115,6 +116,18 @@ def test_what_is_asked_of_a_program_that_is_absent_is_taken_as_absent(machine: M
 def test_a_browser_that_does_not_start_is_none(machine: Machine) -> None:
     (machine.folder / "bin" / "chromium").write_text(f"#!{BASH}\nexit 1\n")
     assert machine.install()[0] == {"chromium"}
+
+
+def test_debian_has_a_browser_that_costs_less_which_is_asked_for_and_not_missed(machine: Machine) -> None:
+    (machine.folder / "os-release").write_text('PRETTY_NAME="Debian GNU/Linux"\nID=debian\n')
+    assert machine.install() == ({"chromium-headless-shell"}, "")
+    machine.lose("xdotool")
+    asked, said = machine.install(refused="chromium-headless-shell")
+    assert (asked, said) == ({"chromium-headless-shell", "xdotool"}, "")
+    (machine.folder / "bin" / "chromium-headless-shell").symlink_to(str(shutil.which("true")))
+    machine.lose("chromium")
+    (machine.folder / "asked").unlink()
+    assert machine.install()[0] == set()
 
 
 def test_a_package_that_is_refused_keeps_no_other_from_being_installed(machine: Machine) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from gardenpath import experiment, study
+from gardenpath.experiment.browser import NAMES
 from gardenpath.experiment.players.lab import typesetting
 from gardenpath.experiment.server import routes, slow_connections
 from gardenpath.experiment.server.database import sqlite_url
@@ -151,7 +152,7 @@ def chromium() -> str:
     """The path of Chromium; where it or playwright is not installed, or does not start, a test is skipped."""
     found = experiment.find_chromium()
     if found is None:
-        pytest.skip("Chromium is not installed (none of chromium, chromium-browser, google-chrome)")
+        pytest.skip(f"Chromium is not installed (none of {', '.join(NAMES)})")
     pytest.importorskip("playwright", reason="playwright is not installed")
     started = subprocess.run([found, "--version"], capture_output=True, text=True, check=False)
     if started.returncode:  # Ubuntu's chromium-browser may be there only to say that it has to be installed

@@ -321,7 +321,7 @@ def test_what_was_asked_for_is_the_models_name_in_every_table_and_sidecar(folder
     assert "holds no object; expected modules and their devices" in refused.output
 
 
-def test_a_study_is_scored_in_its_language_which_its_items_do_not_state(tmp_path):
+def test_a_study_is_scored_in_its_language_which_its_items_do_not_state(folders, tmp_path):
     """The answer *oui* is none in English, which materials without a language are."""
     row = "p,p,i1,only,Le chat [dort] bien.,Dort-il ?,oui"
     (tmp_path / "items.csv").write_text(f"paradigm,phenomenon,item,condition,sentence,question,answer\n{row}\n")
@@ -329,11 +329,13 @@ def test_a_study_is_scored_in_its_language_which_its_items_do_not_state(tmp_path
         'name = "s"\nlanguage = "fr"\nseed = 1\n[materials]\nfiles = ["items.csv"]\n[design]\nversions = 1\n'
     )
     with pytest.raises(study.DataError, match=r"an answer out of yes, no \(the language is en\)"):
-        run(score, tmp_path / "items.csv", "--model", "pocket", "-o", tmp_path / "no")
-    assert run(score, tmp_path / "study.toml", "--model", "pocket", "-o", tmp_path / "scores").exit_code == 0
+        run(score, tmp_path / "items.csv", "--model", folders["gpt2"], "-o", tmp_path / "no")
+    assert run(score, tmp_path / "study.toml", "--model", folders["gpt2"], "-o", tmp_path / "scores").exit_code == 0
     assert study.read(tmp_path / "scores", "surprisal")["text"].tolist() == ["Le", "chat", "dort", "bien."]
     noted = json.loads((tmp_path / "scores" / "surprisal.csv.meta.json").read_text())["inputs"]
     assert [name.rpartition("/")[2] for name in noted] == ["study.toml", "items.csv"]
     with pytest.raises(study.DataError, match=r"study.toml beside 1 more; expected one STUDY.toml, or materials"):
-        run(score, tmp_path / "study.toml", tmp_path / "items.csv", "--model", "pocket", "-o", tmp_path / "again")
+        run(
+            score, tmp_path / "study.toml", tmp_path / "items.csv", "--model", folders["gpt2"], "-o", tmp_path / "again"
+        )
     assert not (tmp_path / "again").exists()
