@@ -211,6 +211,42 @@ def test_nothing_makes_the_page_wider_than_a_phone(everything: Tables, tmp_path:
         browser.close()
 
 
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_paper_captions_stand_beside_drawings_on_white_and_nothing_is_cut(
+    scheme: str, page: str, tmp_path: Path
+) -> None:
+    """Letter or A4: a text block of 182 mm is 688 px wide. What may not be cut and what is not left at a page's end is style."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if (chromium := experiment.find_chromium()) is None:
+        pytest.skip("Chromium is not installed")
+    (tmp_path / "report.html").write_text(page, "utf-8")
+    with sync_api.sync_playwright() as browsers:
+        browser = browsers.chromium.launch(executable_path=chromium)
+        shown = browser.new_page(viewport={"width": 688, "height": 972}, color_scheme=scheme)
+        shown.emulate_media(media="print", color_scheme=scheme)
+        shown.goto((tmp_path / "report.html").as_uri())
+        drawn = shown.evaluate(
+            """[...document.querySelectorAll("figure:has(> .drawing)")].map(one => {
+                const [drawing, said] = [one.querySelector(".drawing"), one.querySelector("figcaption")];
+                return [drawing.getBoundingClientRect(), said.getBoundingClientRect(), one.getBoundingClientRect()];
+            })"""
+        )
+        assert len(drawn) > 4
+        for drawing, said, whole_figure in drawn:
+            assert drawing["right"] <= said["left"]
+            assert drawing["top"] <= (said["top"] + said["bottom"]) / 2 <= drawing["bottom"]
+            assert whole_figure["height"] < 972
+        style = "getComputedStyle(document.querySelector('{}')).{}"
+        for whole_one in ("figure", ".notes", "tr", "ul.reading li"):
+            assert shown.evaluate(style.format(whole_one, "breakInside")) == "avoid", whole_one
+        for before in ("h2", "h3", "ul.reading li:first-child"):
+            assert shown.evaluate(style.format(before, "breakAfter")) == "avoid", before
+        assert shown.evaluate(style.format("body", "backgroundColor")) == "rgb(255, 255, 255)"
+        assert shown.evaluate("document.documentElement.scrollWidth") <= 688
+        browser.close()
+
+
 def test_a_phenomenon_without_a_fit_says_so(everything: Tables) -> None:
     models = everything["phenomenon_models"].copy()
     models.loc[models["phenomenon"] == "islands", ["estimate", "se", "df", "t", "p", "p_bh"]] = float("nan")
