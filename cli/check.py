@@ -46,7 +46,7 @@ def command(
     """Find faults in MATERIALS, or in those of a STUDY.toml; exit 1 when any finding is an error.
 
     Prints the findings, then how many of each severity every paradigm has. A finding that the materials waive is shown
-    with their reason and is no error.
+    with their reason and is no error. docs/messages.md says why each rule is there, and what to do.
     """
     from gardenpath import stimuli, study
     from gardenpath.stimuli.findings import collapse, summary
