@@ -2,8 +2,10 @@
 
 import html
 import re
+from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -193,58 +195,53 @@ def test_statistics_are_set_in_text_headings_and_methods(page: str) -> None:
     assert "on the way to <code>aligned</code>" in page
 
 
-@pytest.mark.browser
-def test_nothing_makes_the_page_wider_than_a_phone(everything: Tables, tmp_path: Path) -> None:
+@pytest.fixture
+def shown(tmp_path: Path) -> Iterator[Callable[[str], Any]]:
+    """Show a page in a window as wide as a phone."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if (chromium := experiment.find_chromium()) is None:
         pytest.skip("Chromium is not installed")
+    with sync_api.sync_playwright() as browsers:
+        browser = browsers.chromium.launch(executable_path=chromium)
+        window = browser.new_page(viewport={"width": 390, "height": 800})
+
+        def show(page: str) -> Any:
+            (tmp_path / "report.html").write_text(page, "utf-8")
+            window.goto((tmp_path / "report.html").as_uri())
+            return window
+
+        yield show
+        browser.close()
+
+
+@pytest.mark.browser
+def test_nothing_makes_the_page_wider_than_a_phone(everything: Tables, shown: Callable[[str], Any]) -> None:
     models = everything["phenomenon_models"].assign(
         note=f"Singular: the term {'grammaticality_by_' * 9} has no variance."
     )
-    (tmp_path / "report.html").write_text(report(everything | {"phenomenon_models": models}, title="t"), "utf-8")
-    with sync_api.sync_playwright() as browsers:
-        browser = browsers.chromium.launch(executable_path=chromium)
-        shown = browser.new_page(viewport={"width": 390, "height": 800})
-        shown.goto((tmp_path / "report.html").as_uri())
-        shown.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
-        assert shown.evaluate("document.documentElement.scrollWidth") == 390
-        browser.close()
+    window = shown(report(everything | {"phenomenon_models": models}, title="t"))
+    window.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    assert window.evaluate("document.documentElement.scrollWidth") == 390
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_on_paper_captions_stand_beside_drawings_on_white_and_nothing_is_cut(
-    scheme: str, page: str, tmp_path: Path
+def test_on_paper_captions_stand_beside_drawings_and_what_is_folded_is_left_out(
+    page: str, shown: Callable[[str], Any]
 ) -> None:
-    """Letter or A4: a text block of 182 mm is 688 px wide. What may not be cut and what is not left at a page's end is style."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if (chromium := experiment.find_chromium()) is None:
-        pytest.skip("Chromium is not installed")
-    (tmp_path / "report.html").write_text(page, "utf-8")
-    with sync_api.sync_playwright() as browsers:
-        browser = browsers.chromium.launch(executable_path=chromium)
-        shown = browser.new_page(viewport={"width": 688, "height": 972}, color_scheme=scheme)
-        shown.emulate_media(media="print", color_scheme=scheme)
-        shown.goto((tmp_path / "report.html").as_uri())
-        drawn = shown.evaluate(
-            """[...document.querySelectorAll("figure:has(> .drawing)")].map(one => {
-                const [drawing, said] = [one.querySelector(".drawing"), one.querySelector("figcaption")];
-                return [drawing.getBoundingClientRect(), said.getBoundingClientRect(), one.getBoundingClientRect()];
-            })"""
-        )
-        assert len(drawn) > 4
-        for drawing, said, whole_figure in drawn:
-            assert drawing["right"] <= said["left"]
-            assert drawing["top"] <= (said["top"] + said["bottom"]) / 2 <= drawing["bottom"]
-            assert whole_figure["height"] < 972
-        style = "getComputedStyle(document.querySelector('{}')).{}"
-        for whole_one in ("figure", ".notes", "tr", "ul.reading li"):
-            assert shown.evaluate(style.format(whole_one, "breakInside")) == "avoid", whole_one
-        for before in ("h2", "h3", "ul.reading li:first-child"):
-            assert shown.evaluate(style.format(before, "breakAfter")) == "avoid", before
-        assert shown.evaluate(style.format("body", "backgroundColor")) == "rgb(255, 255, 255)"
-        assert shown.evaluate("document.documentElement.scrollWidth") <= 688
-        browser.close()
+    window = shown(page)
+    window.set_viewport_size({"width": 700, "height": 1000})  # A4 without its margins
+    window.emulate_media(media="print")
+    boxes = [
+        window.locator(f"figure:has(> .drawing) > {one}").first.bounding_box() for one in (".drawing", "figcaption")
+    ]
+    drawing, caption = boxes
+    assert drawing["x"] + drawing["width"] < caption["x"]
+    assert caption["y"] < drawing["y"] + drawing["height"]
+    assert window.locator("section h2:visible").count() == window.locator("section h2").count() - 2  # code, all tables
+    assert window.locator("details:visible").count() == 0
+    window.evaluate("document.querySelector('#tables details').open = true")
+    assert window.locator("#tables h2").is_visible()
+    assert window.locator("details:visible").count() == 1
 
 
 def test_a_phenomenon_without_a_fit_says_so(everything: Tables) -> None:
