@@ -172,11 +172,12 @@ def _effect(
 
 def covariates(rows: pd.DataFrame) -> list[str]:
     """Return the covariates of a reading-time model: trial, and position where the members of some pair differ in it."""
-    spread = {name: rows[name].max() - rows[name].min() for name in COVARIATES if name in rows}
-    if "position" in rows:
-        of_item = rows.groupby("item")["position"]
-        spread["position"] *= bool((of_item.max() > of_item.min()).any())
-    return [name for name in spread if spread[name] > 0]
+    varying = [name for name in COVARIATES if name in rows and rows[name].max() > rows[name].min()]
+    if "position" in varying:
+        places = {(item, place) for item, place in zip(rows["item"], rows["position"], strict=True) if place == place}
+        if len(places) == len({item for item, _ in places}):
+            varying.remove("position")
+    return varying
 
 
 def _described(
