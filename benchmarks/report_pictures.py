@@ -2,6 +2,7 @@
 
 .venv/bin/gardenpath demo --force
 .venv/bin/python benchmarks/report_pictures.py report demo/report.html docs/pictures/report.png
+.venv/bin/python benchmarks/report_pictures.py report demo/report.html docs/pictures/report-dark.png --dark
 
 docs/pictures/models.png is `models`, of the demo with two n-gram models beside the toy.
 """
@@ -25,18 +26,23 @@ SHOWN = {  # how captions begin, or what stands in them
         "How many more pairs the first of two models wins",
     ),
 }
-SIDE_BY_SIDE = """
+SIDE_BY_SIDE = r"""
 shown => {
     const figures = [...document.querySelectorAll("figure")];
-    const grid = document.createElement("div");
-    grid.id = "picture";
-    grid.style.cssText = "display: grid; grid-template-columns: 1fr 1fr; gap: 12px 40px; width: 1400px; background: white";
+    const columns = document.createElement("div");
+    columns.id = "picture";
+    columns.style.cssText = "columns: 2; column-gap: 48px; width: 1400px; padding: 16px; background: var(--paper)";
     for (const text of shown) {
         const figure = figures.find(one => one.textContent.includes(text));
         if (!figure) throw new Error(`the report has no figure of which is said: ${text}`);
-        grid.append(figure);
+        const caption = figure.querySelector("figcaption");
+        const said = caption.textContent.trim().replace(/^.*?\(default\): /, "").split(/[.;:,] /)[0];
+        caption.textContent = said[0].toUpperCase() + said.slice(1);
+        figure.style.cssText = "break-inside: avoid; margin: 0 0 24px";
+        figure.prepend(caption);
+        columns.append(figure);
     }
-    document.body.replaceChildren(grid);
+    document.body.replaceChildren(columns);
 }
 """
 
@@ -46,13 +52,14 @@ def main() -> None:
     arguments.add_argument("picture", choices=SHOWN)
     arguments.add_argument("report", type=Path)
     arguments.add_argument("out", type=Path)
+    arguments.add_argument("--dark", action="store_true", help="as a browser in dark mode shows it")
     given = arguments.parse_args()
 
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as browsers:
-        browser = browsers.chromium.launch(executable_path=experiment.find_chromium())
-        page = browser.new_page(viewport={"width": 1500, "height": 1300})
+        browser = browsers.chromium.launch(executable_path=experiment.find_chromium(), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1500, "height": 1300}, color_scheme="dark" if given.dark else "light")
         page.goto(given.report.resolve().as_uri())
         page.evaluate(SIDE_BY_SIDE, SHOWN[given.picture])
         page.locator("#picture").screenshot(path=given.out)

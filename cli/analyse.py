@@ -93,11 +93,13 @@ def command(
 
 
 def _print(results: Mapping[str, "pd.DataFrame"]) -> None:
-    """Print the effects, and say of which measure there are none."""
+    """Print how many participants are excluded, where some are, and the effects, and say of which measure there are none."""
     from gardenpath.analysis.prompts import rated_prompts
     from gardenpath.analysis.reporting.wording import effects as words
-    from gardenpath.analysis.reporting.wording import factors
+    from gardenpath.analysis.reporting.wording import factors, participation
 
+    if results["participants"]["excluded"].notna().any():
+        click.echo(participation.participants_excluded(results["participants"]))
     effects = results["phenomenon_models"]
     for measure, rows, what in (
         ("z", results["rating_scores"], "ratings"),

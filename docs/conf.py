@@ -12,6 +12,7 @@ import reference_pages  # noqa: E402
 
 project = "gardenpath"
 author = "the authors of gardenpath"
+project_copyright = f"2026, {author}"
 extensions = ["myst_parser"]
 html_theme = "furo"
 html_title = "gardenpath"

@@ -2,8 +2,10 @@
 
 import html
 import re
+from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -193,22 +195,53 @@ def test_statistics_are_set_in_text_headings_and_methods(page: str) -> None:
     assert "on the way to <code>aligned</code>" in page
 
 
-@pytest.mark.browser
-def test_nothing_makes_the_page_wider_than_a_phone(everything: Tables, tmp_path: Path) -> None:
+@pytest.fixture
+def shown(tmp_path: Path) -> Iterator[Callable[[str], Any]]:
+    """Show a page in a window as wide as a phone."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if (chromium := experiment.find_chromium()) is None:
         pytest.skip("Chromium is not installed")
+    with sync_api.sync_playwright() as browsers:
+        browser = browsers.chromium.launch(executable_path=chromium)
+        window = browser.new_page(viewport={"width": 390, "height": 800})
+
+        def show(page: str) -> Any:
+            (tmp_path / "report.html").write_text(page, "utf-8")
+            window.goto((tmp_path / "report.html").as_uri())
+            return window
+
+        yield show
+        browser.close()
+
+
+@pytest.mark.browser
+def test_nothing_makes_the_page_wider_than_a_phone(everything: Tables, shown: Callable[[str], Any]) -> None:
     models = everything["phenomenon_models"].assign(
         note=f"Singular: the term {'grammaticality_by_' * 9} has no variance."
     )
-    (tmp_path / "report.html").write_text(report(everything | {"phenomenon_models": models}, title="t"), "utf-8")
-    with sync_api.sync_playwright() as browsers:
-        browser = browsers.chromium.launch(executable_path=chromium)
-        shown = browser.new_page(viewport={"width": 390, "height": 800})
-        shown.goto((tmp_path / "report.html").as_uri())
-        shown.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
-        assert shown.evaluate("document.documentElement.scrollWidth") == 390
-        browser.close()
+    window = shown(report(everything | {"phenomenon_models": models}, title="t"))
+    window.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    assert window.evaluate("document.documentElement.scrollWidth") == 390
+
+
+@pytest.mark.browser
+def test_on_paper_captions_stand_beside_drawings_and_what_is_folded_is_left_out(
+    page: str, shown: Callable[[str], Any]
+) -> None:
+    window = shown(page)
+    window.set_viewport_size({"width": 700, "height": 1000})  # A4 without its margins
+    window.emulate_media(media="print")
+    boxes = [
+        window.locator(f"figure:has(> .drawing) > {one}").first.bounding_box() for one in (".drawing", "figcaption")
+    ]
+    drawing, caption = boxes
+    assert drawing["x"] + drawing["width"] < caption["x"]
+    assert caption["y"] < drawing["y"] + drawing["height"]
+    assert window.locator("section h2:visible").count() == window.locator("section h2").count() - 2  # code, all tables
+    assert window.locator("details:visible").count() == 0
+    window.evaluate("document.querySelector('#tables details').open = true")
+    assert window.locator("#tables h2").is_visible()
+    assert window.locator("details:visible").count() == 1
 
 
 def test_a_phenomenon_without_a_fit_says_so(everything: Tables) -> None:
