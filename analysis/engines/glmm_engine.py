@@ -1,5 +1,6 @@
 """The engine `glmm`: no R needed; crossed and nested groups, intercepts and correlated slopes."""
 
+import hashlib
 import math
 import warnings
 from collections import deque
@@ -135,8 +136,10 @@ def highest(columns: Columns, formula: Formula, **options: Any) -> tuple[Any, bo
 
 
 def _question(columns: Columns, formula: Formula, options: Mapping[str, Any]) -> tuple[object, ...]:
-    """Return all that the highest peak of a model follows from."""
-    cells = {name: columns[name] for name in formula.names if name in columns}
+    """Return all that the highest peak of a model follows from, of its cells a digest: those of long tables are not kept."""
+    import numpy as np
+
+    cells = [hashlib.blake2b(np.asarray(columns[name]).tobytes()).digest() for name in formula.names if name in columns]
     return cells, formula.fixed, {*formula.random}, options.get("family"), options.get("reml")
 
 
