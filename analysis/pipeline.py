@@ -20,7 +20,7 @@ from .measuring.ratings_and_times import condition_means, marked, rating_scores,
 from .measuring.reliability import choice_agreement, noise_ceilings, rating_counts, reliabilities
 from .measuring.unimodality import unimodality
 from .modelling.factorial import POPULATION, POPULATIONS, factorial_models, regions_named
-from .modelling.grammaticality import Measured, entering, families, paradigm_models, phenomenon_models
+from .modelling.grammaticality import Known, Measured, entering, families, paradigm_models, phenomenon_models
 from .modelling.ordinal import ordinal_factorial_models, ordinal_models
 from .modelling.random_effects import chosen_models
 from .modelling.sensitivity import sensitivity_grid
@@ -93,6 +93,7 @@ def analyse(
     if with_models(settings.exclude):
         scores, answers = (_with_population(frame, sessions) for frame in (scores, answers))
     entered = entering(scores, times, items, settings.covariates)
+    known: Known = {}
     measured = pd.concat([times, *others], ignore_index=True)
     return TableSet(
         {
@@ -109,7 +110,7 @@ def analyse(
             "reliability": reliabilities(scores, seed=seed),
             "noise_ceilings": noise_ceilings(scores, seed=seed),
             "choice_agreement": choice_agreement(responses, items),
-            **_grammaticality(scores, times, items, entered, settings),
+            **_grammaticality(scores, times, items, entered, settings, known),
             **_on_request(settings, entered, scores, measured, answers, conditions),
             "sensitivity": sensitivity_grid(
                 scores,
@@ -121,6 +122,7 @@ def analyse(
                 engine=engine,
                 covariates=settings.covariates,
                 workers=workers,
+                known=known,
             ),
         }
     )
@@ -177,10 +179,11 @@ def _grammaticality(
     items: pd.DataFrame,
     entered: Mapping[Measured, pd.DataFrame],
     settings: AnalysisSection,
+    known: Known,
 ) -> dict[str, pd.DataFrame]:
     """Return the models of grammaticality in each phenomenon and paradigm, and their families of tests."""
     stated: Any = {"engine": settings.engine, "smallest": settings.smallest, "covariates": settings.covariates}
-    phenomena = phenomenon_models(scores, times, items, **stated)
+    phenomena = phenomenon_models(scores, times, items, **stated, known=known)
     paradigms = paradigm_models(scores, times, items, **stated)
     return {
         "phenomenon_models": phenomena,

@@ -1,7 +1,9 @@
 """The engine `glmm`: no R needed; crossed and nested groups, intercepts and correlated slopes."""
 
+import hashlib
 import math
 import warnings
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -128,7 +130,21 @@ def highest(columns: Columns, formula: Formula, **options: Any) -> tuple[Any, bo
                 peaks.append(float(other.loglik))
     if start is not None:
         best = glmm.fit(columns, formula.plain(), warm_start={"theta": start}, **options)
+    if not any(random.slopes for random in formula.random):
+        _LAST.append((_question(columns, formula, options), _spread(best)))
     return best, max(peaks) - min(peaks) > PEAK
+
+
+def _question(columns: Columns, formula: Formula, options: Mapping[str, Any]) -> tuple[object, ...]:
+    """Return all that the highest peak of a model follows from, of its cells a digest: those of long tables are not kept."""
+    import numpy as np
+
+    cells = [hashlib.blake2b(np.asarray(columns[name]).tobytes()).digest() for name in formula.names if name in columns]
+    return cells, formula.fixed, {*formula.random}, options.get("family"), options.get("reml")
+
+
+# The last models with intercepts alone, and their peaks: the same with slopes is often fitted next, and starts from there.
+_LAST: deque[tuple[tuple[object, ...], dict[str, float]]] = deque(maxlen=2)
 
 
 def from_start(
@@ -154,8 +170,9 @@ def _starts(columns: Columns, formula: Formula, fit: Any, options: Mapping[str, 
         yield from far if ends is None else ends
         return
     alone = formula.with_random(replace(random, terms=("1",)) for random in formula.random)
-    inner, _ = highest(columns, alone, **options)
-    spread = _spread(inner)
+    asked = _question(columns, alone, options)
+    spread = next((known for question, known in _LAST if question == asked), None)
+    spread = spread or _spread(highest(columns, alone, **options)[0])
     if set(spread) != set(groups):
         return
     yield [

@@ -1,5 +1,6 @@
 """The effect of grammaticality on ratings and reading times, phenomenon by phenomenon and paradigm by paradigm."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -33,6 +34,7 @@ RAW = {"z": "rating", "log_rt": "rt"}
 ALPHA = 0.05
 POWER = 0.80  # of the minimum detectable effect
 Measured = tuple[str, str, str | None]  # measure, region, and of ratings the prompt
+Known = dict[tuple[object, ...], pd.DataFrame]  # fixed effects, by all that they follow from
 
 
 def phenomenon_models(
@@ -43,6 +45,7 @@ def phenomenon_models(
     engine: str = "glmm",
     smallest: Smallest | None = None,
     covariates: Sequence[str] = COVARIATES,
+    known: Known | None = None,
 ) -> pd.DataFrame:
     """Return the models of grammaticality in each phenomenon: of z under each prompt, and of log reading time in each region.
 
@@ -57,10 +60,12 @@ def phenomenon_models(
     and all prompts too (Benjamini & Hochberg, doi 10.1111/j.2517-6161.1995.tb02031.x). `mde`: the smallest effect that this
     standard error would find at .05 in 80 % of repetitions. `p_equivalence`: two one-sided tests of the models with slopes
     against `smallest`, the smallest effects of interest by response or term (doi 10.1007/BF01068419).
+
+    What is fitted is put into `known`, a dictionary with which `sensitivity_grid` does not fit it again.
     """
     forms = dict.fromkeys(RANDOM, (INTERCEPTS, SLOPES))
     entered = entering(scores, times, items, covariates)
-    return _models(entered, ["phenomenon"], "phenomenon_models", engine, forms, smallest)
+    return _models(entered, ["phenomenon"], "phenomenon_models", engine, forms, smallest, known)
 
 
 def paradigm_models(
@@ -121,6 +126,7 @@ def _models(
     engine: str,
     forms: Mapping[str, Sequence[str]],
     smallest: Smallest | None,
+    known: Known | None = None,
 ) -> pd.DataFrame:
     fits, places = [], []
     for (measure, region, prompt), frame in measured.items():
@@ -128,9 +134,9 @@ def _models(
             place: dict[str, Any] = dict(zip(unit, map(str, names), strict=True))
             place |= {"measure": measure, "region": region, "prompt": prompt}
             for form in forms[measure]:
-                model, estimated = _effect(rows, measure, RANDOM[measure][form], engine)
+                model, estimated = _effect(*_trials(rows, measure, RANDOM[measure][form], engine), engine, known)
                 if estimated and "raw" in TABLES[table].names:
-                    model = _described(model, estimated, rows, measure, form, engine)
+                    model = _described(model, estimated, rows, measure, form, engine, known)
                 fits.append(model)
                 places += [{**place, "random": form}] * len(model)
     columns = TABLES[table].names
@@ -143,18 +149,24 @@ def _models(
     return check(models.reindex(columns=columns), table)
 
 
-def effect(rows: pd.DataFrame, response: str, random: Sequence[str] = (PLAIN,), engine: str = "glmm") -> pd.DataFrame:
+def effect(
+    rows: pd.DataFrame,
+    response: str,
+    random: Sequence[str] = (PLAIN,),
+    engine: str = "glmm",
+    known: Known | None = None,
+) -> pd.DataFrame:
     """Return the fixed effects of `response ~ grammaticality + covariates`, with the first random effects the engine takes.
 
-    A model that the data do not allow is a row without numbers whose note says why.
+    A model that the data do not allow is a row without numbers whose note says why. What is `known` is not fitted again.
     """
-    return _effect(rows, response, random, engine)[0]
+    trials, formula = _trials(rows, response, random, engine)
+    before = known.get(_asked(trials, formula, engine)) if known else None
+    return _effect(trials, formula, engine, known)[0] if before is None else before.assign(formula=formula)
 
 
-def _effect(
-    rows: pd.DataFrame, response: str, random: Sequence[str], engine: str
-) -> tuple[pd.DataFrame, Estimated | None]:
-    """Return the fixed effects and, where the model could be fitted, the fit."""
+def _trials(rows: pd.DataFrame, response: str, random: Sequence[str], engine: str) -> tuple[pd.DataFrame, str]:
+    """Return the columns of a model, covariates centred, and its formula."""
     others = covariates(rows) if response not in ("z", "rating") else []
     used = {name: rows[name] for name in (response, TERM, "participant", "item")}
     centred = pd.DataFrame(used | {name: rows[name] - rows[name].mean() for name in others})
@@ -162,30 +174,56 @@ def _effect(
     formulas = [f"{response} ~ {fixed} + {form}" for form in random]
     lacks = engine_named(engine).lacks
     # The formula in the table says which random effects were fitted.
-    formula = next((each for each in formulas if not lacks(parse(each))), formulas[-1])
+    return centred, next((each for each in formulas if not lacks(parse(each))), formulas[-1])
+
+
+def _effect(
+    trials: pd.DataFrame, formula: str, engine: str, known: Known | None
+) -> tuple[pd.DataFrame, Estimated | None]:
+    """Return the fixed effects and, where the model could be fitted, the fit, which is then `known`."""
     try:
-        model, steps = fit_stepwise(centred, formula, engine=engine)
+        model, steps = fit_stepwise(trials, formula, engine=engine)
     except DataError as error:
-        return failed(formula, TERM, str(error).replace("\n", "; "), rows, engine=engine), None
+        return failed(formula, TERM, str(error).replace("\n", "; "), trials, engine=engine), None
+    if known is not None:
+        known[_asked(trials, formula, engine)] = model
     return model, steps.kept
+
+
+def _asked(trials: pd.DataFrame, formula: str, engine: str) -> tuple[object, ...]:
+    """Return all that a model's fixed effects follow from; the name of a response says nothing, unless it is z."""
+    response, _, predictors = formula.partition(" ~ ")
+    cells = hashlib.blake2b()
+    for name in trials:
+        column = trials[name]
+        numbers = pd.api.types.is_numeric_dtype(column)
+        cells.update(column.to_numpy(dtype="float64").tobytes() if numbers else "\0".join(map(str, column)).encode())
+    return predictors, engine, response == "z", len(trials), cells.digest()
 
 
 def covariates(rows: pd.DataFrame) -> list[str]:
     """Return the covariates of a reading-time model: trial, and position where the members of some pair differ in it."""
-    spread = {name: rows[name].max() - rows[name].min() for name in COVARIATES if name in rows}
-    if "position" in rows:
-        of_item = rows.groupby("item")["position"]
-        spread["position"] *= bool((of_item.max() > of_item.min()).any())
-    return [name for name in spread if spread[name] > 0]
+    varying = [name for name in COVARIATES if name in rows and rows[name].max() > rows[name].min()]
+    if "position" in varying:
+        places = {(item, place) for item, place in zip(rows["item"], rows["position"], strict=True) if place == place}
+        if len(places) == len({item for item, _ in places}):
+            varying.remove("position")
+    return varying
 
 
 def _described(
-    model: pd.DataFrame, estimated: Estimated, rows: pd.DataFrame, measure: str, form: str, engine: str
+    model: pd.DataFrame,
+    estimated: Estimated,
+    rows: pd.DataFrame,
+    measure: str,
+    form: str,
+    engine: str,
+    known: Known | None,
 ) -> pd.DataFrame:
     """Add to a model's grammaticality what it comes to: in ms, and of the declared form on the raw scale."""
     columns: dict[str, float] = {}
     if form == INTERCEPTS:
-        raw = effect(rows, RAW[measure], (PLAIN,), engine)
+        raw = effect(rows, RAW[measure], (PLAIN,), engine, known)
         for ours, theirs in (("raw", "estimate"), ("raw_low", "ci_low"), ("raw_high", "ci_high")):
             columns[ours] = raw.loc[raw["term"] == TERM, theirs].item()
     if measure == "log_rt":

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -11,7 +12,7 @@ from gardenpath.study.config import COVARIATES, EVERY_TIME
 from gardenpath.study.engines import Engine
 
 from ..measuring.ratings_and_times import SENTENCE_WIDE, region_times
-from .grammaticality import TERM, effect, entering, narrow
+from .grammaticality import TERM, Known, effect, entering, narrow
 
 EVERYBODY, UNFLAGGED = "all", "not flagged"
 NO_CUTOFF = "none"
@@ -64,6 +65,7 @@ def sensitivity_grid(
     engine: str = "glmm",
     covariates: Sequence[str] = COVARIATES,
     workers: Engine | None = None,
+    known: Known | None = None,
 ) -> pd.DataFrame:
     """Return the effect of grammaticality in each phenomenon under every cutoff and transform, random intercepts only.
 
@@ -72,7 +74,7 @@ def sensitivity_grid(
     ratings under each prompt: z and as given. Then without the participants who are `flagged`, by prompt, if there are any: reading
     times without those of each prompt in turn. One choice is the `declared` one; no other carries stars or a corrected p, since
     choosing among them is what the grid guards against. With `workers`, such as `study.engines.Local(2)`, models are fitted by
-    several processes, and the table is the same.
+    several processes, and the table is the same; without, models that are `known` (see `phenomenon_models`) are not fitted again.
     """
     flagged = flagged or {}
     declared = (min_rt, max_rt)
@@ -81,7 +83,8 @@ def sensitivity_grid(
         *_rating_choices(scores, readings, items, flagged, fits),
         *_time_choices(scores, readings, items, flagged, declared, fits, covariates),
     ]
-    models = {one.place: one.result() for one in engines.map(_fitted, fits.wanted, workers)}
+    fitted = partial(_fitted, known=None if workers else known)
+    models = {one.place: one.result() for one in engines.map(fitted, fits.wanted, workers)}
     rows = [_row(choice, models[choice["fit"]]) for choice in choices]
     return check(pd.DataFrame(rows, columns=TABLES["sensitivity"].names), "sensitivity")
 
@@ -95,8 +98,8 @@ class _Fit:
     engine: str
 
 
-def _fitted(wanted: _Fit) -> pd.DataFrame:
-    return effect(wanted.rows, wanted.response, engine=wanted.engine)
+def _fitted(wanted: _Fit, known: Known | None) -> pd.DataFrame:
+    return effect(wanted.rows, wanted.response, engine=wanted.engine, known=known)
 
 
 class _Fits:

@@ -1,6 +1,7 @@
 """Likelihoods with more than one peak: `fit` takes the highest, held to a grid of the whole likelihood and to R."""
 
 import itertools
+from collections import deque
 
 import glmm
 import numpy as np
@@ -113,6 +114,36 @@ def test_of_three_groups_the_highest_peak_is_taken(rows: int, monkeypatch: pytes
         assert found.loglik == pytest.approx(max(ends), abs=1e-4)
         assert several or not lower_first
         assert (glmm.fit(columns, WORDS).loglik < max(ends) - 1) == lower_first
+
+
+@pytest.mark.filterwarnings("ignore:Caution")
+def test_slopes_start_from_the_peak_of_their_model_without_which_is_not_fitted_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fits: list[str] = []
+    fitted = glmm.fit
+    monkeypatch.setattr(glmm, "fit", lambda *given, **more: fits.append(given[1]) or fitted(*given, **more))
+
+    def slopes(frame: pd.DataFrame, before: pd.DataFrame | None = None) -> tuple[float, int]:
+        """Return log likelihood and number of fits of the model with slopes, after one without of other rows, or of none."""
+        monkeypatch.setattr(glmm_engine, "_LAST", deque(maxlen=2))
+        if before is not None:
+            highest(columns_of(before, parse(FORMULA)), parse(FORMULA))
+        fits.clear()
+        best, _ = highest(columns_of(frame, parse(SLOPES)), parse(SLOPES))
+        return best.loglik, len(fits)
+
+    for seed in SEEDS:
+        frame = two_lists(seed)
+        alone, most = slopes(frame)
+        assert slopes(frame, before=frame) == (alone, most - fits_without(frame))
+        assert slopes(frame, before=frame.assign(y=-frame["y"])) == (alone, most)
+
+
+def fits_without(frame: pd.DataFrame) -> int:
+    """Return how many fits the model without slopes takes: from each of three starts, and once more where the first was lower."""
+    columns = columns_of(frame, parse(FORMULA))
+    return 3 + (glmm.fit(columns, FORMULA).loglik < highest(columns, parse(FORMULA))[0].loglik - 1e-3)
 
 
 @pytest.mark.r

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import fit, rating_scores, region_times
+from gardenpath.analysis.modelling import grammaticality
 from gardenpath.analysis.modelling.grammaticality import phenomenon_models
 from gardenpath.analysis.modelling.sensitivity import sensitivity_grid
 from gardenpath.study.engines import Local
@@ -23,6 +24,25 @@ def test_two_processes_fit_the_same_grid(tables: Tables, grid: pd.DataFrame) -> 
     flagged = {"acceptability": {"P04", "P05"}}
     beside = sensitivity_grid(scores, tables["readings"], tables["items"], flagged=flagged, workers=Local(2))
     assert beside.to_csv() == grid.to_csv()
+
+
+def test_what_the_models_of_phenomena_fitted_is_not_fitted_again(
+    tables: Tables, grid: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scores = rating_scores(tables["responses"], tables["items"])
+    times = region_times(tables["readings"], tables["items"])
+    known: dict[tuple[object, ...], pd.DataFrame] = {}
+    phenomenon_models(scores, times, tables["items"], known=known)
+    fitted: list[str] = []
+    fit_stepwise = grammaticality.fit_stepwise
+    monkeypatch.setattr(
+        grammaticality, "fit_stepwise", lambda *given, **more: fitted.append(given[1]) or fit_stepwise(*given, **more)
+    )
+    flagged = {"acceptability": {"P04", "P05"}}
+    again = sensitivity_grid(scores, tables["readings"], tables["items"], flagged=flagged, known=known)
+    assert again.to_csv() == grid.to_csv()
+    repeated = grid["declared"] | ((grid["scale"] == "rating") & (grid["people"] == "all"))
+    assert 0 < len(fitted) <= (~repeated).sum()
 
 
 def row(grid: pd.DataFrame, cutoff: str = "100 to 3000 ms", scale: str = "log", people: str = "all") -> pd.Series:
