@@ -59,7 +59,9 @@ def main() -> None:
 
     with sync_playwright() as browsers:
         browser = browsers.chromium.launch(executable_path=experiment.find_chromium(), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1500, "height": 1300}, color_scheme="dark" if given.dark else "light")
+        page = browser.new_page(
+            viewport={"width": 1500, "height": 1300}, color_scheme="dark" if given.dark else "light"
+        )
         page.goto(given.report.resolve().as_uri())
         page.evaluate(SIDE_BY_SIDE, SHOWN[given.picture])
         page.locator("#picture").screenshot(path=given.out)

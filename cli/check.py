@@ -46,7 +46,7 @@ def command(
     """Find faults in MATERIALS, or in those of a STUDY.toml; exit 1 when any finding is an error.
 
     Prints the findings, then how many of each severity every paradigm has. A finding that the materials waive is shown
-    with their reason and is no error.
+    with their reason and is no error. docs/messages.md says why each rule is there, and what to do.
     """
     from gardenpath import stimuli, study
     from gardenpath.stimuli.findings import collapse, summary
@@ -54,10 +54,10 @@ def command(
 
     gc.disable()  # little that is read or found refers to itself, and looking for what does takes a tenth of the time
     context.call_on_close(gc.enable)
-    paths, norms = list(materials), {}
+    paths, norms, effects = list(materials), {}, {}
     if len(paths) == 1 and paths[0].suffix == ".toml":
         plan = study.load(paths[0])
-        paths, language = plan.paths(), language or plan.language
+        paths, language, effects = plan.paths(), language or plan.language, plan.simulate
         mapping = mapping or plan.mapping_path()
         norms = stimuli.read_norms(plan.materials.norms, plan.folder)
     norms |= stimuli.read_norms(options.norms(norm))
@@ -87,6 +87,10 @@ def command(
     )
     for sentence in said_of(absent, norms) if absent is not None else ():
         options.talk(sentence)
+    if effects and not unreadable:
+        from gardenpath.experiment.factor_effects import by_condition
+
+        by_condition(effects, read.paradigms, [])  # raises for those of factors that the materials do not have
     context.exit(1 if counts["error"] else 0)
 
 

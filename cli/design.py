@@ -65,7 +65,7 @@ def command(
     from gardenpath import experiment, stimuli, study
     from gardenpath.analysis.reporting.figures import figure_style, matching_figures
     from gardenpath.analysis.reporting.wording import matching as wording
-    from gardenpath.experiment import line_breaks
+    from gardenpath.experiment import factor_effects, line_breaks
     from gardenpath.experiment.script import untranslated
     from gardenpath.stimuli.norms import said_of
 
@@ -75,6 +75,8 @@ def command(
     files = experiment.version_files(plan)
     if not despite_errors:
         _refuse_errors(plan)
+    paradigms = {paradigm.id: paradigm for file in files for paradigm in file.paradigms}
+    factor_effects.by_condition(plan.simulate, paradigms.values(), [t for file in files for t in file.version.trials])
     if promised := _promised_otherwise(plan):
         options.talk(promised)
     if english := untranslated(plan):

@@ -174,5 +174,16 @@ def command(
     scored = None if surprisal is None else study.table_files.table_file(surprisal, "surprisal")
     inputs = [path for path in (study_file, effects_file, scored) if path is not None]
     truth.note(out, effects, scores, participants=number, inputs=inputs, seed=seed)
-    of = f" of {options.count(number, 'participant')}" if plan.design.lists else ""
+    lists = sum(len(file.version.lists) for file in versions)
+    each = plan.online.sessions if plan.online else 1
+    if lists and sessions < number * each:
+        options.talk(
+            f"fewer than {options.count(number, 'participant')} x {options.count(each, 'session')}: "
+            + (
+                f"each of the {lists} lists has one reader (design.lists.readers, readers of an item, makes more lists)"
+                if sessions == lists
+                else "somebody takes no list with an item or pair of a list they have had (online.sessions, lists of a reader)"
+            )
+        )
+    of = f" of {options.count(min(number, lists), 'participant')}" if lists else ""
     click.echo(f"{out}: {sessions} simulated sessions{of}")

@@ -13,6 +13,7 @@ from gardenpath import study
 from gardenpath.stimuli import Materials, conditions_table, items_table, read_study
 from gardenpath.study.config import ProcedureSection
 
+from .script import sections_read
 from .standard_texts import texts_of
 from .versions import VersionFile, version_files
 
@@ -329,7 +330,7 @@ def deviations(
     made_with = {name: value for name, value in (settings or {}).items() if name in registered["analysis"]}
     analysis = {name: registered["analysis"][name] for name in made_with}
     rows = [
-        *_settings_changed(registered, now, "study.toml"),
+        *_settings_changed(_as_read(registered, plan), _as_read(now, plan), "study.toml"),
         *_settings_changed({"analysis": analysis}, {"analysis": made_with}, "results"),
         *_places_changed(registered, now),
         *_items_changed(registered, now["items"], "materials"),
@@ -349,6 +350,12 @@ def _kind(key: str) -> str:
 
 
 Deviation = tuple[str, str, str | None, str | None]
+
+
+def _as_read(stated: Json, plan: study.Study) -> Json:
+    """Return statements without the texts that nobody reads: sections that the study does not use may stand in the file or not."""
+    read = sections_read(plan)
+    return stated | {"texts": {name: said for name, said in stated.get("texts", {}).items() if name in read}}
 
 
 def _settings_changed(registered: Json, now: Json, place: str) -> Iterator[Deviation]:

@@ -5,9 +5,9 @@ import os
 import re
 import secrets
 import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from gardenpath import study
 
@@ -42,13 +42,15 @@ def secret(path: str | Path, make: Callable[[], str]) -> str:
     path = Path(path)
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.") as temporary:  # of mode 600
-            temporary.write(make())
-            temporary.flush()
-            try:
-                os.link(temporary.name, path)
-            except FileExistsError:
-                pass  # another process was first, and its text is everybody's
-            except OSError:  # a disk without hard links
-                shutil.copy(temporary.name, path)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # of mode 600
+        with open(handle, "w", encoding="utf-8") as file:
+            file.write(make())
+        try:  # closed by now: Windows links and copies no file that is open
+            os.link(temporary, path)
+        except FileExistsError:
+            pass  # another process was first, and its text is everybody's
+        except OSError:  # a disk without hard links
+            shutil.copy(temporary, path)
+        finally:
+            os.unlink(temporary)
     return path.read_text("utf-8").strip()

@@ -83,11 +83,18 @@ def script(plan: study.Study, tasks: Tasks, version: Version) -> Script:
     return made if plan.procedure.device.keyboard else _by_hand(made, texts)
 
 
+def sections_read(plan: study.Study) -> list[str]:
+    """Return the sections of texts that participants of a study may read."""
+    tasks = tasks_of(plan)
+    settings = tasks.settings.values()
+    timed = any(getattr(one, "deadline", None) or getattr(one, "feedback", "never") != "never" for one in settings)
+    names = dict.fromkeys(tasks.task(name).__name__.rpartition(".")[2] for name in tasks.settings)
+    return ["session", *(["endings"] if plan.online else []), *(["deadline"] if timed else []), *names]
+
+
 def untranslated(plan: study.Study) -> list[str]:
     """Return what of the texts that participants may read is still English in the study's own file, as `section.key`."""
-    tasks = tasks_of(plan)
-    names = dict.fromkeys(tasks.task(name).__name__.rpartition(".")[2] for name in tasks.settings)
-    return texts_of(plan).untranslated("session", *(["endings"] if plan.online else []), *names)
+    return texts_of(plan).untranslated(*sections_read(plan))
 
 
 def _needs_keys(plan: study.Study, trials: Sequence[Step]) -> Iterator[str]:

@@ -119,3 +119,12 @@ def test_a_factor_named_like_a_column_of_the_tables_is_refused(folder: Path) -> 
         in refused
     )
     assert not (folder / "versions").exists()
+
+
+@pytest.mark.parametrize("command", ["check", "design"])
+def test_effects_of_factors_that_no_paradigm_has_are_refused(command: str, folder: Path) -> None:
+    (folder / "study.toml").write_text(STUDY + "[simulate.tense]\nrating = 1.0\n")
+    made = CliRunner().invoke(cli, [command, str(folder / "study.toml")])
+    assert made.exit_code == 1
+    assert "simulate, 'tense': no paradigm has tense; there are factors attractor, head" in str(made.exception)
+    assert not (folder / "versions").exists()

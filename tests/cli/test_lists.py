@@ -45,3 +45,16 @@ def test_what_knows_versions_alone_refuses_lists(folder: Path) -> None:
     assert "--power knows versions, not design.lists; expected versions = N to simulate" in power.said
     orders = run_here("gardenpath export study.toml --to jspsych --orders 3 -o out", folder)
     assert "orders is 3 beside design.lists; expected none: each list goes out once" in orders.said
+
+
+def test_fewer_sessions_than_participants_asked_for_are_explained(folder: Path) -> None:
+    taken = run_here("gardenpath simulate study.toml --participants 20 --seed 1 -o data", folder)
+    assert taken.code == 0, taken.said
+    assert "data: 12 simulated sessions of 12 participants" in taken.printed
+    assert (
+        "fewer than 20 participants x 3 sessions: each of the 12 lists has one reader (design.lists.readers"
+        in taken.said
+    )
+    few = run_here("gardenpath simulate study.toml --participants 1 --seed 1 -o one", folder)
+    assert few.code == 0
+    assert "fewer than" not in few.said

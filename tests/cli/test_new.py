@@ -77,7 +77,7 @@ def test_simulated_participants_end_in_results(kind: str, tmp_path: Path) -> Non
         assert results[MODELS[kind]]["estimate"].notna().any()
     if kind in ("spr", "maze", "rating"):
         effects = results["factorial_models"].query(
-            "term == 'grammaticality_ungrammatical_grammatical' and random == 'intercepts'"
+            "term == 'grammaticality_ungrammatical_grammatical' and random == 'intercepts' and measure != 'correct'"
         )
         [effect] = effects[effects["region"].isin(["critical", "sentence"])]["estimate"].dropna()
         assert (effect < 0) == (kind == "rating")  # rated lower, read slower, as [simulate] states
@@ -267,4 +267,26 @@ def test_as_many_questions_are_asked_as_it_says_where_fillers_have_none(tmp_path
     new(tmp_path / "second", "spr", "--from", str(tmp_path / "mine.csv"))
     plan = study.load(tmp_path / "second")
     asked = dealt(tmp_path / "second")["responses"].query("task == 'question' and role != 'practice'")
-    assert len(asked) == 2 * plan.analysis.exclude.questions == 2 * 2  # of four items with questions, by two
+    assert len(asked) == 2 * 2  # of four items with questions, by two
+    assert "by right answers: a version asks 2, so that 0.8 would forgive no mistake" in (
+        tmp_path / "second" / "study.toml"
+    ).read_text("utf-8")
+    assert plan.analysis.exclude.accuracy == 0
+
+
+@pytest.mark.parametrize(("items", "asked", "accuracy"), [(18, 9, 0), (20, 10, 0.8)])
+def test_who_answers_wrong_is_left_out_only_where_two_mistakes_are_forgiven(
+    items: int, asked: int, accuracy: float, tmp_path: Path
+) -> None:
+    lines = [
+        f"p,f,i{n},{condition},The cat {n} [{verb}] there.,Does it sleep?,{('yes', 'no')[n % 2]}"
+        for n in range(items)
+        for condition, verb in (("grammatical", "sleeps"), ("ungrammatical", "sleep"))
+    ]
+    (tmp_path / "mine.csv").write_text(
+        "\n".join(["paradigm,phenomenon,item,condition,sentence,question,answer", *lines]) + "\n"
+    )
+    made = new(tmp_path / "study", "spr", "--from", str(tmp_path / "mine.csv"))
+    assert made.exit_code == 0, made.output
+    rules = study.load(tmp_path / "study").analysis.exclude
+    assert (rules.accuracy, rules.questions) == (accuracy, asked if accuracy else 20)

@@ -349,6 +349,23 @@ def test_what_the_words_of_study_toml_leave_open_is_registered_too(
     assert key in {*preregistration.deviations(registered, study.load(folder))["key"]}
 
 
+def test_texts_that_nobody_reads_may_be_deleted(tmp_path: Path) -> None:
+    """Also where a page registered them, as the whole file that `new` writes for a language without texts."""
+    folder = tmp_path / "study"
+    assert run_here(f"gardenpath new {folder} --kind rating --language tlh", tmp_path).code == 0
+    plan = study.load(folder)
+    registered = preregistration.statements(plan)
+    path = folder / "texts.toml"
+    whole = path.read_text("utf-8")
+    sections = re.split(r"(?m)^(?=\[)", whole)
+    kept = [one for one in sections if not re.match(r"\[(maze|rsvp|lexical_decision|completion|choice)[.\]]", one)]
+    assert len(kept) < len(sections) - 4
+    path.write_text("".join(kept), "utf-8")
+    assert preregistration.deviations(registered, plan).empty
+    path.write_text(path.read_text("utf-8").replace('break = "', 'break = "Well: '), "utf-8")
+    assert [*preregistration.deviations(registered, plan)["kind"]] == ["procedure"]
+
+
 def test_reasons_and_kinds_stand_beside_deviations(folder: Path) -> None:
     path = folder / "study.toml"
     path.write_text(

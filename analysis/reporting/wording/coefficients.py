@@ -13,6 +13,7 @@ from .numbers import ADJUSTED, Row, decimals, minus, p_value, signed
 
 ABSENT = "–"
 WITH_SLOPES, PUBLISHED = "with slopes", "intercepts alone"
+NOT_FITTED = "Not fitted"  # how the note of such a model begins, before its reason
 OF_MODEL = ("phenomenon", "paradigm", "model", "measure", "region", "prompt", "term")
 
 
@@ -89,11 +90,15 @@ def coefficients(
     for heading, part in itertools.groupby(zip(over, fits, named, numbers, strict=True), lambda row: row[0]):
         under = list(part)
         if heading:
-            text = heading if of_fit or not under[0][1] else f"{heading} ({under[0][1]})"
-            rows.append((text, *[""] * (len(names) + len(columns) - 1)))
+            rows.append((heading if of_fit else _headed(heading, under[0][1]), *[""] * (len(names) + len(columns) - 1)))
         cells_once = once([cells for *_, cells, _ in under])
         rows += [(*cells, *values) for cells, (*_, values) in zip(cells_once, under, strict=True)]
     return Coefficients((*(name for name, _ in names), *columns), tuple(rows), len(names), groups)
+
+
+def _headed(heading: str, fit: str) -> str:
+    """Return a heading with what is particular about the fits below it, in brackets where that is no sentence."""
+    return f"{heading}, {fit}" if ": " in fit else f"{heading} ({fit})" if fit else heading
 
 
 def _key(row: Row, names: Sequence[str]) -> tuple[str, ...]:
@@ -115,9 +120,10 @@ def once(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
 
 
 def _fit(row: Row, both: bool) -> str:
-    """Return what is particular about a headline's fit: reduced, singular, or without slopes where others have them."""
+    """Return what is particular about a headline's fit: reduced, singular, without slopes where others have them, or why none."""
     if pd.isna(row["estimate"]):
-        return "not fitted"
+        note = row["note"] if isinstance(row.get("note"), str) else ""
+        return f"n{note[1:]}" if note.startswith(NOT_FITTED) else NOT_FITTED.lower()
     form = PUBLISHED if both and row["random"] != SLOPES else "reduced" if row.get("reduced", False) else ""
     return ", ".join(filter(None, [form, "singular fit" if row["singular"] else ""]))
 

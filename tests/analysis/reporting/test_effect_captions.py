@@ -49,6 +49,13 @@ def test_where_slopes_failed_the_published_form_is_the_headline_and_the_heading_
     )  # fmt: skip
 
 
+def test_a_model_that_was_not_fitted_says_why_in_its_heading() -> None:
+    why = "correct is 100 % (11 of 11) where extraction is object: the log odds have no finite estimate (separation)"
+    failed = effect("declared", NAN, measure="correct", region="sentence", p=NAN, note=f"Not fitted: {why}")
+    rows = effect_captions.contrasts(pd.DataFrame([*effect("declared"), *failed])).rows
+    assert [row[0] for row in rows if is_heading(row)][1] == f"right answers (log odds), not fitted: {why}"
+
+
 def test_a_declared_model_stands_alone_and_markdown_has_as_many_cells_in_each_line() -> None:
     table = effect_captions.contrasts(pd.DataFrame(effect("declared")))
     assert table.groups == ()
