@@ -249,7 +249,10 @@ def _records(kept: Path, first: list[dict[str, str]], source: Source, force: boo
     if not kept.exists():
         return []
     records = []
-    for number, line in enumerate(study.files.read_text(kept).splitlines(), start=1):
+    # Lines end in \n alone: an answer may hold U+2028 and its kin, which splitlines takes for ends too.
+    for number, line in enumerate(study.files.read_text(kept).split("\n"), start=1):
+        if not line:
+            continue
         try:
             records.append(json.loads(line))
         except ValueError:

@@ -259,7 +259,8 @@ def _sessions(path: Path) -> "list[dict[str, Any]]":
             raise study.DataError(f"{path}: no session has an answer; expected sessions of people")
         return kept
     made = []
-    for number, line in enumerate(study.files.read_text(path).splitlines(), start=1):
+    # Lines end in \n alone: a text may hold U+2028 and its kin, which splitlines takes for ends too.
+    for number, line in enumerate(study.files.read_text(path).split("\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -268,5 +269,5 @@ def _sessions(path: Path) -> "list[dict[str, Any]]":
             raise study.DataError(f"{path}:{number}: not valid JSON: {error}") from None
         if not isinstance(one, dict) or not isinstance(one.get("text"), str) or "participant" not in one:
             raise study.DataError(f"{path}:{number}: expected a record with text and participant")
-        made.append(one)
+        made.append({**one, "text": one["text"].replace("\r\n", "\n")})
     return made

@@ -205,7 +205,6 @@ class _Run:
         of_language = in_language(self.templates, language)
         fitting = [one for one in of_language if one.chat in (None, chat)]
         types = {one.type for one in fitting}
-        known = ", ".join(dict.fromkeys(one.language for one in self.templates))
         if self.methods is None:
             methods = tuple(name for name in NINE if METHODS[name].prompts in types or not METHODS[name].prompts)
             methods += ASKED_ALONE if types <= {"choose", "rate"} else ()
@@ -215,9 +214,13 @@ class _Run:
             missing = [METHODS[m].prompts for m in methods if METHODS[m].prompts and METHODS[m].prompts not in types]
         if missing:
             whom = f" for models {'with' if chat else 'without'} a chat template" if of_language else ""
+            serving = [
+                one for one in self.templates if one.chat in (None, chat) and missing[0] in (one.type, "any type")
+            ]
+            known = ", ".join(dict.fromkeys(one.language for one in serving))
             raise ValueError(
-                f"there is no template of {missing[0]} in {language!r}{whom}; expected a language of {known} (--language), or "
-                "templates of your own (--templates)"
+                f"there is no template of {missing[0]} in {language!r}{whom}; expected "
+                f"{f'a language of {known} (--language), or ' if known else ''}templates of your own (--templates)"
             )
         if not chat and (named := [name for name in methods if name in GENERATED]):
             raise ValueError(

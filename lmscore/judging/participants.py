@@ -14,7 +14,7 @@ from ..tokens.encoding import tokenized
 from .carried import Carried
 
 APART = "\n\n"  # between trials
-ANSWER = re.compile(r"<<(.*?)>>", re.DOTALL)
+ANSWER = re.compile(r"<<((?:(?!<<).)*?)>>", re.DOTALL)
 
 
 class Asked(Protocol):
@@ -136,7 +136,8 @@ def answers_likelihood(model: Model, texts: Sequence[str], *, batch_tokens: int 
 
     One forced pass a session, summed over the tokens of answers (a token that joins an answer to what stands beside it is the
     answer's). A session longer than the model's window is cut between trials, at empty lines, and each part begins anew. Raises
-    `ValueError` for a text without an answer, and where one trial does not fit.
+    `ValueError` for a text without an answer, or with a mark that is not one of a pair, and where one trial does not fit. An empty
+    answer (none in time) is not counted.
 
     >>> from gardenpath import lmscore
     >>> model = lmscore.load("pocket")
@@ -147,7 +148,12 @@ def answers_likelihood(model: Model, texts: Sequence[str], *, batch_tokens: int 
     encoder = prompted(model)
     parts: list[list[str]] = []
     for n, text in enumerate(texts):
-        if not ANSWER.search(text):
+        if stray := re.search(r"(<<|>>).{0,40}", ANSWER.sub("", text)):
+            other = ">>" if stray[1] == "<<" else "<<"
+            raise ValueError(
+                f"session {n + 1}: {stray[1]} without its {other} before {stray[0][2:]!r}; expected each answer in << >>"
+            )
+        if not _answers(text):
             raise ValueError(
                 f"session {n + 1}: no answer stands in << >>; expected a session as gardenpath judge writes it"
             )
@@ -160,11 +166,11 @@ def answers_likelihood(model: Model, texts: Sequence[str], *, batch_tokens: int 
         for part in of:
             table = next(tables)
             spans = np.array(table.encoded.spans).reshape(-1, 2)
-            for answer in ANSWER.finditer(part):
+            for answer in _answers(part):
                 start, end = answer.span(1)
                 inside = (spans[:, 0] < end) & (spans[:, 1] > start)
                 lp += float(table.logprob[: len(spans)][inside].sum())
-        found.append(Likelihood(len(ANSWER.findall(text)), lp, len(of)))
+        found.append(Likelihood(len(_answers(text)), lp, len(of)))
     return found
 
 
@@ -189,4 +195,9 @@ def _parts(encoder: Any, text: str) -> list[str]:
             )
         parts.append(at)
         at = block
-    return [part for part in [*parts, at] if ANSWER.search(part)]
+    return [part for part in [*parts, at] if _answers(part)]
+
+
+def _answers(text: str) -> list["re.Match[str]"]:
+    """Return where answers stand; an empty one is none, since nothing came in time."""
+    return [found for found in ANSWER.finditer(text) if found[1]]

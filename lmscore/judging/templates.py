@@ -72,7 +72,7 @@ class Template:
             raise ValueError(
                 f"template {self.type} {self.id}: labels are {', '.join(self.labels)}; expected different ones"
             )
-        if self.type == "rate" and not all(label.isdigit() for label in self.labels):
+        if self.type == "rate" and not all(label.isdecimal() for label in self.labels):
             raise ValueError(f"template rate {self.id}: labels are {', '.join(self.labels)}; expected numbers")
 
     @cached_property
@@ -85,10 +85,17 @@ class Template:
         >>> asked = Template("yes_no", "1", "Is this acceptable?\\n\\n{{ sentence }}", labels=("Yes", "No"))
         >>> asked.fill("She slept.")
         ('', 'Is this acceptable?\\n\\nShe slept.')
+
+        Raises `ValueError` where the template does what cannot be done with them.
         """
         values = dict(zip(TYPES[self.type], sentences, strict=True))
-        system, user = self._compiled
-        return system.render(values), user.render(values)
+        try:
+            system, user = (one.render(values) for one in self._compiled)
+        except Exception as error:  # whatever expressions in somebody's template raise
+            raise ValueError(
+                f"template {self.type} {self.id}: {error}; expected what can be filled with {' and '.join(values)}, which are text"
+            ) from error
+        return system, user
 
     def parts(self, *sentences: str) -> list[str]:
         """Return what the user says, in pieces: the template's own and the sentences by turns."""

@@ -157,7 +157,7 @@ def test_an_endpoint_is_asked_until_there_are_enough_and_again_where_it_drops(fo
 
 def test_a_refusal_keeps_what_was_answered_and_a_second_run_goes_on(folder: Path, chat: Chat) -> None:
     line = f"gardenpath draft items.csv --paradigm number -n 6 --each 4 --model m --endpoint {chat.address} -o d"
-    chat.script = [said(NOUNS[:4]), 401]
+    chat.script = [said(NOUNS[:4]) + "So far.\u2028More?", 401]  # a line end to Python, and none to JSON
     ran = run_here(line, folder)
     assert ran.code == 2
     assert "answered 401" in ran.said

@@ -284,6 +284,7 @@ def test_sentences_are_never_evaluated():
         ("ab", "{{ a }} {{ b }}", ("A",), "template ab 1: has 1 labels; expected two"),
         ("yes_no", "{{ sentence }}", ("Yes", "Yes"), "labels are Yes, Yes; expected different ones"),
         ("rate", "{{ sentence }}", ("good", "bad"), "labels are good, bad; expected numbers"),
+        ("rate", "{{ sentence }}", ("²", "3"), "labels are ², 3; expected numbers"),
         ("single", "{{ sentence", (), "expected a template of jinja2"),
     ],
 )
@@ -327,6 +328,28 @@ def test_faults_of_a_file_of_templates_are_named_by_key(tmp_path):
     file.write_text('language = "en"\n[[templates]]\ntype = "yesno"\nid = "1"\nuser = "{{ sentence }}"\n')
     with pytest.raises(study.DataError, match=r"own.toml: key 'templates.0.type' is 'yesno'"):
         lmscore.read_templates(file)
+
+
+@pytest.mark.parametrize(
+    ("user", "said"),
+    [
+        ("{{ sentence.register.tone }}", "template yes_no 1: 'str object' has no attribute 'register'; expected what"),
+        ("{{ sentence / 2 }}", "template yes_no 1: unsupported operand"),
+        ("{% for i in range(9999999) %}{{ sentence }}{% endfor %}", "template yes_no 1: Range too big"),
+    ],
+)
+def test_a_template_that_cannot_be_filled_is_named(hand, user, said):
+    with pytest.raises(study.DataError, match=said) as raised:
+        judged(hand, ["yes_no"], [template("yes_no", user, ("Yes", "No"))])
+    assert len(str(raised.value).splitlines()) == 1
+
+
+def test_a_missing_template_names_the_languages_that_have_it(hand):
+    own = [template("yes_no", "{{ sentence }}", ("Yes", "No"))]
+    for methods, said in (["ab"], "; expected templates of your own"), (["lp", "choose"], "of choose in 'en'"):
+        with pytest.raises((ValueError, study.DataError), match=said) as raised:
+            judged(hand, methods, own)
+        assert "a language of" not in str(raised.value)
 
 
 @pytest.fixture(scope="module")

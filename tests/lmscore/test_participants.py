@@ -109,6 +109,35 @@ def test_the_likelihood_of_answers_is_that_of_their_tokens_in_one_pass(small) ->
         answers_likelihood(small, ["No answer."])
 
 
+def test_an_answer_that_did_not_come_is_not_counted(small) -> None:
+    found = answers_likelihood(small, ["A dog.\n<<3>>\n\nCats.\n<<>>", "A dog.\n<<3>>"])
+    assert [one.answers for one in found] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("A dog.\n<<3>\n\nCats.\n<<5>>", "session 1: << without its >> before '3>'"),
+        ("A dog.\n3>>\n\nCats.\n<<5>>", "session 1: >> without its << before ''"),
+        ("A dog.\n<<3>>\n\nCats.\n<<5", "<< without its >> before '5'"),
+    ],
+)
+def test_an_answer_that_is_not_closed_swallows_no_trial(small, text, said) -> None:
+    with pytest.raises(ValueError, match=said):
+        answers_likelihood(small, [text])
+
+
+def test_sessions_as_text_are_read_as_editors_leave_them(small, tmp_path: Path) -> None:
+    from gardenpath.cli.judge_sessions import _sessions
+
+    text = "A dog\u2028barks.\n<<3>>\n\nCats.\n<<5>>"
+    lines = [
+        json.dumps({"participant": "p", "text": one}, ensure_ascii=False) for one in (text, text.replace("\n", "\r\n"))
+    ]
+    (tmp_path / "edited.jsonl").write_bytes("\r\n".join(["\ufeff" + lines[0], lines[1], ""]).encode())
+    assert [one["text"] for one in _sessions(tmp_path / "edited.jsonl")] == [text, text]
+
+
 def test_models_take_part_and_people_are_read_from_the_command_line(tmp_path: Path) -> None:
     folder = gpt2(tmp_path / "model", window=4096)
     new_studies.new_study(tmp_path / "study", "rating")
