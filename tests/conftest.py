@@ -36,17 +36,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Spread each package's files over the whole run of several processes, so that they do not all wait for browsers at once."""
+    """Spread each package's files over the whole run of several processes, so that they do not all wait for browsers at once.
+
+    Long ones come a little earlier, so that no process works through one of them when the others have nothing left.
+    """
     if not hasattr(config, "workerinput"):
         return
     folders: dict[str, dict[Path, int]] = {}
+    long: set[Path] = set()
     for item in items:
         files = folders.setdefault(item.path.relative_to(ROOT).parts[1], {})
         files.setdefault(item.path, len(files))
+        if any(item.get_closest_marker(name) for name in ("browser", "lab", "slow")):
+            long.add(item.path)
 
     def place(item: pytest.Item) -> tuple[float, str]:
         folder = item.path.relative_to(ROOT).parts[1]
-        return (folders[folder][item.path] + 0.5) / len(folders[folder]), str(item.path)
+        at = (folders[folder][item.path] + 0.5) / len(folders[folder])
+        return at * (0.9 if item.path in long else 1), str(item.path)
 
     items.sort(key=place)
 
