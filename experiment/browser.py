@@ -16,6 +16,7 @@ from .tasks import Act
 
 # What a page shows: its kind, its name, and the number of this change of the page.
 State = tuple[str, str, int]
+NOTHING: State = ("", "", 0)
 
 # The first is Chromium without windows: the same pages for a tenth of the processor time.
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
@@ -27,6 +28,24 @@ AGAIN = 5  # s after which a key is pressed once more; sooner, a slow page would
 PAINTED = """new Promise((done) => {
   requestAnimationFrame(() => requestAnimationFrame(() => done()));
   setTimeout(done, 2000);
+})"""
+# What is shown, the uppermost: its kind, its name and its number; of the last page the completion code. Nothing is null.
+SHOWN = """() => {
+  const code = document.querySelector(".code");
+  if (code) return ["code", code.textContent, 0];
+  const shown = [...document.querySelectorAll("[data-screen]")].pop();
+  return shown ? [shown.dataset.screen, shown.dataset.name ?? "", Number(shown.dataset.step)] : null;
+}"""
+# Waits until something else is shown, at most so many ms, and gives what is: asking again and again costs three processes more.
+CHANGED = """([before, ms]) => new Promise((done) => {
+  const shown = SHOWN;
+  const now = () => shown() ?? before;
+  const same = () => String(now()) === String(before);
+  if (!same()) return done(now());
+  const observer = new MutationObserver(() => same() || finish());
+  const finish = () => { observer.disconnect(); done(now()); };
+  observer.observe(document, { subtree: true, childList: true, attributes: true });
+  setTimeout(finish, ms);
 })"""
 # No request of the browser's own: it need not reach anything but the study.
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
@@ -68,6 +87,12 @@ def take_page(
 ) -> str:
     """Let a robot take a session, of which this is the payload, at a page that is open; return the completion code."""
     return _Reader(page, pace, pictures).run(machine.acts(session, name))
+
+
+def changed(page: Any, before: State, seconds: float, shown: str = SHOWN) -> State:
+    """Return what the page shows when it is no longer what it was `before`, or after so many seconds."""
+    kind, name, number = page.evaluate(CHANGED.replace("SHOWN", shown), [before, 1000 * seconds])
+    return kind, name, number
 
 
 class _Reader:
@@ -176,13 +201,11 @@ class _Reader:
     def _until(self, shown: State, act: Callable[[], None]) -> State:
         """Act until the page shows something else, and return what."""
         end = time.monotonic() + PATIENCE
-        while (now := time.monotonic()) < end:
+        while time.monotonic() < end:
             self.page.evaluate(PAINTED)
             act()
-            while time.monotonic() < now + AGAIN:
-                if (state := self._state()) not in (shown, None):
-                    return state
-                self.page.wait_for_timeout(4)
+            if (state := changed(self.page, shown, AGAIN)) != shown:
+                return state
         raise ValueError(f"the page still shows {shown} after {PATIENCE} s; expected it to go on")
 
     def _past(self, shown: State) -> State:
@@ -191,23 +214,12 @@ class _Reader:
     def _at(self, holds: Callable[[State], bool]) -> State:
         """Wait until what the page shows is as expected, and return it."""
         end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            if (state := self._state()) is not None and holds(state):
+        state = NOTHING
+        while (left := end - time.monotonic()) > 0:
+            state = changed(self.page, state, left)
+            if state != NOTHING and holds(state):
                 return state
-            self.page.wait_for_timeout(4)
-        raise ValueError(f"the page shows {self._state()} after {PATIENCE} s; expected something else")
-
-    def _state(self) -> State | None:
-        """Return what is shown, the uppermost: its kind, its name and its number; of the last page the completion code."""
-        state: tuple[str, str, int] | None = self.page.evaluate(
-            """() => {
-              const code = document.querySelector(".code");
-              if (code) return ["code", code.textContent, 0];
-              const shown = [...document.querySelectorAll("[data-screen]")].pop();
-              return shown ? [shown.dataset.screen, shown.dataset.name ?? "", Number(shown.dataset.step)] : null;
-            }"""
-        )
-        return None if state is None else (state[0], state[1], state[2])
+        raise ValueError(f"the page shows {state} after {PATIENCE} s; expected something else")
 
     def _picture(self, name: str) -> None:
         """Keep a picture of the first page of a name."""

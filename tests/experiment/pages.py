@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.browser import AGAIN, PAINTED, take_page
+from gardenpath.experiment.browser import AGAIN, PAINTED, changed, take_page
 from gardenpath.experiment.script import sequence
 
 from .conftest import ROBOT_KEY, serve
@@ -41,6 +41,12 @@ high = "very good"
 """
 # Words that come by themselves, with the rating after them.
 FAST = RATING + '[procedure.tasks.fast]\nkind = "rsvp"\nword = 300\npause = 50\n'
+# What is shown, the uppermost: its kind, its name, and its number.
+SHOWN = """() => {
+  const shown = [...document.querySelectorAll("[data-screen]")].pop();
+  return shown ? [shown.dataset.screen, shown.dataset.name ?? "", Number(shown.dataset.step)] : null;
+}"""
+NOTHING = ("", "", 0)
 # What the page's own clock says about each key, noted apart from the code under test.
 WITNESS = """
 window.keys = [];
@@ -159,15 +165,10 @@ class Reader:
     answers: list[int] = field(default_factory=list)
     sentences: list[list[str]] = field(default_factory=list)
 
-    def state(self) -> tuple[str, str, str]:
+    def state(self) -> tuple[str, str, int]:
         """What is shown, the uppermost: its kind, its name, and its number."""
-        found: list[str] = self.page.evaluate(
-            """() => {
-              const shown = [...document.querySelectorAll("[data-screen]")].pop();
-              return shown ? [shown.dataset.screen, shown.dataset.name ?? "", shown.dataset.step] : ["", "", ""];
-            }"""
-        )
-        return found[0], found[1], found[2]
+        kind, name, number = self.page.evaluate(SHOWN) or NOTHING
+        return kind, name, number
 
     def screen(self) -> str:
         return self.state()[0]
@@ -179,12 +180,15 @@ class Reader:
         end = time.monotonic() + 15
         while not holds():
             assert time.monotonic() < end, (self.state(), self.page.locator("body").inner_text())
-            self.page.wait_for_timeout(5)
+            self.page.wait_for_timeout(10)
 
     def at(self, *screens: str) -> str:
         """Wait for one of these kinds or names; return which."""
-        self.until(lambda: bool({*self.state()[:2]} & {*screens}))
-        return next(one for one in self.state()[:2] if one in screens)
+        state, end = NOTHING, time.monotonic() + 15
+        while not (found := [one for one in state[:2] if one in screens]):
+            assert time.monotonic() < end, (state, self.page.locator("body").inner_text())
+            state = changed(self.page, state, 15, SHOWN)
+        return found[0]
 
     def press(self, key: str) -> None:
         self.page.evaluate(PAINTED)  # an earlier press would not count
@@ -193,12 +197,11 @@ class Reader:
     def go(self, key: str = "Space") -> None:
         """Press a key and wait until the page shows something else."""
         before, end = self.state(), time.monotonic() + 30
-        while self.state() in (before, ("", "", "")):
-            assert time.monotonic() < end, (before, self.page.locator("body").inner_text())
+        while time.monotonic() < end:
             self.press(key)
-            again = time.monotonic() + AGAIN  # sooner, a slow page would take both presses
-            while self.state() in (before, ("", "", "")) and time.monotonic() < again:
-                self.page.wait_for_timeout(5)
+            if changed(self.page, before, AGAIN, SHOWN) != before:
+                return
+        raise AssertionError((before, self.page.locator("body").inner_text()))
 
     def consent(self) -> None:
         if self.at("device", "consent") == "device":
