@@ -23,12 +23,12 @@ PAGE_SOURCES := $(WEB)/package.json $(WEB)/package-lock.json $(WEB)/build.mjs $(
 demo: $(VENV)/.installed $(PAGE)
 	$(BIN)/gardenpath demo --force
 
-# Six processes on two cores: most of their time they wait for a browser, a server or R. Each has one thread for linear
+# Four processes on two cores: most of their time they wait for a browser, a server or R. Each has one thread for linear
 # algebra: with more they would wait for one another. Files are dealt in their order, so that none with few but long tests comes last.
 # Byte code is kept whatever the environment says: a hundred programs that tests start would each compile ours anew.
 test: $(VENV)/.installed $(MODULES) packages $(VENV)/.r $(VENV)/.lab
 	cd $(WEB) && npm test --silent
-	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 6 --dist loadfile --no-loadscope-reorder $(PYTEST)
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder $(PYTEST)
 
 # The same with as many robots as the docs state, not fewer.
 test-all:

@@ -19,22 +19,28 @@ from .test_factorial import conditions, measured
 
 Tables = dict[str, pd.DataFrame]
 pytestmark = [pytest.mark.r("ordinal"), pytest.mark.usefixtures("pymer4")]
+READERS = 10
 
 
 def rows_of(tables: Tables) -> pd.DataFrame:
-    """Return the ratings of twelve readers of the phenomenon islands, on a scale of four points."""
+    """Return the ratings of ten readers of the phenomenon islands, on a scale of four points."""
     scores = rating_scores(tables["responses"], tables["items"]).query("phenomenon == 'islands'")
-    scores = scores[scores["participant"].isin(sorted(scores["participant"].unique())[:12])]
+    scores = scores[scores["participant"].isin(sorted(scores["participant"].unique())[:READERS])]
     scores = scores.assign(rating=(scores["rating"] + 1) // 2)  # fewer thresholds, of which each costs time
     times = pd.DataFrame(columns=TABLES["region_times"].names)
     return entering(scores, times, tables["items"])["z", "sentence", "acceptability"]
 
 
+@pytest.fixture(scope="module")
+def of_pairs(tables: Tables) -> pd.DataFrame:
+    """Their model, which takes seconds."""
+    return ordinal_models(rows_of(tables))["ordinal_models"]
+
+
 def test_a_phenomenon_has_the_model_of_clmm_with_slopes_by_participant_and_item(
-    tables: Tables, rscript: Callable[..., pd.DataFrame]
+    tables: Tables, of_pairs: pd.DataFrame, rscript: Callable[..., pd.DataFrame]
 ) -> None:
-    rows = rows_of(tables)
-    ours = ordinal_models(rows)["ordinal_models"]
+    rows, ours = rows_of(tables), of_pairs
     code = """
     rows$rating <- ordered(rows$rating)
     model <- ordinal::clmm(rating ~ grammaticality + (1 + grammaticality|participant) + (1 + grammaticality|item), data = rows, link = "probit")
@@ -107,16 +113,18 @@ def test_declared_models_of_rating_have_an_ordinal_form_with_their_own_random_ef
 
 
 @pytest.mark.slow
-def test_the_r_code_of_a_report_fits_them_again(tables: Tables, tmp_path: Path, run_r: Callable[[Path], None]) -> None:
+def test_the_r_code_of_a_report_fits_them_again(
+    tables: Tables, of_pairs: pd.DataFrame, tmp_path: Path, run_r: Callable[[Path], None]
+) -> None:
     pairs, (scores, levels) = rows_of(tables), rated()
     own = [ModelSection("points", "rating ~ extraction*noun + (1 + extraction||participant) + (1|item)")]
     factorial = ordinal_factorial_models(scores, levels, models=own)
-    models = [ordinal_models(pairs)["ordinal_models"], factorial["ordinal_models"]]
-    of_pairs = pairs.drop(columns=["grammaticality", "position"]).assign(z=0.0)
+    models = [of_pairs, factorial["ordinal_models"]]
+    rated_pairs = pairs.drop(columns=["grammaticality", "position"]).assign(z=0.0)
     found = {
         "ordinal_models": pd.concat(models, ignore_index=True),
         "contrast_codes": factorial["contrast_codes"],
-        "rating_scores": pd.concat([of_pairs, scores], ignore_index=True),
+        "rating_scores": pd.concat([rated_pairs, scores], ignore_index=True),
         "items": tables["items"],
     }
     for name, table in found.items():
@@ -142,7 +150,7 @@ def test_a_slider_has_no_points_and_its_rows_say_so_of_the_phenomenon_and_each_p
 
 def test_analyse_has_them_where_they_are_asked_for(tables: Tables) -> None:
     items = tables["items"].query("phenomenon == 'islands'")
-    people = sorted(tables["sessions"]["participant"])[:12]
+    people = sorted(tables["sessions"]["participant"])[:READERS]
     given = {
         name: tables[name][tables[name]["item"].isin(items["item"]) & tables[name]["participant"].isin(people)]
         for name in ("readings", "responses")

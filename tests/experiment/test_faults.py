@@ -1,4 +1,4 @@
-"""Two hundred robots (thirty without --full) on a bad line, and servers that are killed under them: what is stored is what they did."""
+"""Two hundred robots (twenty without --full) on a bad line, and servers that are killed under them: what is stored is what they did."""
 
 import json
 import random
@@ -164,7 +164,7 @@ def test_what_is_stored_is_what_the_robots_did_byte_for_byte(
     study_folder: Path, tmp_path: Path, request: pytest.FixtureRequest, kind: str, processes: int, full: bool
 ) -> None:
     """With two processes every request goes to either, which is more than a proxy asks of them."""
-    robots, database_url = 200 if full else 30, new_database(kind, tmp_path, request)
+    robots, database_url = 200 if full else 20, new_database(kind, tmp_path, request)
     path = study_folder / "study.toml"
     path.write_text(path.read_text().replace("items = 9", "items = 3"))
     machine = experiment.robot(experiment.version_files(study.load(path)), seed=7)

@@ -149,7 +149,9 @@ def test_weights_that_change_between_reading_and_computing_are_an_error(folders,
 
 
 @pytest.mark.parametrize(
-    "commands", [{"score": "surprisal sentence_scores", "evaluate": "pairs"}, {"judge": "judgments"}], ids=" ".join
+    "commands",
+    [{"score": "surprisal sentence_scores", "evaluate": "pairs"}, {"judge --template 1": "judgments"}],
+    ids=" ".join,
 )
 def test_a_run_of_what_is_cached_imports_neither_torch_nor_transformers(tmp_path, commands):
     """In a process of its own: the second run of each command."""
