@@ -134,7 +134,11 @@ def real_data() -> Path:
     return DATA
 
 
+gc.disable()  # until all tests are collected: a quarter of the time of that
+
+
 def pytest_collection_finish() -> None:
     """As commands do: what is loaded by now stays, and tables are made of many objects that do not refer to each other in circles."""
+    gc.enable()
     gc.freeze()
     gc.set_threshold(100_000)
