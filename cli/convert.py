@@ -13,16 +13,24 @@ from . import options
 @click.option("--from", "from_", metavar="F", help="Format of SOURCE; recognised from its content when left out.")
 @click.option("--to", metavar="F", help="Format of TARGET; named by its suffix when left out.")
 @options.mapping
+@click.option("--language", metavar="TAG", help="Language of items whose file states none, as in es (BCP 47).")
 @options.skip_bad
 @options.force
 def command(
-    source: Path, target: Path, from_: str | None, to: str | None, mapping: Path | None, skip_bad: bool, force: bool
+    source: Path,
+    target: Path,
+    from_: str | None,
+    to: str | None,
+    mapping: Path | None,
+    language: str | None,
+    skip_bad: bool,
+    force: bool,
 ) -> None:
     """Convert the materials SOURCE to TARGET and say what the target cannot hold."""
     from gardenpath import stimuli, study
 
     study.files.refuse_overwrite([target], force)
-    materials = stimuli.read(source, format=from_, mapping=mapping, skip_bad=skip_bad)
+    materials = stimuli.read(source, format=from_, language=language, mapping=mapping, skip_bad=skip_bad)
     lost = stimuli.write(materials, target, format=to)
     study.files.write_sidecar(
         target, command=options.typed(), inputs=[source, *filter(None, [mapping])], notes={"not held": lost}

@@ -14,7 +14,7 @@ from ..engines.formulas import Formula, parse
 from ..engines.r_code import ROWS, lmer_code
 from .coding import Coding, coded
 from .policies import POLICIES, NotFitted, Search, Steps, declared, maximal, parsimonious, widest
-from .separation import binary, require_overlap
+from .separation import binary, require_overlap, settled
 
 # Columns of a fit, in the order in which study declares them for the tables of models.
 COEFFICIENTS = [name for name in TABLES["alignment_models"].names if name not in ("model", "protocol")]
@@ -126,7 +126,7 @@ def fit_stepwise(
             steps.code = lambda fitted, estimated: lmer_code(
                 fitted, columns, estimated.optimizer, rows=rows, codes=design.codes, family=family
             )
-        search = Search(lambda wanted: program.estimate(columns, wanted, "", family), program.lacks, steps)
+        search = Search(lambda wanted: settled(program.estimate(columns, wanted, "", family)), program.lacks, steps)
         if policy == "declared":
             fitted, estimated = declared(design.formula, search)
             table = tabled(estimated, fitted, frame, engine)

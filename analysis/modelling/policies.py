@@ -262,7 +262,9 @@ def _without(formula: Formula, place: int, term: str) -> Formula:
 
 
 def _trouble(estimated: Estimated) -> str:
-    return "it is singular" if estimated.singular else "it did not converge"
+    if estimated.converged:
+        return "it is singular"
+    return "it did not converge and is singular" if estimated.singular else "it did not converge"
 
 
 def widest(formula: Formula, columns: Columns, slopes: Sequence[str] | None = None, *, crossed: bool = True) -> Formula:

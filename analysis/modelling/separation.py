@@ -1,15 +1,17 @@
-"""Whether a binomial model has finite estimates: its response, and conditions in which it is always the same."""
+"""Whether a binomial model has finite estimates: its response, conditions in which it is always the same, and its variances."""
 
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from gardenpath.study import DataError
 
-from ..engines.estimates import Columns
+from ..engines.estimates import Columns, Estimated
 from ..engines.formulas import Formula
 
 LEVELS = 10  # up to so many values a predictor counts as a factor, whose levels can be named
+BEYOND = 10.0  # log odds: who lies an s.d. from the others is right, or wrong, in all but one of 20,000 answers
 CLEAR = 1e-7  # of a linear program's objective: what is less is rounding
 
 
@@ -62,6 +64,23 @@ def separated(columns: Columns, formula: Formula) -> bool:
     sides = np.unique((2 * response - 1)[:, None] * design / np.abs(design).max(axis=0), axis=0)
     best = linprog(-sides.sum(axis=0), A_ub=-sides, b_ub=np.zeros(len(sides)), bounds=(-1, 1), method="highs")
     return bool(best.fun is not None and -best.fun > CLEAR * len(sides))
+
+
+def settled(estimated: Estimated) -> Estimated:
+    """Return a binomial fit, as not converged where the variance of some random effect has run away and took the estimates along.
+
+    Random effects can tell 0 from 1 without error where fixed effects alone cannot: of few answers, nearly all of one kind. The
+    likelihood then grows with the variance and has no maximum, which optimizers take for one.
+    """
+    widest = max(estimated.variances, key=lambda one: one.sd, default=None)
+    if estimated.family != "binomial" or widest is None or widest.sd <= BEYOND:
+        return estimated
+    what = "intercepts" if widest.term == "1" else f"slopes of {widest.term}"
+    note = (
+        f"The variance of the {what} by {widest.group} has run away (s.d. {widest.sd:.3g} log odds): these answers are too few, or "
+        "too nearly all of one kind, for these random effects; the estimates mean nothing."
+    )
+    return replace(estimated, converged=False, notes=(*estimated.notes, note))
 
 
 def _design(columns: Columns, formula: Formula) -> Any:

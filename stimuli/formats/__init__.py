@@ -106,7 +106,10 @@ def recognise(text: str, file: str) -> Format:
         return marked_csv
     first = header[:60]
     names = ", ".join(m.NAME for m in FORMATS)
-    raise study.DataError(f"{file}: the format is not recognised from its first line {first!r}; name it: {names}")
+    raise study.DataError(
+        f"{file}: the format is not recognised from its first line {first!r}; name it: {names}; "
+        "a table with other columns is read by a mapping file, as in  gardenpath convert TABLE items.csv --mapping map.toml"
+    )
 
 
 def table_text(source: "str | Path | pd.DataFrame") -> tuple[str, str]:
@@ -141,7 +144,7 @@ def examine(
     """Return what can be read of the files, and a finding for everything that cannot.
 
     `language` is that of items of which their file states none; where it is not given, they are English in our own formats, and of
-    other corpora unknown ('und'). `mapping` is a file that says what the columns of tables of another lab are.
+    other corpora and labs unknown ('und'). `mapping` is a file that says what the columns of tables of another lab are.
 
     >>> from importlib.resources import files
     >>> from gardenpath import stimuli
@@ -164,7 +167,7 @@ def examine(
         del text, rows  # what is kept of them stands in `together`
     if language:
         together.rows = [replace(row, language="") if row.language == UNKNOWN else row for row in together.rows]
-    materials = assemble(together, language or "en")
+    materials = assemble(together, language or ("en" if mapping is None else UNKNOWN))
     return materials, sorted(together.findings, key=lambda f: (f.file, f.line))
 
 

@@ -83,9 +83,11 @@ def read(text: str, file: str) -> Rows:
     header_line, before = _table(text)
     separator = _separator(header_line)
     header = _split(header_line, separator)
-    if faults := _header_faults(header):
-        for fault in faults:
-            rows.fault(SourceLine(file, 1 + before), fault)
+    faults = _header_faults(header)
+    without = _missing("condition") if "condition" not in header else ""  # which fillers need not have
+    for fault in faults if faults != [without] else []:
+        rows.fault(SourceLine(file, 1 + before), fault)
+    if rows.findings:
         return rows
     stream = (found[0] for found in LINE.finditer(text))  # io.StringIO would take four times the text
     for _ in range(before):
@@ -98,6 +100,9 @@ def read(text: str, file: str) -> Rows:
     except ValueError as error:
         number, _, message = str(error).removeprefix("line ").partition(": ")
         rows.fault(SourceLine(file, int(number) + before), message)
+    if without and len({row.item for row in rows.rows}) < len(rows.rows):
+        rows.rows = []
+        rows.fault(SourceLine(file, 1 + before), f"{without}; only where each item is one sentence may it be left out")
     rows.rows = _with_free_columns(rows.rows)
     return rows
 
@@ -119,7 +124,7 @@ def _add(rows: Rows, place: SourceLine, header: Sequence[str], cells: Sequence[s
         return rows.fault(place, message)
     row = {name: cell.strip() for name, cell in zip(header, cells, strict=True)}
     row |= {name: sys.intern(row[name]) for name in NAMES if name in row}  # each is said in many rows
-    row["condition"] = row["condition"] or ONLY
+    row["condition"] = row.get("condition") or ONLY
     empty = [name for name in REQUIRED if not row[name]]
     if empty:
         what = "the sentence is empty" if empty == ["sentence"] else f"{', '.join(empty)} is empty"
@@ -459,22 +464,23 @@ def _split(header: str, separator: str) -> list[str]:
 
 
 def _header_faults(header: Sequence[str]) -> list[str]:
-    expected = f"expected {', '.join(REQUIRED)}, and if wanted {', '.join(OPTIONAL)}"
     if len(header) == 1 and "," in header[0]:
         return [
             "each row stands in one cell, with commas inside; expected a cell for each column: in Excel, load the table by "
             "Data > From Text/CSV and save it as 'CSV UTF-8'"
         ]
     slips = {meant(name) for name in header if name not in REQUIRED + OPTIONAL}
-    faults = [
-        f"column {name!r} is missing; {expected}" for name in REQUIRED if name not in header and name not in slips
-    ]
+    faults = [_missing(name) for name in REQUIRED if name not in header and name not in slips]
     faults += [
         f"column {name!r} is there {header.count(name)} times; expected once"
         for name in dict.fromkeys(header)
         if header.count(name) > 1
     ]
     return faults + [fault for name in header if name not in REQUIRED + OPTIONAL and (fault := _name_fault(name))]
+
+
+def _missing(name: str) -> str:
+    return f"column {name!r} is missing; expected {', '.join(REQUIRED)}, and if wanted {', '.join(OPTIONAL)}"
 
 
 def _name_fault(name: str) -> str | None:

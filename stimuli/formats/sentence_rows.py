@@ -223,7 +223,8 @@ def _question(members: Mapping[str, Row], rows: Rows, language: str) -> Question
         c: str(row.answer) if stated else study.polar_answers.as_yes_no(str(row.answer), language)
         for c, row in members.items()
     }
-    otherwise = f" (the language is {language}), or others in a column choices"
+    whose = "the language is not known" if language == "und" else f"the language is {language}"
+    otherwise = f" ({whose}; a column language states it), or others in a column choices"
     for condition, row in members.items():
         if row.question != first.question or answers[condition] not in choices or row.choices not in ((), stated):
             rows.fault(

@@ -134,6 +134,32 @@ def test_a_condition_without_errors_is_named_and_has_no_estimate() -> None:
         fit(rows, formula.replace("*", " + "), family="binomial", contrasts=coding)
 
 
+def nearly_all_right(seed: int) -> pd.DataFrame:
+    """Return answers of which a tenth is wrong, wherever it falls: few, as after a study's questions."""
+    rng = np.random.default_rng(seed)
+    p, i = (a.ravel() for a in np.meshgrid(np.arange(12), np.arange(8), indexing="ij"))
+    names = {"participant": [f"P{k}" for k in p], "item": [f"i{k}" for k in i]}
+    return pd.DataFrame(names).assign(x=np.where((p + i) % 2, 0.5, -0.5), y=(rng.random(len(p)) < 0.9).astype(int))
+
+
+@pytest.mark.parametrize("engine", ["glmm", pytest.param("lme4", marks=pytest.mark.r)])
+def test_variances_that_run_away_make_no_result(engine: str, request: pytest.FixtureRequest) -> None:
+    """With slopes, random effects tell right from wrong without error; glmer's s.d. by item is 31 here, too."""
+    if engine == "lme4":
+        request.getfixturevalue("pymer4")
+    rows, formula = nearly_all_right(1), "y ~ x + (1 + x|participant) + (1 + x|item)"
+    table = fit(rows, formula, family="binomial", engine=engine)
+    assert not table["converged"].any()
+    assert table["note"].str.contains(r"has run away \(s\.d\. [\d.]+ log odds\): these answers are too few").all()
+    smaller, steps = fit_stepwise(rows, formula, family="binomial", engine=engine, policy="maximal")
+    assert smaller["converged"].all()
+    assert "it did not converge" in str(steps.rows[0]["decision"])
+    assert steps.kept is not None
+    assert max(one.sd for one in steps.kept.variances) < 10
+    apart = fit(study(), SLOPES, family="binomial", engine=engine)
+    assert apart["converged"].all()
+
+
 def test_separation_is_that_by_which_the_likelihood_has_no_maximum() -> None:
     """Held to logistic regression by hand: where Newton's steps end, there is a maximum, where they grow there is none."""
     rng = np.random.default_rng(4)

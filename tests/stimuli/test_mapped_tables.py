@@ -67,6 +67,32 @@ def test_a_table_of_another_lab_is_read_by_a_mapping(lab: Path, caplog: pytest.L
     assert table["value"].fillna(-1).tolist() == [0.4, 0.1, -1, 0.3, 5]
 
 
+def test_the_language_of_another_lab_is_not_guessed(lab: Path) -> None:
+    """Unless somebody states it: in the mapping, by the command, or in study.toml."""
+    (lab / "map.toml").write_text(MAP.replace('language = "de"\n', ""), encoding="utf-8")
+    assert {one.language for one in stimuli.read(lab / "lab.csv", mapping=lab / "map.toml").items} == {"und"}
+    for stated, language in (("", "und"), (" --language de-AT", "de-AT")):
+        ran = run_here(f"gardenpath convert lab.csv lab.csv.jsonl --mapping map.toml --force{stated}", lab)
+        assert ran.code == 0, ran.said
+        assert {one.language for one in stimuli.read(lab / "lab.csv.jsonl").items} == {language}
+    assert {one.language for one in stimuli.read(lab / "lab.csv.jsonl", language="nl").items} == {"de-AT"}
+
+
+def test_a_table_of_fillers_needs_no_conditions_and_one_of_items_does(tmp_path: Path) -> None:
+    rows = ["paradigm,phenomenon,item,sentence", "filler,filler,f1,The cat slept.", "filler,filler,f2,The dog barked."]
+    (tmp_path / "fillers.csv").write_text("\n".join(rows))
+    assert [[*item.sentences] for item in stimuli.read(tmp_path / "fillers.csv").items] == [["only"], ["only"]]
+    (tmp_path / "items.csv").write_text("\n".join([*rows, "filler,filler,f2,The dogs barked."]))
+    with pytest.raises(study.DataError, match=r"line 1: column 'condition' is missing; .* only where each item is one"):
+        stimuli.read(tmp_path / "items.csv")
+
+
+def test_a_table_of_unknown_columns_is_told_of_mappings(tmp_path: Path) -> None:
+    (tmp_path / "items.csv").write_text("Ítem,Oración\n1,El gato durmió.\n")
+    with pytest.raises(study.DataError, match="a table with other columns is read by a mapping file"):
+        stimuli.read(tmp_path / "items.csv")
+
+
 def test_a_mapping_in_commands_and_in_study_toml(lab: Path) -> None:
     assert run_here("gardenpath convert lab.csv lab.jsonl --mapping map.toml", lab).code == 0
     assert stimuli.read(lab / "lab.jsonl") == stimuli.read(lab / "lab.csv", mapping=lab / "map.toml")
