@@ -100,7 +100,8 @@ def read(text: str, file: str) -> Rows:
     except ValueError as error:
         number, _, message = str(error).removeprefix("line ").partition(": ")
         rows.fault(SourceLine(file, int(number) + before), message)
-    if without and len({row.item for row in rows.rows}) < len(rows.rows):
+    items = [row.item for row in rows.rows]
+    if without and not len(items) == len({*items}) > 0:
         rows.rows = []
         rows.fault(SourceLine(file, 1 + before), f"{without}; only where each item is one sentence may it be left out")
     rows.rows = _with_free_columns(rows.rows)

@@ -79,7 +79,7 @@ def test_answers_can_be_any_two_or_more(tmp_path: Path) -> None:
     [
         (
             (("Wer?", "Rex", ""), ("Wer?", "Rex", "")),
-            "an answer out of ja, nein (the language is de), or others in a column choices",
+            "an answer out of ja, nein (the language is de; a column language states it), or others in a column choices",
         ),
         (
             (("Wer?", "Rex", "Rex / Bello"), ("Wer?", "Rex", "")),
