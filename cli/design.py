@@ -30,6 +30,9 @@ MINUTES = re.compile(
 )
 
 
+FEW, ONE_SIDED = 8, 0.75  # questions of a version, of which one answer may be right to so many
+
+
 @click.command("design")
 @options.study_file
 @click.option(
@@ -130,8 +133,8 @@ def command(
     absent = stimuli.words_not_found(stimuli.read_study(plan), [f"{name}:sentence" for name in norms], norms)
     for sentence in (*wording.designed(matching), *said_of(absent, norms)):
         options.talk(sentence)
-    if few := _too_few_questions(plan, questions):
-        options.talk(few)
+    for fault in filter(None, (_too_few_questions(plan, questions), _one_sided(questions))):
+        options.talk(fault)
     width = plan.procedure.line_width
     if broken := line_breaks.unevenly_broken(files, width):
         named = ", ".join(broken[:6]) + (f" and {len(broken) - 6} more" if len(broken) > 6 else "")
@@ -278,6 +281,21 @@ def _too_few_questions(plan: "Study", questions: "pd.DataFrame") -> str | None:
     return (
         f"{plan.path}: analysis.exclude.questions is {rules.questions}, but a version asks {asked}: nobody can be excluded by "
         f"accuracy; state  [analysis.exclude] questions = {counts.min()}  or fewer"
+    )
+
+
+def _one_sided(questions: "pd.DataFrame") -> str | None:
+    """Return that somebody who always gives the same answer is right too often, in the version where that is most so."""
+    of_version = questions.groupby(["experiment", "version"])["questions"]
+    totals = of_version.sum().loc[lambda n: n >= FEW]
+    answers = questions.groupby(["experiment", "version", "answer"])["questions"].sum()
+    shares = (answers / totals.reindex(answers.droplevel("answer").index).to_numpy()).dropna()
+    if shares.empty or shares.max() <= ONE_SIDED:
+        return None
+    place = experiment, version, answer = shares.idxmax()
+    return (
+        f"{experiment}-{version}: the right answer to {answers[place]} of {totals[experiment, version]} questions is {answer!r}, "
+        "and who always gives it seems to read well; expected about as many of each answer"
     )
 
 

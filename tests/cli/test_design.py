@@ -1,5 +1,6 @@
 """gardenpath design of an everyday study: a 2 x 2 with fillers and questions."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,14 @@ def test_answers_that_depend_on_the_condition_are_printed(folder: Path) -> None:
     assert "right answers depend on the condition:\n" in printed
     assert "experiment  version  paradigm    condition  ja  nein\n" in printed
     assert "E1          V1       attraction  pl.pl      0   1\n" in printed
+
+
+def test_questions_with_one_answer_are_named(folder: Path) -> None:
+    assert "always gives it" not in design(folder).output
+    rows = (folder / "items.csv").read_text()
+    (folder / "items.csv").write_text(rows.replace(",no,", ",yes,"))
+    said = design(folder, "--force").output
+    assert re.search(r"E1-V1: the right answer to (\d+) of \1 questions is 'ja', and who always gives it", said)
 
 
 def test_materials_with_errors_are_not_dealt_unless_told_to(folder: Path) -> None:
