@@ -136,11 +136,14 @@ class EndpointModel:
         if not isinstance(choices, list) or len(choices) != len(prompts):
             count = len(choices) if isinstance(choices, list) else "no"
             raise self._unfit(f"gave {count} choices for {len(prompts)} prompts")
-        ordered = sorted(choices, key=lambda choice: int(choice.get("index", 0)))
+        if not all(isinstance(choice, dict) and isinstance(choice.get("index", 0), int) for choice in choices):
+            raise self._unfit("gave choices that are no objects with an index")
+        ordered = sorted(choices, key=lambda choice: choice.get("index", 0))
         return [self._numbers(choice, len(prompt)) for choice, prompt in zip(ordered, prompts, strict=True)]
 
     def _numbers(self, choice: Mapping[str, Any], tokens: int) -> np.ndarray:
-        stated = (choice.get("logprobs") or {}).get("token_logprobs")
+        logprobs = choice.get("logprobs")
+        stated = logprobs.get("token_logprobs") if isinstance(logprobs, dict) else None
         if not isinstance(stated, list):
             raise self._unfit("gave no logprobs.token_logprobs")
         if len(stated) not in (tokens, tokens + 1):
@@ -161,17 +164,20 @@ class EndpointModel:
         )
 
     def probed(self) -> "EndpointModel":
-        """Return the model, once two prompts that begin alike have shown that the server reads our ids and nothing else."""
+        """Return the model, once three prompts that begin alike have shown that the server reads our ids and nothing else."""
         ids = self.encoder.tokenizer("The keys to the cabinet are on the table.", add_special_tokens=False)["input_ids"]
         middle = max(1, len(ids) // 2)
         one = [self.encoder.prefix, *ids]
         other = [self.encoder.prefix, *ids[:middle], *reversed(ids[middle:]), ids[0]]
-        first, second = self._logprobs([one, other])
+        third = [self.encoder.prefix, *ids[:middle], ids[0]]
+        first, second, last = self._logprobs([one, other, third])
         away = np.abs(first[:middle] - second[:middle]).max()
         if away > AWAY:
             raise self._unfit(f"gave log-probabilities that differ by {away:.2g} nats for the same tokens")
         if np.array_equal(first[middle:], second[middle : len(first)]):
             raise self._unfit("gave the same log-probabilities for different tokens")
+        if first[middle] == second[middle] == last[middle]:  # where they part: a BOS of its own moves all by one
+            raise self._unfit("gave each token the log-probability of the one before it")
         return self
 
 
@@ -186,7 +192,7 @@ def load_endpoint(
     """Return a model behind an OpenAI-compatible completions endpoint, such as http://localhost:8000/v1.
 
     `served` is what the server calls it; texts become ids here, by the tokenizer of that name on the hub or in a folder, or by
-    `tokenizer`. `revision` declares which weights the server has loaded, and only then are its answers cached. Two prompts are
+    `tokenizer`. `revision` declares which weights the server has loaded, and only then are its answers cached. Three prompts are
     tried first. A key in the variable GARDENPATH_ENDPOINT_KEY is sent along. Raises `ValueError` in one line where the server does
     not answer, or gives no log-probabilities of prompts.
     """
@@ -265,7 +271,7 @@ def _post(address: str, asked: object) -> dict[str, Any]:
                 raise ValueError(
                     f"endpoint {address}: answered {error.code} ({said}); expected the completions of a model that it serves"
                 ) from None
-        except json.JSONDecodeError:
+        except (json.JSONDecodeError, UnicodeDecodeError):
             raise ValueError(f"endpoint {address}: answered no JSON; expected an OpenAI-compatible server") from None
         except (OSError, http.client.HTTPException) as error:
             if pause is None or isinstance(getattr(error, "reason", None), ConnectionRefusedError):

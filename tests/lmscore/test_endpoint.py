@@ -154,6 +154,7 @@ def test_answers_are_cached_under_a_declared_revision_alone(server, folders, tmp
             lambda numbers: [None, *(n * 1.5 ** len(numbers) for n in numbers[1:])],
             "differ by .* nats for the same tokens",
         ),
+        (lambda numbers: [None, -3.0, *numbers[1:-1]], "gave each token the log-probability of the one before it"),
     ],
 )
 def test_a_server_that_lacks_a_number_is_refused_by_name_when_it_is_probed(server, folders, faulty, words):
@@ -161,6 +162,21 @@ def test_a_server_that_lacks_a_number_is_refused_by_name_when_it_is_probed(serve
     with pytest.raises(ValueError, match=words) as caught:
         load(server, folders)
     assert f"endpoint {server.address}, model 'small'" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("choice", "words"),
+    [
+        ({"index": 0, "logprobs": [-1.0]}, "gave no logprobs.token_logprobs"),
+        ({"index": None}, "gave choices that are no objects with an index"),
+        ("text", "gave choices that are no objects with an index"),
+    ],
+)
+def test_an_answer_of_another_form_is_refused_in_one_line(server, folders, monkeypatch, choice, words):
+    monkeypatch.setattr(endpoint, "_post", lambda address, asked: {"choices": [choice] * len(asked["prompt"])})
+    with pytest.raises(ValueError, match=words) as caught:
+        load(server, folders)
     assert "\n" not in str(caught.value)
 
 
