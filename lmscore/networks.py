@@ -158,6 +158,7 @@ def load(source: str, hub: Mapping[str, Any], chosen: Mapping[str, Any], kind: s
     if network.get_output_embeddings() is None:
         raise ValueError(f"model {source!r}: {type(network).__name__} has no head that predicts tokens; expected one")
     _refuse_torn(source, network)
+    _refuse_uneven(source, network)
     _fuse(network)
     return network.eval()
 
@@ -171,6 +172,17 @@ def _refuse_torn(source: str, network: Any) -> None:
             raise ValueError(
                 f"model {source!r}: its embedding and output layer share weights, and the device_map has one on {one}, the "
                 f"other on {other}; expected both on one"
+            )
+
+
+def _refuse_uneven(source: str, network: Any) -> None:
+    """Refuse a layer in 4 bits whose rows are no whole blocks: on a processor bitsandbytes fails when it first computes."""
+    for name, layer in network.named_modules():
+        state = getattr(getattr(layer, "weight", None), "quant_state", None)
+        if state is not None and layer.weight.device.type == "cpu" and state.shape[-1] % state.blocksize:
+            raise ValueError(
+                f"model {source!r}: layer {name} is {state.shape[-1]} wide, and 4 bits are stored in blocks of {state.blocksize}, "
+                "which bitsandbytes cannot compute on a processor unless they are whole; expected 8bit, a GPU, or no quantization"
             )
 
 

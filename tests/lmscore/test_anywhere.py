@@ -88,6 +88,12 @@ def test_four_bits_are_nf4_with_double_quantization_computed_in_bfloat16(tmp_pat
 
 
 @needs("bitsandbytes", "accelerate")
+def test_a_layer_that_is_no_whole_blocks_is_named_before_it_computes(folders):
+    with pytest.raises(ValueError, match=r"is 32 wide, and 4 bits are stored in blocks of 64, .* expected 8bit, a GPU"):
+        lmscore.load(folders["llama"], device="cpu", quantization="4bit")
+
+
+@needs("bitsandbytes", "accelerate")
 def test_a_model_that_is_quantized_already_is_coarse_whatever_its_label_says(tmp_path):
     from gardenpath.lmscore.scoring import is_coarse
 
