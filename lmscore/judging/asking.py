@@ -14,7 +14,7 @@ from gardenpath.stimuli import GRAMMATICAL, UNGRAMMATICAL, Item
 from ..measures import reductions
 from ..models.interface import Model
 from ..scoring import encode_sentence
-from ..tokens.continuations import continuations, prompted
+from ..tokens.continuations import continuations, prompted, told_apart
 from ..tokens.encoding import BOUNDARY, Encoded, added, lead_in, tokenized
 from ..tokens.protocols import Protocol
 from ..tokens.token_table import TokenTable
@@ -152,6 +152,7 @@ class Asking:
             fed = [*before, *tokenized(encoder.tokenizer, prompt, special=self.turns.chat).ids]
             pieces = encoder.tokenizer.get_vocab() if self.as_released else {}
             texts = [_apart(encoder, fed, [variant], pieces.get(variant)) for variant in flat]
+            told_apart(self.model, flat, [text.ids for text in texts])
         return [self._fitting(text) for text in texts], owners
 
     def _spellings(self, template: Template, prompt: str) -> list[list[str]]:

@@ -42,9 +42,14 @@ def continuations(model: Model, prompt: str, answers: Sequence[str], *, rendered
     fed = (*lead, *first[:shared])
     if not fed:
         raise ValueError(f"the prompt {prompt[:40]!r} has no token before its answers; expected a longer prompt")
+    told_apart(model, answers, [whole[shared:] for whole in tokens])
+    return [cut_off(encoder, output, fed, shared, len(prompt)) for output in outputs]
+
+
+def told_apart(model: Model, answers: Sequence[str], tokens: Sequence[Sequence[int]]) -> None:
+    """Raise `ValueError` where an answer is no token to a model, or the same ones as another."""
     known: dict[tuple[int, ...], str] = {}
-    for answer, whole in zip(answers, tokens, strict=True):
-        ids = tuple(whole[shared:])
+    for answer, ids in zip(answers, map(tuple, tokens), strict=True):
         if not ids:
             raise ValueError(
                 f"the tokenizer of {model.name} finds no token in the answer {answer!r}; expected one at least"
@@ -54,7 +59,6 @@ def continuations(model: Model, prompt: str, answers: Sequence[str], *, rendered
                 f"answers {known[ids]!r} and {answer!r} are the same tokens to {model.name}; expected answers that differ to it"
             )
         known[ids] = answer
-    return [cut_off(encoder, output, fed, shared, len(prompt)) for output in outputs]
 
 
 def prompted(model: Model) -> Any:

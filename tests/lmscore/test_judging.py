@@ -12,7 +12,7 @@ from gardenpath.lmscore.judging.turns import turns
 from gardenpath.study.judgment_methods import METHODS
 
 from . import kinds
-from .conftest import llama
+from .conftest import llama, save
 from .prompting import TURNS, by_hand, materials, pair, speaking, template
 
 pytestmark = pytest.mark.lm
@@ -140,6 +140,20 @@ def test_yes_or_no_is_the_sigmoid_of_a_double_loop(kind, tmp_path):
             expected.append(1 / (1 + math.exp(odds[1] - odds[0])))
         row = table.loc[("yes_no", item.id)]
         assert [row["grammatical"], row["ungrammatical"]] == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("join", ["whole", "parts"])
+def test_labels_that_a_model_cannot_tell_apart_are_no_ties(tmp_path, join):
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    tokenizer = kinds.of_characters()  # which knows neither 是 nor 否
+    folder = save(
+        tmp_path,
+        tokenizer,
+        GPT2LMHeadModel(GPT2Config(vocab_size=len(tokenizer), n_positions=64, n_embd=8, n_layer=1, n_head=1)),
+    )
+    with pytest.raises(study.DataError, match="are the same tokens to"):
+        judged(lmscore.load(folder), ["yes_no"], [template("yes_no", "{{ sentence }}?", ("是", "否"))], join=join)
 
 
 def test_parts_are_tokenised_each_by_itself(byte_model):
