@@ -328,7 +328,7 @@ def test_a_study_is_scored_in_its_language_which_its_items_do_not_state(folders,
     (tmp_path / "study.toml").write_text(
         'name = "s"\nlanguage = "fr"\nseed = 1\n[materials]\nfiles = ["items.csv"]\n[design]\nversions = 1\n'
     )
-    with pytest.raises(study.DataError, match=r"an answer out of yes, no \(the language is en\)"):
+    with pytest.raises(study.DataError, match=r"an answer out of yes, no \(the language is en;"):
         run(score, tmp_path / "items.csv", "--model", folders["gpt2"], "-o", tmp_path / "no")
     assert run(score, tmp_path / "study.toml", "--model", folders["gpt2"], "-o", tmp_path / "scores").exit_code == 0
     assert study.read(tmp_path / "scores", "surprisal")["text"].tolist() == ["Le", "chat", "dort", "bien."]

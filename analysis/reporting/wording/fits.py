@@ -19,7 +19,7 @@ ENGINES = {
 POLICIES = {
     "declared": "the form with slopes, kept as it is",
     "maximal": "all slopes that the design allows, of which slopes without variance, and in lme4 correlations, were left out one "
-    "by one until the model was not singular or none was left (Barr et al., 2013)",
+    "by one until the model converged and was not singular, or none was left (Barr et al., 2013)",
     "parsimonious": "from all slopes that the design allows, backward by likelihood-ratio tests at .2 (Matuschek et al., 2017)",
 }
 UNSEEN = "no p of a fixed effect was read"  # when random effects were chosen
