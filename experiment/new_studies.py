@@ -215,6 +215,13 @@ def _missing(content: _Content, kind: Kind, table: Path, language: str) -> Itera
             getattr(sentence, need) is None for item in content.materials.items for sentence in item.sentences.values()
         ):
             yield f"a column {need}, one word for each word of the sentence: without it nothing can be dealt (docs/tasks.md)"
+    dealt = _dealt(content)
+    if each := dealt["items"]:
+        left = len(targets) - each * len(content.targets)
+        yield (
+            f"a number of items that {dealt['versions']} conditions divide, the same in each paradigm: {each} of each are dealt, "
+            f"{left} of {len(targets)} left out"
+        )
     unmarked = [item for item in targets if not _marked(item)]
     if unmarked and not kind.pairs:
         yield (
