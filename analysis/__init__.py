@@ -1,44 +1,48 @@
 """Tables of a study become models, figures and a report; reading times meet surprisal."""
 
-from .aligning.alignment import AlignOptions, align
-from .aligning.alignment_test import alignment_test
-from .aligning.held_out import delta_comparisons, delta_log_likelihood, heldout
-from .aligning.predictors import collinearity
-from .comparing.group_accuracy import accuracy_by, usable
-from .comparing.languages import by_language, delta_regression, frequency_curve
-from .comparing.learning_curves import learning_curves
+from .aligning.alignment import AlignmentOptions, align
+from .aligning.alignment_check import compute_alignment_check
+from .aligning.held_out_likelihood import (
+    compute_delta_comparisons,
+    compute_delta_log_likelihood,
+    compute_held_out_clusters,
+)
+from .aligning.predictors import compute_collinearity
+from .comparing.ensembles import compute_ensembles, compute_method_comparisons
+from .comparing.group_accuracy import compute_group_accuracies, compute_usable_phenomena
+from .comparing.languages import compute_frequency_curves, compute_language_tables, compute_score_difference_regressions
+from .comparing.learning_curves import compute_learning_curves
 from .comparing.method_accuracy import (
-    answer_shares,
-    method_accuracies,
-    method_differences,
-    method_groups,
-    method_length_bias,
+    compute_method_accuracies,
+    compute_method_differences,
+    compute_method_groups,
+    compute_method_length_bias,
+    compute_response_shares,
 )
 from .comparing.model_comparison import (
-    accuracy_bins,
-    accuracy_correlations,
-    group_differences,
-    length_bias,
-    model_comparisons,
-    proportion_tests,
-    rankings,
+    compute_accuracy_bins,
+    compute_accuracy_correlations,
+    compute_group_differences,
+    compute_length_bias,
+    compute_model_comparisons,
+    compute_proportion_tests,
+    compute_rankings,
 )
-from .comparing.pair_accuracy import accuracy, model_table
-from .comparing.rating_correlation import rating_correlations
-from .comparing.voting import ensembles, method_comparisons
+from .comparing.pair_accuracy import build_model_table, compute_accuracy
+from .comparing.rating_correlation import compute_rating_correlations
 from .measuring.cloze import (
-    beta_binomial,
-    cloze,
-    cloze_norms,
-    group_answers,
-    norm_means,
-    normal_normal,
-    prediction_powered,
-    rating_norms,
+    code_cloze_responses,
+    compute_cloze,
+    compute_cloze_norms,
+    compute_norm_means,
+    compute_rating_norms,
+    prediction_powered_mean,
+    shrink_means,
+    shrink_proportions,
 )
-from .measuring.ratings_and_times import condition_means, rating_scores, region_times
-from .measuring.reliability import icc, noise_ceilings, reliabilities
-from .measuring.unimodality import unimodality
+from .measuring.ratings_and_times import compute_condition_means, compute_rating_scores, compute_region_times
+from .measuring.reliability import compute_noise_ceilings, compute_reliability, icc
+from .measuring.unimodality import compute_unimodality
 from .modelling.additive import smooths
 from .modelling.factorial import factorial_models
 from .modelling.marginal_means import marginal_contrasts
@@ -58,71 +62,71 @@ from .reporting.figures.surprisal_figures import gain_figure, surprisal_figure
 from .reporting.wording.numbers import apa
 
 __all__ = [
-    "AlignOptions",
+    "AlignmentOptions",
     "Assumptions",
-    "accuracy",
-    "accuracy_bins",
-    "accuracy_by",
-    "accuracy_correlations",
     "accuracy_figure",
     "align",
-    "alignment_test",
     "analyse",
-    "answer_shares",
     "apa",
-    "beta_binomial",
-    "by_language",
-    "cloze",
-    "cloze_norms",
+    "build_model_table",
+    "code_cloze_responses",
     "coefficient_figure",
-    "collinearity",
+    "compute_accuracy",
+    "compute_accuracy_bins",
+    "compute_accuracy_correlations",
+    "compute_alignment_check",
+    "compute_cloze",
+    "compute_cloze_norms",
+    "compute_collinearity",
+    "compute_condition_means",
+    "compute_delta_comparisons",
+    "compute_delta_log_likelihood",
+    "compute_ensembles",
+    "compute_frequency_curves",
+    "compute_group_accuracies",
+    "compute_group_differences",
+    "compute_held_out_clusters",
+    "compute_language_tables",
+    "compute_learning_curves",
+    "compute_length_bias",
+    "compute_method_accuracies",
+    "compute_method_comparisons",
+    "compute_method_differences",
+    "compute_method_groups",
+    "compute_method_length_bias",
+    "compute_model_comparisons",
+    "compute_noise_ceilings",
+    "compute_norm_means",
+    "compute_proportion_tests",
+    "compute_rankings",
+    "compute_rating_correlations",
+    "compute_rating_norms",
+    "compute_rating_scores",
+    "compute_region_times",
+    "compute_reliability",
+    "compute_response_shares",
+    "compute_score_difference_regressions",
+    "compute_unimodality",
+    "compute_usable_phenomena",
     "condition_figure",
-    "condition_means",
     "cumulative",
-    "delta_comparisons",
-    "delta_log_likelihood",
-    "delta_regression",
     "difference_figure",
     "distractor_figure",
-    "ensembles",
     "factorial_models",
     "fit",
-    "frequency_curve",
     "gain_figure",
-    "group_answers",
-    "group_differences",
-    "heldout",
     "icc",
     "interaction_figure",
-    "learning_curves",
-    "length_bias",
     "marginal_contrasts",
-    "method_accuracies",
-    "method_comparisons",
-    "method_differences",
-    "method_groups",
-    "method_length_bias",
-    "model_comparisons",
-    "model_table",
-    "noise_ceilings",
-    "norm_means",
-    "normal_normal",
     "power_curve",
-    "prediction_powered",
-    "proportion_tests",
-    "rankings",
-    "rating_correlations",
-    "rating_norms",
-    "rating_scores",
-    "region_times",
-    "reliabilities",
+    "prediction_powered_mean",
     "report",
     "score_figure",
+    "shrink_means",
+    "shrink_proportions",
     "smooths",
     "surprisal_figure",
     "svg",
-    "unimodality",
-    "usable",
 ]
 
 

@@ -3,11 +3,11 @@
 import pandas as pd
 
 
-def levels(conditions: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def tabulate_levels(conditions: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return for each paradigm the level of every factor by condition, in the order in which they are stated.
 
     >>> rows = [("p", "b", "npi", "ever"), ("p", "a", "npi", "any")]
-    >>> levels(pd.DataFrame(rows, columns=["paradigm", "condition", "factor", "level"]))["p"]["npi"].to_dict()
+    >>> tabulate_levels(pd.DataFrame(rows, columns=["paradigm", "condition", "factor", "level"]))["p"]["npi"].to_dict()
     {'b': 'ever', 'a': 'any'}
     """
     stated = {}

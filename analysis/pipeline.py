@@ -8,17 +8,28 @@ from typing import Any
 import pandas as pd
 
 from gardenpath.study import AnalysisSection, DataError, ModelSection
-from gardenpath.study.engines import Engine
+from gardenpath.study.executors import Executor
 from gardenpath.study.table_files import take_tables
 from gardenpath.study.table_sets import TableSet
 
-from .cleaning.exclusions import left_in_of, with_models
-from .grammatical_status import minimal_pairs, pair_conditions
-from .ledger import Ledger, complete
-from .measuring.binary_answers import binary_answers
-from .measuring.ratings_and_times import condition_means, marked, rating_scores, reading_curves, region_times
-from .measuring.reliability import choice_agreement, noise_ceilings, rating_counts, reliabilities
-from .measuring.unimodality import unimodality
+from .cleaning.exclusions import apply_study_exclusions, includes_models
+from .exclusion_log import ExclusionLog, select_complete_sessions
+from .grammatical_status import build_pair_conditions, find_minimal_pair_paradigms
+from .measuring.binary_responses import compute_binary_responses
+from .measuring.ratings_and_times import (
+    compute_condition_means,
+    compute_rating_scores,
+    compute_reading_curves,
+    compute_region_times,
+    mark_region_words,
+)
+from .measuring.reliability import (
+    compute_choice_agreement,
+    compute_noise_ceilings,
+    compute_rating_counts,
+    compute_reliability,
+)
+from .measuring.unimodality import compute_unimodality
 from .modelling.factorial import POPULATION, POPULATIONS, factorial_models, regions_named
 from .modelling.grammaticality import Known, Measured, entering, families, paradigm_models, phenomenon_models
 from .modelling.ordinal import ordinal_factorial_models, ordinal_models
@@ -33,13 +44,13 @@ def analyse(
     settings: AnalysisSection | None = None,
     *,
     seed: int = 1,
-    workers: Engine | None = None,
+    executor: Executor | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Return every table of results by name: the exclusions first, then what was measured, agreement and models.
 
     `tables` are those of `collect`: readings, responses, sessions and items; demographics, conditions and words where they are
     there. `settings` are what study.toml states under [analysis], or its defaults; `seed` draws the split halves and bootstraps
-    of agreement. `workers`, such as `study.engines.Local(2)`, fit the models of the table sensitivity.
+    of agreement. `executor`, such as `study.executors.LocalExecutor(2)`, fit the models of the table sensitivity.
 
     Ratings are standardised within participant and prompt over all target and filler trials of complete sessions, before anybody
     or anything is left out, and each prompt is analysed by itself. A trial's critical region is dropped when one of its words was
@@ -66,78 +77,84 @@ def analyse(
     settings = settings or AnalysisSection()
     readings, responses, sessions, items = take_tables(tables, "readings", "responses", "sessions", "items")
     conditions, engine = tables.get("conditions"), settings.engine
-    min_rt, max_rt = settings.band
+    min_rt, max_rt = settings.rt_cutoffs
     _require_conditions(settings.models, conditions)
     if conditions is None:
-        _say_without_conditions(items, [readings, responses])
-        conditions = pair_conditions(items)
-    ledger = Ledger()
-    _, everything = complete(
-        sessions, Ledger(), with_models=with_models(settings.exclude), readings=readings, responses=responses
+        _warn_without_conditions(items, [readings, responses])
+        conditions = build_pair_conditions(items)
+    exclusion_log = ExclusionLog()
+    _, everything = select_complete_sessions(
+        sessions,
+        ExclusionLog(),
+        include_models=includes_models(settings.exclude),
+        readings=readings,
+        responses=responses,
     )
-    readings, responses, people, prompts = left_in_of(tables, settings, ledger)
-    scores = rating_scores(responses, items, conditions=conditions, ledger=ledger, before=everything)
+    readings, responses, participants, prompts = apply_study_exclusions(tables, settings, exclusion_log)
+    scores = compute_rating_scores(
+        responses, items, conditions=conditions, exclusion_log=exclusion_log, all_responses=everything
+    )
     timed = partial(
-        region_times,
+        compute_region_times,
         items=items,
         responses=responses,
         conditions=conditions,
         min_rt=min_rt,
         max_rt=max_rt,
         regions=settings.regions,
-        ledger=ledger,
+        exclusion_log=exclusion_log,
     )
     times = timed(readings)
-    others = _other_regions(readings, items, tables.get("words"), settings.models, timed)
-    answers = binary_answers(responses, scores, items, conditions)
-    if with_models(settings.exclude):
-        scores, answers = (_with_population(frame, sessions) for frame in (scores, answers))
+    other_times = _time_other_regions(readings, items, tables.get("words"), settings.models, timed)
+    binary_responses = compute_binary_responses(responses, scores, items, conditions)
+    if includes_models(settings.exclude):
+        scores, binary_responses = (_add_population(frame, sessions) for frame in (scores, binary_responses))
     entered = entering(scores, times, items, settings.covariates)
     known: Known = {}
-    measured = pd.concat([times, *others], ignore_index=True)
+    measured = pd.concat([times, *other_times], ignore_index=True)
     return TableSet(
         {
-            "exclusions": ledger.table(),
-            "participants": people,
+            "exclusions": exclusion_log.build_table(),
+            "participants": participants,
             "participant_prompts": prompts,
             "rating_scores": scores,
             "region_times": measured,
-            **({"binary_answers": answers} if len(answers) else {}),
-            "condition_means": condition_means(scores, measured),
-            "rating_counts": (counts := rating_counts(scores)),
-            "unimodality": unimodality(counts, seed=seed),
-            "reading_curves": reading_curves(readings, items, min_rt=min_rt, max_rt=max_rt),
-            "reliability": reliabilities(scores, seed=seed),
-            "noise_ceilings": noise_ceilings(scores, seed=seed),
-            "choice_agreement": choice_agreement(responses, items),
-            **_grammaticality(scores, times, items, entered, settings, known),
-            **_on_request(settings, entered, scores, measured, answers, conditions),
+            **({"binary_answers": binary_responses} if len(binary_responses) else {}),
+            "condition_means": compute_condition_means(scores, measured),
+            "rating_counts": (counts := compute_rating_counts(scores)),
+            "unimodality": compute_unimodality(counts, seed=seed),
+            "reading_curves": compute_reading_curves(readings, items, min_rt=min_rt, max_rt=max_rt),
+            "reliability": compute_reliability(scores, seed=seed),
+            "noise_ceilings": compute_noise_ceilings(scores, seed=seed),
+            "choice_agreement": compute_choice_agreement(responses, items),
+            **_fit_grammaticality_models(scores, times, items, entered, settings, known),
+            **_fit_requested_models(settings, entered, scores, measured, binary_responses, conditions),
             "sensitivity": sensitivity_grid(
                 scores,
                 readings,
                 items,
-                flagged=_flagged(prompts),
+                flagged=_find_flagged_participants(prompts),
                 min_rt=min_rt,
                 max_rt=max_rt,
                 engine=engine,
                 covariates=settings.covariates,
-                workers=workers,
+                workers=executor,
                 known=known,
             ),
         }
     )
 
 
-def _with_population(frame: pd.DataFrame, sessions: pd.DataFrame) -> pd.DataFrame:
+def _add_population(frame: pd.DataFrame, sessions: pd.DataFrame) -> pd.DataFrame:
     """Return trials with who answered, people or a language model."""
     if POPULATION in frame:
         raise DataError(
             f"factor {POPULATION!r} has the name of the column that tells people from language models; give it another one"
         )
     models = set(sessions.loc[sessions["source"] == "model", "session"])
-    people, model = POPULATIONS
-    said = [model if session in models else people for session in frame["session"]]
-    return frame.assign(**{POPULATION: pd.array(said, dtype="string")})
+    human_label, model = POPULATIONS
+    labels = [model if session in models else human_label for session in frame["session"]]
+    return frame.assign(**{POPULATION: pd.array(labels, dtype="string")})
 
 
 def _require_conditions(models: Sequence[ModelSection], conditions: pd.DataFrame | None) -> None:
@@ -148,11 +165,11 @@ def _require_conditions(models: Sequence[ModelSection], conditions: pd.DataFrame
         )
 
 
-def _say_without_conditions(items: pd.DataFrame, parts: Sequence[pd.DataFrame]) -> None:
+def _warn_without_conditions(items: pd.DataFrame, parts: Sequence[pd.DataFrame]) -> None:
     """Name the paradigms of which there are no models, since nothing says of which factors their conditions are levels."""
     targets = {name for part in parts for name in part.loc[part["role"] == "target", "paradigm"].unique()}
     several = {paradigm for paradigm, rows in items.groupby("paradigm") if len(set(rows["condition"])) > 1}
-    unmodelled = sorted(targets & several - set(minimal_pairs(items)))
+    unmodelled = sorted(targets & several - set(find_minimal_pair_paradigms(items)))
     if unmodelled:
         log.warning(
             "there are no models of %s: their conditions are not grammatical and ungrammatical, and without the table conditions,"
@@ -161,7 +178,7 @@ def _say_without_conditions(items: pd.DataFrame, parts: Sequence[pd.DataFrame]) 
         )
 
 
-def _other_regions(
+def _time_other_regions(
     readings: pd.DataFrame,
     items: pd.DataFrame,
     words: pd.DataFrame | None,
@@ -170,10 +187,10 @@ def _other_regions(
 ) -> list[pd.DataFrame]:
     """Return the times of the regions that declared models name beside the critical one, region by region."""
     targets = readings[readings["role"] == "target"]
-    return [timed(marked(targets, items, words, name), region=name) for name in regions_named(models)]
+    return [timed(mark_region_words(targets, items, words, name), region=name) for name in regions_named(models)]
 
 
-def _grammaticality(
+def _fit_grammaticality_models(
     scores: pd.DataFrame,
     times: pd.DataFrame,
     items: pd.DataFrame,
@@ -192,18 +209,18 @@ def _grammaticality(
     }
 
 
-def _flagged(prompts: pd.DataFrame) -> dict[str, set[str]]:
+def _find_flagged_participants(prompts: pd.DataFrame) -> dict[str, set[str]]:
     """Return, by prompt, the participants whose ratings under it are flagged."""
     rows = prompts[prompts["flagged"].fillna(False).astype(bool)]
     return {str(prompt): set(part["participant"]) for prompt, part in rows.groupby("prompt", sort=True)}
 
 
-def _on_request(
+def _fit_requested_models(
     settings: AnalysisSection,
     entered: Mapping[Measured, pd.DataFrame],
     scores: pd.DataFrame,
     measured: pd.DataFrame,
-    answers: pd.DataFrame,
+    binary_responses: pd.DataFrame,
     conditions: pd.DataFrame,
 ) -> dict[str, pd.DataFrame]:
     """Return the tables of models that the settings ask for, or conditions and answers suggest."""
@@ -213,12 +230,12 @@ def _on_request(
         requested |= chosen_models(entered, engine=engine, policy=policy, crosscheck=crosscheck)
     # Ordinal models are R's: where it fits the models anyway, they are there unless the study says no.
     if engine == "lme4" if settings.ordinal is None else settings.ordinal:
-        requested = _together(requested, _ordinal(settings, entered, scores, conditions))
+        requested = _combine_tables(requested, _fit_ordinal_models(settings, entered, scores, conditions))
     factorial = factorial_models(
         scores,
         measured,
         conditions,
-        answers=answers,
+        answers=binary_responses,
         models=settings.models,
         engine=engine,
         policy=policy,
@@ -226,20 +243,20 @@ def _on_request(
         smallest=settings.smallest,
         covariates=settings.covariates,
     )
-    return _together(requested, factorial) if len(factorial["factorial_models"]) else requested
+    return _combine_tables(requested, factorial) if len(factorial["factorial_models"]) else requested
 
 
-def _ordinal(
+def _fit_ordinal_models(
     settings: AnalysisSection, entered: Mapping[Measured, pd.DataFrame], scores: pd.DataFrame, conditions: pd.DataFrame
 ) -> dict[str, pd.DataFrame]:
     """Return the ordinal models of grammaticality, and of the study's own factors."""
     rated = [rows for (measure, _, _), rows in entered.items() if measure == "z"]
     policy = settings.policy
     pairs = ordinal_models(pd.concat(rated, ignore_index=True), policy=policy) if rated else {}
-    return _together(pairs, ordinal_factorial_models(scores, conditions, models=settings.models, policy=policy))
+    return _combine_tables(pairs, ordinal_factorial_models(scores, conditions, models=settings.models, policy=policy))
 
 
-def _together(first: dict[str, pd.DataFrame], second: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+def _combine_tables(first: dict[str, pd.DataFrame], second: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Return the tables of both that have rows; of a table that both have, the rows of both."""
     parts = {name: [of[name] for of in (first, second) if name in of and len(of[name])] for name in {**first, **second}}
     return {name: pd.concat(rows, ignore_index=True).drop_duplicates() for name, rows in parts.items() if rows}

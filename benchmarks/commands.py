@@ -15,12 +15,20 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-EXAMPLE = Path(__file__).parents[1] / "examples" / "minimal-pairs"
-ALIGNED = ["align*", "lag_profile", "collinearity", "surprisal_effects", "heldout", "delta_*", "rating_correlations"]
-COPIES = 7  # of the example's 12 paradigms
+EXAMPLE_FOLDER = Path(__file__).parents[1] / "examples" / "minimal-pairs"
+ALIGN_TABLES = [
+    "align*",
+    "lag_profile",
+    "collinearity",
+    "surprisal_effects",
+    "heldout",
+    "delta_*",
+    "rating_correlations",
+]
+EXAMPLE_COPIES = 7  # of the example's 12 paradigms
 
 
-def spent(folder: Path, *arguments: str) -> tuple[float, float]:
+def measure_command(folder: Path, *arguments: str) -> tuple[float, float]:
     """Return CPU-seconds and peak memory (MB) of a command of its own process."""
     call = [sys.executable, "-m", "gardenpath.cli.main", *arguments]
     with subprocess.Popen(call, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
@@ -31,14 +39,14 @@ def spent(folder: Path, *arguments: str) -> tuple[float, float]:
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
-def report(name: str, folder: Path, *arguments: str, times: int, without: Sequence[str] = ()) -> None:
-    """Print the least of several runs; `without` are results that are removed first."""
+def print_fastest_run(name: str, folder: Path, *arguments: str, times: int, removed: Sequence[str] = ()) -> None:
+    """Print the least of several runs; `removed` are results that are removed first."""
     runs = []
     for _ in range(times):
-        for pattern in without:
+        for pattern in removed:
             for path in folder.glob(pattern):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
-        runs.append(spent(folder, *arguments))
+        runs.append(measure_command(folder, *arguments))
     seconds, memory = min(runs)
     print(f"{name:8} gardenpath {' '.join(arguments):75} {seconds:6.1f} CPU-s {memory:6.0f} MB", flush=True)
 
@@ -46,43 +54,72 @@ def report(name: str, folder: Path, *arguments: str, times: int, without: Sequen
 def demo(folder: Path, times: int) -> None:
     """Time what comes after the demo's sessions."""
     if not (folder / "demo").exists():
-        spent(folder, "demo")
-    at, out = folder / "demo", ("--study", "study.toml", "-o", "results")
-    report(
-        "demo", at, "align", "tables", "scores", *out, times=times, without=[f"results/{name}.csv*" for name in ALIGNED]
+        measure_command(folder, "demo")
+    study_folder, out = folder / "demo", ("--study", "study.toml", "-o", "results")
+    print_fastest_run(
+        "demo",
+        study_folder,
+        "align",
+        "tables",
+        "scores",
+        *out,
+        times=times,
+        removed=[f"results/{name}.csv*" for name in ALIGN_TABLES],
     )
-    report("demo", at, "report", "study.toml", "-o", "report.html", "--force", times=times)
-    report("demo", at, "analyse", "tables", "--study", "study.toml", "-o", "again", times=times, without=["again"])
+    print_fastest_run("demo", study_folder, "report", "study.toml", "-o", "report.html", "--force", times=times)
+    print_fastest_run(
+        "demo",
+        study_folder,
+        "analyse",
+        "tables",
+        "--study",
+        "study.toml",
+        "-o",
+        "again",
+        times=times,
+        removed=["again"],
+    )
 
 
 def nl(folder: Path, times: int) -> None:
     """Time a study of the example's kind, seven times as large."""
-    at = folder / "nl"
-    if not at.exists():
-        at.mkdir(parents=True)
-        with (EXAMPLE / "items.csv").open(encoding="utf-8") as file:
+    study_folder = folder / "nl"
+    if not study_folder.exists():
+        study_folder.mkdir(parents=True)
+        with (EXAMPLE_FOLDER / "items.csv").open(encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
-        with (at / "items.csv").open("w", encoding="utf-8", newline="") as file:
+        with (study_folder / "items.csv").open("w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, rows[0])
             writer.writeheader()
-            for k in range(COPIES):
-                copied = dict.fromkeys(("paradigm", "item"), f"_{k}") | {"phenomenon": f"_{k // 2}"}
+            for k in range(EXAMPLE_COPIES):
+                suffixes = dict.fromkeys(("paradigm", "item"), f"_{k}") | {"phenomenon": f"_{k // 2}"}
                 for row in rows:
-                    changed = {name: row[name] + mark for name, mark in copied.items()}
-                    another = row["sentence"].rstrip(".") + f"{k}."  # nobody may read a sentence twice
-                    writer.writerow(row | changed | {"sentence": another})
-        shutil.copy(EXAMPLE / "study.toml", at)
-        spent(at, "design", "study.toml")
-        spent(at, "simulate", "study.toml", "--participants", "90", "--seed", "1", "-o", "data")
-        spent(at, "collect", "data", "-o", "tables")
-    report("nl", at, "analyse", "tables", "--study", "study.toml", "-o", "results", times=times, without=["results"])
+                    changed = {name: row[name] + suffix for name, suffix in suffixes.items()}
+                    new_sentence = row["sentence"].rstrip(".") + f"{k}."  # nobody may read a sentence twice
+                    writer.writerow(row | changed | {"sentence": new_sentence})
+        shutil.copy(EXAMPLE_FOLDER / "study.toml", study_folder)
+        measure_command(study_folder, "design", "study.toml")
+        measure_command(study_folder, "simulate", "study.toml", "--participants", "90", "--seed", "1", "-o", "data")
+        measure_command(study_folder, "collect", "data", "-o", "tables")
+    print_fastest_run(
+        "nl",
+        study_folder,
+        "analyse",
+        "tables",
+        "--study",
+        "study.toml",
+        "-o",
+        "results",
+        times=times,
+        removed=["results"],
+    )
 
 
 def blimp(folder: Path, times: int) -> None:
     """Time the checks of BLiMP's 67 paradigms of 1,000 pairs."""
     if not (folder / "blimp.jsonl").exists():
-        spent(folder, "generate", "en/blimp.toml", "-n", "1000", "--seed", "1", "-o", "blimp.jsonl")
-    report("blimp", folder, "check", "blimp.jsonl", times=times)
+        measure_command(folder, "generate", "en/blimp.toml", "-n", "1000", "--seed", "1", "-o", "blimp.jsonl")
+    print_fastest_run("blimp", folder, "check", "blimp.jsonl", times=times)
 
 
 def main() -> None:

@@ -26,12 +26,12 @@ assert all(len(set(text)) > 1 for text in texts)
 """
 
 
-def seconds(grammar: Path, paradigms: int, n: int) -> float:
+def measure_seconds(grammar: Path, paradigms: int, n: int) -> float:
     """Return the CPU time of one run in a process of its own."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as folder:
-        words = [sys.executable, "-c", PROGRAM, str(grammar), str(paradigms), str(n), f"{folder}/items.jsonl"]
-        subprocess.run(words, check=True)
+        arguments = [sys.executable, "-c", PROGRAM, str(grammar), str(paradigms), str(n), f"{folder}/items.jsonl"]
+        subprocess.run(arguments, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -43,10 +43,10 @@ def main() -> None:
     parser.add_argument("--paradigms", type=int, default=3)
     parser.add_argument("-n", type=int, default=1000)
     parser.add_argument("--runs", type=int, default=3)
-    stated = parser.parse_args()
-    for paradigms in (stated.paradigms, 0):
-        least = min(seconds(stated.grammar, paradigms, stated.n) for _ in range(stated.runs))
-        print(f"{paradigms or 'all'} paradigms x {stated.n}: {least:.2f} CPU-s")
+    arguments = parser.parse_args()
+    for paradigms in (arguments.paradigms, 0):
+        least = min(measure_seconds(arguments.grammar, paradigms, arguments.n) for _ in range(arguments.runs))
+        print(f"{paradigms or 'all'} paradigms x {arguments.n}: {least:.2f} CPU-s")
 
 
 if __name__ == "__main__":

@@ -20,45 +20,47 @@ EXTRAS = ("", "online", "import", "selection", "parquet", "postgres", "browser",
 IMPORTS = ("study", "stimuli", "experiment", "analysis", "lmscore", "cli.main")
 
 
-def cpu(call: list[str], **options: object) -> tuple[float, str]:
+def measure_command(call: list[str], **options: object) -> tuple[float, str]:
     """Return the CPU seconds (user and system) of a command, and what it printed."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(call, check=True, text=True, capture_output=True, **options)  # type: ignore[call-overload]
+    result = subprocess.run(call, check=True, text=True, capture_output=True, **options)  # type: ignore[call-overload]
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, result.stdout
 
 
-def megabytes(folder: Path) -> float:
+def measure_megabytes(folder: Path) -> float:
     return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
 
 
-def installed(wheel: Path, extra: str, folder: Path) -> tuple[Path, float]:
+def install_wheel(wheel: Path, extra: str, folder: Path) -> tuple[Path, float]:
     """Install the wheel with an extra into a new environment; return its Python and the CPU seconds of the second time."""
-    wanted = f"{wheel}[{extra}]" if extra else str(wheel)
+    requirement = f"{wheel}[{extra}]" if extra else str(wheel)
     for _ in range(2):
         subprocess.run(["uv", "venv", "-q", "--clear", "--python", sys.executable, str(folder)], check=True)
         python = folder / "bin" / "python"
-        seconds, _ = cpu(["uv", "pip", "install", "-q", "--compile-bytecode", "--python", str(python), wanted])
+        seconds, _ = measure_command(
+            ["uv", "pip", "install", "-q", "--compile-bytecode", "--python", str(python), requirement]
+        )
     return python, seconds
 
 
 def main() -> None:
     extras = sys.argv[1:] or EXTRAS
-    with tempfile.TemporaryDirectory() as place:
-        subprocess.run(["uv", "build", "-q", "--wheel", "-o", place, str(ROOT)], check=True)
-        [wheel] = Path(place).glob("*.whl")
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["uv", "build", "-q", "--wheel", "-o", folder, str(ROOT)], check=True)
+        [wheel] = Path(folder).glob("*.whl")
         print("| extra | MB | packages | installing, CPU s |\n|---|---|---|---|")
         for extra in extras:
-            python, seconds = installed(wheel, extra, Path(place, f"env-{extra}"))
+            python, seconds = install_wheel(wheel, extra, Path(folder, f"env-{extra}"))
             [site] = python.parents[1].glob("lib/*/site-packages")
             packages = len([*site.glob("*.dist-info")])
-            print(f"| {extra or 'none'} | {megabytes(site):.0f} | {packages} | {seconds:.0f} |", flush=True)
-        core, _ = installed(wheel, "", Path(place, "env"))
+            print(f"| {extra or 'none'} | {measure_megabytes(site):.0f} | {packages} | {seconds:.0f} |", flush=True)
+        core, _ = install_wheel(wheel, "", Path(folder, "env"))
         print("\n| import | CPU s | modules |\n|---|---|---|")
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         for name in IMPORTS:
             code = f"import sys; import gardenpath.{name}; print(len(sys.modules))"
-            runs = [cpu([str(core), "-c", code], env=environment, cwd=place) for _ in range(5)]
+            runs = [measure_command([str(core), "-c", code], env=environment, cwd=folder) for _ in range(5)]
             print(f"| `gardenpath.{name}` | {min(seconds for seconds, _ in runs):.2f} | {runs[0][1].strip()} |")
 
 

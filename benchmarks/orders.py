@@ -10,35 +10,35 @@ from gardenpath.stimuli.adjacency import Arrangements
 Labels = tuple[str, ...]
 
 
-def valid(labels: Labels, order: list[int]) -> bool:
+def is_valid(labels: Labels, order: list[int]) -> bool:
     return all(labels[a] != labels[b] for a, b in pairwise(order))
 
 
-def rejection(labels: Labels, random: Random, most: int = 20_000) -> list[int] | None:
+def sample_by_rejection(labels: Labels, random: Random, max_tries: int = 20_000) -> list[int] | None:
     """Shuffle until valid: unbiased, and hopeless in tight designs."""
     order = list(range(len(labels)))
-    for _ in range(most):
+    for _ in range(max_tries):
         random.shuffle(order)
-        if valid(labels, order):
+        if is_valid(labels, order):
             return order
     return None
 
 
-def shuffle_and_repair(labels: Labels, random: Random, most: int = 100) -> list[int] | None:
+def shuffle_and_repair(labels: Labels, random: Random, max_passes: int = 100) -> list[int] | None:
     """Shuffle, then exchange each trial that equals its neighbour with a random one, in so many passes: biased."""
     order = list(range(len(labels)))
     random.shuffle(order)
-    for _ in range(most):
+    for _ in range(max_passes):
         for i in range(1, len(order)):
             if labels[order[i]] == labels[order[i - 1]]:
                 j = random.randrange(len(order))
                 order[i], order[j] = order[j], order[i]
-        if valid(labels, order):
+        if is_valid(labels, order):
             return order
     return None
 
 
-def exact(labels: Labels) -> Callable[[Labels, Random], list[int] | None]:
+def build_exact_sampler(labels: Labels) -> Callable[[Labels, Random], list[int] | None]:
     arrangements = Arrangements(labels)
     start = time.process_time()
     arrangements.count()
@@ -46,13 +46,13 @@ def exact(labels: Labels) -> Callable[[Labels, Random], list[int] | None]:
     return lambda _, random: arrangements.sample(random)
 
 
-def measure(name: str, labels: Labels, draw: Callable[[Labels, Random], list[int] | None], times: int) -> None:
+def measure_sampler(name: str, labels: Labels, draw: Callable[[Labels, Random], list[int] | None], times: int) -> None:
     random = Random(1)
     start = time.process_time()
-    drawn = [draw(labels, random) for _ in range(times)]
-    spent = (time.process_time() - start) / times
-    good = sum(order is not None and valid(labels, order) for order in drawn)
-    print(f"  {name:20} {1000 * spent:9.2f} ms an order   {good} of {times} valid")
+    orders = [draw(labels, random) for _ in range(times)]
+    seconds = (time.process_time() - start) / times
+    valid_count = sum(order is not None and is_valid(labels, order) for order in orders)
+    print(f"  {name:20} {1000 * seconds:9.2f} ms an order   {valid_count} of {times} valid")
 
 
 DESIGNS: dict[str, Labels] = {
@@ -65,9 +65,9 @@ DESIGNS: dict[str, Labels] = {
 def main() -> None:
     for name, labels in DESIGNS.items():
         print(name)
-        measure("exact", labels, exact(labels), 100)
-        measure("shuffle and repair", labels, shuffle_and_repair, 20)
-        measure("rejection", labels, rejection, 5)
+        measure_sampler("exact", labels, build_exact_sampler(labels), 100)
+        measure_sampler("shuffle and repair", labels, shuffle_and_repair, 20)
+        measure_sampler("rejection", labels, sample_by_rejection, 5)
 
 
 if __name__ == "__main__":

@@ -22,13 +22,13 @@ from typing import Any
 
 from gardenpath import experiment, study
 from gardenpath.experiment.server import routes
-from gardenpath.experiment.server.database import sqlite_url
+from gardenpath.experiment.server.database import build_sqlite_url
 from gardenpath.experiment.server.store import Store
 
-WORDS = 60  # of a sentence
-SPACE = {"code": "Space", "key": " ", "windowsVirtualKeyCode": 32}
-FOUR = {"code": "Digit4", "key": "4", "windowsVirtualKeyCode": 52}
-STUDY = """
+WORD_COUNT = 60  # of a sentence
+SPACE_KEY = {"code": "Space", "key": " ", "windowsVirtualKeyCode": 32}
+FOUR_KEY = {"code": "Digit4", "key": "4", "windowsVirtualKeyCode": 52}
+STUDY_TOML = """
 name = "timing"
 language = "en"
 seed = 1
@@ -50,7 +50,7 @@ completion_code = "END"
 
 
 @dataclass(frozen=True)
-class Result:
+class TimingResult:
     """What came of the presses; times in ms. A press that did not advance came before its word was painted."""
 
     presses: int
@@ -66,42 +66,44 @@ class Result:
 
 
 @contextmanager
-def serving(sentences: int) -> Iterator[tuple[str, Path]]:
+def serve_study(sentences: int) -> Iterator[tuple[str, Path]]:
     """Serve a study of so many sentences; give its address and its folder."""
     uvicorn = study.errors.require("uvicorn", "online")
-    text = " ".join(f"word{n}" for n in range(WORDS))
+    text = " ".join(f"word{n}" for n in range(WORD_COUNT))
     rows = [f"p,p,i-{n},{condition},{text}" for n in range(sentences) for condition in ("grammatical", "ungrammatical")]
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory() as temporary_folder:
+        folder = Path(temporary_folder)
         (folder / "items.csv").write_text("paradigm,phenomenon,item,condition,sentence\n" + "\n".join(rows) + "\n")
-        (folder / "study.toml").write_text(STUDY)
-        stated = study.load(folder)
-        opened = routes.open_store(stated, experiment.version_files(stated), sqlite_url(folder / "study.sqlite"))
-        listener = routes.listen("127.0.0.1", 0)
-        app = routes.application(opened, stated, key=b"timing")
-        running = uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="error"))
-        thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
+        (folder / "study.toml").write_text(STUDY_TOML)
+        config = study.load(folder)
+        store = routes.open_store(
+            config, experiment.build_list_files(config), build_sqlite_url(folder / "study.sqlite")
+        )
+        listener = routes.bind_socket("127.0.0.1", 0)
+        app = routes.create_application(store, config, key=b"timing")
+        server = uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="error"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         yield (
-            f"http://127.0.0.1:{listener.getsockname()[1]}/?participant=P1&source=robot&key={routes.preview_key(b'timing')}",
+            f"http://127.0.0.1:{listener.getsockname()[1]}/?participant=P1&source=robot&key={routes.compute_preview_key(b'timing')}",
             folder,
         )
-        running.should_exit = True
+        server.should_exit = True
         thread.join()
-        opened.database.engine.dispose()
+        store.database.engine.dispose()
 
 
-class Hand:
+class KeyPresser:
     """Presses keys through the browser's own input, at stated intervals, and notes when."""
 
     def __init__(self, page: Any, seed: int) -> None:
         self.page, self.random = page, Random(seed)
         self.input = page.context.new_cdp_session(page)
-        self.sent: list[float] = []
+        self.sent_times: list[float] = []
         self.repeats = 0
-        self.due = time.perf_counter()
+        self.next_press = time.perf_counter()
 
-    def screen(self) -> str:
+    def get_screen(self) -> str:
         """Return what is shown."""
         script = "[...document.querySelectorAll('[data-screen]')].pop()?.dataset.screen ?? ''"
         return str(self.page.evaluate(script))
@@ -109,9 +111,9 @@ class Hand:
     def press(self, key: dict[str, Any]) -> None:
         """Press a key when it is due, hold it for a part of the interval, in one press of five so long that it repeats."""
         interval = 1 / self.random.uniform(4, 15)
-        self._wait(self.due)
+        self._wait(self.next_press)
         start = time.perf_counter()
-        self.sent.append(1000 * start)
+        self.sent_times.append(1000 * start)
         self.input.send("Input.dispatchKeyEvent", {"type": "keyDown", **key})
         for n in range(self.random.randint(1, 4) if self.random.random() < 0.2 else 0):
             self._wait(start + interval * (0.2 + 0.1 * n))
@@ -119,54 +121,56 @@ class Hand:
             self.repeats += 1
         self._wait(start + interval * 0.6)
         self.input.send("Input.dispatchKeyEvent", {"type": "keyUp", **key})
-        self.due = start + interval
+        self.next_press = start + interval
 
     def pause(self) -> None:
         """Let the page come to rest."""
         self.page.wait_for_timeout(100)
-        self.due = time.perf_counter()
+        self.next_press = time.perf_counter()
 
     @staticmethod
     def _wait(until: float) -> None:
         time.sleep(max(0.0, until - time.perf_counter()))
 
 
-def read(page: Any, seed: int) -> Hand:
+def read_sentences(page: Any, seed: int) -> KeyPresser:
     """Read sentences to the end of the session; return the hand that did."""
     page.wait_for_selector("[data-name=device]")
     page.wait_for_timeout(100)
     page.keyboard.press("Space", delay=30)
     page.locator("button.first").click()
-    hand = Hand(page, seed)
-    while (screen := hand.screen()) not in ("start", "message"):
+    presser = KeyPresser(page, seed)
+    while (screen := presser.get_screen()) not in ("start", "message"):
         if screen == "text":
             page.keyboard.press("Space", delay=30)
         page.wait_for_timeout(50)
-    while hand.screen() != "message":
-        hand.pause()
-        for _ in range(WORDS + 1):
-            hand.press(SPACE)
+    while presser.get_screen() != "message":
+        presser.pause()
+        for _ in range(WORD_COUNT + 1):
+            presser.press(SPACE_KEY)
         page.wait_for_timeout(60)
-        while hand.screen() == "word":  # a press came before its word was painted
-            hand.press(SPACE)
+        while presser.get_screen() == "word":  # a press came before its word was painted
+            presser.press(SPACE_KEY)
             page.wait_for_timeout(60)
-        hand.pause()
-        hand.press(FOUR)
+        presser.pause()
+        presser.press(FOUR_KEY)
         page.wait_for_timeout(100)
     page.wait_for_selector(".code")
-    return hand
+    return presser
 
 
-def judged(hand: Hand, events: Sequence[experiment.Event]) -> Result:
+def compare_times(presser: KeyPresser, events: Sequence[experiment.Event]) -> TimingResult:
     """Hold what was recorded against what was sent."""
     trials = {event.step for event in events if event.kind == "word"}
     shown = [event for event in events if event.step in trials and event.value.get("press")]
     ignored = [event for event in events if event.kind == "press"]
     recorded = sorted([*shown, *ignored], key=lambda event: event.t)
     errors = [
-        abs((later.t - earlier.t) - (sent_later - sent_earlier))
-        for (earlier, later), (sent_earlier, sent_later) in zip(pairwise(recorded), pairwise(hand.sent), strict=False)
-        if later.kind == "word" and later.value["word"] >= 0
+        abs((second.t - first.t) - (second_sent - first_sent))
+        for (first, second), (first_sent, second_sent) in zip(
+            pairwise(recorded), pairwise(presser.sent_times), strict=False
+        )
+        if second.kind == "word" and second.value["word"] >= 0
     ]
     words = [event.value["display"] for event in shown if event.kind == "word" and event.value["word"] >= 0]
     period = statistics.median(
@@ -174,30 +178,30 @@ def judged(hand: Hand, events: Sequence[experiment.Event]) -> Result:
     )
     waits = [display["frame"] - display["request"] for display in words]
     delays = [event.value["press"]["handler"] - event.t for event in shown]
-    return Result(
-        presses=len(hand.sent),
+    return TimingResult(
+        presses=len(presser.sent_times),
         recorded=len(recorded),
         advanced=len(shown),
-        repeats=hand.repeats,
+        repeats=presser.repeats,
         recorded_repeats=sum(event.value["press"]["repeats"] for event in shown),
         rt_error_median=statistics.median(errors),
-        rt_error_p99=_p99(errors),
+        rt_error_p99=_get_percentile_99(errors),
         handler_delay_median=statistics.median(delays),
-        handler_delay_p99=_p99(delays),
+        handler_delay_p99=_get_percentile_99(delays),
         next_frame=sum(wait <= 1.5 * period for wait in waits) / len(waits),
     )
 
 
-def _p99(values: Sequence[float]) -> float:
+def _get_percentile_99(values: Sequence[float]) -> float:
     return sorted(values)[int(0.99 * len(values))]
 
 
-def measure(presses: int, seed: int) -> Result:
+def measure_page(presses: int, seed: int) -> TimingResult:
     """Make at least so many presses in a session of their own and judge them."""
-    sentences = -(-presses // (WORDS + 2))
+    sentences = -(-presses // (WORD_COUNT + 2))
     sentences += sentences % 2  # two versions share them
     with (
-        serving(sentences) as (address, folder),
+        serve_study(sentences) as (address, folder),
         study.errors.require("playwright.sync_api", "browser").sync_playwright() as driver,
     ):
         arguments = ["--no-sandbox", "--disable-background-networking"]
@@ -205,10 +209,10 @@ def measure(presses: int, seed: int) -> Result:
         browser = driver.chromium.launch(executable_path=chromium, args=arguments)
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.goto(address)
-        hand = read(page, seed)
+        presser = read_sentences(page, seed)
         browser.close()
-        [record] = Store(sqlite_url(folder / "study.sqlite"), create=False).records()
-    return judged(hand, record.events)
+        [record] = Store(build_sqlite_url(folder / "study.sqlite"), create=False).read_recorded_sessions()
+    return compare_times(presser, record.events)
 
 
 def main() -> None:
@@ -218,7 +222,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    result = asdict(measure(options.presses, options.seed))
+    result = asdict(measure_page(options.presses, options.seed))
     if options.json:
         print(json.dumps(result))
     else:

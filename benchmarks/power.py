@@ -26,31 +26,33 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--slopes", default="tested")
     parser.add_argument("--response", default="log_rt")
-    asked = parser.parse_args()
-    usual = standard(asked.response)
-    steep = replace(usual, participant_slope=0.2, item_slope=0.2, residual=0.3, name="slopes .2")
-    low, high = binom.ppf([0.005, 0.995], asked.runs, 0.05) / asked.runs
-    print(f"{asked.runs} studies a cell; a test at .05 finds {low:.3f} to {high:.3f} where there is nothing")
-    given = {
+    arguments = parser.parse_args()
+    standard_assumptions = standard(arguments.response)
+    slope_assumptions = replace(
+        standard_assumptions, participant_slope=0.2, item_slope=0.2, residual=0.3, name="slopes .2"
+    )
+    low, high = binom.ppf([0.005, 0.995], arguments.runs, 0.05) / arguments.runs
+    print(f"{arguments.runs} studies a cell; a test at .05 finds {low:.3f} to {high:.3f} where there is nothing")
+    settings = {
         "participants": [40],
         "items": [24],
         "factors": FACTORS,
-        "response": asked.response,
-        "slopes": asked.slopes,
+        "response": arguments.response,
+        "slopes": arguments.slopes,
     }
-    power_curve(0.1, **given, runs=1)  # imports are no part of it
-    whole = 0.0
-    for assumed in (usual, steep):
+    power_curve(0.1, **settings, runs=1)  # imports are no part of it
+    total_seconds = 0.0
+    for assumptions in (standard_assumptions, slope_assumptions):
         for term in TERMS:
             started = time.process_time()
-            row = power_curve(0.1, **given, term=term, assumptions=assumed, runs=asked.runs).iloc[0]
-            spent = time.process_time() - started
-            whole += spent
+            row = power_curve(0.1, **settings, term=term, assumptions=assumptions, runs=arguments.runs).iloc[0]
+            seconds = time.process_time() - started
+            total_seconds += seconds
             print(
-                f"{assumed.name:10} {row['term']:26} {spent:6.1f} CPU-s  power {row['power']:.3f}  "
+                f"{assumptions.name:10} {row['term']:26} {seconds:6.1f} CPU-s  power {row['power']:.3f}  "
                 f"false positives {row['false_positives']:.3f}  singular {row['singular']:.2f}  failed {row['failed']:.3f}"
             )
-    print(f"together {whole:.1f} CPU-s, {1000 * whole / 6 / asked.runs:.1f} ms a study")
+    print(f"together {total_seconds:.1f} CPU-s, {1000 * total_seconds / 6 / arguments.runs:.1f} ms a study")
 
 
 if __name__ == "__main__":

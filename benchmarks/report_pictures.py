@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gardenpath import experiment
 
-SHOWN = {  # how captions begin, or what stands in them
+CAPTION_TEXTS = {  # how captions begin, or what stands in them
     "report": (
         "Mean rating by phenomenon and condition",
         "Effect of grammaticality on reading times",
@@ -26,7 +26,7 @@ SHOWN = {  # how captions begin, or what stands in them
         "How many more pairs the first of two models wins",
     ),
 }
-SIDE_BY_SIDE = r"""
+LAYOUT_SCRIPT = r"""
 shown => {
     const figures = [...document.querySelectorAll("figure")];
     const columns = document.createElement("div");
@@ -48,23 +48,23 @@ shown => {
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("picture", choices=SHOWN)
-    arguments.add_argument("report", type=Path)
-    arguments.add_argument("out", type=Path)
-    arguments.add_argument("--dark", action="store_true", help="as a browser in dark mode shows it")
-    given = arguments.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("picture", choices=CAPTION_TEXTS)
+    parser.add_argument("report", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--dark", action="store_true", help="as a browser in dark mode shows it")
+    options = parser.parse_args()
 
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as browsers:
         browser = browsers.chromium.launch(executable_path=experiment.find_chromium(), args=["--no-sandbox"])
         page = browser.new_page(
-            viewport={"width": 1500, "height": 1300}, color_scheme="dark" if given.dark else "light"
+            viewport={"width": 1500, "height": 1300}, color_scheme="dark" if options.dark else "light"
         )
-        page.goto(given.report.resolve().as_uri())
-        page.evaluate(SIDE_BY_SIDE, SHOWN[given.picture])
-        page.locator("#picture").screenshot(path=given.out)
+        page.goto(options.report.resolve().as_uri())
+        page.evaluate(LAYOUT_SCRIPT, CAPTION_TEXTS[options.picture])
+        page.locator("#picture").screenshot(path=options.out)
         browser.close()
 
 

@@ -12,11 +12,11 @@ import sys
 import numpy as np
 import pandas as pd
 
-from gardenpath.analysis import alignment_test, fit
-from gardenpath.analysis.aligning.predictors import AT, LAGGED, formula, terms
+from gardenpath.analysis import compute_alignment_check, fit
+from gardenpath.analysis.aligning.predictors import LAG_SUFFIXES, LAGGED_PREDICTORS, format_formula, list_reading_terms
 
 
-def aligned(
+def simulate_aligned_readings(
     seed: int, *, early: int = 0, bit: float = 0.012, spill: float = 0.006, token: float = 0.04
 ) -> pd.DataFrame:
     """Return aligned readings of 24 readers and 24 sentences of 10 words; `early` words too early.
@@ -24,46 +24,53 @@ def aligned(
     `bit` and `spill` are log ms per bit at lags 0 and 1; `token` is the s.d. of words beside their predictors.
     """
     rng = np.random.default_rng(seed)
-    people, items, words = 24, 24, 10
-    surprisal, zipf = rng.gamma(2.0, 3.0, (items, words)), rng.normal(4.5, 1.0, (items, words))
+    n_participants, n_items, n_words = 24, 24, 10
+    surprisal, zipf = rng.gamma(2.0, 3.0, (n_items, n_words)), rng.normal(4.5, 1.0, (n_items, n_words))
     surprisal = surprisal - 1.2 * (zipf - 4.5)  # rare words are surprising
-    length = np.clip(np.rint(9 - zipf + rng.normal(0, 1.5, (items, words))), 1, None)
-    mean = bit * surprisal + 0.008 * length - 0.01 * zipf + rng.normal(0, token, (items, words))
+    length = np.clip(np.rint(9 - zipf + rng.normal(0, 1.5, (n_items, n_words))), 1, None)
+    mean = bit * surprisal + 0.008 * length - 0.01 * zipf + rng.normal(0, token, (n_items, n_words))
     mean[:, 1:] += spill * surprisal[:, :-1]
     log_rt = (
-        5.8 + mean + rng.normal(0, 0.25, (people, 1, 1)) + rng.normal(0, 0.05, (items, 1))
-        + rng.normal(0, 0.3, (people, items, words))
+        5.8 + mean + rng.normal(0, 0.25, (n_participants, 1, 1)) + rng.normal(0, 0.05, (n_items, 1))
+        + rng.normal(0, 0.3, (n_participants, n_items, n_words))
     )  # fmt: skip
-    place = np.arange(2, words - 1 - early)
+    word_positions = np.arange(2, n_words - 1 - early)
     values = {"surprisal": surprisal, "length": length, "zipf": zipf}
-    columns: dict[str, np.ndarray] = {"log_rt": log_rt[..., place + early]}
-    for lag, end in AT.items():
-        for name in LAGGED:
-            around = np.full((items, len(place)), np.nan)
-            there = place - lag
-            inside = (there >= 0) & (there < words)
-            around[:, inside] = values[name][:, there[inside]]
-            columns[name + end] = np.broadcast_to(around, (people, items, len(place)))
+    columns: dict[str, np.ndarray] = {"log_rt": log_rt[..., word_positions + early]}
+    for lag, end in LAG_SUFFIXES.items():
+        for name in LAGGED_PREDICTORS:
+            shifted = np.full((n_items, len(word_positions)), np.nan)
+            shifted_positions = word_positions - lag
+            inside = (shifted_positions >= 0) & (shifted_positions < n_words)
+            shifted[:, inside] = values[name][:, shifted_positions[inside]]
+            columns[name + end] = np.broadcast_to(shifted, (n_participants, n_items, len(word_positions)))
     frame = pd.DataFrame({name: column.ravel() for name, column in columns.items()})
-    who, item, at = (index.ravel() for index in np.indices((people, items, len(place))))
-    order = rng.permuted(np.tile(np.arange(items), (people, 1)), axis=1)
+    participant, item, position_index = (
+        index.ravel() for index in np.indices((n_participants, n_items, len(word_positions)))
+    )
+    order = rng.permuted(np.tile(np.arange(n_items), (n_participants, 1)), axis=1)
     return frame.assign(
-        model="simulated", protocol="causal", participant=[f"P{k}" for k in who], item=[f"i{k}" for k in item],
-        token=[f"i{k}:{place[w]}" for k, w in zip(item, at, strict=True)], position=place[at],
-        log_trial=np.log1p(order[who, item]), entropy_next=np.nan,
+        model="simulated", protocol="causal", participant=[f"P{k}" for k in participant], item=[f"i{k}" for k in item],
+        token=[f"i{k}:{word_positions[w]}" for k, w in zip(item, position_index, strict=True)],
+        position=word_positions[position_index], log_trial=np.log1p(order[participant, item]), entropy_next=np.nan,
     )  # fmt: skip
 
 
-def strength(seed: int, bit: float, spill: float) -> float:
+def compute_surprisal_t(seed: int, bit: float, spill: float) -> float:
     """Return t of surprisal at lag 0 in the data before any shift, beside lags -1, 1 and 2."""
-    fitted = fit(aligned(seed, bit=bit, spill=spill), formula(terms([-1, 0, 1, 2])))
+    fitted = fit(
+        simulate_aligned_readings(seed, bit=bit, spill=spill), format_formula(list_reading_terms([-1, 0, 1, 2]))
+    )
     return float(fitted.set_index("term").loc["surprisal", "t"])
 
 
-def failures(seeds: range, early: int, bit: float, spill: float) -> tuple[int, int]:
+def count_failures(seeds: range, early: int, bit: float, spill: float) -> tuple[int, int]:
     """Return how many of the data sets that count are failed, and how many count."""
-    counted = [seed for seed in seeds if not early or strength(seed, bit, spill) > 5]
-    verdicts = [alignment_test(aligned(s, early=early, bit=bit, spill=spill))["verdict"].item() for s in counted]
+    counted = [seed for seed in seeds if not early or compute_surprisal_t(seed, bit, spill) > 5]
+    verdicts = [
+        compute_alignment_check(simulate_aligned_readings(s, early=early, bit=bit, spill=spill))["verdict"].item()
+        for s in counted
+    ]
     return verdicts.count("failed"), len(counted)
 
 
@@ -80,7 +87,7 @@ def main() -> None:
         (1, 0.012, 0.012),
     ]
     for early, bit, spill in [*cells, (1, 0.008, 0.016)]:
-        failed, counted = failures(range(runs), early, bit, spill)
+        failed, counted = count_failures(range(runs), early, bit, spill)
         limits = binomtest(failed, counted).proportion_ci(0.99, method="exact")
         print(
             f"{'one word early' if early else 'correct       '}, {bit:.3f} log ms per bit, {spill:.3f} a word later: "

@@ -36,10 +36,10 @@ import uvicorn
 from gardenpath import experiment, study
 from gardenpath.experiment.server import database
 
-GOAL = 3.0  # times the bare application's 99th percentile
+GOAL_RATIO = 3.0  # times the bare application's 99th percentile
 TURNS = 4
-TRIAL, HEARTBEAT = 8.0, 30.0  # s
-EXAMPLE = Path(__file__).parents[1] / "examples" / "minimal-pairs"
+TRIAL_SECONDS, HEARTBEAT_SECONDS = 8.0, 30.0  # s
+EXAMPLE_FOLDER = Path(__file__).parents[1] / "examples" / "minimal-pairs"
 Json = dict[str, Any]
 
 
@@ -53,7 +53,7 @@ class Client:
         self.session: Json = {}
         self.batches: list[list[Json]] = []  # the next one last
 
-    async def call(self, method: str, path: str, body: Json) -> tuple[float, Json]:
+    async def send_request(self, method: str, path: str, body: Json) -> tuple[float, Json]:
         """Return the seconds until the answer was there, and the answer."""
         # The server closes connections that are idle for five seconds; a browser opens another then.
         if self.reader is None or time.perf_counter() - self.used > 3:
@@ -61,20 +61,22 @@ class Client:
         raw = json.dumps(body).encode()
         head = f"{method} /{path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(raw)}\r\n"
         token = f"Authorization: Bearer {self.session['token']}\r\n" if self.session else ""
-        begun = time.perf_counter()
+        start = time.perf_counter()
         self.writer.write(f"{head}{token}\r\n".encode() + raw)
-        said = (await self.reader.readuntil(b"\r\n\r\n")).decode().lower()
-        answer = json.loads(await self.reader.readexactly(int(said.partition("content-length: ")[2].split()[0])))
+        response_head = (await self.reader.readuntil(b"\r\n\r\n")).decode().lower()
+        response = json.loads(
+            await self.reader.readexactly(int(response_head.partition("content-length: ")[2].split()[0]))
+        )
         self.used = time.perf_counter()
-        took = self.used - begun
-        assert said.split()[1] in ("200", "201"), (said, answer)
-        return took, answer
+        duration = self.used - start
+        assert response_head.split()[1] in ("200", "201"), (response_head, response)
+        return duration, response
 
-    async def open(self, machine: experiment.Robot, name: str, trials: int) -> float:
+    async def open_session(self, robot: experiment.Robot, name: str, trials: int) -> float:
         """Open a session and prepare what will be sent, a trial at a time."""
-        took, self.session = await self.call("POST", "api/sessions", {"participant": name})
+        duration, self.session = await self.send_request("POST", "api/sessions", {"participant": name})
         batch: list[Json] = []
-        for event in machine.events(self.session, name):
+        for event in robot.simulate_events(self.session, name):
             batch.append(event)
             if event["kind"] == "done":
                 self.batches.append(batch)
@@ -82,90 +84,93 @@ class Client:
             if len(self.batches) == trials:
                 break
         self.batches.reverse()
-        return took
+        return duration
 
-    def beside(self, port: int) -> "Client":
+    def copy_to_port(self, port: int) -> "Client":
         """Return a client that sends the same to another server."""
         other = Client(port)
         other.session, other.batches = self.session, self.batches[:]
         return other
 
-    async def send(self) -> float:
+    async def send_events(self) -> float:
         """Send the events of the next trial."""
         path = f"api/sessions/{self.session['session']}/events"
-        return (await self.call("PUT", path, {"events": self.batches.pop()}))[0]
+        return (await self.send_request("PUT", path, {"events": self.batches.pop()}))[0]
 
-    async def beat(self) -> float:
+    async def send_heartbeat(self) -> float:
         """Send a heartbeat."""
-        return (await self.call("POST", f"api/sessions/{self.session['session']}/heartbeat", {}))[0]
+        return (await self.send_request("POST", f"api/sessions/{self.session['session']}/heartbeat", {}))[0]
 
-    async def live(self, end: float, times: list[float]) -> None:
+    async def imitate_page(self, end: float, times: list[float]) -> None:
         """Behave as the page does until `end`."""
-        await asyncio.sleep(random.random() * TRIAL)
-        beat = time.perf_counter() + random.random() * HEARTBEAT
+        await asyncio.sleep(random.random() * TRIAL_SECONDS)
+        next_heartbeat = time.perf_counter() + random.random() * HEARTBEAT_SECONDS
         while time.perf_counter() < end and self.batches:
-            times.append(await self.send())
-            if time.perf_counter() > beat:
-                times.append(await self.beat())
-                beat += HEARTBEAT
-            await asyncio.sleep(TRIAL * (0.5 + random.random()))
+            times.append(await self.send_events())
+            if time.perf_counter() > next_heartbeat:
+                times.append(await self.send_heartbeat())
+                next_heartbeat += HEARTBEAT_SECONDS
+            await asyncio.sleep(TRIAL_SECONDS * (0.5 + random.random()))
 
-    async def hurry(self, end: float, times: list[float]) -> None:
+    async def send_continuously(self, end: float, times: list[float]) -> None:
         """Send without a pause until `end`."""
         while time.perf_counter() < end and self.batches:
-            times.append(await self.send())
+            times.append(await self.send_events())
 
 
-async def measure(
-    servers: dict[str, tuple[int, int]], machine: experiment.Robot, sessions: int, seconds: float
+async def measure_servers(
+    servers: dict[str, tuple[int, int]], robot: experiment.Robot, sessions: int, seconds: float
 ) -> float:
     """Print what was measured of servers, by their ports and processes; return the ratio of the 99th percentiles."""
-    ours = [Client(servers["gardenpath"][0]) for _ in range(sessions)]
+    gardenpath_clients = [Client(servers["gardenpath"][0]) for _ in range(sessions)]
     arrivals = []
-    for n, client in enumerate(ours):
-        arrivals.append(await client.open(machine, f"load-{n}", 10 + round(2 * seconds / TRIAL)))
-    told("arrivals, one after the other", arrivals, sum(arrivals))
-    theirs = [client.beside(servers["bare"][0]) for client in ours]
-    await theirs[0].call("POST", "sessions", {})
+    for n, client in enumerate(gardenpath_clients):
+        arrivals.append(await client.open_session(robot, f"load-{n}", 10 + round(2 * seconds / TRIAL_SECONDS)))
+    print_latencies("arrivals, one after the other", arrivals, sum(arrivals))
+    bare_clients = [client.copy_to_port(servers["bare"][0]) for client in gardenpath_clients]
+    await bare_clients[0].send_request("POST", "sessions", {})
     times: dict[str, list[float]] = {"gardenpath": [], "bare": []}
-    before = {name: cpu(process) for name, (_, process) in servers.items()}
+    before = {name: read_cpu_seconds(process) for name, (_, process) in servers.items()}
     for turn in range(TURNS):
-        for name, clients in (("gardenpath", ours), ("bare", theirs)):
+        for name, clients in (("gardenpath", gardenpath_clients), ("bare", bare_clients)):
             end = time.perf_counter() + seconds / TURNS
-            await asyncio.gather(*(client.live(end, times[name]) for client in clients))
+            await asyncio.gather(*(client.imitate_page(end, times[name]) for client in clients))
         print(
             f"turn {turn + 1} of {TURNS}; {os.getloadavg()[0]:.1f} processes wanted to run, on {os.cpu_count()} cores"
         )
     for name, (_, process) in servers.items():
-        used = 1000 * (cpu(process) - before[name]) / len(times[name])
+        used = 1000 * (read_cpu_seconds(process) - before[name]) / len(times[name])
         print(f"{name + ', computing':34} {used:.2f} CPU-ms a request")
-    high = {name: told(f"{sessions} live sessions, {name}", took, seconds) for name, took in times.items()}
-    for name, clients in (("gardenpath", ours), ("bare", theirs)):
-        most: list[float] = []
-        begun = time.perf_counter()
-        await asyncio.gather(*(client.hurry(begun + 5, most) for client in clients[:32]))
-        told(f"32 without a pause, {name}", most, time.perf_counter() - begun)
-    return high["gardenpath"] / high["bare"]
+    percentiles_99 = {
+        name: print_latencies(f"{sessions} live sessions, {name}", durations, seconds)
+        for name, durations in times.items()
+    }
+    for name, clients in (("gardenpath", gardenpath_clients), ("bare", bare_clients)):
+        continuous_times: list[float] = []
+        start = time.perf_counter()
+        await asyncio.gather(*(client.send_continuously(start + 5, continuous_times) for client in clients[:32]))
+        print_latencies(f"32 without a pause, {name}", continuous_times, time.perf_counter() - start)
+    return percentiles_99["gardenpath"] / percentiles_99["bare"]
 
 
-async def most(servers: list[tuple[int, int]], machine: experiment.Robot, seconds: float) -> None:
+async def measure_throughput(servers: list[tuple[int, int]], robot: experiment.Robot, seconds: float) -> None:
     """Print how many requests a second servers of one study answer, each to as many of 32 clients."""
     clients = [Client(servers[n % len(servers)][0]) for n in range(32)]
     for n, client in enumerate(clients):
-        await client.open(machine, f"load-{n}", 400)
-    before = sum(cpu(process) for _, process in servers)
+        await client.open_session(robot, f"load-{n}", 400)
+    before = sum(read_cpu_seconds(process) for _, process in servers)
     times: list[float] = []
-    begun = time.perf_counter()
-    await asyncio.gather(*(client.hurry(begun + seconds, times) for client in clients))
-    told(f"32 without a pause, {len(servers)} server(s)", times, time.perf_counter() - begun)
-    used = 1000 * (sum(cpu(process) for _, process in servers) - before) / len(times)
+    start = time.perf_counter()
+    await asyncio.gather(*(client.send_continuously(start + seconds, times) for client in clients))
+    print_latencies(f"32 without a pause, {len(servers)} server(s)", times, time.perf_counter() - start)
+    used = 1000 * (sum(read_cpu_seconds(process) for _, process in servers) - before) / len(times)
     print(f"{'computing':34} {used:.2f} CPU-ms a request, {os.getloadavg()[0]:.1f} processes wanted to run")
 
 
 @contextmanager
-def served(call: list[str]) -> Iterator[tuple[int, int]]:
+def serve_study(arguments: list[str]) -> Iterator[tuple[int, int]]:
     """Serve a study from a process of its own; give its port and its process."""
-    with subprocess.Popen(call, stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         try:
             yield (
@@ -176,13 +181,13 @@ def served(call: list[str]) -> Iterator[tuple[int, int]]:
             server.terminate()
 
 
-def cpu(process: int) -> float:
+def read_cpu_seconds(process: int) -> float:
     """Return the seconds that a process has computed (Linux)."""
     cells = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(cells[11]) + int(cells[12])) / os.sysconf("SC_CLK_TCK")
 
 
-class Bare:
+class BareApplication:
     """An ASGI application that writes what it is sent to the tables of a study, and nothing else."""
 
     def __init__(self, path: str, study: str) -> None:
@@ -193,7 +198,7 @@ class Bare:
         )
         self.database.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON")
 
-    def write(self, session: str, events: list[Json]) -> None:
+    def write_events(self, session: str, events: list[Json]) -> None:
         rows = [(session, *list(event.values())[:-1], json.dumps(event["value"])) for event in events]
         with self.lock:
             self.database.execute("BEGIN IMMEDIATE")
@@ -213,18 +218,18 @@ class Bare:
             self.database.execute("ATTACH ? AS study", (self.study,))
             self.database.execute("INSERT INTO sessions SELECT * FROM study.sessions")
         else:
-            await asyncio.to_thread(self.write, scope["path"].split("/")[3], json.loads(raw).get("events", []))
+            await asyncio.to_thread(self.write_events, scope["path"].split("/")[3], json.loads(raw).get("events", []))
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
         await send({"type": "http.response.body", "body": b"{}"})
 
 
 @contextmanager
-def bare_server(path: Path, study: Path) -> Iterator[tuple[int, int]]:
+def serve_bare_application(path: Path, study: Path) -> Iterator[tuple[int, int]]:
     """Serve the bare application from a process of its own; give its port and its process."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(128)
-        process = multiprocessing.get_context("fork").Process(target=serve_bare, args=(path, study, listener))
+        process = multiprocessing.get_context("fork").Process(target=run_bare_application, args=(path, study, listener))
         process.start()
         assert process.pid is not None
         yield listener.getsockname()[1], process.pid
@@ -232,46 +237,55 @@ def bare_server(path: Path, study: Path) -> Iterator[tuple[int, int]]:
         process.join()
 
 
-def serve_bare(path: Path, study: Path, listener: socket.socket) -> None:
+def run_bare_application(path: Path, study: Path, listener: socket.socket) -> None:
     uvicorn.Server(
-        uvicorn.Config(Bare(str(path), str(study)), access_log=False, log_level="warning", lifespan="off")
+        uvicorn.Config(BareApplication(str(path), str(study)), access_log=False, log_level="warning", lifespan="off")
     ).run(sockets=[listener])
 
 
-def told(what: str, times: list[float], seconds: float) -> float:
+def print_latencies(label: str, times: list[float], seconds: float) -> float:
     """Print rate and latencies; return the 99th percentile."""
-    high = statistics.quantiles(times, n=100)[98]
+    percentile_99 = statistics.quantiles(times, n=100)[98]
     print(
-        f"{what:34} {len(times):6} requests {len(times) / seconds:7.1f} /s   median {1000 * statistics.median(times):7.1f} ms   "
-        f"99th percentile {1000 * high:7.1f} ms"
+        f"{label:34} {len(times):6} requests {len(times) / seconds:7.1f} /s   median {1000 * statistics.median(times):7.1f} ms   "
+        f"99th percentile {1000 * percentile_99:7.1f} ms"
     )
-    return high
+    return percentile_99
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--sessions", type=int, default=500)
-    options.add_argument("--seconds", type=float, default=20)
-    options.add_argument("--folder", help="where the database lies; a temporary folder when left out")
-    options.add_argument("--processes", type=int, help="measure so many server processes on one database")
-    options.add_argument("--database", default="", help="with --processes: PostgreSQL, by its address")
-    given = options.parse_args()
-    with tempfile.TemporaryDirectory(dir=given.folder) as place:
-        folder = Path(shutil.copytree(EXAMPLE, Path(place) / "study"))
-        machine = experiment.robot(experiment.version_files(study.load(folder)), seed=1)
-        database.Database(database.sqlite_url(Path(place) / "bare.sqlite")).engine.dispose()  # the same tables
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sessions", type=int, default=500)
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--folder", help="where the database lies; a temporary folder when left out")
+    parser.add_argument("--processes", type=int, help="measure so many server processes on one database")
+    parser.add_argument("--database", default="", help="with --processes: PostgreSQL, by its address")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as temporary_folder:
+        folder = Path(shutil.copytree(EXAMPLE_FOLDER, Path(temporary_folder) / "study"))
+        robot = experiment.create_robot(experiment.build_list_files(study.load(folder)), seed=1)
+        database.Database(
+            database.build_sqlite_url(Path(temporary_folder) / "bare.sqlite")
+        ).engine.dispose()  # the same tables
         call = [sys.executable, "-m", "gardenpath.cli.main", "serve", str(folder / "study.toml"), "--port", "0"]
-        if given.processes:
-            call += ["--database", given.database] if given.database else []
+        if arguments.processes:
+            call += ["--database", arguments.database] if arguments.database else []
             with ExitStack() as stack:
-                servers = [stack.enter_context(served(call)) for _ in range(given.processes)]
-                asyncio.run(most(servers, machine, given.seconds))
+                servers = [stack.enter_context(serve_study(call)) for _ in range(arguments.processes)]
+                asyncio.run(measure_throughput(servers, robot, arguments.seconds))
             return
-        with bare_server(Path(place) / "bare.sqlite", folder / "data" / "study.sqlite") as bare, served(call) as ours:
-            ratio = asyncio.run(measure({"gardenpath": ours, "bare": bare}, machine, given.sessions, given.seconds))
+        with (
+            serve_bare_application(Path(temporary_folder) / "bare.sqlite", folder / "data" / "study.sqlite") as bare,
+            serve_study(call) as study_server,
+        ):
+            ratio = asyncio.run(
+                measure_servers(
+                    {"gardenpath": study_server, "bare": bare}, robot, arguments.sessions, arguments.seconds
+                )
+            )
     print(
-        f"goal: 99th percentile at most {GOAL:g} times the bare application's at {given.sessions} live sessions: "
-        f"{ratio:.2f}, {'met' if ratio <= GOAL else 'MISSED'}"
+        f"goal: 99th percentile at most {GOAL_RATIO:g} times the bare application's at {arguments.sessions} live sessions: "
+        f"{ratio:.2f}, {'met' if ratio <= GOAL_RATIO else 'MISSED'}"
     )
 
 

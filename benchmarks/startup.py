@@ -5,26 +5,28 @@ import subprocess
 import sys
 import time
 
-CALLS = {
+COMMANDS = {
     "python -c pass": [sys.executable, "-c", "pass"],
     "gardenpath --help": [sys.executable, "-m", "gardenpath.cli.main", "--help"],
     "gardenpath score --help": [sys.executable, "-m", "gardenpath.cli.main", "score", "--help"],
     "import pandas": [sys.executable, "-c", "import pandas"],
 }
-GOAL = 0.4  # s
+GOAL_SECONDS = 0.4  # s
 
 
-def seconds(call: list[str]) -> float:
+def measure_seconds(call: list[str]) -> float:
     start = time.perf_counter()
     subprocess.run(call, check=True, capture_output=True)
     return time.perf_counter() - start
 
 
 def main() -> None:
-    times = {name: statistics.median(seconds(call) for _ in range(9)) for name, call in CALLS.items()}
+    times = {name: statistics.median(measure_seconds(call) for _ in range(9)) for name, call in COMMANDS.items()}
     for name, median in times.items():
         print(f"{name:26} {median:6.3f} s   {median / times['python -c pass']:5.1f} x an empty Python")
-    print(f"goal: gardenpath --help under {GOAL} s: {'met' if times['gardenpath --help'] < GOAL else 'MISSED'}")
+    print(
+        f"goal: gardenpath --help under {GOAL_SECONDS} s: {'met' if times['gardenpath --help'] < GOAL_SECONDS else 'MISSED'}"
+    )
 
 
 if __name__ == "__main__":

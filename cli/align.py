@@ -6,24 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gardenpath.cli import analyse, options, truth
+from gardenpath.cli import analyse, options, simulation_parameters
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gardenpath.analysis.reporting.wording import surprisal
 
-CURVES = "smooths"
-MEANS = "word_means"
-JUDGED_BY = ("responses", "items", "demographics", "replacements")  # who and what is left out
+SMOOTHS_TABLE = "smooths"
+WORD_MEANS_TABLE = "word_means"
+EXCLUSION_TABLES = ("responses", "items", "demographics", "replacements")  # who and what is left out
 
 
 @click.command("align")
 @click.argument("tables", type=click.Path(path_type=Path))
 @click.argument("scores", type=click.Path(path_type=Path))
-@analyse.study
-@analyse.min_rt
-@analyse.max_rt
+@analyse.study_option
+@analyse.min_rt_option
+@analyse.max_rt_option
 @click.option(
     "--lags", type=click.IntRange(0, 3), default=2, show_default=True, help="Words before whose surprisal enters too."
 )
@@ -67,7 +67,7 @@ JUDGED_BY = ("responses", "items", "demographics", "replacements")  # who and wh
 @click.option(
     "--gam", is_flag=True, help="Curves of surprisal beside its slopes, by R's mgcv: minutes where words are thousands."
 )
-@analyse.engine
+@analyse.engine_option
 @options.out
 @options.parquet
 @options.force
@@ -107,39 +107,45 @@ def command(
     from gardenpath.analysis.reporting.figures import figure_style, surprisal_figures
     from gardenpath.study import AnalysisSection, load
     from gardenpath.study.files import refuse_overwrite
-    from gardenpath.study.table_files import refuse_tables, table_file
+    from gardenpath.study.table_files import find_table_file, refuse_existing_tables
 
     settings = load(study_file).analysis if study_file else AnalysisSection()
-    settings = analyse.overridden(settings, min_rt=min_rt, max_rt=max_rt, engine=engine, gam=gam or None, rated=rated)
-    refuse_tables(out, "align", force)
-    pictures = out / analyse.FIGURES
-    refuse_overwrite([pictures / f"{CURVES}.{form}" for form in ("svg", "png")] if settings.gam else [], force)
+    settings = analyse.override_settings(
+        settings, min_rt=min_rt, max_rt=max_rt, engine=engine, gam=gam or None, rated=rated
+    )
+    refuse_existing_tables(out, "align", force)
+    figures_folder = out / analyse.FIGURES_FOLDER
+    refuse_overwrite(
+        [figures_folder / f"{SMOOTHS_TABLE}.{form}" for form in ("svg", "png")] if settings.gam else [], force
+    )
     parameters: dict[str, Any] = {"lags": lags, "edges": edges, "slopes": slopes, "despite_failure": despite_failure}
     parameters |= {"folds_by": folds_by, "folds": folds, "seed": seed}
     parameters |= {"predictors": predictors} if predictors else {}
-    held = {"rating_scores": ratings or out, "sentence_scores": scores}
-    means = table_file(tables, MEANS).exists()
-    read = [name for name in ("readings", "sessions") if not means or table_file(tables, name).exists()]
-    inputs, places = analyse.read_tables(
-        dict.fromkeys([*read, *([MEANS] if means else []), "words"], tables)
-        | {"surprisal": scores, **(held if ratings else {})},
+    rating_folders = {"rating_scores": ratings or out, "sentence_scores": scores}
+    has_word_means = find_table_file(tables, WORD_MEANS_TABLE).exists()
+    reading_tables = [
+        name for name in ("readings", "sessions") if not has_word_means or find_table_file(tables, name).exists()
+    ]
+    inputs, input_files = analyse.read_tables(
+        dict.fromkeys([*reading_tables, *([WORD_MEANS_TABLE] if has_word_means else []), "words"], tables)
+        | {"surprisal": scores, **(rating_folders if ratings else {})},
         {
-            **({} if ratings else held),
-            **dict.fromkeys(JUDGED_BY, tables),
+            **({} if ratings else rating_folders),
+            **dict.fromkeys(EXCLUSION_TABLES, tables),
             "noise_ceilings": ratings or out,
             "pairs": ratings or out,
         },
     )
-    results = analysis.align(inputs, analysis.AlignOptions(settings=settings, **parameters))
-    notes = analyse.noted(settings) | parameters
-    analyse.write_all(results, out, places, notes, parquet)
-    if len(results.get(CURVES, ())):
-        figure_style.save(surprisal_figures.smooth_figure(results[CURVES]), CURVES, pictures)
-        options.talk(f"{pictures / CURVES}.svg: curves of surprisal, as SVG and PNG")
-    _print(results, truth.ms_per_bit(table_file(tables, "sessions")))
+    results = analysis.align(inputs, analysis.AlignmentOptions(settings=settings, **parameters))
+    notes = analyse.describe_settings(settings) | parameters
+    analyse.write_tables(results, out, input_files, notes, parquet)
+    if len(results.get(SMOOTHS_TABLE, ())):
+        figure_style.save(surprisal_figures.smooth_figure(results[SMOOTHS_TABLE]), SMOOTHS_TABLE, figures_folder)
+        options.print_notice(f"{figures_folder / SMOOTHS_TABLE}.svg: curves of surprisal, as SVG and PNG")
+    _print_results(results, simulation_parameters.read_ms_per_bit(find_table_file(tables, "sessions")))
 
 
-def _print(results: Mapping[str, "pd.DataFrame"], simulated: "surprisal.Truth") -> None:
+def _print_results(results: Mapping[str, "pd.DataFrame"], simulated: "surprisal.SimulatedCosts") -> None:
     """Print what was found; language models that failed the self-test, and so were not fitted, are a `DataError`."""
     from gardenpath.analysis.reporting.wording import minimal_pairs, surprisal
     from gardenpath.study import DataError

@@ -14,33 +14,41 @@ if TYPE_CHECKING:
 
     from gardenpath.study import AnalysisSection
     from gardenpath.study.config import FiguresSection
-    from gardenpath.study.engines import Local, Ray
+    from gardenpath.study.executors import LocalExecutor, RayExecutor
 
-NEEDED = ("readings", "responses", "sessions", "items")
-OPTIONAL = ("demographics", "conditions", "words", "replacements")  # read where they are there
-DATA = ("readings", "responses")  # one of them is empty where people were only asked, or only read
-FILLED = (*DATA, "sessions", "items", "conditions", "words", "surprisal", "sentence_scores")  # tables that have rows
-TEXT = "results.md"
-FIGURES = "figures"
-MODELS = ("phenomenon_models", "factorial_models")
+REQUIRED_TABLES = ("readings", "responses", "sessions", "items")
+OPTIONAL_TABLES = ("demographics", "conditions", "words", "replacements")  # read where they are there
+OBSERVATION_TABLES = ("readings", "responses")  # one of them is empty where people were only asked, or only read
+NONEMPTY_TABLES = (
+    *OBSERVATION_TABLES,
+    "sessions",
+    "items",
+    "conditions",
+    "words",
+    "surprisal",
+    "sentence_scores",
+)  # tables that have rows
+RESULTS_FILE = "results.md"
+FIGURES_FOLDER = "figures"
+MODEL_TABLES = ("phenomenon_models", "factorial_models")
 
-study = click.option(
+study_option = click.option(
     "--study", "study_file", type=click.Path(path_type=Path), help="STUDY.toml whose [analysis] holds the settings."
 )
-min_rt = click.option("--min-rt", type=float, help="Shortest reading time kept, ms.  [default: 100]")
-max_rt = click.option("--max-rt", type=float, help="Longest reading time kept, ms.  [default: 3000]")
-engine = click.option("--engine", help="Program that fits the mixed models.  [default: glmm]")
+min_rt_option = click.option("--min-rt", type=float, help="Shortest reading time kept, ms.  [default: 100]")
+max_rt_option = click.option("--max-rt", type=float, help="Longest reading time kept, ms.  [default: 3000]")
+engine_option = click.option("--engine", help="Program that fits the mixed models.  [default: glmm]")
 
 
 @click.command("analyse")
 @click.argument("tables", type=click.Path(path_type=Path))
-@study
-@min_rt
-@max_rt
-@engine
+@study_option
+@min_rt_option
+@max_rt_option
+@engine_option
 @click.option("--figures/--no-figures", default=True, show_default=True, help="Draw the figures, as SVG and PNG.")
 @options.seed
-@options.workers
+@options.add_executor_options
 @options.out
 @options.parquet
 @options.force
@@ -52,7 +60,7 @@ def command(
     engine: str | None,
     figures: bool,
     seed: int | None,
-    workers: "Local | Ray | None",
+    workers: "LocalExecutor | RayExecutor | None",
     out: Path,
     parquet: bool,
     force: bool,
@@ -67,52 +75,57 @@ def command(
     from gardenpath import analysis
     from gardenpath.analysis.reporting import manuscript
     from gardenpath.study import AnalysisSection, load
-    from gardenpath.study.files import refuse_overwrite, versions, write_sidecar, write_text
-    from gardenpath.study.table_files import refuse_tables
+    from gardenpath.study.files import list_software_versions, refuse_overwrite, write_sidecar, write_text
+    from gardenpath.study.table_files import refuse_existing_tables
 
-    refuse_tables(out, "analyse", force)
-    refuse_overwrite([out / TEXT, *([out / FIGURES] if figures else [])], force)
-    study = load(study_file) if study_file else None
+    refuse_existing_tables(out, "analyse", force)
+    refuse_overwrite([out / RESULTS_FILE, *([out / FIGURES_FOLDER] if figures else [])], force)
+    config = load(study_file) if study_file else None
     if seed is None:
-        seed = study.seed if study else 1
-        options.talk(f"--seed {seed}")
-    settings = overridden(study.analysis if study else AnalysisSection(), min_rt=min_rt, max_rt=max_rt, engine=engine)
-    inputs, places = read_tables(dict.fromkeys(NEEDED, tables), dict.fromkeys(OPTIONAL, tables))
-    results = analysis.analyse(inputs, settings, seed=seed, workers=workers)
-    notes = noted(settings)
-    write_all(results, out, places, notes, parquet, seed)
-    write_text(
-        out / TEXT,
-        manuscript.ready_to_paste({**results, "sessions": inputs["sessions"]}, versions(), settings.smallest),
+        seed = config.seed if config else 1
+        options.print_notice(f"--seed {seed}")
+    settings = override_settings(
+        config.analysis if config else AnalysisSection(), min_rt=min_rt, max_rt=max_rt, engine=engine
     )
-    write_sidecar(out / TEXT, command=options.typed(), inputs=places, seed=seed, notes=notes)
-    options.talk(f"{out / TEXT}: methods and results to paste")
+    inputs, input_files = read_tables(dict.fromkeys(REQUIRED_TABLES, tables), dict.fromkeys(OPTIONAL_TABLES, tables))
+    results = analysis.analyse(inputs, settings, seed=seed, executor=workers)
+    notes = describe_settings(settings)
+    write_tables(results, out, input_files, notes, parquet, seed)
+    write_text(
+        out / RESULTS_FILE,
+        manuscript.ready_to_paste(
+            {**results, "sessions": inputs["sessions"]}, list_software_versions(), settings.smallest
+        ),
+    )
+    write_sidecar(out / RESULTS_FILE, command=options.format_command_line(), inputs=input_files, seed=seed, notes=notes)
+    options.print_notice(f"{out / RESULTS_FILE}: methods and results to paste")
     if figures:
-        draw(results, out / FIGURES, settings.figures)
-    _print(results)
+        draw_figures(results, out / FIGURES_FOLDER, settings.figures)
+    _print_results(results)
 
 
-def _print(results: Mapping[str, "pd.DataFrame"]) -> None:
+def _print_results(results: Mapping[str, "pd.DataFrame"]) -> None:
     """Print how many participants are excluded, where some are, and the effects, and say of which measure there are none."""
-    from gardenpath.analysis.prompts import rated_prompts
+    from gardenpath.analysis.prompts import list_rated_prompts
     from gardenpath.analysis.reporting.wording import effects as words
     from gardenpath.analysis.reporting.wording import factors, participation
 
     if results["participants"]["excluded"].notna().any():
         click.echo(participation.participants_excluded(results["participants"]))
     effects = results["phenomenon_models"]
-    for measure, rows, what in (
+    for measure, rows, description in (
         ("z", results["rating_scores"], "ratings"),
         ("log_rt", results["region_times"], "critical regions read"),
     ):
         if not len(rows):
-            options.talk(f"the tables have no {what} of target trials, so there are no models of them")
-        elif not any((results[name]["measure"] == measure).any() for name in MODELS if name in results):
-            options.talk(
-                f"no models of {what}: no paradigm has the two conditions grammatical and ungrammatical, or factors stated in "
+            options.print_notice(f"the tables have no {description} of target trials, so there are no models of them")
+        elif not any((results[name]["measure"] == measure).any() for name in MODEL_TABLES if name in results):
+            options.print_notice(
+                f"no models of {description}: no paradigm has the two conditions grammatical and ungrammatical, or "
+                "factors stated in "
                 "the table conditions"
             )
-    for measure, prompts in (("z", rated_prompts(results)), ("log_rt", ())):
+    for measure, prompts in (("z", list_rated_prompts(results)), ("log_rt", ())):
         for sentence in words.effects(effects, measure, prompts):
             click.echo(sentence)
     if "factorial_models" in results:
@@ -120,7 +133,7 @@ def _print(results: Mapping[str, "pd.DataFrame"]) -> None:
             click.echo(sentence)
 
 
-def draw(results: Mapping[str, "pd.DataFrame"], folder: Path, figures: "FiguresSection") -> None:
+def draw_figures(results: Mapping[str, "pd.DataFrame"], folder: Path, figures: "FiguresSection") -> None:
     """Write each figure as SVG and as PNG."""
     from gardenpath.analysis.reporting.figures import catalogue, figure_style
 
@@ -128,43 +141,47 @@ def draw(results: Mapping[str, "pd.DataFrame"], folder: Path, figures: "FiguresS
     for name, figure in catalogue.result_figures(results, figures):
         figure_style.save(figure, name, folder)
         count += 1
-    options.talk(f"{folder}: {count} figures, as SVG and PNG")
+    options.print_notice(f"{folder}: {count} figures, as SVG and PNG")
 
 
-def overridden(settings: "AnalysisSection", **options: object) -> "AnalysisSection":
+def override_settings(settings: "AnalysisSection", **options: object) -> "AnalysisSection":
     """Return a study's settings with those that were given on the command line."""
     return replace(settings, **{name: value for name, value in options.items() if value is not None})  # type: ignore[arg-type]
 
 
-def noted(settings: "AnalysisSection") -> dict[str, object]:
+def describe_settings(settings: "AnalysisSection") -> dict[str, object]:
     """Return what sidecars say of the settings: all but how figures look."""
     return {name: value for name, value in asdict(settings).items() if name != "figures"}
 
 
 def read_tables(
-    needed: Mapping[str, Path], optional: Mapping[str, Path]
+    required: Mapping[str, Path], optional: Mapping[str, Path]
 ) -> tuple[dict[str, "pd.DataFrame"], list[Path]]:
     """Return tables by name, each from its folder, with their files; of those that need not be there, those that are."""
     from gardenpath.study import TABLES, DataError, read
-    from gardenpath.study.table_files import table_file
+    from gardenpath.study.table_files import find_table_file
 
-    files = {name: table_file(folder, name) for name, folder in needed.items()}
+    files = {name: find_table_file(folder, name) for name, folder in required.items()}
     files |= {
         name: path
         for name, folder in optional.items()
-        if folder.is_dir() and (path := table_file(folder, name)).exists()
+        if folder.is_dir() and (path := find_table_file(folder, name)).exists()
     }
-    read_ones = {name: read(path, name) for name, path in files.items()}
-    empty = [name for name, table in read_ones.items() if table.empty]
-    lacking = FILLED if {*DATA} <= {*empty} else tuple(name for name in FILLED if name not in DATA)
+    tables = {name: read(path, name) for name, path in files.items()}
+    empty = [name for name, table in tables.items() if table.empty]
+    nonempty = (
+        NONEMPTY_TABLES
+        if {*OBSERVATION_TABLES} <= {*empty}
+        else tuple(name for name in NONEMPTY_TABLES if name not in OBSERVATION_TABLES)
+    )
     if faults := [
-        f"{files[name]}: no rows; expected at least one ({TABLES[name].row})" for name in empty if name in lacking
+        f"{files[name]}: no rows; expected at least one ({TABLES[name].row})" for name in empty if name in nonempty
     ]:
         raise DataError(faults)
-    return read_ones, list(files.values())
+    return tables, list(files.values())
 
 
-def write_all(
+def write_tables(
     results: Mapping[str, "pd.DataFrame"],
     out: Path,
     inputs: list[Path],
@@ -176,5 +193,14 @@ def write_all(
     from gardenpath.study import write
 
     for name, frame in results.items():
-        path = write(frame, name, out, command=options.typed(), inputs=inputs, seed=seed, notes=notes, parquet=parquet)
-        options.talk(f"{path}: {len(frame)} rows")
+        path = write(
+            frame,
+            name,
+            out,
+            command=options.format_command_line(),
+            inputs=inputs,
+            seed=seed,
+            notes=notes,
+            parquet=parquet,
+        )
+        options.print_notice(f"{path}: {len(frame)} rows")

@@ -12,7 +12,7 @@ from . import options
 @click.option("--to", "target", type=click.Path(path_type=Path), help="New folder of the backup.")
 @click.option("--restore", "backup", type=click.Path(path_type=Path), help="Backup to restore to an empty database.")
 @options.database
-@options.data
+@options.data_folder
 def command(study_file: Path, target: Path | None, backup: Path | None, database: str | None, out: Path | None) -> None:
     """Copy the data of STUDY.toml, with the key of ids, while the study runs; the copy is read back and compared.
 
@@ -27,14 +27,16 @@ def command(study_file: Path, target: Path | None, backup: Path | None, database
     from gardenpath.experiment.server import backup as backups
 
     folder = out or study.load(study_file).folder / "data"
-    url, key = database or f"sqlite:///{folder / backups.DATABASE}", folder / backups.KEY
+    url, key = database or f"sqlite:///{folder / backups.DATABASE_FILENAME}", folder / backups.KEY_FILENAME
     if target is not None:
-        rows = backups.back_up(url, key, target)
-        done, where = "backed up, and read back without a difference", target
+        rows = backups.create_backup(url, key, target)
+        outcome, location = "backed up, and read back without a difference", target
     else:
         assert backup is not None
         folder.mkdir(parents=True, exist_ok=True)
-        rows = backups.restore(backup, url, key)
-        done, where = "restored", Path("the database given") if database else folder
-    said = f"{options.count(rows['sessions'], 'session')} with {options.count(rows['events'], 'event')}"
-    click.echo(f"{where}: {said} {done}")
+        rows = backups.restore_backup(backup, url, key)
+        outcome, location = "restored", Path("the database given") if database else folder
+    summary = (
+        f"{options.format_count(rows['sessions'], 'session')} with {options.format_count(rows['events'], 'event')}"
+    )
+    click.echo(f"{location}: {summary} {outcome}")

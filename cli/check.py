@@ -13,7 +13,7 @@ from . import options
 
 if TYPE_CHECKING:
     from gardenpath.stimuli import Finding
-    from gardenpath.stimuli.findings import Summary
+    from gardenpath.stimuli.findings import FindingSummary
 
 
 @click.command("check")
@@ -49,69 +49,79 @@ def command(
     with their reason and is no error. docs/messages.md says why each rule is there, and what to do.
     """
     from gardenpath import stimuli, study
-    from gardenpath.stimuli.findings import collapse, summary
-    from gardenpath.stimuli.norms import said_of
+    from gardenpath.stimuli.findings import collapse_findings, summarise_findings
+    from gardenpath.stimuli.norms import describe_words_not_found
 
     gc.disable()  # little that is read or found refers to itself, and looking for what does takes a tenth of the time
     context.call_on_close(gc.enable)
     paths, norms, effects = list(materials), {}, {}
     if len(paths) == 1 and paths[0].suffix == ".toml":
-        plan = study.load(paths[0])
-        paths, language, effects = plan.paths(), language or plan.language, plan.simulate
-        mapping = mapping or plan.mapping_path()
-        norms = stimuli.read_norms(plan.materials.norms, plan.folder)
-    norms |= stimuli.read_norms(options.norms(norm))
+        config = study.load(paths[0])
+        paths, language, effects = config.list_material_paths(), language or config.language, config.simulate
+        mapping = mapping or config.resolve_mapping_path()
+        norms = stimuli.read_norms(config.materials.norms, config.folder)
+    norms |= stimuli.read_norms(options.parse_norms(norm))
     read, unreadable = stimuli.examine(*paths, format=format_, language=language, mapping=mapping)
     findings = [*unreadable, *stimuli.check(read, rules=rules, norms=norms)]
-    summaries = summary(read, findings)
+    summaries = summarise_findings(read, findings)
     # Tables need pandas, whose import alone takes a quarter of a second and 40 MB: without norms there is none to make.
-    absent = stimuli.words_not_found(read, [f"{name}:sentence" for name in norms], norms) if norms else None
+    missing_words = (
+        stimuli.compute_words_not_found(read, [f"{name}:sentence" for name in norms], norms) if norms else None
+    )
     if as_json:
-        balance = json.loads(stimuli.balance_table(read, norms).to_json(orient="records"))
+        balance = json.loads(stimuli.compute_balance(read, norms).to_json(orient="records"))
         parts = {
             "findings": [dataclasses.asdict(finding) for finding in findings],
             "summary": [dataclasses.asdict(line) for line in summaries],
             "balance": balance,
-            **({"words_not_found": json.loads(absent.to_json(orient="records"))} if absent is not None else {}),
+            **(
+                {"words_not_found": json.loads(missing_words.to_json(orient="records"))}
+                if missing_words is not None
+                else {}
+            ),
         }
         click.echo(json.dumps(parts, ensure_ascii=False, indent=1))
     else:
         if findings:
-            click.echo(_listing(collapse(findings, None if everything else 3)) + "\n")
-        click.echo(_totals(summaries))
+            click.echo(_format_findings(collapse_findings(findings, None if everything else 3)) + "\n")
+        click.echo(_format_totals(summaries))
     sentences = sum(len(item.sentences) for item in read.items)
     counts = {name: sum(f.severity == name for f in findings) for name in ("error", "warning", "note", "waived")}
     totals = [f"{n} {name}{'s' if n != 1 and name != 'waived' else ''}" for name, n in counts.items()]
-    options.talk(
+    options.print_notice(
         f"{len(read.paradigms)} paradigms, {len(read.items)} items, {sentences} sentences: {', '.join(totals)}"
     )
-    for sentence in said_of(absent, norms) if absent is not None else ():
-        options.talk(sentence)
+    for sentence in describe_words_not_found(missing_words, norms) if missing_words is not None else ():
+        options.print_notice(sentence)
     if effects and not unreadable:
-        from gardenpath.experiment.factor_effects import by_condition
+        from gardenpath.experiment.simulation.factor_effects import sum_effects_by_condition
 
-        by_condition(effects, read.paradigms, [])  # raises for those of factors that the materials do not have
+        sum_effects_by_condition(
+            effects, read.paradigms, []
+        )  # raises for those of factors that the materials do not have
     context.exit(1 if counts["error"] else 0)
 
 
-def _listing(groups: "Sequence[tuple[Sequence[Finding], int]]") -> str:
+def _format_findings(groups: "Sequence[tuple[Sequence[Finding], int]]") -> str:
     """Return findings as lines: severity, rule, place, item, message."""
     rows = [["severity", "rule", "place", "item", "message"]]
-    for findings, more in groups:
+    for findings, hidden_count in groups:
         for f in findings:
             item = " ".join(filter(None, (f.item, f.condition and f"({f.condition})"))) or f.paradigm
             message = f"{f.message} (waived: {f.waiver})" if f.waiver else f.message
             rows.append([f.severity, f.rule, f"{f.file}:{f.line}", item, message])
-        if more:
+        if hidden_count:
             first = findings[0]
-            rows.append([first.severity, first.rule, "", first.paradigm, f"... and {more} more (--all shows them)"])
-    return options.aligned(rows)
+            rows.append(
+                [first.severity, first.rule, "", first.paradigm, f"... and {hidden_count} more (--all shows them)"]
+            )
+    return options.format_columns(rows)
 
 
-def _totals(summary: "Sequence[Summary]") -> str:
+def _format_totals(summary: "Sequence[FindingSummary]") -> str:
     """Return the summary as lines, with a last one that adds them up."""
     columns = ["items", "errors", "warnings", "notes", "waived"]
     counts = [[getattr(line, column) for column in columns] for line in summary]
     rows = [[line.paradigm or "(not read)", *map(str, row)] for line, row in zip(summary, counts, strict=True)]
     total = ["total", *(str(sum(column)) for column in zip(*counts, strict=True))]
-    return options.aligned([["paradigm", *columns], *rows, total], numbers=True)
+    return options.format_columns([["paradigm", *columns], *rows, total], numbers=True)

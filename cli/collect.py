@@ -5,20 +5,23 @@ from pathlib import Path
 
 import click
 
-from . import options, truth
+from . import options, simulation_parameters
 
 
-def platforms() -> list[str]:
+def list_import_platforms() -> list[str]:
     """Return the platforms whose data can be read."""
-    from gardenpath.experiment.platforms import importing
+    from gardenpath.experiment.platforms import platform_import
 
-    return [platform.NAME for platform in importing.PLATFORMS]
+    return [platform.NAME for platform in platform_import.PLATFORMS]
 
 
 @click.command("collect")
 @click.argument("data", nargs=-1, required=True)
 @click.option(
-    "--from", "platform", type=options.OneOf(platforms), help="Where the data come from [default: gardenpath]."
+    "--from",
+    "platform",
+    type=options.LazyChoice(list_import_platforms),
+    help="Where the data come from [default: gardenpath].",
 )
 @click.option("--mapping", type=click.Path(path_type=Path), help="What the columns of the files are (TOML).")
 @click.option(
@@ -69,10 +72,10 @@ def command(
     --prolific is given once, or once for each DATA in their order.
     """
     from gardenpath import study
-    from gardenpath.experiment import pseudonyms
-    from gardenpath.experiment.collect_data import Origin, collect_parts
-    from gardenpath.experiment.platforms import collecting, importing
-    from gardenpath.study.list_coverage import covered
+    from gardenpath.experiment.collection.data_collection import CollectOptions, collect_table_parts
+    from gardenpath.experiment.platforms import platform_collection, platform_import
+    from gardenpath.experiment.sessions import pseudonyms
+    from gardenpath.study.judgment_coverage import describe_judgment_counts
 
     if platform == "table" and mapping is None:
         raise click.UsageError("--from table needs --mapping FILE.toml: the mapping names the table's columns")
@@ -82,12 +85,14 @@ def command(
         raise click.UsageError(
             "--previews applies to gardenpath's own data; those of another platform have no previews"
         )
-    keys = {file for one in data if platform and (file := collecting.key_file(one, platform, key, keep_ids))}
-    earlier = [study.files.read_sidecar(out / f"sessions.{suffix}") for suffix in ("csv", "parquet")]
-    if any("key_sha256" in sidecar for sidecar in earlier):
+    keys = {
+        file for one in data if platform and (file := platform_collection.find_key_file(one, platform, key, keep_ids))
+    }
+    earlier_sidecars = [study.files.read_sidecar(out / f"sessions.{suffix}") for suffix in ("csv", "parquet")]
+    if any("key_sha256" in sidecar for sidecar in earlier_sidecars):
         for file in keys:
-            pseudonyms.known_key(file, f"the tables of {out}")
-    origin = Origin(
+            pseudonyms.load_existing_key(file, f"the tables of {out}")
+    origin = CollectOptions(
         previews=previews,
         platform=platform,
         mapping=mapping,
@@ -95,20 +100,24 @@ def command(
         prolific=prolific or None,
         key=key,
         keep_ids=keep_ids,
-        barred=barred,
+        excluded_participants=barred,
     )
-    parts = collect_parts(data, origin)
+    parts = collect_table_parts(data, origin)
     sources = (*(map(Path, data) if platform else ()), mapping, materials, *prolific)
     inputs = [path for path in sources if path is not None and path.is_file()]
     # Files of a folder are not named: their names may be participants' ids.
-    notes = {"data_sha256": _one([importing.fingerprint(one) for one in data])} if platform else truth.of_sessions(data)
+    notes = (
+        {"data_sha256": _unwrap_single([platform_import.compute_fingerprint(one) for one in data])}
+        if platform
+        else simulation_parameters.read_shared_parameters(data)
+    )
     first = next(parts)  # by which the key of ids is there, where there is none yet
-    if made := [study.files.sha256(file) for file in sorted(keys) if file.exists()]:
-        notes["key_sha256"] = _one(made)
+    if key_hashes := [study.files.hash_file(file) for file in sorted(keys) if file.exists()]:
+        notes["key_sha256"] = _unwrap_single(key_hashes)
     written = study.table_files.write_parts(
         chain([first], parts),
         out,
-        command=options.typed(),
+        command=options.format_command_line(),
         inputs=inputs,
         notes=notes,
         parquet=parquet,
@@ -118,12 +127,14 @@ def command(
     for path, rows in written.items():
         click.echo(f"{path}: {rows} rows")
     if barred:
-        marked = study.read(out, "sessions")["excluded"].fillna("").str.startswith("took part in ")
-        options.talk(f"{options.count(int(marked.sum()), 'session')} of barred participants marked as not counting")
+        is_previous = study.read(out, "sessions")["excluded"].fillna("").str.startswith("took part in ")
+        options.print_notice(
+            f"{options.format_count(int(is_previous.sum()), 'session')} of barred participants marked as not counting"
+        )
     if any(path.stem == "coverage" for path in written):
-        options.talk(covered(study.read(out, "coverage")))
+        options.print_notice(describe_judgment_counts(study.read(out, "coverage")))
 
 
-def _one(values: list[str]) -> str | list[str]:
+def _unwrap_single(values: list[str]) -> str | list[str]:
     """Return the one value of a collection, or those of several."""
     return values[0] if len(values) == 1 else values

@@ -33,10 +33,14 @@ def command(
     materials = stimuli.read(source, format=from_, language=language, mapping=mapping, skip_bad=skip_bad)
     lost = stimuli.write(materials, target, format=to)
     study.files.write_sidecar(
-        target, command=options.typed(), inputs=[source, *filter(None, [mapping])], notes={"not held": lost}
+        target,
+        command=options.format_command_line(),
+        inputs=[source, *filter(None, [mapping])],
+        notes={"not held": lost},
     )
-    options.talk(
-        f"{target}: {options.count(len(materials.items), 'item')} of {options.count(len(materials.paradigms), 'paradigm')}"
+    options.print_notice(
+        f"{target}: {options.format_count(len(materials.items), 'item')} of "
+        f"{options.format_count(len(materials.paradigms), 'paradigm')}"
     )
-    for what in lost:
-        options.talk(f"not held by this format: {what}")
+    for loss in lost:
+        options.print_notice(f"not held by this format: {loss}")

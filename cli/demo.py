@@ -11,9 +11,9 @@ from pathlib import Path
 
 import click
 
-from . import options, truth
+from . import options, simulation_parameters
 
-STUDY = "minimal-pairs"
+EXAMPLE_STUDY = "minimal-pairs"
 MS_PER_BIT = 1.0  # the pocket model gives words it does not know a hundred bits, so more would drown all else
 
 
@@ -35,21 +35,21 @@ def command(out: Path, robots: int, seed: int, force: bool) -> None:
     study.files.refuse_overwrite([out], force)
     if out.exists():
         _remove_demo(out)
-    with as_file(files("gardenpath.examples") / STUDY) as example:
+    with as_file(files("gardenpath.examples") / EXAMPLE_STUDY) as example:
         shutil.copytree(example, out)
-    folder = Folder(out)
-    scoring = folder.begin("score", "items.csv", "--model", "pocket", "-o", "scores")  # beside the next three
-    folder.step("check", "items.csv", "--rules", "blimp-nl")
-    folder.step("convert", "items.csv", "items.jsonl")
-    folder.step("design", "study.toml")
-    folder.end(scoring)
-    with folder.serving() as address:
-        _participants(out, address, robots, seed)
-    folder.step("collect", "data", "-o", "tables")
-    folder.step("analyse", "tables", "--study", "study.toml", "-o", "results")
-    folder.step("evaluate", "items.csv", "--model", "pocket", "--scores", "scores", "-o", "results")
-    folder.step("align", "tables", "scores", "--study", "study.toml", "-o", "results")
-    folder.step("report", "study.toml", "-o", "report.html")
+    folder = DemoFolder(out)
+    scoring = folder.start_command("score", "items.csv", "--model", "pocket", "-o", "scores")  # beside the next three
+    folder.run_command("check", "items.csv", "--rules", "blimp-nl")
+    folder.run_command("convert", "items.csv", "items.jsonl")
+    folder.run_command("design", "study.toml")
+    folder.wait_for_command(scoring)
+    with folder.serve_study() as address:
+        _run_robots(out, address, robots, seed)
+    folder.run_command("collect", "data", "-o", "tables")
+    folder.run_command("analyse", "tables", "--study", "study.toml", "-o", "results")
+    folder.run_command("evaluate", "items.csv", "--model", "pocket", "--scores", "scores", "-o", "results")
+    folder.run_command("align", "tables", "scores", "--study", "study.toml", "-o", "results")
+    folder.run_command("report", "study.toml", "-o", "report.html")
     click.echo(
         f"\nDone. Look at {out / 'report.html'} in a browser: what was run, ratings, reading times, surprisal, accuracy.\n"
         f"Every number in it stands in a table under {out / 'tables'}, {out / 'scores'} or {out / 'results'}.\n"
@@ -67,32 +67,32 @@ def _remove_demo(out: Path) -> None:
     shutil.rmtree(out)
 
 
-class Folder:
+class DemoFolder:
     """The demo's folder, in which commands run as they would when typed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def begin(self, *words: str) -> "subprocess.Popen[str]":
+    def start_command(self, *arguments: str) -> "subprocess.Popen[str]":
         """Start a command and show it."""
-        click.secho(f"\n$ gardenpath {' '.join(words)}", bold=True)
-        call = [sys.executable, "-m", "gardenpath.cli.main", *words]
-        piped = subprocess.PIPE if words[0] == "serve" else None
+        click.secho(f"\n$ gardenpath {' '.join(arguments)}", bold=True)
+        call = [sys.executable, "-m", "gardenpath.cli.main", *arguments]
+        piped = subprocess.PIPE if arguments[0] == "serve" else None
         return subprocess.Popen(call, cwd=self.path, stdout=piped, text=True)
 
-    def end(self, process: "subprocess.Popen[str]") -> None:
+    def wait_for_command(self, process: "subprocess.Popen[str]") -> None:
         """Wait for a command; a failure ends the demo with its exit code."""
         if process.wait():
             click.get_current_context().exit(process.returncode)
 
-    def step(self, *words: str) -> None:
+    def run_command(self, *arguments: str) -> None:
         """Run a command to its end."""
-        self.end(self.begin(*words))
+        self.wait_for_command(self.start_command(*arguments))
 
     @contextmanager
-    def serving(self) -> Iterator[str]:
+    def serve_study(self) -> Iterator[str]:
         """Serve the study on a free port while the block runs, and give its address."""
-        server = self.begin("serve", "study.toml", "--port", "0")
+        server = self.start_command("serve", "study.toml", "--port", "0")
         try:
             assert server.stdout is not None
             for line in server.stdout:
@@ -101,28 +101,30 @@ class Folder:
                     yield match.group()
                     break
             else:
-                self.end(server)
+                self.wait_for_command(server)
         finally:
             server.terminate()
             server.wait()
 
 
-def _participants(out: Path, address: str, robots: int, seed: int) -> None:
+def _run_robots(out: Path, address: str, robots: int, seed: int) -> None:
     """Let robots take the study over HTTP, and one in Chromium where there is one; note what is true of them."""
     from concurrent.futures import ThreadPoolExecutor
 
     from gardenpath import experiment, study
     from gardenpath.experiment.server import routes
 
-    key = routes.preview_key(routes.known_key(out / "data" / "participant.key"))
+    key = routes.compute_preview_key(routes.load_existing_key(out / "data" / "participant.key"))
     scores = study.read(out / "scores", "surprisal")
     effects = experiment.Effects(terms=study.load(out).simulate, ms_per_bit=(MS_PER_BIT,))
-    machine = experiment.robot(experiment.read_versions(out / "versions"), seed=seed, effects=effects, surprisal=scores)
+    robot = experiment.create_robot(
+        experiment.read_list_files(out / "versions"), seed=seed, effects=effects, surprisal=scores
+    )
     chromium = experiment.find_chromium() if _has_playwright() else None
-    with ThreadPoolExecutor(1) as beside, options.progress(f"{robots} robots over HTTP", robots) as move:
-        at_page = chromium and beside.submit(
-            experiment.take_in_browser,
-            machine,
+    with ThreadPoolExecutor(1) as executor, options.show_progress(f"{robots} robots over HTTP", robots) as move:
+        browser_session = chromium and executor.submit(
+            experiment.run_session_in_browser,
+            robot,
             address,
             "robot-at-the-page",
             key=key,
@@ -131,11 +133,11 @@ def _participants(out: Path, address: str, robots: int, seed: int) -> None:
             pictures=out / "pictures",
         )
         for n in range(robots):
-            experiment.take(machine, experiment.HttpTransport(address, key), f"robot-{n + 1:03}")
+            experiment.run_robot_session(robot, experiment.HttpTransport(address, key), f"robot-{n + 1:03}")
             move(n + 1, robots)
-    truth.note(out / "data", effects, scores, participants=robots, inputs=[], seed=seed)
-    if at_page:
-        at_page.result()
+    simulation_parameters.write_parameters(out / "data", effects, scores, participants=robots, inputs=[], seed=seed)
+    if browser_session:
+        browser_session.result()
         click.echo(f"one more session in Chromium, key by key; its pages: {out / 'pictures'}")
     else:
         click.echo("no session in a browser: Chromium or playwright is not installed; all else is the same")

@@ -15,22 +15,22 @@ from . import options
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gardenpath.stimuli import Trial, Version
+    from gardenpath.stimuli import Trial, TrialList
     from gardenpath.study import Study
 
 STANDARD_MINUTES = 15.0  # of the standard consent texts
-METHODS = {
+ORDERING_METHODS = {
     "fixed": "from nothing: trials stand as in the files of materials, those of attention first",
     "exact": "exactly: each valid order is equally likely",
     "rejection": "exactly, by rejection: each valid order is equally likely",
     "approximate": "approximately, by exchanges: there are too many to count, and valid ones are too rare to be met by chance",
 }
-MINUTES = re.compile(
+MINUTES_PATTERN = re.compile(
     r"(?:(\d+)\s*(?:-|–|to|bis|tot|ile|或|至|〜|～|إلى|עד)\s*)?(\d+)\s*(?:min|dk|dakika|分|دقيق|דק)", re.IGNORECASE
 )
 
 
-FEW, ONE_SIDED = 8, 0.75  # questions of a version, of which one answer may be right to so many
+MIN_QUESTIONS, MAX_ANSWER_SHARE = 8, 0.75  # questions of a version, of which one answer may be right to so many
 
 
 @click.command("design")
@@ -68,35 +68,41 @@ def command(
     from gardenpath import experiment, stimuli, study
     from gardenpath.analysis.reporting.figures import figure_style, matching_figures
     from gardenpath.analysis.reporting.wording import matching as wording
-    from gardenpath.experiment import factor_effects, line_breaks
-    from gardenpath.experiment.script import untranslated
-    from gardenpath.stimuli.norms import said_of
+    from gardenpath.experiment.scripts.list_files import find_unevenly_broken_items
+    from gardenpath.experiment.scripts.script import list_untranslated_texts
+    from gardenpath.experiment.simulation import factor_effects
+    from gardenpath.stimuli.norms import describe_words_not_found
 
-    plan = study.load(study_file)
+    config = study.load(study_file)
     if skip_bad:
-        plan = replace(plan, materials=replace(plan.materials, skip_bad=True))
-    files = experiment.version_files(plan)
+        config = replace(config, materials=replace(config.materials, skip_bad=True))
+    files = experiment.build_list_files(config)
     if not despite_errors:
-        _refuse_errors(plan)
+        _refuse_errors(config)
     paradigms = {paradigm.id: paradigm for file in files for paradigm in file.paradigms}
-    factor_effects.by_condition(plan.simulate, paradigms.values(), [t for file in files for t in file.version.trials])
-    if promised := _promised_otherwise(plan):
-        options.talk(promised)
-    if english := untranslated(plan):
-        named = ", ".join(english[:6]) + (f" and {len(english) - 6} more" if len(english) > 6 else "")
-        options.talk(
-            f"{plan.folder / plan.procedure.texts}: {options.count(len(english), 'text')} still in English: {named}"
+    factor_effects.sum_effects_by_condition(
+        config.simulate, paradigms.values(), [t for file in files for t in file.version.trials]
+    )
+    if minutes_warning := _compare_promised_minutes(config):
+        options.print_notice(minutes_warning)
+    if untranslated_texts := list_untranslated_texts(config):
+        named = ", ".join(untranslated_texts[:6]) + (
+            f" and {len(untranslated_texts) - 6} more" if len(untranslated_texts) > 6 else ""
         )
-    tables_of_words = [plan.folder / section.file for section in plan.materials.norms.values()]
+        options.print_notice(
+            f"{config.folder / config.procedure.texts}: {options.format_count(len(untranslated_texts), 'text')} "
+            f"still in English: {named}"
+        )
+    word_tables = [config.folder / section.file for section in config.materials.norms.values()]
     inputs = [
         study_file,
-        *plan.paths(),
-        *tables_of_words,
-        *filter(None, [plan.mapping_path()]),
-        *([plan.folder / plan.procedure.texts] if plan.procedure.texts else []),
+        *config.list_material_paths(),
+        *word_tables,
+        *filter(None, [config.resolve_mapping_path()]),
+        *([config.folder / config.procedure.texts] if config.procedure.texts else []),
     ]
-    folder = out or plan.folder / "versions"
-    dealt = [file.version for file in files]
+    folder = out or config.folder / "versions"
+    trial_lists = [file.version for file in files]
     names = {
         screen.name
         for file in files
@@ -104,224 +110,254 @@ def command(
         for screen in step.screens
         if screen.task == "question"
     }
-    questions = stimuli.questions_of(dealt, names)
-    lists = stimuli.lists_of(dealt)
-    readers = len(lists.groupby(["experiment", "list"])) or participants
-    tables = {"design_balance": stimuli.balance_of(dealt), "exposures": stimuli.exposures(dealt, readers)}
-    if len(lists):
-        tables["design_lists"] = lists
+    questions = stimuli.compute_design_questions(trial_lists, names)
+    short_lists = stimuli.build_design_lists_table(trial_lists)
+    participant_count = len(short_lists.groupby(["experiment", "list"])) or participants
+    tables = {
+        "design_balance": stimuli.compute_design_balance(trial_lists),
+        "exposures": stimuli.compute_exposures(trial_lists, participant_count),
+    }
+    if len(short_lists):
+        tables["design_lists"] = short_lists
     if len(questions):
         tables["design_questions"] = questions
-    norms = stimuli.read_norms(plan.materials.norms, plan.folder)
-    matching = stimuli.versions_matching(dealt, norms)
+    norms = stimuli.read_norms(config.materials.norms, config.folder)
+    matching = stimuli.compute_design_matching(trial_lists, norms)
     if len(matching):
         tables["matching"] = matching
     study.files.refuse_overwrite(
         [folder / name for name in [*(f"{f.name}.json" for f in files), *map("{}.csv".format, tables)]], force
     )
-    apart = plan.design.lists.apart if plan.design.lists else ""
+    separation = config.design.lists.apart if config.design.lists else ""
     for file in files:
         path = file.write(folder)
-        study.files.write_sidecar(path, command=options.typed(), inputs=inputs, seed=plan.seed)
-        click.echo(f"{path}: {_lists(file.version, apart) if file.version.lists else _summary(file.version, names)}")
+        study.files.write_sidecar(path, command=options.format_command_line(), inputs=inputs, seed=config.seed)
+        short = file.version.short_lists
+        summary = _summarise_short_lists(file.version, separation) if short else _summarise_list(file.version, names)
+        click.echo(f"{path}: {summary}")
     for name, table in tables.items():
-        study.write(table, name, folder, command=options.typed(), inputs=inputs, seed=plan.seed)
+        study.write(table, name, folder, command=options.format_command_line(), inputs=inputs, seed=config.seed)
     if len(matching) and matching["d"].notna().any():
         figure_style.save(matching_figures.matching_figure(matching), "matching", folder / "figures")
-    if len(questions) and any(_depends(trial, names) for version in dealt for trial in version.trials):
-        click.echo(f"right answers depend on the condition:\n{_answers(questions)}")
-    absent = stimuli.words_not_found(stimuli.read_study(plan), [f"{name}:sentence" for name in norms], norms)
-    for sentence in (*wording.designed(matching), *said_of(absent, norms)):
-        options.talk(sentence)
-    for fault in filter(None, (_too_few_questions(plan, questions), _one_sided(questions))):
-        options.talk(fault)
-    width = plan.procedure.line_width
-    if broken := line_breaks.unevenly_broken(files, width):
-        named = ", ".join(broken[:6]) + (f" and {len(broken) - 6} more" if len(broken) > 6 else "")
-        options.talk(
-            f"{options.count(len(broken), 'item')} of more than {width} letters a line are broken before different words in their "
+    if len(questions) and any(
+        _has_condition_dependent_answer(trial, names) for trial_list in trial_lists for trial in trial_list.trials
+    ):
+        click.echo(f"right answers depend on the condition:\n{_format_answer_counts(questions)}")
+    missing_words = stimuli.compute_words_not_found(
+        stimuli.read_study(config), [f"{name}:sentence" for name in norms], norms
+    )
+    for sentence in (*wording.designed(matching), *describe_words_not_found(missing_words, norms)):
+        options.print_notice(sentence)
+    for fault in filter(None, (_check_question_count(config, questions), _check_answer_balance(questions))):
+        options.print_notice(fault)
+    width = config.procedure.line_width
+    if broken_items := find_unevenly_broken_items(files, width):
+        named = ", ".join(broken_items[:6]) + (f" and {len(broken_items) - 6} more" if len(broken_items) > 6 else "")
+        options.print_notice(
+            f"{options.format_count(len(broken_items), 'item')} of more than {width} letters a line are broken "
+            "before different words in their "
             f"conditions: {named}; expected sentences on one line (procedure.display.width, min_size, device.min_width)"
         )
     exposures = tables["exposures"]
-    dealt_ones = exposures[~exposures["paradigm"].isin(["practice", "attention"])]
-    for condition, counts in () if len(lists) else dealt_ones.groupby("condition")["readers"]:
-        options.talk(f"at {participants} participants, a sentence in condition {condition} has {_span(counts)} readers")
-    if plan.design.unequal_experiments:
-        options.talk(f"paradigms: {_sizes(dealt)}")
-    for uneven in _uneven_fillers(dealt, plan.design.filler_ratio):
-        options.talk(uneven)
-    for how in (*_in_turn(dealt[0]), *_drawn(dealt)):
-        options.talk(how)
-    options.talk(
-        f"{len(files)} versions; each session's order is drawn from seed {plan.seed}, its version and its place"
+    study_exposures = exposures[~exposures["paradigm"].isin(["practice", "attention"])]
+    for condition, counts in () if len(short_lists) else study_exposures.groupby("condition")["readers"]:
+        options.print_notice(
+            f"at {participants} participants, a sentence in condition {condition} has {_format_range(counts)} readers"
+        )
+    if config.design.unequal_experiments:
+        options.print_notice(f"paradigms: {_format_experiment_sizes(trial_lists)}")
+    for filler_warning in _describe_uneven_fillers(trial_lists, config.design.filler_ratio):
+        options.print_notice(filler_warning)
+    for order_text in (*_describe_alternating_orders(trial_lists[0]), *_describe_order_sampling(trial_lists)):
+        options.print_notice(order_text)
+    options.print_notice(
+        f"{len(files)} versions; each session's order is drawn from seed {config.seed}, its version and its place"
     )
 
 
-def _uneven_fillers(versions: "list[Version]", ratio: Mapping[str, int]) -> Iterator[str]:
+def _describe_uneven_fillers(trial_lists: "list[TrialList]", ratio: Mapping[str, int]) -> Iterator[str]:
     """Yield which fillers are not shown in each condition by its share, since versions do not go round their conditions."""
-    shown = [(v, t) for v in versions for t in v.trials if t.role == "filler"]
-    number = Counter((v.experiment, *v.levels.values()) for v in versions)
-    each = min(number.values())
-    for paradigm in sorted({t.item.paradigm for _, t in shown}):
-        conditions = {t.condition for _, t in shown if t.item.paradigm == paradigm}
-        if each % (total := sum(ratio.values()) or len(conditions)):
-            times = Counter((v.experiment, t.item.id, t.condition) for v, t in shown if t.item.paradigm == paradigm)
+    filler_trials = [(v, t) for v in trial_lists for t in v.trials if t.role == "filler"]
+    list_counts = Counter((v.experiment, *v.levels.values()) for v in trial_lists)
+    fewest_lists = min(list_counts.values())
+    for paradigm in sorted({t.item.paradigm for _, t in filler_trials}):
+        conditions = {t.condition for _, t in filler_trials if t.item.paradigm == paradigm}
+        if fewest_lists % (total := sum(ratio.values()) or len(conditions)):
+            times = Counter(
+                (v.experiment, t.item.id, t.condition) for v, t in filler_trials if t.item.paradigm == paradigm
+            )
             yield (
-                f"fillers {paradigm} are unevenly exposed: an item is shown {_span(times.values())} times in a condition, over "
-                f"{options.count(each, 'version')} of {options.count(total, 'condition')} or shares; "
+                f"fillers {paradigm} are unevenly exposed: an item is shown {_format_range(times.values())} times in "
+                "a condition, over "
+                f"{options.format_count(fewest_lists, 'version')} of {options.format_count(total, 'condition')} or shares; "
                 f"take a multiple of {total} versions"
             )
 
 
-def _in_turn(version: "Version") -> Iterator[str]:
+def _describe_alternating_orders(trial_list: "TrialList") -> Iterator[str]:
     """Yield the orders that sessions of a version have in turn."""
     from gardenpath.stimuli.block_orders import BlockedOrders
 
-    rules = version.ordering
+    rules = trial_list.ordering
     if rules.order == "reversed":
         yield "sessions of a version have the order as it stands and backwards in turn: an even number of readers a version"
-    if isinstance(version.orders, BlockedOrders):
-        sequences = version.orders.sequences
+    if isinstance(trial_list.orders, BlockedOrders):
+        sequences = trial_list.orders.sequences
         some = "; ".join(" - ".join(one) for one in sequences[:6]) + ("; ..." if len(sequences) > 6 else "")
         yield (
-            f"blocks of {rules.together} stand in {options.count(len(sequences), 'order')} ({rules.block_order}), which the "
+            f"blocks of {rules.together} stand in {options.format_count(len(sequences), 'order')} ({rules.block_order}), which the "
             f"sessions of each version have in turn: {some}; a multiple of {len(sequences)} readers a version has each alike"
         )
 
 
-def _drawn(versions: "list[Version]") -> Iterator[str]:
+def _describe_order_sampling(trial_lists: "list[TrialList]") -> Iterator[str]:
     """Yield how the orders of versions are drawn, and the time that one takes."""
-    took: dict[str, list[float]] = {}
-    of: dict[str, list[str]] = {}
-    for version in versions:
-        method = version.drawn(0).method  # what is counted is counted here, once
+    durations: dict[str, list[float]] = {}
+    list_names: dict[str, list[str]] = {}
+    for trial_list in trial_lists:
+        method = trial_list.draw_order(0).method  # what is counted is counted here, once
         start = time.process_time()
-        version.drawn(1)
-        took.setdefault(method, []).append(1000 * (time.process_time() - start))
-        of.setdefault(method, []).append(f"{version.experiment}-{version.id}")
-    blocked = "in each block, " if versions[0].ordering.together else ""
-    for method, times in took.items():
-        some = "" if len(took) == 1 else f" of {', '.join(of[method][:4])}{' ...' if len(of[method]) > 4 else ''}"
-        yield f"orders{some} are drawn {blocked}{METHODS[method]}; one takes {max(times):.0f} ms or less"
+        trial_list.draw_order(1)
+        durations.setdefault(method, []).append(1000 * (time.process_time() - start))
+        list_names.setdefault(method, []).append(f"{trial_list.experiment}-{trial_list.id}")
+    block_text = "in each block, " if trial_lists[0].ordering.together else ""
+    for method, times in durations.items():
+        list_text = (
+            ""
+            if len(durations) == 1
+            else f" of {', '.join(list_names[method][:4])}{' ...' if len(list_names[method]) > 4 else ''}"
+        )
+        yield f"orders{list_text} are drawn {block_text}{ORDERING_METHODS[method]}; one takes {max(times):.0f} ms or less"
 
 
-def _span(counts: Iterable[int]) -> str:
+def _format_range(counts: Iterable[int]) -> str:
     """Return the least and the greatest of some numbers, or the one that they all are."""
     numbers = {*counts}
     return " to ".join(str(n) for n in sorted({min(numbers), max(numbers)}))
 
 
-def _lists(version: "Version", apart: str) -> str:
+def _summarise_short_lists(trial_list: "TrialList", separation: str) -> str:
     """Return what the lists of a version come to, counted in them."""
-    lists = [[trial for trial in part if trial.role == "target"] for part in version.parts()]
-    times = Counter((trial.item.id, trial.condition) for some in lists for trial in some)
+    short_lists = [[trial for trial in part if trial.role == "target"] for part in trial_list.list_participant_trials()]
+    times = Counter((trial.item.id, trial.condition) for short_list in short_lists for trial in short_list)
     conditions = sorted({condition for _, condition in times})
     by_item = {item: [times[item, condition] for condition in conditions] for item, _ in times}
-    names = [[trial.item.paradigm if apart == "paradigm" else trial.item.id for trial in some] for some in lists]
-    twice = sum(len({*some}) < len(some) for some in names)
-    beside = Counter(trial.role for part in version.parts() for trial in part)
+    names = [
+        [trial.item.paradigm if separation == "paradigm" else trial.item.id for trial in short_list]
+        for short_list in short_lists
+    ]
+    twice = sum(len({*short_list}) < len(short_list) for short_list in names)
+    role_counts = Counter(trial.role for part in trial_list.list_participant_trials() for trial in part)
     parts = [
-        f"{len(lists)} lists of {_span(map(len, lists))}, {times.total()} judgments",
-        f"{options.count(len(by_item), 'item')} with {_span(map(sum, by_item.values()))} readers each",
+        f"{len(short_lists)} lists of {_format_range(map(len, short_lists))}, {times.total()} judgments",
+        f"{options.format_count(len(by_item), 'item')} with {_format_range(map(sum, by_item.values()))} readers each",
         *(
-            f"{_span(counts)} of them {condition}"
+            f"{_format_range(counts)} of them {condition}"
             for condition, counts in zip(conditions, zip(*by_item.values(), strict=True), strict=True)
         ),
-        f"{options.count(twice, 'list')} with {'a paradigm' if apart == 'paradigm' else 'an item'} twice",
-        *(f"{beside[role]} trials of {role}" for role in ("catch", "attention") if beside[role]),
+        f"{options.format_count(twice, 'list')} with {'a paradigm' if separation == 'paradigm' else 'an item'} twice",
+        *(f"{role_counts[role]} trials of {role}" for role in ("catch", "attention") if role_counts[role]),
     ]
     return "; ".join(parts)
 
 
-def _sizes(versions: "list[Version]") -> str:
+def _format_experiment_sizes(trial_lists: "list[TrialList]") -> str:
     """Return how many experiments have how many paradigms."""
-    shown = {
-        version.experiment: len({trial.item.paradigm for trial in version.trials if trial.role == "target"})
-        for version in versions
+    paradigm_counts = {
+        trial_list.experiment: len({trial.item.paradigm for trial in trial_list.trials if trial.role == "target"})
+        for trial_list in trial_lists
     }
-    sizes = sorted(Counter(shown.values()).items(), reverse=True)
-    return ", ".join(f"{options.count(number, 'experiment')} of {size}" for size, number in sizes)
+    sizes = sorted(Counter(paradigm_counts.values()).items(), reverse=True)
+    return ", ".join(f"{options.format_count(number, 'experiment')} of {size}" for size, number in sizes)
 
 
-def _refuse_errors(plan: "Study") -> None:
+def _refuse_errors(config: "Study") -> None:
     """Raise `DataError` with what `check` finds wrong in the materials."""
     from gardenpath import stimuli, study
 
-    materials, _ = stimuli.examine(*plan.paths(), language=plan.language, mapping=plan.mapping_path())
-    errors = stimuli.check(materials, only="error")
+    materials, _ = stimuli.examine(
+        *config.list_material_paths(), language=config.language, mapping=config.resolve_mapping_path()
+    )
+    errors = stimuli.check(materials, only_severity="error")
     if errors:
-        more = [f"... and {options.count(len(errors) - 10, 'more error')}"] if len(errors) > 10 else []
+        more = [f"... and {options.format_count(len(errors) - 10, 'more error')}"] if len(errors) > 10 else []
         advice = "the materials have errors: correct them, waive them with a reason, or give --despite-errors to deal them anyway"
-        raise study.DataError([*map(str, errors[:10]), *more, f"{plan.path}: {advice}"])
+        raise study.DataError([*map(str, errors[:10]), *more, f"{config.path}: {advice}"])
 
 
-def _promised_otherwise(plan: "Study") -> str | None:
+def _compare_promised_minutes(config: "Study") -> str | None:
     """Return that the consent text promises other minutes than are paid for, where it names any."""
-    minutes = plan.online.reward.minutes if plan.online and plan.online.reward else None
-    own = plan.procedure.consent
-    named = MINUTES.search(own) if own is not None else None
-    said = {float(n) for n in named.groups() if n} if named else set() if own is not None else {STANDARD_MINUTES}
-    if minutes is None or not said or min(said) <= minutes <= max(said):
+    minutes = config.online.reward.minutes if config.online and config.online.reward else None
+    consent = config.procedure.consent
+    match = MINUTES_PATTERN.search(consent) if consent is not None else None
+    promised_minutes = (
+        {float(n) for n in match.groups() if n} if match else set() if consent is not None else {STANDARD_MINUTES}
+    )
+    if minutes is None or not promised_minutes or min(promised_minutes) <= minutes <= max(promised_minutes):
         return None
-    which = "the standard consent text" if own is None else "procedure.consent"
-    told = " to ".join(f"{n:g}" for n in sorted(said))
+    text_name = "the standard consent text" if consent is None else "procedure.consent"
+    promised_text = " to ".join(f"{n:g}" for n in sorted(promised_minutes))
     return (
-        f"{plan.path}: {which} says that the study takes {told} minutes, online.reward.minutes is {minutes:g}; "
-        f"{'state a procedure.consent of your own' if own is None else 'make them agree'}"
+        f"{config.path}: {text_name} says that the study takes {promised_text} minutes, online.reward.minutes is {minutes:g}; "
+        f"{'state a procedure.consent of your own' if consent is None else 'make them agree'}"
     )
 
 
-def _too_few_questions(plan: "Study", questions: "pd.DataFrame") -> str | None:
+def _check_question_count(config: "Study", questions: "pd.DataFrame") -> str | None:
     """Return that the rule of [analysis.exclude] about accuracy can exclude nobody, where versions ask fewer questions."""
-    rules = plan.analysis.exclude
+    rules = config.analysis.exclude
     counts = questions.groupby(["experiment", "version"])["questions"].sum()
     if not rules.accuracy or counts.empty or counts.min() >= rules.questions:
         return None
-    asked = " to ".join(str(n) for n in sorted({counts.min(), counts.max()}))
+    question_range = " to ".join(str(n) for n in sorted({counts.min(), counts.max()}))
     return (
-        f"{plan.path}: analysis.exclude.questions is {rules.questions}, but a version asks {asked}: nobody can be excluded by "
+        f"{config.path}: analysis.exclude.questions is {rules.questions}, but a version asks {question_range}: "
+        "nobody can be excluded by "
         f"accuracy; state  [analysis.exclude] questions = {counts.min()}  or fewer"
     )
 
 
-def _one_sided(questions: "pd.DataFrame") -> str | None:
+def _check_answer_balance(questions: "pd.DataFrame") -> str | None:
     """Return that somebody who always gives the same answer is right too often, in the version where that is most so."""
-    of_version = questions.groupby(["experiment", "version"])["questions"]
-    totals = of_version.sum().loc[lambda n: n >= FEW]
+    questions_by_list = questions.groupby(["experiment", "version"])["questions"]
+    totals = questions_by_list.sum().loc[lambda n: n >= MIN_QUESTIONS]
     answers = questions.groupby(["experiment", "version", "answer"])["questions"].sum()
     shares = (answers / totals.reindex(answers.droplevel("answer").index).to_numpy()).dropna()
-    if shares.empty or shares.max() <= ONE_SIDED:
+    if shares.empty or shares.max() <= MAX_ANSWER_SHARE:
         return None
-    place = experiment, version, answer = shares.idxmax()
+    group = experiment, trial_list, answer = shares.idxmax()
     return (
-        f"{experiment}-{version}: the right answer to {answers[place]} of {totals[experiment, version]} questions is {answer!r}, "
+        f"{experiment}-{trial_list}: the right answer to {answers[group]} of {totals[experiment, trial_list]} "
+        f"questions is {answer!r}, "
         "and who always gives it seems to read well; expected about as many of each answer"
     )
 
 
-def _depends(trial: "Trial", names: set[str]) -> bool:
+def _has_condition_dependent_answer(trial: "Trial", names: set[str]) -> bool:
     """Whether a trial is asked a question whose right answer is another one in another condition."""
     question = trial.item.question if names & {*trial.prompts} else None
     return question is not None and len({*question.answers.values()}) > 1
 
 
-def _answers(questions: "pd.DataFrame") -> str:
+def _format_answer_counts(questions: "pd.DataFrame") -> str:
     """Return how often each answer is right in each version, by paradigm and condition."""
     index = ["experiment", "version", "paradigm", "condition"]
     table = questions.pivot_table("questions", index, "answer", aggfunc="sum", fill_value=0).reset_index()
-    return options.aligned([[*table.columns], *table.astype(str).to_numpy().tolist()])
+    return options.format_columns([[*table.columns], *table.astype(str).to_numpy().tolist()])
 
 
-def _summary(version: "Version", names: set[str]) -> str:
+def _summarise_list(trial_list: "TrialList", names: set[str]) -> str:
     """Return a version's trials by condition, what a paradigm shows of each, and its questions, in words."""
-    trials = [trial for trial in version.trials if trial.role != "practice"]
-    shown = Counter(trial.condition for trial in trials)
-    each = Counter((trial.item.paradigm, trial.condition) for trial in trials if trial.role == "target")
-    per_paradigm = {tuple(each[p, c] for c in sorted(shown) if each[p, c]) for p, _ in each}
-    asked = Counter(str(trial.answer()) for trial in trials for name in trial.prompts if name in names)
-    parts = [f"{len(trials)} trials, " + ", ".join(f"{n} {name}" for name, n in sorted(shown.items()))]
+    trials = [trial for trial in trial_list.trials if trial.role != "practice"]
+    condition_counts = Counter(trial.condition for trial in trials)
+    cell_counts = Counter((trial.item.paradigm, trial.condition) for trial in trials if trial.role == "target")
+    per_paradigm = {
+        tuple(cell_counts[p, c] for c in sorted(condition_counts) if cell_counts[p, c]) for p, _ in cell_counts
+    }
+    answer_counts = Counter(str(trial.get_answer()) for trial in trials for name in trial.prompts if name in names)
+    parts = [f"{len(trials)} trials, " + ", ".join(f"{n} {name}" for name, n in sorted(condition_counts.items()))]
     parts.append("a paradigm " + " or ".join(":".join(map(str, counts)) for counts in sorted(per_paradigm)))
-    if asked:
-        answers = ", ".join(f"{n} {answer}" for answer, n in sorted(asked.items()))
-        parts.append(f"{asked.total()} questions ({answers})")
-    return "; ".join([*parts, *(f"{factor}: {level}" for factor, level in version.levels.items())])
+    if answer_counts:
+        answers = ", ".join(f"{n} {answer}" for answer, n in sorted(answer_counts.items()))
+        parts.append(f"{answer_counts.total()} questions ({answers})")
+    return "; ".join([*parts, *(f"{factor}: {level}" for factor, level in trial_list.levels.items())])

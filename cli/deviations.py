@@ -6,7 +6,7 @@ import click
 
 from . import options
 
-SAID = ("registered", "found", "reason")
+DEVIATION_COLUMNS = ("registered", "found", "reason")
 
 
 @click.command("deviations")
@@ -22,23 +22,35 @@ def command(study_file: Path, preregistration: Path, out: Path, parquet: bool, f
     gives. Reads tables/ and results/ beside STUDY.toml as far as they are there.
     """
     from gardenpath import study
-    from gardenpath.experiment import preregistration as pages
-    from gardenpath.study.table_files import find_tables, refuse_tables
+    from gardenpath.experiment.setup import preregistration as pages
+    from gardenpath.study.table_files import find_tables, refuse_existing_tables
 
-    refuse_tables(out, "deviations", force)
-    plan = study.load(study_file)
-    registered = pages.read(study.files.read_text(preregistration), str(preregistration))
-    files = {name: path for name, path in find_tables(plan.folder).items() if name in pages.TABLES_READ}
+    refuse_existing_tables(out, "deviations", force)
+    config = study.load(study_file)
+    registered = pages.read_statements(study.files.read_text(preregistration), str(preregistration))
+    files = {name: path for name, path in find_tables(config.folder).items() if name in pages.DEVIATION_TABLES}
     tables = {name: study.read(path, name) for name, path in files.items()}
     settings = study.files.read_sidecar(files["exclusions"]) if "exclusions" in files else None
-    table = pages.deviations(registered, plan, tables, settings)
+    table = pages.compute_deviations(registered, config, tables, settings)
     inputs = [study_file, preregistration, *files.values()]
-    study.write(table, "deviations", out, command=options.typed(), inputs=inputs, seed=plan.seed, parquet=parquet)
+    study.write(
+        table,
+        "deviations",
+        out,
+        command=options.format_command_line(),
+        inputs=inputs,
+        seed=config.seed,
+        parquet=parquet,
+    )
     for row in table.to_dict("records"):
-        was, now, why = (row[name] if isinstance(row[name], str) else "none" for name in SAID)
-        click.echo(f"{row['kind']}: {row['key']} ({row['place']}): registered {was}, found {now}; reason: {why}")
+        registered_value, found_value, reason = (
+            row[name] if isinstance(row[name], str) else "none" for name in DEVIATION_COLUMNS
+        )
+        click.echo(
+            f"{row['kind']}: {row['key']} ({row['place']}): registered {registered_value}, found {found_value}; reason: {reason}"
+        )
     missing = int(table["reason"].isna().sum())
     click.echo(
-        f"{options.count(len(table), 'deviation')} from {preregistration}"
+        f"{options.format_count(len(table), 'deviation')} from {preregistration}"
         + (f"; {missing} without a reason (archive.deviations)" if missing else "")
     )

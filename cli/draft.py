@@ -11,22 +11,22 @@ import click
 from . import options
 
 if TYPE_CHECKING:
-    from gardenpath.stimuli.drafting.drafting import Answer, Drafts
+    from gardenpath.stimuli.drafting.drafts import Drafts, ModelReply
     from gardenpath.stimuli.drafting.requests import Wording
     from gardenpath.stimuli.items import Item
 
-DRAFT, ANSWERS, REQUEST, UNREAD = "draft.jsonl", "answers.jsonl", "request.txt", "unread.txt"
-HERE = ("localhost", "127.0.0.1", "::1")
-AVOIDED = 10  # overused words that a follow-up names
-file = click.Path(path_type=Path, exists=True, dir_okay=False)
+DRAFT_FILE, ANSWERS_FILE, REQUEST_FILE, UNREAD_FILE = "draft.jsonl", "answers.jsonl", "request.txt", "unread.txt"
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+MAX_AVOIDED_WORDS = 10  # overused words that a follow-up names
+EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
-class Source(NamedTuple):
+class ChatSource(NamedTuple):
     """Who is asked: a name for the drafts, how it samples, and what it says next in a conversation."""
 
     name: str
     sampling: str
-    says: Callable[[Sequence[dict[str, str]], int], str]
+    generate_answer: Callable[[Sequence[dict[str, str]], int], str]
 
 
 @click.command("draft")
@@ -44,7 +44,11 @@ class Source(NamedTuple):
 @click.option("--endpoint", metavar="URL", help="OpenAI-compatible chat endpoint, such as http://localhost:8000/v1.")
 @click.option("--send", is_flag=True, help="Let the request leave this machine, to an endpoint elsewhere.")
 @click.option(
-    "--paste", multiple=True, type=file, metavar="FILE", help="An answer that you saved from a chat; any number."
+    "--paste",
+    multiple=True,
+    type=EXISTING_FILE,
+    metavar="FILE",
+    help="An answer that you saved from a chat; any number.",
 )
 @click.option("--language", metavar="TAG", help="Language of items whose file states none.  [default: en]")
 @click.option(
@@ -96,196 +100,218 @@ def command(
     dropped: `gardenpath review` is for that.
     """
     from gardenpath import stimuli, study
-    from gardenpath.stimuli.drafting.drafting import draft, seeds_of
-    from gardenpath.stimuli.drafting.requests import first_request, follow_up, prompt_hash, wording
-    from gardenpath.study.table_files import refuse_tables
+    from gardenpath.stimuli.drafting.drafts import build_drafts, select_seeds
+    from gardenpath.stimuli.drafting.requests import format_first_request, format_follow_up, hash_prompt, read_wording
+    from gardenpath.study.table_files import refuse_existing_tables
 
     if paste and endpoint:
         raise click.UsageError("--paste and --endpoint are given; expected one of them")
     if endpoint and not model:
         raise click.UsageError("--endpoint needs --model, the name of the model there")
     read = stimuli.read(*materials, language=language)
-    _, seeds = seeds_of(read, paradigm)
-    words = wording(seeds[0].language, source)
-    request = first_request(
-        seeds, words, min(each, wanted), topic=topic, avoid=avoid, language=_named(seeds[0].language, words)
+    _, seeds = select_seeds(read, paradigm)
+    words = read_wording(seeds[0].language, source)
+    request = format_first_request(
+        seeds, words, min(each, wanted), topic=topic, avoid=avoid, language=_name_language(seeds[0].language, words)
     )
     if not (model or paste):
         click.echo(request)
-        options.talk("\nPaste this into a chat, save the answer as text, and give it with  --paste ANSWER.txt")
+        options.print_notice("\nPaste this into a chat, save the answer as text, and give it with  --paste ANSWER.txt")
         return
     messages = [{"role": "user", "content": request}]
-    if endpoint and urlsplit(endpoint).hostname not in HERE and not send:
+    if endpoint and urlsplit(endpoint).hostname not in LOCAL_HOSTS and not send:
         click.echo(request)
         raise study.DataError(
             f"nothing was sent: the request above would leave this machine for {endpoint}; --send sends it"
         )
     if not force:
-        study.files.refuse_overwrite([out / DRAFT], force)
+        study.files.refuse_overwrite([out / DRAFT_FILE], force)
     if not paste:
-        options.talk(f"{request}\n")
+        options.print_notice(f"{request}\n")
     if paste:
-        answers = _pasted(paste, model or "")
+        answers = _read_pasted_answers(paste, model or "")
     else:
-        asked = _source(str(model), endpoint, temperature, top_p, seed)
-        answers = _answers(
-            asked, messages, seeds, words, wanted, each, topic, avoid, out / ANSWERS, force, paradigm, read
+        chat_source = _build_chat_source(str(model), endpoint, temperature, top_p, seed)
+        answers = _collect_answers(
+            chat_source, messages, seeds, words, wanted, each, topic, avoid, out / ANSWERS_FILE, force, paradigm, read
         )
-    done = draft(read, paradigm, answers, words)
+    drafts = build_drafts(read, paradigm, answers, words)
     if force or not (out / "drafting.csv").exists():
-        refuse_tables(out, "draft", force=True)
-    notes = {"request": prompt_hash(messages), "answers": len(answers)}
-    about: dict[str, Any] = {"command": options.typed(), "inputs": [*materials, *paste], "seed": seed, "notes": notes}
-    study.files.write_text(out / REQUEST, request + "\n")
+        refuse_existing_tables(out, "draft", force=True)
+    notes = {"request": hash_prompt(messages), "answers": len(answers)}
+    sidecar: dict[str, Any] = {
+        "command": options.format_command_line(),
+        "inputs": [*materials, *paste],
+        "seed": seed,
+        "notes": notes,
+    }
+    study.files.write_text(out / REQUEST_FILE, request + "\n")
     if paste:
-        kept = [{"answer": one.text, "model": one.model, "sampling": one.sampling} for one in answers]
-        study.files.write_text(out / ANSWERS, "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in kept))
-    listed = [f"answer {number}, line {line.line}: {line.reason}: {line.text}\n" for number, line in done.unread]
-    study.files.write_text(out / UNREAD, "".join(listed))
-    stimuli.write(done.materials, out / DRAFT)
-    study.files.write_sidecar(out / DRAFT, **about)
-    study.table_files.write_parts([{"drafting": done.drafting}], out, **about)
-    _say(done, out, wanted)
-    lacking = wanted - len(done.materials.items)
-    if paste and done.materials.items and lacking > 0:
-        often = [*dict.fromkeys([*avoid, *list(done.overused)[:AVOIDED]])]
-        options.talk(
-            f"{options.count(lacking, 'pair')} to go; ask on in the same chat, and add another --paste, with --force:"
+        entries = [{"answer": one.text, "model": one.model, "sampling": one.sampling} for one in answers]
+        study.files.write_text(
+            out / ANSWERS_FILE, "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in entries)
         )
-        click.echo(follow_up(words, min(each, lacking), topic=topic, avoid=often))
-    if not done.materials.items:
+    unread_lines = [
+        f"answer {number}, line {line.line}: {line.reason}: {line.text}\n" for number, line in drafts.unread_lines
+    ]
+    study.files.write_text(out / UNREAD_FILE, "".join(unread_lines))
+    stimuli.write(drafts.materials, out / DRAFT_FILE)
+    study.files.write_sidecar(out / DRAFT_FILE, **sidecar)
+    study.table_files.write_parts([{"drafting": drafts.drafting_table}], out, **sidecar)
+    _print_drafts(drafts, out, wanted)
+    missing_count = wanted - len(drafts.materials.items)
+    if paste and drafts.materials.items and missing_count > 0:
+        avoided = [*dict.fromkeys([*avoid, *list(drafts.overused_words)[:MAX_AVOIDED_WORDS]])]
+        options.print_notice(
+            f"{options.format_count(missing_count, 'pair')} to go; ask on in the same chat, and add another --paste, with --force:"
+        )
+        click.echo(format_follow_up(words, min(each, missing_count), topic=topic, avoid=avoided))
+    if not drafts.materials.items:
         raise study.DataError(
-            f"{out}: no pair could be read of {options.count(len(answers), 'answer')}; expected lines that begin "
+            f"{out}: no pair could be read of {options.format_count(len(answers), 'answer')}; expected lines that begin "
             f"with {words.good}: and {words.bad}:"
         )
 
 
-def _named(language: str, words: "Wording") -> str:
+def _name_language(language: str, words: "Wording") -> str:
     """Return the name of the language in English, or its tag, where the request is in English and the sentences are not."""
     from importlib.util import find_spec
 
     import langcodes
 
-    from gardenpath.stimuli.text_checks import base_language
+    from gardenpath.stimuli.text_checks import get_base_language
 
-    if base_language(language) == "en" or not words.other_language:
+    if get_base_language(language) == "en" or not words.other_language:
         return ""
-    named = find_spec("language_data") is not None  # names of languages come in a package of their own, which few have
-    return langcodes.Language.get(language).display_name() if named else f"the language {language} (BCP 47)"
+    has_names = (
+        find_spec("language_data") is not None
+    )  # names of languages come in a package of their own, which few have
+    return langcodes.Language.get(language).display_name() if has_names else f"the language {language} (BCP 47)"
 
 
-def _source(model: str, endpoint: str | None, temperature: float, top_p: float, seed: int) -> Source:
+def _build_chat_source(model: str, endpoint: str | None, temperature: float, top_p: float, seed: int) -> ChatSource:
     sampling = f"temperature {temperature:g}, top-p {top_p:g}, seed {seed}"
     if endpoint:
         from gardenpath.lmscore.models.endpoint import chat
 
-        def told(messages: Sequence[dict[str, str]], turn: int) -> str:
+        def ask_endpoint(messages: Sequence[dict[str, str]], turn: int) -> str:
             return chat(endpoint, model, messages, temperature=temperature, top_p=top_p, seed=seed + turn)
 
-        return Source(model, sampling, told)
+        return ChatSource(model, sampling, ask_endpoint)
     from gardenpath import lmscore
-    from gardenpath.lmscore.judging.generation import conversation
+    from gardenpath.lmscore.judging.generation import continue_conversation
 
     loaded = lmscore.load(model)
 
-    def said(messages: Sequence[dict[str, str]], turn: int) -> str:
-        return conversation(loaded, messages, temperature=temperature, top_p=top_p, seed=seed + turn)
+    def ask_model(messages: Sequence[dict[str, str]], turn: int) -> str:
+        return continue_conversation(loaded, messages, temperature=temperature, top_p=top_p, seed=seed + turn)
 
-    return Source(loaded.name, sampling, said)
+    return ChatSource(loaded.name, sampling, ask_model)
 
 
-def _pasted(paths: Sequence[Path], model: str) -> list["Answer"]:
-    from gardenpath.stimuli.drafting.drafting import Answer
+def _read_pasted_answers(paths: Sequence[Path], model: str) -> list["ModelReply"]:
+    from gardenpath.stimuli.drafting.drafts import ModelReply
     from gardenpath.study.files import read_text
 
-    return [Answer(read_text(path), model, "pasted") for path in paths]
+    return [ModelReply(read_text(path), model, "pasted") for path in paths]
 
 
-def _answers(
-    source: Source,
-    first: list[dict[str, str]],
+def _collect_answers(
+    source: ChatSource,
+    first_messages: list[dict[str, str]],
     seeds: Sequence["Item"],
     words: "Wording",
     wanted: int,
     each: int,
     topic: str,
     avoid: Sequence[str],
-    kept: Path,
+    answers_path: Path,
     force: bool,
     paradigm: str,
     read: Any,
-) -> list["Answer"]:
+) -> list["ModelReply"]:
     """Return the answers, each kept as soon as it is there; those of an earlier run of the same request are taken as they are."""
-    from gardenpath.stimuli.drafting.drafting import Answer, draft
-    from gardenpath.stimuli.drafting.requests import follow_up, prompt_hash
+    from gardenpath.stimuli.drafting.drafts import ModelReply, build_drafts
+    from gardenpath.stimuli.drafting.requests import format_follow_up, hash_prompt
 
-    records = _records(kept, first, source, force)
-    answers: list[Answer] = []
-    messages, empty, parsed, turn = first, 0, 0, 0
-    with options.progress("pairs", wanted) as move:
-        while parsed < wanted and empty < 2:
-            count = min(each, wanted - parsed)
-            if turn < len(records):
-                text = str(records[turn]["answer"])
+    entries = _read_earlier_answers(answers_path, first_messages, source, force)
+    answers: list[ModelReply] = []
+    messages, empty_turns, pair_count, turn = first_messages, 0, 0, 0
+    with options.show_progress("pairs", wanted) as move:
+        while pair_count < wanted and empty_turns < 2:
+            count = min(each, wanted - pair_count)
+            if turn < len(entries):
+                text = str(entries[turn]["answer"])
             else:
-                text = source.says(messages, turn)
-                _keep(kept, {"messages": messages, "answer": text, "model": source.name, "sampling": source.sampling})
-            answers.append(Answer(text, source.name, source.sampling, prompt_hash(first), count))
-            so_far = draft(read, paradigm, answers, words)
-            empty = empty + 1 if len(so_far.materials.items) == parsed else 0
-            parsed, turn = len(so_far.materials.items), turn + 1
-            move(min(parsed, wanted), wanted)
-            often = [*dict.fromkeys([*avoid, *list(so_far.overused)[:AVOIDED]])]
-            more = follow_up(words, min(each, max(wanted - parsed, 1)), topic=topic, avoid=often)
+                text = source.generate_answer(messages, turn)
+                _append_answer(
+                    answers_path,
+                    {"messages": messages, "answer": text, "model": source.name, "sampling": source.sampling},
+                )
+            answers.append(ModelReply(text, source.name, source.sampling, hash_prompt(first_messages), count))
+            drafts = build_drafts(read, paradigm, answers, words)
+            empty_turns = empty_turns + 1 if len(drafts.materials.items) == pair_count else 0
+            pair_count, turn = len(drafts.materials.items), turn + 1
+            move(min(pair_count, wanted), wanted)
+            avoided = [*dict.fromkeys([*avoid, *list(drafts.overused_words)[:MAX_AVOIDED_WORDS]])]
+            next_request = format_follow_up(words, min(each, max(wanted - pair_count, 1)), topic=topic, avoid=avoided)
             # The last exchange alone goes along, so that a conversation of any length fits the window.
-            messages = [*first, {"role": "assistant", "content": text}, {"role": "user", "content": more}]
+            messages = [
+                *first_messages,
+                {"role": "assistant", "content": text},
+                {"role": "user", "content": next_request},
+            ]
     return answers
 
 
-def _records(kept: Path, first: list[dict[str, str]], source: Source, force: bool) -> list[dict[str, Any]]:
+def _read_earlier_answers(
+    answers_path: Path, first_messages: list[dict[str, str]], source: ChatSource, force: bool
+) -> list[dict[str, Any]]:
     """Return the answers of an earlier run; those of another request raise `DataError`, or with `force` are removed."""
     from gardenpath import study
 
-    if not kept.exists():
+    if not answers_path.exists():
         return []
-    records = []
+    entries = []
     # Lines end in \n alone: an answer may hold U+2028 and its kin, which splitlines takes for ends too.
-    for number, line in enumerate(study.files.read_text(kept).split("\n"), start=1):
+    for number, line in enumerate(study.files.read_text(answers_path).split("\n"), start=1):
         if not line:
             continue
         try:
-            records.append(json.loads(line))
+            entries.append(json.loads(line))
         except ValueError:
             raise study.DataError(
-                f"{kept}, line {number}: no JSON; remove the line, or begin anew in another -o"
+                f"{answers_path}, line {number}: no JSON; remove the line, or begin anew in another -o"
             ) from None
-    own = (first[0], source.name, source.sampling)
-    if records and (records[0].get("messages", [None])[0], records[0]["model"], records[0]["sampling"]) != own:
+    request = (first_messages[0], source.name, source.sampling)
+    if entries and (entries[0].get("messages", [None])[0], entries[0]["model"], entries[0]["sampling"]) != request:
         if force:
-            kept.unlink()
+            answers_path.unlink()
             return []
         raise study.DataError(
-            f"{kept}: holds answers of another request, model or sampling; another -o, or --force to begin anew"
+            f"{answers_path}: holds answers of another request, model or sampling; another -o, or --force to begin anew"
         )
-    options.talk(f"{kept}: {options.count(len(records), 'answer')} of an earlier run")
-    return records
+    options.print_notice(f"{answers_path}: {options.format_count(len(entries), 'answer')} of an earlier run")
+    return entries
 
 
-def _keep(kept: Path, record: dict[str, Any]) -> None:
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    with kept.open("a", encoding="utf-8") as stream:
-        stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+def _append_answer(answers_path: Path, entry: dict[str, Any]) -> None:
+    answers_path.parent.mkdir(parents=True, exist_ok=True)
+    with answers_path.open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(entry, ensure_ascii=False) + "\n")
 
 
-def _say(done: "Drafts", out: Path, wanted: int) -> None:
-    items = done.materials.items
+def _print_drafts(drafts: "Drafts", out: Path, wanted: int) -> None:
+    items = drafts.materials.items
     flagged = [item for item in items if item.extra.get("draft_findings")]
-    options.talk(f"{out / DRAFT}: {options.count(len(items), 'pair')} of {wanted}, {len(flagged)} with findings")
-    for number, line in done.unread[:3]:
-        options.talk(f"not read: answer {number}, line {line.line}: {line.reason}: {line.text[:80]}")
-    if len(done.unread) > 3:
-        options.talk(f"not read: {len(done.unread) - 3} more lines, all of them in {out / UNREAD}")
+    options.print_notice(
+        f"{out / DRAFT_FILE}: {options.format_count(len(items), 'pair')} of {wanted}, {len(flagged)} with findings"
+    )
+    for number, line in drafts.unread_lines[:3]:
+        options.print_notice(f"not read: answer {number}, line {line.line}: {line.reason}: {line.text[:80]}")
+    if len(drafts.unread_lines) > 3:
+        options.print_notice(f"not read: {len(drafts.unread_lines) - 3} more lines, all of them in {out / UNREAD_FILE}")
     for item in flagged[:3]:
-        options.talk(f"{item.id}: {item.extra['draft_findings']}")
+        options.print_notice(f"{item.id}: {item.extra['draft_findings']}")
     if items:
-        options.talk(f"next:  gardenpath review {out / DRAFT} --reviewer YOU")
+        options.print_notice(f"next:  gardenpath review {out / DRAFT_FILE} --reviewer YOU")

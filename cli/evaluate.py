@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from . import options
-from .comparing import Comparing, comparing_options
-from .score import MODEL, Scoring, meanings, scoring_options
+from .comparison_options import ComparisonOptions, add_comparison_options
+from .score import MODEL_HELP, ScoringOptions, add_scoring_options, describe_protocols
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from gardenpath.lmscore import Model
     from gardenpath.stimuli import Materials
 
-TABLE = "accuracy_by_model.csv"
+ACCURACY_FILE = "accuracy_by_model.csv"
 Noise = dict[str, dict[str, float]]
 
 
-def measures() -> list[str]:
+def list_measures() -> list[str]:
     """Return the measures by which the members of a pair are compared."""
     from gardenpath import lmscore
 
     return list(lmscore.MEASURES)
 
 
-def units() -> list[str]:
+def list_units() -> list[str]:
     """Return the units that log-probabilities of another program may have."""
-    from gardenpath.lmscore.elsewhere import UNITS
+    from gardenpath.lmscore.imported_surprisal import BITS_PER_UNIT
 
-    return list(UNITS)
+    return list(BITS_PER_UNIT)
 
 
 @click.command("evaluate")
-@click.option("--model", "models", multiple=True, metavar="M", help=f"{MODEL} Several may be given.")
+@click.option("--model", "models", multiple=True, metavar="M", help=f"{MODEL_HELP} Several may be given.")
 @click.option(
     "--from-scores",
     "computed",
@@ -47,7 +47,9 @@ def units() -> list[str]:
     metavar="FILE",
     help="Scores of another program: a CSV of sentence (or item, condition) and lp, and tokens; or of each token and its lp.",
 )
-@click.option("--unit", default="ln p", show_default=True, type=options.OneOf(units), help="Of lp in --from-scores.")
+@click.option(
+    "--unit", default="ln p", show_default=True, type=options.LazyChoice(list_units), help="Of lp in --from-scores."
+)
 @click.option(
     "--runs",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
@@ -58,12 +60,12 @@ def units() -> list[str]:
     "--measure",
     "measures",
     multiple=True,
-    type=options.OneOf(measures),
+    type=options.LazyChoice(list_measures),
     default=("lp",),
     show_default=True,
     help="What to compare; may be given several times.",
 )
-@comparing_options
+@add_comparison_options
 @click.option(
     "--scores",
     multiple=True,
@@ -93,15 +95,15 @@ def units() -> list[str]:
     show_default=True,
     help="Draws the pairs that are scored a second time to measure noise, bootstraps and sign flips.",
 )
-@scoring_options
+@add_scoring_options
 def command(
-    scoring: Scoring,
+    scoring: ScoringOptions,
     models: tuple[str, ...],
     computed: tuple[Path, ...],
     unit: str,
     runs: Path | None,
     measures: tuple[str, ...],
-    comparing: Comparing,
+    comparing: ComparisonOptions,
     scores: tuple[Path, ...],
     between: str | None,
     languages: Path | None,
@@ -121,97 +123,105 @@ def command(
 
     from gardenpath import analysis, lmscore, stimuli, study
     from gardenpath.analysis.comparing import all_comparisons
-    from gardenpath.study.table_files import refuse_tables
+    from gardenpath.study.table_files import refuse_existing_tables
 
     if not models and not computed:
         raise click.UsageError("Missing option '--model', or --from-scores for scores of another program")
     if len(set(models)) < len(models):
         raise click.UsageError(f"--model {' --model '.join(models)}: a model is given twice; expected each once")
-    if two_stages and (scoring.quantization or scoring.dtype in lmscore.scoring.COARSE):
+    if two_stages and (scoring.quantization or scoring.dtype in lmscore.scoring.COARSE_DTYPES):
         raise click.UsageError(
             f"--two-stages with {scoring.quantization or scoring.dtype}; expected --dtype float32, or float64"
         )
-    refuse_tables(scoring.out, "evaluate", scoring.force)
-    study.files.refuse_overwrite([scoring.out / TABLE], scoring.force)
-    earlier = comparing.earlier("pairs")
-    read = scoring.read()
-    scoring.say_drafted(read, models)
-    known = comparing.known(
-        read,
+    refuse_existing_tables(scoring.out, "evaluate", scoring.force)
+    study.files.refuse_overwrite([scoring.out / ACCURACY_FILE], scoring.force)
+    earlier_pairs = comparing.read_earlier_tables("pairs")
+    materials = scoring.read_materials()
+    scoring.warn_of_own_drafts(materials, models)
+    comparison_data = comparing.read_comparison_data(
+        materials,
         scores=pd.concat([study.read(folder, "sentence_scores") for folder in scores]) if scores else None,
-        halves=_halves(read, between) if between else {},
+        halves=_get_item_groups(materials, between) if between else {},
         runs=pd.read_csv(runs) if runs else None,
-        languages=_languages(languages) if languages else None,
-        covariates=stimuli.covariates_of(read),
+        languages=read_languages(languages) if languages else None,
+        covariates=stimuli.extract_pair_covariates(materials),
     )
-    work = functools.partial(_of_model, scoring, read, measures=measures, two_stages=two_stages, seed=seed)
-    done, failed = scoring.each_model(models, work)
-    parts, described = [one.pairs for one in done], [one.facts for one in done]
-    noise = {one.name: one.noise for one in done if one.noise is not None}
-    stages = {one.name: one.stages for one in done if one.stages is not None}
+    work = functools.partial(_evaluate_model, scoring, materials, measures=measures, two_stages=two_stages, seed=seed)
+    evaluations, failed = scoring.apply_to_models(models, work)
+    parts, model_facts = [one.pairs for one in evaluations], [one.facts for one in evaluations]
+    noise = {one.name: one.noise for one in evaluations if one.noise is not None}
+    stages = {one.name: one.stages for one in evaluations if one.stages is not None}
     for path in computed:
-        stated = pd.read_csv(path, dtype=str, keep_default_na=False)
-        stated.index += 2  # lines of the file
-        parts.append(lmscore.pairs_from(stated, read, model=path.stem, unit=unit, where=f"{path}, line"))
-        described.append({"name": path.stem, "computed": "elsewhere", "unit": unit})
+        score_rows = pd.read_csv(path, dtype=str, keep_default_na=False)
+        score_rows.index += 2  # lines of the file
+        parts.append(lmscore.import_pairs(score_rows, materials, model=path.stem, unit=unit, where=f"{path}, line"))
+        model_facts.append({"name": path.stem, "computed": "elsewhere", "unit": unit})
     scoring = replace(
         scoring, materials=(*scoring.materials, *computed, *comparing.groups, *filter(None, [runs, languages]))
     )
     pairs = pd.concat(parts, ignore_index=True)
-    accuracy = analysis.accuracy(pairs)
-    side_by_side = analysis.model_table(accuracy)
+    accuracy = analysis.compute_accuracy(pairs)
+    side_by_side = analysis.build_model_table(accuracy)
     notes: dict[str, object] = {
-        "models": described,
-        "protocol": meanings(pairs),
-        "joiner": scoring.joined,
+        "models": model_facts,
+        "protocol": describe_protocols(pairs),
+        "joiner": scoring.joiner_text,
         "noise": noise,
     }
     notes |= ({"stages": stages} if stages else {}) | ({"failed": failed} if failed else {})
-    everything = study.check(pd.concat([pairs, *earlier], ignore_index=True), "pairs")
-    compared = all_comparisons.compared(everything, known, seed=seed)
-    for table, frame in {"pairs": pairs, "accuracy": accuracy, **compared}.items():
-        scoring.write(frame, table, notes, seed)
-    path = scoring.out / TABLE
-    study.files.write_text(path, study.table_files.safe_cells(side_by_side).to_csv(index=False, lineterminator="\n"))
-    study.files.write_sidecar(path, command=options.typed(), inputs=scoring.inputs(), seed=seed, notes=notes)
-    options.talk(f"{path}: {len(side_by_side)} rows")
+    all_pairs = study.check(pd.concat([pairs, *earlier_pairs], ignore_index=True), "pairs")
+    comparisons = all_comparisons.compute_comparisons(all_pairs, comparison_data, seed=seed)
+    for table, frame in {"pairs": pairs, "accuracy": accuracy, **comparisons}.items():
+        scoring.write_table(frame, table, notes, seed)
+    path = scoring.out / ACCURACY_FILE
+    study.files.write_text(
+        path, study.table_files.escape_formulas(side_by_side).to_csv(index=False, lineterminator="\n")
+    )
+    study.files.write_sidecar(
+        path, command=options.format_command_line(), inputs=scoring.list_inputs(), seed=seed, notes=notes
+    )
+    options.print_notice(f"{path}: {len(side_by_side)} rows")
     if scoring.as_json:
-        tables_as_json = {name: json.loads(frame.to_json(orient="records")) for name, frame in compared.items()}
+        tables_as_json = {name: json.loads(frame.to_json(orient="records")) for name, frame in comparisons.items()}
         rows = json.loads(accuracy.to_json(orient="records"))
         click.echo(json.dumps({"accuracy": rows, **tables_as_json, **notes}, ensure_ascii=False, indent=1))
     else:
-        _print(accuracy, side_by_side, compared, noise, stages, known.people is not None)
-    scoring.say_failed(failed, len(done))
+        _print_results(accuracy, side_by_side, comparisons, noise, stages, comparison_data.human_accuracies is not None)
+    scoring.raise_failures(failed, len(evaluations))
 
 
-def _halves(materials: "Materials", column: str) -> dict[str, str]:
+def _get_item_groups(materials: "Materials", column: str) -> dict[str, str]:
     """Return the group that each item is in by a column."""
     from gardenpath import stimuli, study
 
-    halves = dict(stimuli.groups_of(materials, [column])[["item", "level"]].to_numpy())
-    if lacking := [item.id for item in materials.items if item.id not in halves]:
-        more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
-        raise study.DataError(f"item {lacking[0]!r}{more} has no {column!r}; --between expects it of each item")
-    return halves
+    groups = dict(stimuli.group_items(materials, [column])[["item", "level"]].to_numpy())
+    if missing := [item.id for item in materials.items if item.id not in groups]:
+        others_text = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise study.DataError(f"item {missing[0]!r}{others_text} has no {column!r}; --between expects it of each item")
+    return groups
 
 
-def _languages(path: Path) -> "pd.DataFrame":
+def read_languages(path: Path) -> "pd.DataFrame":
     """Return a table of languages by the tags that materials have: nl for nld."""
     import pandas as pd
 
-    from gardenpath.stimuli.formats.multiblimp import tongue
+    from gardenpath.stimuli.formats.multiblimp import find_language_tag
 
     table = pd.read_csv(path, dtype=str)
-    return table.assign(language=table["language"].map(tongue, na_action="ignore")) if "language" in table else table
+    return (
+        table.assign(language=table["language"].map(find_language_tag, na_action="ignore"))
+        if "language" in table
+        else table
+    )
 
 
-def _print(
+def _print_results(
     accuracy: "pd.DataFrame",
     side_by_side: "pd.DataFrame",
-    compared: Mapping[str, "pd.DataFrame"],
+    comparisons: Mapping[str, "pd.DataFrame"],
     noise: Mapping[str, Noise],
     stages: Mapping[str, Mapping[str, Any]],
-    people: bool,
+    has_human_accuracies: bool,
 ) -> None:
     """Print the accuracies, and a sentence for each comparison of two models or with people, and for the noise of each model."""
     from gardenpath.analysis.reporting.wording import minimal_pairs
@@ -221,12 +231,12 @@ def _print(
     click.echo()
     click.echo(side_by_side.to_string(index=False, float_format="%.3f", na_rep=""))
     sentences: list[str] = []
-    if "model_comparisons" in compared:
-        sentences += minimal_pairs.model_comparisons(compared["model_comparisons"])
-    if people:
-        sentences += minimal_pairs.accuracy_correlations(compared["accuracy_correlations"])
-    for model, of_model in noise.items():
-        sentences += minimal_pairs.layout_noise(model, of_model)
+    if "model_comparisons" in comparisons:
+        sentences += minimal_pairs.model_comparisons(comparisons["model_comparisons"])
+    if has_human_accuracies:
+        sentences += minimal_pairs.accuracy_correlations(comparisons["accuracy_correlations"])
+    for model, model_noise in noise.items():
+        sentences += minimal_pairs.layout_noise(model, model_noise)
     for model, facts in stages.items():
         sentences += minimal_pairs.stages(model, facts)
     for sentence in sentences:
@@ -234,7 +244,7 @@ def _print(
 
 
 @dataclass(frozen=True)
-class Evaluated:
+class ModelEvaluation:
     """What came of a model: its pairs, what it is, and either the noise of their differences or what two stages found."""
 
     name: str
@@ -244,52 +254,66 @@ class Evaluated:
     stages: dict[str, Any] | None = None
 
 
-def _of_model(
-    scoring: Scoring,
-    read: "Materials",
+def _evaluate_model(
+    scoring: ScoringOptions,
+    materials: "Materials",
     name: str,
     revision: str | None,
     *,
     measures: tuple[str, ...],
     two_stages: bool,
     seed: int,
-) -> Evaluated:
+) -> ModelEvaluation:
     """Return what comes of a model, in two stages where that is asked for and the model has a precision."""
-    loaded = scoring.load(name, revision)
+    loaded = scoring.load_model(name, revision)
     if two_stages and getattr(loaded, "dtype", None):
-        coarse = replace(scoring, dtype="bfloat16").load(name, revision)
-        pairs, stages = _in_stages(scoring, read, loaded, coarse, measures, seed)
-        return Evaluated(loaded.name, pairs, loaded.describe(), stages=stages)
-    pairs, noise = _evaluated(scoring, read, loaded, measures, seed)
-    return Evaluated(loaded.name, pairs, loaded.describe(), noise=noise)
+        coarse = replace(scoring, dtype="bfloat16").load_model(name, revision)
+        pairs, stages = _evaluate_in_stages(scoring, materials, loaded, coarse, measures, seed)
+        return ModelEvaluation(loaded.name, pairs, loaded.describe(), stages=stages)
+    pairs, noise = _evaluate_with_noise(scoring, materials, loaded, measures, seed)
+    return ModelEvaluation(loaded.name, pairs, loaded.describe(), noise=noise)
 
 
-def _evaluated(
-    scoring: Scoring, read: "Materials", loaded: "Model", measures: tuple[str, ...], seed: int
+def _evaluate_with_noise(
+    scoring: ScoringOptions, materials: "Materials", loaded: "Model", measures: tuple[str, ...], seed: int
 ) -> tuple["pd.DataFrame", Noise]:
     """Return one model's pairs and, for each measure, the layout noise and the verdicts that lie within it."""
     from gardenpath import lmscore
 
-    how = scoring.how(loaded)
-    with options.progress("sentences", 1) as move:
-        pairs = lmscore.evaluate(read, loaded, measures, **how, batch_tokens=scoring.batch_tokens, progress=move)
-    noise = lmscore.layout_noise(read, loaded, pairs, **how, seed=seed)
-    within = lmscore.within_noise(pairs, noise)
+    arguments = scoring.build_scoring_arguments(loaded)
+    with options.show_progress("sentences", 1) as move:
+        pairs = lmscore.evaluate(
+            materials, loaded, measures, **arguments, batch_tokens=scoring.batch_tokens, progress=move
+        )
+    noise = lmscore.estimate_layout_noise(materials, loaded, pairs, **arguments, seed=seed)
+    verdicts_within = lmscore.count_within_noise(pairs, noise)
     verdicts = pairs[~pairs["tie"]].groupby("measure").size()
     return pairs, {
-        measure: {"nats": nats, "verdicts_within": within[measure], "verdicts": int(verdicts.get(measure, 0))}
+        measure: {"nats": nats, "verdicts_within": verdicts_within[measure], "verdicts": int(verdicts.get(measure, 0))}
         for measure, nats in noise.items()
     }
 
 
-def _in_stages(
-    scoring: Scoring, read: "Materials", loaded: "Model", coarse: "Model", measures: tuple[str, ...], seed: int
+def _evaluate_in_stages(
+    scoring: ScoringOptions,
+    materials: "Materials",
+    loaded: "Model",
+    coarse: "Model",
+    measures: tuple[str, ...],
+    seed: int,
 ) -> tuple["pd.DataFrame", dict[str, Any]]:
     """Return one model's pairs, most of them in bfloat16, and what was found of both."""
     from gardenpath import lmscore
 
-    how = scoring.how(loaded)
-    with options.progress("sentences", 1) as move:
+    arguments = scoring.build_scoring_arguments(loaded)
+    with options.show_progress("sentences", 1) as move:
         return lmscore.evaluate_in_stages(
-            read, loaded, coarse, measures, **how, batch_tokens=scoring.batch_tokens, progress=move, seed=seed
+            materials,
+            loaded,
+            coarse,
+            measures,
+            **arguments,
+            batch_tokens=scoring.batch_tokens,
+            progress=move,
+            seed=seed,
         )

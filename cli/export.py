@@ -7,16 +7,16 @@ import click
 from . import options
 
 
-def platforms() -> list[str]:
+def list_export_platforms() -> list[str]:
     """Return the platforms that a study can be exported to."""
-    from gardenpath.experiment.platforms import exporting
+    from gardenpath.experiment.platforms import platform_export
 
-    return [platform.NAME for platform in exporting.EXPORTS]
+    return [platform.NAME for platform in platform_export.EXPORTS]
 
 
 @click.command("export")
 @options.study_file
-@click.option("--to", "platform", type=options.OneOf(platforms), required=True, help="What it is for.")
+@click.option("--to", "platform", type=options.LazyChoice(list_export_platforms), required=True, help="What it is for.")
 @click.option(
     "--orders",
     type=click.IntRange(min=1),
@@ -30,22 +30,27 @@ def command(study_file: Path, platform: str, orders: int | None, out: Path, forc
     A README in the folder says what to do there. versions/ holds what was shown: keep it with the data that come back.
     """
     from gardenpath import experiment, study
-    from gardenpath.experiment import recruitment
+    from gardenpath.experiment.sessions import recruitment
 
-    plan = study.load(study_file)
+    config = study.load(study_file)
     study.files.refuse_overwrite([out], force)
-    result = experiment.export(plan, platform, out, orders)
-    notes = {"platform": platform, "orders": result.orders, "places": result.places}
+    result = experiment.export(config, platform, out, orders)
+    notes = {"platform": platform, "orders": result.order_count, "places": result.slot_count}
     study.files.write_sidecar(
-        out / "export", command=options.typed(), inputs=[study_file, *plan.paths()], seed=plan.seed, notes=notes
+        out / "export",
+        command=options.format_command_line(),
+        inputs=[study_file, *config.list_material_paths()],
+        seed=config.seed,
+        notes=notes,
     )
-    for sentence in result.loses:
-        options.talk(f"{platform}: {sentence}")
-    if unstated := recruitment.unstated_code(plan):
-        options.talk(unstated)
-    versions = options.count(result.versions, "version")
+    for sentence in result.losses:
+        options.print_notice(f"{platform}: {sentence}")
+    if code_warning := recruitment.describe_placeholder_code(config):
+        options.print_notice(code_warning)
+    list_count = options.format_count(result.list_count, "version")
     click.echo(
-        f"{out}: {versions} in {options.count(result.orders, 'order')} each, {options.count(result.places, 'place')}"
+        f"{out}: {list_count} in {options.format_count(result.order_count, 'order')} each, "
+        f"{options.format_count(result.slot_count, 'place')}"
     )
-    options.talk(f"{result.turns} A number from {result.places} on begins again at 0.")
-    options.talk(f"dropouts can unbalance the versions; {out / 'README.md'} says how, and what to do")
+    options.print_notice(f"{result.slot_rule} A number from {result.slot_count} on begins again at 0.")
+    options.print_notice(f"dropouts can unbalance the versions; {out / 'README.md'} says how, and what to do")

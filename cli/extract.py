@@ -14,14 +14,20 @@ if TYPE_CHECKING:
     from gardenpath.stimuli.treebanks.extraction import Extraction
     from gardenpath.stimuli.treebanks.sources import Sources
 
-FILES = ("items.jsonl", "pool.jsonl")
-LAST = "conditions_by_language"
-TABLES = ("agreement", "rejected", LAST)
-STRICT = {"NC", "ND", "GPL", "LGPLLR", "GNU"}  # parts of licences that do not allow every use, or ask for the same one
-GROUPS = ("family", "resource")
+MATERIALS_FILES = ("items.jsonl", "pool.jsonl")
+CONDITIONS_TABLE = "conditions_by_language"
+OUTPUT_TABLES = ("agreement", "rejected", CONDITIONS_TABLE)
+RESTRICTIVE_LICENCE_PARTS = {
+    "NC",
+    "ND",
+    "GPL",
+    "LGPLLR",
+    "GNU",
+}  # parts of licences that do not allow every use, or ask for the same one
+LANGUAGE_GROUP_COLUMNS = ("family", "resource")
 
 
-def known() -> list[str]:
+def list_phenomena() -> list[str]:
     """Return what can agree with a subject."""
     from gardenpath.stimuli.treebanks.phenomena import PHENOMENA
 
@@ -50,7 +56,7 @@ def known() -> list[str]:
     "--phenomenon",
     "phenomena",
     multiple=True,
-    type=options.OneOf(known),
+    type=options.LazyChoice(list_phenomena),
     help="What agrees: subject and verb (sv) or participle (sp); may be given several times.  [default: all]",
 )
 @click.option(
@@ -105,7 +111,7 @@ def known() -> list[str]:
 )
 @options.out
 @options.force
-def command(out: Path, language: str | None, every: bool, force: bool, languages: Path | None, **how: Any) -> None:
+def command(out: Path, language: str | None, every: bool, force: bool, languages: Path | None, **settings: Any) -> None:
     """Make minimal pairs of agreement out of treebanks, in any language that has one.
 
     Sentences are the treebank's own. Beside the pairs drawn, which are balanced (items.jsonl), are all that there are
@@ -116,22 +122,22 @@ def command(out: Path, language: str | None, every: bool, force: bool, languages
     if every == (language is not None):
         raise click.UsageError("expected --language CODE or --all, one of the two")
     if every:
-        return _all(out, languages, how)
+        return _extract_all_languages(out, languages, settings)
     from gardenpath import study
 
-    files = [out / name for name in (*FILES, *map("{}.csv".format, TABLES))]
+    files = [out / name for name in (*MATERIALS_FILES, *map("{}.csv".format, OUTPUT_TABLES))]
     study.files.refuse_overwrite(files, force)
-    with options.progress("files of trees", 1) as move:
-        done = _extracted(out, {**how, "language": language}, _groups(languages), move)
-    _say(done)
-    if not done.materials.items:
-        raise study.DataError(_nothing(done, out, how["minimum"]))
+    with options.show_progress("files of trees", 1) as move:
+        extraction = _extract_language(out, {**settings, "language": language}, _read_language_groups(languages), move)
+    _print_extraction(extraction)
+    if not extraction.materials.items:
+        raise study.DataError(_explain_no_pairs(extraction, out, settings["minimum"]))
     return None
 
 
-def _extracted(
+def _extract_language(
     folder: Path,
-    how: Mapping[str, Any],
+    settings: Mapping[str, Any],
     groups: Mapping[str, Mapping[str, str]],
     move: "Callable[[int, int], None] | None" = None,
 ) -> "Extraction":
@@ -139,164 +145,186 @@ def _extracted(
     from gardenpath import stimuli, study
 
     gc.freeze()  # what is imported need not be looked through for garbage while trees are read: a tenth of the time
-    done = stimuli.extract(**how, progress=move)
-    code = done.language
-    for column in GROUPS:
-        done.tables["conditions_by_language"][column] = groups.get(code, {}).get(column)
-    about: dict[str, Any] = {
-        "command": options.typed(),
-        "inputs": done.inputs,
-        "seed": how["seed"],
-        "notes": done.notes,
+    extraction = stimuli.extract(**settings, progress=move)
+    code = extraction.language
+    for column in LANGUAGE_GROUP_COLUMNS:
+        extraction.tables["conditions_by_language"][column] = groups.get(code, {}).get(column)
+    sidecar: dict[str, Any] = {
+        "command": options.format_command_line(),
+        "inputs": extraction.inputs,
+        "seed": settings["seed"],
+        "notes": extraction.notes,
     }
-    for name, materials in zip(FILES, (done.materials, done.pool), strict=True):
+    for name, materials in zip(MATERIALS_FILES, (extraction.materials, extraction.pool), strict=True):
         (folder / name).unlink(missing_ok=True)
         if materials.items:
             stimuli.write(materials, folder / name)
-            study.files.write_sidecar(folder / name, **about)
-    study.table_files.write_parts([{name: done.tables[name] for name in TABLES}], folder, **about)
-    return done
+            study.files.write_sidecar(folder / name, **sidecar)
+    study.table_files.write_parts([{name: extraction.tables[name] for name in OUTPUT_TABLES}], folder, **sidecar)
+    return extraction
 
 
-def _nothing(done: "Extraction", folder: Path, minimum: int) -> str:
+def _explain_no_pairs(extraction: "Extraction", folder: Path, minimum: int) -> str:
     """Return why there are no pairs, and what to do."""
-    if done.pool.items:
-        most = int(done.tables["conditions_by_language"]["pool"].max())
-        return (
-            f"{folder}: no condition has {minimum} pairs, the largest {most}; take smaller ones with  --minimum {most}"
-        )
-    reasons = ", ".join(f"{count} {reason}" for reason, count in _reasons(done)[:3]) or "no subject in any tree"
-    return f"{folder}: no pair in {done.language}: {reasons}; {folder / 'rejected.csv'} has every subject"
+    if extraction.pool.items:
+        largest = int(extraction.tables["conditions_by_language"]["pool"].max())
+        return f"{folder}: no condition has {minimum} pairs, the largest {largest}; take smaller ones with  --minimum {largest}"
+    reasons = (
+        ", ".join(f"{count} {reason}" for reason, count in _count_rejection_reasons(extraction)[:3])
+        or "no subject in any tree"
+    )
+    return f"{folder}: no pair in {extraction.language}: {reasons}; {folder / 'rejected.csv'} has every subject"
 
 
-def _reasons(done: "Extraction") -> list[tuple[str, int]]:
-    counts = done.tables["rejected"]["reason"].value_counts(sort=True)
+def _count_rejection_reasons(extraction: "Extraction") -> list[tuple[str, int]]:
+    counts = extraction.tables["rejected"]["reason"].value_counts(sort=True)
     return [(str(reason), int(count)) for reason, count in counts.items()]
 
 
-def _say(done: "Extraction") -> None:
+def _print_extraction(extraction: "Extraction") -> None:
     """Print the conditions, and say what was read, what was left out, and under which licences the pairs stand."""
-    for bank in done.notes["treebanks"]:
-        left = ", ".join(f"{count} {reason}" for reason, count in bank["left_out"].items())
-        options.talk(
-            f"{bank['treebank']} ({bank['licence'] or 'licence unknown'}): {options.count(bank['trees'], 'tree')}"
-            + (f"; left out {left}" if left else "")
+    for treebank in extraction.notes["treebanks"]:
+        left_out = ", ".join(f"{count} {reason}" for reason, count in treebank["left_out"].items())
+        options.print_notice(
+            f"{treebank['treebank']} ({treebank['licence'] or 'licence unknown'}): "
+            f"{options.format_count(treebank['trees'], 'tree')}" + (f"; left out {left_out}" if left_out else "")
         )
-    for name, reason in done.notes["not_taken"].items():
-        options.talk(f"not taken: {name}: {reason}")
-    forms = done.notes["forms"]
+    for name, reason in extraction.notes["not_taken"].items():
+        options.print_notice(f"not taken: {name}: {reason}")
+    forms = extraction.notes["forms"]
     found = ", ".join(
         f"{count / max(forms['agreeing_words'], 1):.0%} in {name}" for name, count in forms["with_entries"].items()
     )
     tables = ", ".join(forms["files"]) or "no table of UniMorph"
-    options.talk(f"forms: {tables}; of {forms['agreeing_words']} agreeing words {found or 'none'}")
+    options.print_notice(f"forms: {tables}; of {forms['agreeing_words']} agreeing words {found or 'none'}")
     if forms["unknown_tags"]:
-        options.talk(
+        options.print_notice(
             f"unknown tags of UniMorph: {', '.join(f'{tag} ({count})' for tag, count in forms['unknown_tags'].items())}"
         )
-    if mixed := _restricted(bank["licence"] for bank in done.notes["treebanks"]):
-        options.talk(mixed)
-    table = done.tables["conditions_by_language"].drop(columns=["language", *GROUPS])
+    if licence_limits := _describe_licence_limits(treebank["licence"] for treebank in extraction.notes["treebanks"]):
+        options.print_notice(licence_limits)
+    table = extraction.tables["conditions_by_language"].drop(columns=["language", *LANGUAGE_GROUP_COLUMNS])
     if len(table):
-        click.echo(options.aligned([[*table.columns], *table.astype(str).to_numpy().tolist()]))
-    rejected = ", ".join(f"{count} {reason}" for reason, count in _reasons(done))
-    options.talk(f"{len(done.pool.items)} pairs, {len(done.materials.items)} drawn; no pair: {rejected or 'none'}")
+        click.echo(options.format_columns([[*table.columns], *table.astype(str).to_numpy().tolist()]))
+    rejected = ", ".join(f"{count} {reason}" for reason, count in _count_rejection_reasons(extraction))
+    options.print_notice(
+        f"{len(extraction.pool.items)} pairs, {len(extraction.materials.items)} drawn; no pair: {rejected or 'none'}"
+    )
 
 
-def _restricted(licences: Iterable[str | None]) -> str | None:
+def _describe_licence_limits(licences: Iterable[str | None]) -> str | None:
     """Return that pairs are under several licences, or one that does not allow every use, or an unknown one."""
-    named = sorted({licence or "unknown" for licence in licences})
-    careful = [name for name in named if name == "unknown" or set(re.split(r"[\W_]+", name)) & STRICT]
-    if len(named) == 1 and not careful:
+    names = sorted({licence or "unknown" for licence in licences})
+    restrictive = [
+        name for name in names if name == "unknown" or set(re.split(r"[\W_]+", name)) & RESTRICTIVE_LICENCE_PARTS
+    ]
+    if len(names) == 1 and not restrictive:
         return None
     return (
-        f"licences of the sentences: {', '.join(named)}"
-        + (f"; look at {', '.join(careful)} before you share them" if careful else "")
+        f"licences of the sentences: {', '.join(names)}"
+        + (f"; look at {', '.join(restrictive)} before you share them" if restrictive else "")
         + "; --licence takes one"
     )
 
 
-def _groups(path: Path | None) -> dict[str, dict[str, str]]:
+def _read_language_groups(path: Path | None) -> dict[str, dict[str, str]]:
     """Return family and resource class of each language that a table of the user's has."""
     if path is None:
         return {}
     from gardenpath import study
-    from gardenpath.stimuli.treebanks.folders import language_code
+    from gardenpath.stimuli.treebanks.treebank_folders import find_language_code
 
     table = study.table_files.read_csv(path)
-    if "language" not in table or not {*GROUPS} & {*table}:
+    if "language" not in table or not {*LANGUAGE_GROUP_COLUMNS} & {*table}:
         raise study.DataError(
-            f"{path}: the columns are {', '.join(map(str, table))}; expected language with {' or '.join(GROUPS)}, or both"
+            f"{path}: the columns are {', '.join(map(str, table))}; expected language with "
+            f"{' or '.join(LANGUAGE_GROUP_COLUMNS)}, or both"
         )
-    strange = [name for name in table["language"] if not language_code(name)]
-    if strange:
-        raise study.DataError(f"{path}: language is {strange[0]!r}; expected an ISO 639 code, as in nld or nl")
+    unknown_codes = [name for name in table["language"] if not find_language_code(name)]
+    if unknown_codes:
+        raise study.DataError(f"{path}: language is {unknown_codes[0]!r}; expected an ISO 639 code, as in nld or nl")
     return {
-        language_code(row["language"]): {column: row[column] for column in GROUPS if row.get(column)}
+        find_language_code(row["language"]): {
+            column: row[column] for column in LANGUAGE_GROUP_COLUMNS if row.get(column)
+        }
         for row in table.to_dict("records")
     }
 
 
-def _all(out: Path, languages: Path | None, how: dict[str, Any]) -> None:
+def _extract_all_languages(out: Path, languages: Path | None, settings: dict[str, Any]) -> None:
     """Extract the pairs of every language, each in a folder of its own, and count the languages that have a phenomenon."""
     import pandas as pd
 
     from gardenpath import stimuli, study
-    from gardenpath.stimuli.treebanks.folders import languages_of
-    from gardenpath.stimuli.treebanks.sources import sources
+    from gardenpath.stimuli.treebanks.sources import find_sources
+    from gardenpath.stimuli.treebanks.treebank_folders import list_languages
 
-    groups = _groups(languages)
-    codes = languages_of(how["ud"], how["tables"])
+    groups = _read_language_groups(languages)
+    codes = list_languages(settings["ud"], settings["tables"])
     failed, tables = [], []
-    with options.progress("languages", len(codes)) as move:
+    with options.show_progress("languages", len(codes)) as move:
         for number, code in enumerate(codes, start=1):
-            asked = {**how, "language": code, "skip_bad": True}
+            language_settings = {**settings, "language": code, "skip_bad": True}
             try:
-                taken = sources(how["ud"], how["unimorph"], language=code, licences=how["licences"], own=how["tables"])
+                language_sources = find_sources(
+                    settings["ud"],
+                    settings["unimorph"],
+                    language=code,
+                    licences=settings["licences"],
+                    user_tables=settings["tables"],
+                )
             except study.DataError as error:  # none of them is under the licence
-                options.talk(str(error))
+                options.print_notice(str(error))
                 move(number, len(codes))
                 continue
             try:
-                if not _is_done(out / code, taken, asked):
-                    done = _extracted(out / code, asked, groups)
-                    options.talk(f"{code}: {len(done.pool.items)} pairs, {len(done.materials.items)} drawn")
-                tables.append(study.read(out / code, LAST))
+                if not _is_done(out / code, language_sources, language_settings):
+                    extraction = _extract_language(out / code, language_settings, groups)
+                    options.print_notice(
+                        f"{code}: {len(extraction.pool.items)} pairs, {len(extraction.materials.items)} drawn"
+                    )
+                tables.append(study.read(out / code, CONDITIONS_TABLE))
             except (study.DataError, OSError) as error:
                 failed.append(f"{code}: {error}")
-                options.talk(f"left out: {failed[-1]}")
+                options.print_notice(f"left out: {failed[-1]}")
             move(number, len(codes))
     if not tables:
-        raise study.DataError(failed or f"{how['ud']}: no treebank of any language")
-    together = pd.concat(tables, ignore_index=True)
-    for column in GROUPS:
-        together[column] = [groups.get(code, {}).get(column) for code in together["language"]]
-    counts = stimuli.language_counts(together)
-    for name, table in {LAST: together, "language_counts": counts}.items():
+        raise study.DataError(failed or f"{settings['ud']}: no treebank of any language")
+    all_conditions = pd.concat(tables, ignore_index=True)
+    for column in LANGUAGE_GROUP_COLUMNS:
+        all_conditions[column] = [groups.get(code, {}).get(column) for code in all_conditions["language"]]
+    counts = stimuli.compute_language_counts(all_conditions)
+    for name, table in {CONDITIONS_TABLE: all_conditions, "language_counts": counts}.items():
         study.write(
             table,
             name,
             out,
-            command=options.typed(),
-            seed=how["seed"],
+            command=options.format_command_line(),
+            seed=settings["seed"],
             notes={"failed": failed, "languages": len(tables)},
         )
-    click.echo(options.aligned([[*counts.columns], *counts.astype(str).to_numpy().tolist()]))
+    click.echo(options.format_columns([[*counts.columns], *counts.astype(str).to_numpy().tolist()]))
     if failed:
         raise study.DataError([f"{len(failed)} of {len(codes)} languages were left out", *failed])
 
 
-def _is_done(folder: Path, taken: "Sources", asked: Mapping[str, Any]) -> bool:
+def _is_done(folder: Path, language_sources: "Sources", language_settings: Mapping[str, Any]) -> bool:
     """Whether a folder holds the pairs of the same files, made in the same way by the same version."""
     from gardenpath import study
-    from gardenpath.stimuli.treebanks.extraction import as_asked
+    from gardenpath.stimuli.treebanks.extraction import describe_request
 
-    said: Any = study.files.read_sidecar(folder / f"{LAST}.csv")
-    if not said:
+    sidecar: Any = study.files.read_sidecar(folder / f"{CONDITIONS_TABLE}.csv")
+    if not sidecar:
         return False
-    now = {path.name: study.files.sha256(path) for path in taken.inputs}
-    given = as_asked(
-        **{key: value for key, value in asked.items() if key not in ("ud", "unimorph", "language", "tables")}
+    input_hashes = {path.name: study.files.hash_file(path) for path in language_sources.inputs}
+    settings = describe_request(
+        **{
+            key: value
+            for key, value in language_settings.items()
+            if key not in ("ud", "unimorph", "language", "tables")
+        }
     )
-    version = study.files.versions()["gardenpath"]
-    return bool((said["inputs"], said["asked"], said["versions"]["gardenpath"]) == (now, given, version))
+    version = study.files.list_software_versions()["gardenpath"]
+    return bool(
+        (sidecar["inputs"], sidecar["asked"], sidecar["versions"]["gardenpath"]) == (input_hashes, settings, version)
+    )

@@ -12,7 +12,7 @@ from . import options
 @options.study_file
 @click.option("--payments", is_flag=True, help="Delete every platform's id, once everybody is paid.")
 @options.database
-@options.data
+@options.data_folder
 def command(ids: tuple[str, ...], study_file: Path, payments: bool, database: str | None, out: Path | None) -> None:
     """Delete all that is stored of the participants ID, as the platform names them, or as the tables do.
 
@@ -23,22 +23,24 @@ def command(ids: tuple[str, ...], study_file: Path, payments: bool, database: st
     if not ids and not payments:
         raise click.UsageError("nothing to forget: expected an ID before STUDY.toml, or --payments")
     study.errors.require("sqlalchemy", "online")
-    from gardenpath.experiment import pseudonyms
     from gardenpath.experiment.server import routes
     from gardenpath.experiment.server.store import Store
+    from gardenpath.experiment.sessions import pseudonyms
 
-    plan = study.load(study_file)
-    folder = out or plan.folder / "data"
-    key = routes.known_key(folder / "participant.key")
-    opened = Store(database or f"sqlite:///{folder / 'study.sqlite'}", create=False)
-    for id in ids:
+    config = study.load(study_file)
+    folder = out or config.folder / "data"
+    key = routes.load_existing_key(folder / "participant.key")
+    store = Store(database or f"sqlite:///{folder / 'study.sqlite'}", create=False)
+    for participant_id in ids:
         try:
-            number = opened.forget(pseudonyms.hash_participant(id, key), id)
+            number = store.forget_participant(pseudonyms.hash_participant(participant_id, key), participant_id)
         except KeyError as error:
             raise ValueError(
-                f"{id}: {error.args[0]}; expected an id of the platform, or of the table 'sessions'"
+                f"{participant_id}: {error.args[0]}; expected an id of the platform, or of the table 'sessions'"
             ) from None
-        click.echo(f"{id}: {options.count(number, 'session')} deleted; tables made before still hold them")
+        click.echo(
+            f"{participant_id}: {options.format_count(number, 'session')} deleted; tables made before still hold them"
+        )
     if payments:
-        click.echo(f"{options.count(opened.forget_payments(), 'payment')} deleted")
-    opened.scrubber.stop()
+        click.echo(f"{options.format_count(store.forget_payments(), 'payment')} deleted")
+    store.scrubber.stop()

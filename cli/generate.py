@@ -14,11 +14,11 @@ from . import options
 if TYPE_CHECKING:
     from gardenpath.stimuli import Item
     from gardenpath.stimuli.grammar import Grammar
-    from gardenpath.stimuli.grammar.generating import Counted
+    from gardenpath.stimuli.grammar.generation import ParadigmCounts
 
-EXPLAINED = 5  # paradigms whose slots and lines are shown without being asked for
-SAMPLES = 5
-SPLIT = re.compile(r"(\w+)=(\d+)")
+MAX_EXPLAINED_PARADIGMS = 5  # paradigms whose slots and lines are shown without being asked for
+MAX_SAMPLES = 5
+SPLIT_PATTERN = re.compile(r"(\w+)=(\d+)")
 
 
 @click.command("generate")
@@ -36,7 +36,7 @@ SPLIT = re.compile(r"(\w+)=(\d+)")
 @click.option(
     "--explain/--brief",
     default=None,
-    help=f"Entries of each slot, and what each line excludes [default: up to {EXPLAINED} paradigms].",
+    help=f"Entries of each slot, and what each line excludes [default: up to {MAX_EXPLAINED_PARADIGMS} paradigms].",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was counted as JSON.")
 @options.force
@@ -57,19 +57,19 @@ def command(
     Beside the file stands its sidecar with the grammar's hashes, the seed and the counts.
     """
     from gardenpath import stimuli, study
-    from gardenpath.stimuli.grammar.grammars import located
+    from gardenpath.stimuli.grammar.grammar_files import find_grammar_file
 
-    parts = _splits(splits)
+    parts = _parse_splits(splits)
     if sum(map(bool, (number, everything, parts))) != 1:
         raise click.UsageError("expected one of -n N, --all and --splits NAME=N,...")
     study.files.refuse_overwrite([out], force)
     if seed is None:
         seed = 1
-        options.talk(f"--seed {seed}")
-    grammar_file = located(grammar_file)
+        options.print_notice(f"--seed {seed}")
+    grammar_file = find_grammar_file(grammar_file)
     grammar = stimuli.read_grammar(grammar_file)
     names = list(paradigms) or list(grammar.paradigms)
-    with options.progress("generating", len(names)) as move:
+    with options.show_progress("generating", len(names)) as move:
         done = iter(range(len(names)))
         generated = stimuli.generate(
             grammar,
@@ -81,96 +81,106 @@ def command(
         )
         move(len(names), len(names))
     lost = stimuli.write(generated.materials, out)
-    explained = explain if explain is not None else len(names) <= EXPLAINED
-    records = [_record(grammar, counted, generated.materials.items, explained) for counted in generated.counts]
-    rules = [f"{rule.words} -> {rule.to}" for rule in grammar.language.rules]
+    is_explained = explain if explain is not None else len(names) <= MAX_EXPLAINED_PARADIGMS
+    entries = [
+        _describe_paradigm(grammar, counted, generated.materials.items, is_explained) for counted in generated.counts
+    ]
+    rules = [f"{rule.words} -> {rule.replacement}" for rule in grammar.language.rules]
     notes: dict[str, Any] = {
-        "grammar": {Path(path).name: digest for path, digest in generated.files.items()},
+        "grammar": {Path(path).name: digest for path, digest in generated.file_hashes.items()},
         "language": grammar.language.code,
         "rewriting": rules,
-        "paradigms": records,
+        "paradigms": entries,
         "not held": lost,
     }
-    study.files.write_sidecar(out, command=options.typed(), inputs=[grammar_file], seed=seed, notes=notes)
+    study.files.write_sidecar(out, command=options.format_command_line(), inputs=[grammar_file], seed=seed, notes=notes)
     if as_json:
-        click.echo(json.dumps({"out": str(out), "seed": seed, "paradigms": records}, indent=2, ensure_ascii=False))
+        click.echo(json.dumps({"out": str(out), "seed": seed, "paradigms": entries}, indent=2, ensure_ascii=False))
     else:
-        click.echo("\n\n".join(map(_shown, records)))
+        click.echo("\n\n".join(map(_format_paradigm, entries)))
     items = len(generated.materials.items)
-    options.talk(f"{out}: {options.count(items, 'item')} of {options.count(len(records), 'paradigm')}, seed {seed}")
+    options.print_notice(
+        f"{out}: {options.format_count(items, 'item')} of {options.format_count(len(entries), 'paradigm')}, seed {seed}"
+    )
 
 
-def _splits(stated: str | None) -> dict[str, int]:
+def _parse_splits(text: str | None) -> dict[str, int]:
     """Return the parts and how many items each has."""
-    parts = [part.strip() for part in stated.split(",")] if stated else []
-    found = [SPLIT.fullmatch(part) for part in parts]
-    if not all(found) or len({match[1] for match in found if match}) < len(parts):
-        raise click.UsageError(f"--splits is {stated!r}; expected names that differ, as in train=800,test=200")
-    return {match[1]: int(match[2]) for match in found if match}
+    parts = [part.strip() for part in text.split(",")] if text else []
+    matches = [SPLIT_PATTERN.fullmatch(part) for part in parts]
+    if not all(matches) or len({match[1] for match in matches if match}) < len(parts):
+        raise click.UsageError(f"--splits is {text!r}; expected names that differ, as in train=800,test=200")
+    return {match[1]: int(match[2]) for match in matches if match}
 
 
-def _record(grammar: "Grammar", counted: "Counted", items: "Sequence[Item]", explained: bool) -> dict[str, Any]:
+def _describe_paradigm(
+    grammar: "Grammar", counted: "ParadigmCounts", items: "Sequence[Item]", is_explained: bool
+) -> dict[str, Any]:
     """Return what is said of a paradigm, as JSON has it."""
-    from gardenpath.stimuli.grammar import accounts, guarantees
-    from gardenpath.stimuli.grammar.critical import critical_words
+    from gardenpath.stimuli.grammar import guarantees, restriction_effects
+    from gardenpath.stimuli.grammar.critical_words import find_critical_words
 
     rule = grammar.paradigms[counted.paradigm]
-    mine = [item for item in items if item.paradigm == counted.paradigm]
-    record: dict[str, Any] = {
+    paradigm_items = [item for item in items if item.paradigm == counted.paradigm]
+    entry: dict[str, Any] = {
         "paradigm": counted.paradigm,
         "phenomenon": rule.phenomenon,
         "assignments": counted.total,
-        "items": counted.drawn,
+        "items": counted.drawn_items,
         "collisions": counted.collisions,
-        "refused": counted.refused,
-        "plan": counted.plan.kind,
-        "balanced": list(counted.plan.balanced),
-        "at_most": dict(counted.plan.at_most),
+        "refused": counted.refusals,
+        "plan": counted.scheme.kind,
+        "balanced": list(counted.scheme.balanced_variables),
+        "at_most": dict(counted.scheme.max_per_lemma),
         "splits": dict(counted.splits),
-        "guarantees": {g.rule: {"status": g.status, "says": g.says} for g in counted.guarantees},
+        "guarantees": {g.rule: {"status": g.status, "says": g.description} for g in counted.guarantees},
         "note": rule.settings.get("note"),
-        "samples": [{name: s.text for name, s in item.sentences.items()} for item in mine[:SAMPLES]],
+        "samples": [{name: s.text for name, s in item.sentences.items()} for item in paradigm_items[:MAX_SAMPLES]],
     }
-    if explained:
-        compiled, _ = guarantees.guaranteed(grammar, counted.paradigm)
-        record["critical words"] = len(critical_words(compiled))
-        record["slots"] = {
-            each.slot: {"category": each.category, "restricted": each.restricted, "used": each.used}
-            for each in accounts.slot_counts(compiled)
+    if is_explained:
+        compiled, _ = guarantees.compile_with_guarantees(grammar, counted.paradigm)
+        entry["critical words"] = len(find_critical_words(compiled))
+        entry["slots"] = {
+            each.slot: {
+                "category": each.category_entries,
+                "restricted": each.restricted_entries,
+                "used": each.used_entries,
+            }
+            for each in restriction_effects.count_slot_entries(compiled)
         }
-        record["excluded"] = {
-            str(replace(each.line, file=Path(each.line.file).name)): each.assignments
-            for each in accounts.exclusions(compiled)
+        entry["excluded"] = {
+            str(replace(each.line, file=Path(each.line.file).name)): each.derivations
+            for each in restriction_effects.count_excluded_derivations(compiled)
         }
-    return record
+    return entry
 
 
-def _shown(record: dict[str, Any]) -> str:
+def _format_paradigm(entry: dict[str, Any]) -> str:
     """Return what is said of a paradigm, as a person reads it."""
-    lines = [f"{record['paradigm']}: {record['assignments']} assignments, {options.count(record['items'], 'item')}"]
-    if record["collisions"]:
-        lines[0] += f", {record['collisions']} that print an earlier one replaced"
-    if record["refused"]:
-        lines[0] += f", {record['refused']} refused"
-    for n, sample in enumerate(record["samples"], 1):
+    lines = [f"{entry['paradigm']}: {entry['assignments']} assignments, {options.format_count(entry['items'], 'item')}"]
+    if entry["collisions"]:
+        lines[0] += f", {entry['collisions']} that print an earlier one replaced"
+    if entry["refused"]:
+        lines[0] += f", {entry['refused']} refused"
+    for n, sample in enumerate(entry["samples"], 1):
         lines += [f"  {n}  {name:14} {text}" for name, text in sample.items()]
-    if record["splits"]:
-        lines.append("  splits: " + ", ".join(f"{part} of {total}" for part, total in record["splits"].items()))
-    if record["balanced"] or record["at_most"]:
-        limits = [f"{slot} at most {k} times a lemma" for slot, k in record["at_most"].items()]
-        lines.append("  plan: " + "; ".join([*(f"{slot} balanced" for slot in record["balanced"]), *limits]))
-    if record.get("critical words"):
-        lines.append(f"  {options.count(record['critical words'], 'critical word')}")
-    if record.get("slots"):
+    if entry["splits"]:
+        lines.append("  splits: " + ", ".join(f"{part} of {total}" for part, total in entry["splits"].items()))
+    if entry["balanced"] or entry["at_most"]:
+        limits = [f"{slot} at most {k} times a lemma" for slot, k in entry["at_most"].items()]
+        lines.append("  plan: " + "; ".join([*(f"{slot} balanced" for slot in entry["balanced"]), *limits]))
+    if entry.get("critical words"):
+        lines.append(f"  {options.format_count(entry['critical words'], 'critical word')}")
+    if entry.get("slots"):
         lines.append("  entries by category, by the slot's own restriction, in some assignment:")
-        rows = [[f"    {slot}", *map(str, of.values())] for slot, of in record["slots"].items()]
-        lines.append(options.aligned(rows, numbers=True))
-    if record.get("excluded"):
+        rows = [[f"    {slot}", *map(str, slot_counts.values())] for slot, slot_counts in entry["slots"].items()]
+        lines.append(options.format_columns(rows, numbers=True))
+    if entry.get("excluded"):
         lines.append("  assignments that each line excludes:")
-        rows = [[str(number), line] for line, number in record["excluded"].items()]
+        rows = [[str(number), line] for line, number in entry["excluded"].items()]
         width = max(len(number) for number, _ in rows)
         lines += [f"    {number:>{width}}  {line}" for number, line in rows]
-    lines += [f"  {each['status']}: {each['says']}" for each in record["guarantees"].values()]
-    if record["note"]:
-        lines.append(f"  note: {record['note']}")
+    lines += [f"  {each['status']}: {each['says']}" for each in entry["guarantees"].values()]
+    if entry["note"]:
+        lines.append(f"  note: {entry['note']}")
     return "\n".join(lines)

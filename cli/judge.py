@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from . import judge_sessions, options
-from .comparing import Comparing, comparing_options
-from .score import MODEL, Scoring, scoring_options
+from . import options, session_judgments
+from .comparison_options import ComparisonOptions, add_comparison_options
+from .score import MODEL_HELP, ScoringOptions, add_scoring_options
 
-SELECT = {"held-out": "pairs", "held-out-paradigms": "paradigms"}
+SELECTION_UNITS = {"held-out": "pairs", "held-out-paradigms": "paradigms"}
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,35 +22,37 @@ if TYPE_CHECKING:
     from gardenpath.stimuli import Materials
 
 
-def methods() -> list[str]:
+def list_judgment_methods() -> list[str]:
     """Return the methods by which sentences are judged."""
-    from gardenpath.study.judgment_methods import METHODS
+    from gardenpath.study.judgment_methods import JUDGMENT_METHODS
 
-    return list(METHODS)
+    return list(JUDGMENT_METHODS)
 
 
-def members(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> list[dict[str, int]] | None:
+def parse_ensembles(
+    context: click.Context, parameter: click.Parameter, value: tuple[str, ...]
+) -> list[dict[str, int]] | None:
     """Return how many templates of which method vote in each ensemble; None where none is given."""
-    return [_members(text) for text in given] or None
+    return [_parse_ensemble(text) for text in value] or None
 
 
-def _members(text: str) -> dict[str, int]:
+def _parse_ensemble(text: str) -> dict[str, int]:
     votes: dict[str, int] = {}
     for part in text.split(","):
         method, _, count = part.strip().partition(":")
-        if method not in methods() or method in votes or not count.isdecimal() or not int(count):
+        if method not in list_judgment_methods() or method in votes or not count.isdecimal() or not int(count):
             raise click.BadParameter(f"{text!r}: {part!r}; expected METHOD:TEMPLATES, such as yes_no:3,template_lp:2")
         votes[method] = int(count)
     return votes
 
 
 @click.command("judge")
-@click.option("--model", "models", multiple=True, metavar="M", help=f"{MODEL} Several may be given.")
+@click.option("--model", "models", multiple=True, metavar="M", help=f"{MODEL_HELP} Several may be given.")
 @click.option(
     "--method",
     "chosen",
     multiple=True,
-    type=options.OneOf(methods),
+    type=options.LazyChoice(list_judgment_methods),
     help="How to ask; may be given several times.  [default: the first nine, or choose and rate, as the language has templates]",
 )
 @click.option(
@@ -86,19 +88,19 @@ def _members(text: str) -> dict[str, int]:
     default=None,
     help="Ask by the model's chat template or not.  [default: by it where there is one]",
 )
-@comparing_options
+@add_comparison_options
 @click.option(
     "--ensemble",
     "votes",
     multiple=True,
     metavar="METHOD:N[,METHOD:N]",
-    callback=members,
+    callback=parse_ensembles,
     help="A majority vote of so many templates.  [default: five of yes_no, five of template_lp, three and two, two and three]",
 )
 @click.option(
     "--select",
     multiple=True,
-    type=click.Choice([*SELECT]),
+    type=click.Choice([*SELECTION_UNITS]),
     help="Choose the best mix of templates on other pairs, or for each paradigm on the others, beside the oracle.",
 )
 @click.option("--draws", type=click.IntRange(min=1), metavar="N", help="Also vote by N mixes drawn, as published: 10.")
@@ -109,15 +111,15 @@ def _members(text: str) -> dict[str, int]:
     show_default=True,
     help="Draws which of two sentences stands first, mixes, parts of the pairs and bootstraps.",
 )
-@judge_sessions.options_of_sessions
-@functools.partial(scoring_options, without=["unigrams"])
+@session_judgments.add_participation_options
+@functools.partial(add_scoring_options, excluded=["unigrams"])
 def command(
-    scoring: Scoring,
+    scoring: ScoringOptions,
     models: tuple[str, ...],
     chosen: tuple[str, ...],
     sources: tuple[Path, ...],
     ids: tuple[str, ...],
-    comparing: Comparing,
+    comparing: ComparisonOptions,
     votes: list[dict[str, int]] | None,
     select: tuple[str, ...],
     draws: int | None,
@@ -125,7 +127,7 @@ def command(
     participants: int | None,
     independent: bool,
     most_probable: bool,
-    **how: Any,
+    **prompt_options: Any,
 ) -> None:
     """Write the tables judgments and method_accuracies of the minimal pairs in MATERIALS; print the accuracy of each method.
 
@@ -142,82 +144,97 @@ def command(
 
     from gardenpath import lmscore, study
     from gardenpath.analysis.comparing import all_comparisons
-    from gardenpath.study.table_files import refuse_tables
+    from gardenpath.study.table_files import refuse_existing_tables
 
     if not models and not comparing.beside:
         raise click.UsageError("Missing option '--model', or --beside for judgments of an earlier run")
     if len(set(models)) < len(models):
         raise click.UsageError(f"--model {' --model '.join(models)}: a model is given twice; expected each once")
-    if judge_sessions.judged(
-        scoring, models, judge_sessions.Taking(participants or 0, seed, independent, most_probable)
+    if session_judgments.judge_study_or_sessions(
+        scoring, models, session_judgments.ParticipationOptions(participants or 0, seed, independent, most_probable)
     ):
         return
-    refuse_tables(scoring.out, "judge", scoring.force)
-    templates = _only(lmscore.read_templates(*sources), ids)
-    earlier = comparing.earlier("judgments")
-    read = scoring.read()
-    scoring.say_drafted(read, models)
-    comparing.known(read)  # says what is wrong with it before the work
-    work = functools.partial(_judged, scoring, read, chosen=chosen, templates=templates, seed=seed, **how)
-    done, failed = scoring.each_model(models, work)
-    parts, described = [part for part, _ in done], [facts for _, facts in done]
+    refuse_existing_tables(scoring.out, "judge", scoring.force)
+    templates = _select_templates(lmscore.read_templates(*sources), ids)
+    earlier_judgments = comparing.read_earlier_tables("judgments")
+    materials = scoring.read_materials()
+    scoring.warn_of_own_drafts(materials, models)
+    comparing.read_comparison_data(materials)  # says what is wrong with it before the work
+    work = functools.partial(
+        _judge_with_model, scoring, materials, chosen=chosen, templates=templates, seed=seed, **prompt_options
+    )
+    results, failed = scoring.apply_to_models(models, work)
+    parts, model_facts = [part for part, _ in results], [facts for _, facts in results]
     files = [file for source in sources for file in ([source] if source.is_file() else sorted(source.rglob("*.*")))]
     scoring = replace(scoring, materials=(*scoring.materials, *files, *comparing.groups))
-    everything = study.check(pd.concat([*parts, *earlier], ignore_index=True), "judgments")
-    items = {*everything["item"]}
-    judged = tuple(item for item in read.items if item.id in items)
-    known = comparing.known(replace(read, items=judged))
-    chosen_on = [SELECT[name] for name in select]
-    compared = all_comparisons.judged(everything, known, votes=votes, select=chosen_on, draws=draws or 0, seed=seed)
-    tables = {**({"judgments": pd.concat(parts, ignore_index=True)} if parts else {}), **compared}
-    notes = {"models": described, "failed": failed, "both_orders": how["both_orders"]}
+    all_judgments = study.check(pd.concat([*parts, *earlier_judgments], ignore_index=True), "judgments")
+    items = {*all_judgments["item"]}
+    judged_items = tuple(item for item in materials.items if item.id in items)
+    comparison_data = comparing.read_comparison_data(replace(materials, items=judged_items))
+    chosen_on = [SELECTION_UNITS[name] for name in select]
+    comparisons = all_comparisons.compute_method_tables(
+        all_judgments, comparison_data, votes=votes, select=chosen_on, draws=draws or 0, seed=seed
+    )
+    tables = {**({"judgments": pd.concat(parts, ignore_index=True)} if parts else {}), **comparisons}
+    notes = {"models": model_facts, "failed": failed, "both_orders": prompt_options["both_orders"]}
     for table, frame in tables.items():
-        scoring.write(frame, table, notes, seed)
+        scoring.write_table(frame, table, notes, seed)
     if scoring.as_json:
-        rows = {name: json.loads(frame.to_json(orient="records")) for name, frame in compared.items()}
+        rows = {name: json.loads(frame.to_json(orient="records")) for name, frame in comparisons.items()}
         click.echo(json.dumps({**rows, **notes}, ensure_ascii=False, indent=1))
     else:
-        _print(compared)
-    scoring.say_failed(failed, len(done))
+        _print_results(comparisons)
+    scoring.raise_failures(failed, len(results))
 
 
-def _print(compared: "Mapping[str, pd.DataFrame]") -> None:
+def _print_results(comparisons: "Mapping[str, pd.DataFrame]") -> None:
     """Print the accuracy of each method and template, and a sentence for each vote and each comparison of methods."""
     from gardenpath.analysis.reporting.wording import judgments
 
-    overall = compared["method_accuracies"].query("phenomenon == 'all'")
+    overall = comparisons["method_accuracies"].query("phenomenon == 'all'")
     shown = overall[["model", "method", "template", "n", "ties", "unread", "accuracy", "sd", "mean_accuracy", "mass"]]
     click.echo(shown.to_string(index=False, float_format="%.3f", na_rep=""))
     for name, sentences in {
         "ensembles": judgments.ensembles,
         "method_comparisons": judgments.method_comparisons,
-        "answer_shares": judgments.answer_shares,
+        "answer_shares": judgments.describe_response_shares,
         "method_groups": judgments.groups,
     }.items():
-        for sentence in sentences(compared[name]) if name in compared else ():
+        for sentence in sentences(comparisons[name]) if name in comparisons else ():
             click.echo(sentence)
 
 
-def _only(templates: "tuple[Template, ...]", ids: tuple[str, ...]) -> "list[Template]":
+def _select_templates(templates: "tuple[Template, ...]", ids: tuple[str, ...]) -> "list[Template]":
     """Return the templates of some ids, or all."""
-    kept = [one for one in templates if not ids or one.id in ids]
-    if lacking := [name for name in ids if name not in {one.id for one in templates}]:
+    selected = [one for one in templates if not ids or one.id in ids]
+    if missing := [name for name in ids if name not in {one.id for one in templates}]:
         known = ", ".join(sorted({one.id for one in templates}))
-        raise click.UsageError(f"--template {lacking[0]}: no template has this id; expected one of {known}")
-    return kept
+        raise click.UsageError(f"--template {missing[0]}: no template has this id; expected one of {known}")
+    return selected
 
 
-def _judged(
-    scoring: Scoring, read: "Materials", name: str, revision: str | None, chosen: tuple[str, ...], **how: Any
+def _judge_with_model(
+    scoring: ScoringOptions,
+    materials: "Materials",
+    name: str,
+    revision: str | None,
+    chosen: tuple[str, ...],
+    **prompt_options: Any,
 ) -> "tuple[pd.DataFrame, dict[str, object]]":
     """Return one model's judgments, and what a sidecar says of it and of how it was asked."""
     from gardenpath import lmscore
 
-    loaded = scoring.load(name, revision)
-    protocol = scoring.how(loaded)["protocol"]
-    with options.progress("pairs", 1) as move:
+    loaded = scoring.load_model(name, revision)
+    protocol = scoring.build_scoring_arguments(loaded)["protocol"]
+    with options.show_progress("pairs", 1) as move:
         table = lmscore.judge(
-            read, loaded, chosen or None, protocol=protocol, batch_tokens=scoring.batch_tokens, progress=move, **how
+            materials,
+            loaded,
+            chosen or None,
+            protocol=protocol,
+            batch_tokens=scoring.batch_tokens,
+            progress=move,
+            **prompt_options,
         )
     facts = {**loaded.describe(), "asked": table.attrs["asked"], "left_out": table.attrs["left_out"]}
     table.attrs.clear()

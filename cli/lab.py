@@ -11,11 +11,11 @@ import click
 from . import options
 
 if TYPE_CHECKING:
-    from gardenpath.experiment import VersionFile
+    from gardenpath.experiment import ListFile
     from gardenpath.experiment.players.lab.window import Window
 
 
-def _size(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, int] | None:
+def _parse_size(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, int] | None:
     if value is None:
         return None
     match = re.fullmatch(r"(\d{2,5})[xX×](\d{2,5})", value)
@@ -24,14 +24,14 @@ def _size(context: click.Context, parameter: click.Parameter, value: str | None)
     return int(match[1]), int(match[2])
 
 
-def _minute(time: str) -> str:
+def _format_minute(time: str) -> str:
     return f"{time[:16].replace('T', ' ')} UTC"
 
 
-def again(source: Path, participant: str, out: Path) -> str:
+def format_resume_command(source: Path, participant: str, out: Path) -> str:
     """Return the command that goes on with a session, as a shell takes it.
 
-    >>> again(Path("study.toml"), "P 01", Path("data"))
+    >>> format_resume_command(Path("study.toml"), "P 01", Path("data"))
     "gardenpath lab study.toml --participant 'P 01' -o data --resume"
     """
     return shlex.join(["gardenpath", "lab", str(source), "--participant", participant, "-o", str(out), "--resume"])
@@ -42,7 +42,7 @@ def again(source: Path, participant: str, out: Path) -> str:
 @click.option("--participant", metavar="LABEL", required=True, help="Label of the participant, such as P01; no name.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Folder of the data.")
 @click.option(
-    "--window", metavar="WxH", callback=_size, help="A window of this size in px [default: the whole screen]."
+    "--window", metavar="WxH", callback=_parse_size, help="A window of this size in px [default: the whole screen]."
 )
 @click.option("--screen", default=0, show_default=True, type=click.IntRange(min=0), help="Number of the screen.")
 @click.option("--font", metavar="FAMILY", help="Font of every text [default: the first that has all characters].")
@@ -68,57 +68,60 @@ def command(
 
     The participant gets the version with the fewest finished and running sessions in the folder given by -o.
     """
-    from gardenpath.experiment.players.lab import launch, reservations
+    from gardenpath.experiment.players.lab import reservations, session_launch
     from gardenpath.experiment.players.lab import window as psychopy
 
-    files = launch.files_of(source)
+    files = session_launch.read_list_files(source)
     reservations.check_folder(out, files)
     reservations.check_label(participant)
-    unfinished = None if resume is False else launch.unfinished(out, participant)
+    unfinished = None if resume is False else session_launch.find_unfinished_reservation(out, participant)
     if unfinished is None:
-        _refuse_barred(source, participant)
+        _refuse_previous_participant(source, participant)
     if resume and unfinished is None:
         raise click.UsageError(f"--resume: participant {participant} has no session in {out}")
-    asks = unfinished is not None and resume is None
-    begun = ""
+    needs_confirmation = unfinished is not None and resume is None
+    session_text = ""
     if unfinished is not None:
-        begun = f"participant {participant} began {unfinished.version} at {_minute(unfinished.started)}"
-    if asks and not sys.stdin.isatty():
-        raise click.UsageError(f"{begun} and did not finish it; give --resume to go on or --new to begin another")
-    psychopy.check()
-    if asks and not click.confirm(f"{begun}. Resume it?", default=True, err=True):
+        session_text = f"participant {participant} began {unfinished.version} at {_format_minute(unfinished.started)}"
+    if needs_confirmation and not sys.stdin.isatty():
+        raise click.UsageError(
+            f"{session_text} and did not finish it; give --resume to go on or --new to begin another"
+        )
+    psychopy.check_machine()
+    if needs_confirmation and not click.confirm(f"{session_text}. Resume it?", default=True, err=True):
         unfinished = None
 
-    def opener(file: "VersionFile") -> "Window":
+    def open_window(file: "ListFile") -> "Window":
         return psychopy.Window(file, size=window, screen=screen, font=font)
 
     if unfinished is not None:
-        outcome = launch.resume(out, unfinished, opener)
+        outcome = session_launch.resume_session(out, unfinished, open_window)
     else:
-        outcome = launch.begin(out, files, participant, opener, first_slot=first_slot)
+        outcome = session_launch.begin_session(out, files, participant, open_window, first_slot=first_slot)
     session = outcome.session
-    if outcome.how not in launch.KEPT:
-        why = "no consent" if outcome.how == "refused" else outcome.how.replace("_", " ")
-        click.echo(f"{participant}: {why}; nothing is kept")
+    if outcome.ending not in session_launch.KEPT_ENDINGS:
+        reason = "no consent" if outcome.ending == "refused" else outcome.ending.replace("_", " ")
+        click.echo(f"{participant}: {reason}; nothing is kept")
     else:
-        click.echo(f"{out / session.id}: {participant}, {session.version}, slot {session.slot}, {outcome.how}")
-    if outcome.how in ("stopped", "interrupted"):
-        options.talk(f"to go on:  {again(source, participant, out)}")
-    if outcome.how == "interrupted":
+        click.echo(f"{out / session.id}: {participant}, {session.version}, slot {session.slot}, {outcome.ending}")
+    if outcome.ending in ("stopped", "interrupted"):
+        options.print_notice(f"to go on:  {format_resume_command(source, participant, out)}")
+    if outcome.ending == "interrupted":
         sys.exit(130)
 
 
-def _refuse_barred(source: Path, participant: str) -> None:
+def _refuse_previous_participant(source: Path, participant: str) -> None:
     """Raise `DataError` for a code under which somebody took part in a study whose participants are barred."""
     from gardenpath import study
-    from gardenpath.experiment.barring import read_barred
+    from gardenpath.experiment.collection.previous_participants import read_previous_participants
 
-    plan = None if source.suffix == ".json" else study.load(source)
-    if plan is None or plan.online is None:
+    config = None if source.suffix == ".json" else study.load(source)
+    if config is None or config.online is None:
         return
-    for one in read_barred(plan.online.barred, plan.folder):
-        if one.holds(participant):
+    for previous_study in read_previous_participants(config.online.barred, config.folder):
+        if previous_study.has_participant(participant):
             raise study.DataError(
-                f"{source}: participant {participant} took part in {one.source}, whose participants are barred (online.barred); "
+                f"{source}: participant {participant} took part in {previous_study.source}, whose participants are "
+                "barred (online.barred); "
                 "expected somebody else, or another code where it is somebody else"
             )

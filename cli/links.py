@@ -30,22 +30,24 @@ def command(ids: Path, study_file: Path, address: str, database: str | None, out
     from gardenpath import study
 
     study.errors.require("sqlalchemy", "online")
-    from gardenpath.experiment import recruitment
     from gardenpath.experiment.server import routes
-    from gardenpath.experiment.server.database import sqlite_url
+    from gardenpath.experiment.server.database import build_sqlite_url
+    from gardenpath.experiment.sessions import recruitment
 
-    plan = study.load(study_file)
-    if not plan.served.signed_links:
+    config = study.load(study_file)
+    if not config.required_online.signed_links:
         raise ValueError(
             f"{study_file}: online.signed_links is false, so no signature would be asked for; set it to true"
         )
-    people = [line.strip() for line in study.files.read_text(ids).splitlines() if line.strip()]
-    if not people:
+    participant_ids = [line.strip() for line in study.files.read_text(ids).splitlines() if line.strip()]
+    if not participant_ids:
         raise ValueError(f"{ids}: holds no ids; expected one a line")
-    folder = out or plan.folder / "data"
-    key = routes.key_of(database or sqlite_url(folder / "study.sqlite"), folder / "participant.key")
-    lines = csv.writer(sys.stdout, lineterminator="\n")
-    lines.writerow(["participant", "link"])
-    for id in people:
-        asked = urlencode({"participant": id, "signature": recruitment.signature(id, key)})
-        lines.writerow([id, f"{address.rstrip('/')}/?{asked}"])
+    folder = out or config.folder / "data"
+    key = routes.find_participant_key(database or build_sqlite_url(folder / "study.sqlite"), folder / "participant.key")
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(["participant", "link"])
+    for participant_id in participant_ids:
+        query = urlencode(
+            {"participant": participant_id, "signature": recruitment.compute_signature(participant_id, key)}
+        )
+        writer.writerow([participant_id, f"{address.rstrip('/')}/?{query}"])

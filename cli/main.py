@@ -43,7 +43,7 @@ COMMANDS = (
 )
 
 
-class Commands(click.Group):
+class CommandGroup(click.Group):
     """The commands of gardenpath, in the order of a study."""
 
     def list_commands(self, context: click.Context) -> list[str]:
@@ -62,16 +62,18 @@ class Commands(click.Group):
         if name not in COMMANDS and not name.startswith("-"):
             import difflib
 
-            near = difflib.get_close_matches(name, COMMANDS, n=1)
-            meant = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(COMMANDS)}"
-            context.fail(f"no command {name!r}; {meant}")
+            close_matches = difflib.get_close_matches(name, COMMANDS, n=1)
+            suggestion = (
+                f"did you mean {close_matches[0]!r}?" if close_matches else f"expected one of {', '.join(COMMANDS)}"
+            )
+            context.fail(f"no command {name!r}; {suggestion}")
         return super().resolve_command(context, args)
 
 
-FAULTS = 50  # faults of a file that are printed: thousands are most often one, made again in each line
+MAX_FAULTS_SHOWN = 50  # faults of a file that are printed: thousands are most often one, made again in each line
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="gardenpath")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def cli(debug: bool) -> None:
@@ -99,17 +101,17 @@ def main() -> None:
     except Exception as error:
         if debug:
             raise
-        sys.exit(_explain(error))
+        sys.exit(_print_error(error))
 
 
-def _explain(error: Exception) -> int:
+def _print_error(error: Exception) -> int:
     """Print an error for the user and return the exit code."""
     from gardenpath.study import DataError, MissingExtra
 
     if isinstance(error, DataError):
-        more = len(error.faults) - FAULTS
-        rest = [f"... and {more} more; --debug shows all {len(error.faults)}"] if more > 0 else []
-        click.echo("\n".join([*error.faults[:FAULTS], *rest]), err=True)
+        hidden_count = len(error.faults) - MAX_FAULTS_SHOWN
+        rest = [f"... and {hidden_count} more; --debug shows all {len(error.faults)}"] if hidden_count > 0 else []
+        click.echo("\n".join([*error.faults[:MAX_FAULTS_SHOWN], *rest]), err=True)
         return 1
     if isinstance(error, OSError) and error.filename and error.strerror:
         click.echo(f"{error.filename}: {error.strerror}", err=True)

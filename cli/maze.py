@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from . import options
-from .score import Scoring, scoring_options
+from .score import ScoringOptions, add_scoring_options
 
 if TYPE_CHECKING:
     from gardenpath.lmscore import Distractors, Model
     from gardenpath.stimuli import Materials
 
-ITEMS = ("items.csv", "items.jsonl")
-FIGURE = "distractor_margins"
-file = click.Path(path_type=Path, exists=True, dir_okay=False)
+ITEMS_FILES = ("items.csv", "items.jsonl")
+FIGURE_NAME = "distractor_margins"
+EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
 @click.command("maze")
@@ -34,11 +34,13 @@ file = click.Path(path_type=Path, exists=True, dir_okay=False)
 )
 @click.option(
     "--words",
-    type=file,
+    type=EXISTING_FILE,
     metavar="FILE",
     help="Words to choose from, one a line or a table with columns word and zipf, instead of wordfreq's list.",
 )
-@click.option("--exclude", "excluded", multiple=True, type=file, metavar="FILE", help="Words never used, one a line.")
+@click.option(
+    "--exclude", "excluded", multiple=True, type=EXISTING_FILE, metavar="FILE", help="Words never used, one a line."
+)
 @click.option("--pseudowords", is_flag=True, help="Pseudowords by the letters of the list's words, not words (L-maze).")
 @click.option("--surprisal", type=float, default=25, show_default=True, metavar="BITS", help="Least of a distractor.")
 @click.option(
@@ -66,14 +68,14 @@ file = click.Path(path_type=Path, exists=True, dir_okay=False)
 )
 @click.option(
     "--reviewed",
-    type=file,
+    type=EXISTING_FILE,
     metavar="FILE",
     help="The table distractors after you edited it: what it gives is kept, empty cells are filled.",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Draws among words that match equally well.")
-@functools.partial(scoring_options, without=["unigrams", "protocols"])
+@functools.partial(add_scoring_options, excluded=["unigrams", "protocols"])
 def command(
-    scoring: Scoring,
+    scoring: ScoringOptions,
     model: str | None,
     held_out: str | None,
     language: str | None,
@@ -83,7 +85,7 @@ def command(
     surprisal: float,
     margin: float,
     seed: int,
-    **how: Any,
+    **criteria: Any,
 ) -> None:
     """Give every word of MATERIALS after the first a distractor, a word that does not go on with the sentence.
 
@@ -94,55 +96,60 @@ def command(
     from gardenpath import lmscore, study
     from gardenpath.analysis.reporting.wording.maze import distractors as sentences_of
     from gardenpath.lmscore.maze.word_lists import read_lines
-    from gardenpath.lmscore.tokens.protocols import DEFAULT
-    from gardenpath.study.table_files import refuse_tables
+    from gardenpath.lmscore.tokens.protocols import DEFAULT_PROTOCOL
+    from gardenpath.study.table_files import refuse_existing_tables
 
     if len(scoring.revisions) > 1:
         raise click.UsageError("--revision is given several times; expected one")
-    refuse_tables(scoring.out, "maze", scoring.force)
-    study.files.refuse_overwrite([scoring.out / name for name in (*ITEMS, f"{FIGURE}.svg", "report.md")], scoring.force)
-    read = scoring.read(language)
-    loaded = None if model is None else scoring.load(model, *scoring.revisions)
-    plain = replace(scoring, adapter=None, quantization=None, endpoint=None, tokenizer=None, prefix_token=None)
-    second = None if held_out is None else plain.load(held_out)
-    with nullcontext() if loaded is None else options.progress("places", 1) as move:
-        made = lmscore.add_distractors(
-            read,
+    refuse_existing_tables(scoring.out, "maze", scoring.force)
+    study.files.refuse_overwrite(
+        [scoring.out / name for name in (*ITEMS_FILES, f"{FIGURE_NAME}.svg", "report.md")], scoring.force
+    )
+    materials = scoring.read_materials(language)
+    loaded = None if model is None else scoring.load_model(model, *scoring.revisions)
+    held_out_scoring = replace(
+        scoring, adapter=None, quantization=None, endpoint=None, tokenizer=None, prefix_token=None
+    )
+    held_out_model = None if held_out is None else held_out_scoring.load_model(held_out)
+    with nullcontext() if loaded is None else options.show_progress("places", 1) as move:
+        result = lmscore.add_distractors(
+            materials,
             loaded,
-            held_out=second,
+            held_out=held_out_model,
             words=words,
             exclude=[word for path in excluded for word in read_lines(path)],
             reviewed=reviewed,
             surprisal=surprisal,
             margin=margin,
             seed=seed,
-            protocol=replace(DEFAULT, joiner=scoring.joiner),
+            protocol=replace(DEFAULT_PROTOCOL, joiner=scoring.joiner),
             batch_tokens=scoring.batch_tokens,
             progress=move,
-            **how,
+            **criteria,
         )
-    models = {"model": loaded and loaded.describe(), "held_out": second and second.describe()}
+    models = {"model": loaded and loaded.describe(), "held_out": held_out_model and held_out_model.describe()}
     source = words.name if words else "wordfreq"
-    notes = {**models, "words": source, "surprisal": surprisal, "margin": margin, **how}
-    given = [path for path in (words, *excluded, reviewed) if path is not None]
-    scoring = replace(scoring, materials=(*scoring.materials, *given))
-    said = sentences_of(made.distractors, made.distractor_margins, surprisal, margin)
-    said.insert(0, _settings(source, loaded, second, surprisal, margin, seed, **how))
-    _write(scoring, made, said, notes, seed)
+    notes = {**models, "words": source, "surprisal": surprisal, "margin": margin, **criteria}
+    input_files = [path for path in (words, *excluded, reviewed) if path is not None]
+    scoring = replace(scoring, materials=(*scoring.materials, *input_files))
+    sentences = sentences_of(result.distractors, result.distractor_margins, surprisal, margin)
+    sentences.insert(0, _describe_settings(source, loaded, held_out_model, surprisal, margin, seed, **criteria))
+    _write_outputs(scoring, result, sentences, notes, seed)
     if scoring.as_json:
-        rows = json.loads(made.distractors.to_json(orient="records"))
+        rows = json.loads(result.distractors.to_json(orient="records"))
         click.echo(json.dumps({"distractors": rows, **notes}, ensure_ascii=False, indent=1))
     else:
-        click.echo("\n".join(said))
-    if lacking := int(made.distractors["distractor"].isna().sum()):
+        click.echo("\n".join(sentences))
+    if missing_count := int(result.distractors["distractor"].isna().sum()):
         raise study.DataError(
-            f"{options.count(lacking, 'place')} without a distractor, whose sentences have no alternatives; write words into "
+            f"{options.format_count(missing_count, 'place')} without a distractor, whose sentences have no "
+            "alternatives; write words into "
             f"{scoring.out / 'distractors.csv'} and give it back (--reviewed), or widen --length or --zipf, or lower --margin or "
             "--surprisal"
         )
 
 
-def _settings(
+def _describe_settings(
     words: str,
     model: "Model | None",
     held_out: "Model | None",
@@ -164,37 +171,41 @@ def _settings(
     if model is not None and not pseudowords:
         parts.append(f"up to {candidates} candidates a place")
     if repeats is not None:
-        parts.append(f"in {options.count(repeats, 'place')} at most")
+        parts.append(f"in {options.format_count(repeats, 'place')} at most")
     if held_out is not None:
         parts.append(f"held-out model {held_out.name}")
     return f"{'; '.join([*parts, f'seed {seed}'])}."
 
 
-def _write(scoring: Scoring, made: "Distractors", said: Sequence[str], notes: dict[str, object], seed: int) -> None:
+def _write_outputs(
+    scoring: ScoringOptions, result: "Distractors", sentences: Sequence[str], notes: dict[str, object], seed: int
+) -> None:
     """Write materials, tables, figure and report, and say so."""
     from gardenpath import analysis, study
 
-    scoring.write(made.distractors, "distractors", notes, seed)
-    scoring.write(made.distractor_margins, "distractor_margins", notes, seed)
-    path = _materials(made.materials, scoring.out)
-    study.files.write_sidecar(path, command=options.typed(), inputs=scoring.inputs(), seed=seed, notes=notes)
-    options.talk(f"{path}: {options.count(len(made.materials.items), 'item')}")
-    text = "# Distractors\n\n" + "".join(f"- {sentence}\n" for sentence in said)
-    costs = made.distractor_margins[["surprisal", "held_out_surprisal"]]
+    scoring.write_table(result.distractors, "distractors", notes, seed)
+    scoring.write_table(result.distractor_margins, "distractor_margins", notes, seed)
+    path = _write_materials(result.materials, scoring.out)
+    study.files.write_sidecar(
+        path, command=options.format_command_line(), inputs=scoring.list_inputs(), seed=seed, notes=notes
+    )
+    options.print_notice(f"{path}: {options.format_count(len(result.materials.items), 'item')}")
+    text = "# Distractors\n\n" + "".join(f"- {sentence}\n" for sentence in sentences)
+    costs = result.distractor_margins[["surprisal", "held_out_surprisal"]]
     if costs.notna().any(axis=None):
         figure = analysis.distractor_figure(
-            made.distractor_margins, float(str(notes["surprisal"])), float(str(notes["margin"]))
+            result.distractor_margins, float(str(notes["surprisal"])), float(str(notes["margin"]))
         )
-        study.files.write_text(scoring.out / f"{FIGURE}.svg", analysis.svg(figure, FIGURE))
-        text += f"\n![Surprisal of distractors and of the words beside them]({FIGURE}.svg)\n"
+        study.files.write_text(scoring.out / f"{FIGURE_NAME}.svg", analysis.svg(figure, FIGURE_NAME))
+        text += f"\n![Surprisal of distractors and of the words beside them]({FIGURE_NAME}.svg)\n"
     study.files.write_text(scoring.out / "report.md", text)
 
 
-def _materials(materials: "Materials", folder: Path) -> Path:
+def _write_materials(materials: "Materials", folder: Path) -> Path:
     """Write the materials as a table, or as JSON lines where that would lose something, and return the path."""
     from gardenpath import stimuli
 
-    table, lines = (folder / name for name in ITEMS)
+    table, lines = (folder / name for name in ITEMS_FILES)
     lines.unlink(missing_ok=True)
     if stimuli.write(materials, table):
         table.unlink()

@@ -8,16 +8,16 @@ import click
 from . import options
 
 
-def kinds() -> list[str]:
+def list_study_kinds() -> list[str]:
     """Return the kinds of studies that can be begun."""
-    from gardenpath.experiment import new_studies
+    from gardenpath.experiment.setup import new_studies
 
-    return new_studies.kinds()
+    return new_studies.list_study_kinds()
 
 
 @click.command("new")
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--kind", type=options.OneOf(kinds), required=True, help="What participants do.")
+@click.option("--kind", type=options.LazyChoice(list_study_kinds), required=True, help="What participants do.")
 @click.option(
     "--language",
     metavar="TAG",
@@ -35,13 +35,13 @@ def command(folder: Path, kind: str, language: str | None, table: Path | None) -
 
     What is written can be dealt, looked at and simulated at once.
     """
-    from gardenpath.experiment import new_studies
+    from gardenpath.experiment.setup import new_studies
 
-    made = new_studies.new_study(folder, kind, language=language, table=table)
-    for path in made.paths:
+    study_files = new_studies.create_study(folder, kind, language=language, table=table)
+    for path in study_files.paths:
         click.echo(path)
-    for line in made.missing:
-        options.talk(f"missing: {line}")
-    options.talk(
+    for line in study_files.missing:
+        options.print_notice(f"missing: {line}")
+    options.print_notice(
         f"next:  cd {shlex.quote(str(folder))}  and  gardenpath design study.toml; README.md says what follows"
     )

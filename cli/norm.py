@@ -8,28 +8,32 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from . import options
-from .score import Scoring, scoring_options
+from .score import ScoringOptions, add_scoring_options
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gardenpath.stimuli import Materials
-    from gardenpath.stimuli.norming import Norming
+    from gardenpath.stimuli.norming import NormingSettings
 
-POOL = "pool.jsonl"
-WITHOUT = ["unigrams", "protocols"]
-file = click.Path(path_type=Path, exists=True, dir_okay=False)
+POOL_FILE = "pool.jsonl"
+EXCLUDED_OPTIONS = ["unigrams", "protocols"]
+EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
-def tasks() -> list[str]:
+def list_norming_tasks() -> list[str]:
     """Return what items can be normed for."""
-    from gardenpath.stimuli.norming import TASKS
+    from gardenpath.stimuli.norming import NORMING_TASKS
 
-    return list(TASKS)
+    return list(NORMING_TASKS)
 
 
 @click.command("norm")
-@click.option("--task", type=options.OneOf(tasks), help="What readers do: go on with fragments, or rate sentences.")
+@click.option(
+    "--task",
+    type=options.LazyChoice(list_norming_tasks),
+    help="What readers do: go on with fragments, or rate sentences.",
+)
 @click.option("--per-item", type=click.IntRange(min=2), help="Answers of each sentence.  [default: 20]")
 @click.option(
     "--keep",
@@ -48,24 +52,28 @@ def tasks() -> list[str]:
     help="Of a norming FOLDER: what was collected (data folder, database, or tables), for norms and decisions.",
 )
 @click.option("--model", "models", multiple=True, metavar="M", help="Language model set beside people. Repeatable.")
-@click.option("--grouping", type=file, metavar="FILE", help="The table cloze_answers after you edited it.")
-@click.option("--lemmas", type=file, metavar="FILE", help="Lexicon with columns form and lemma.")
+@click.option("--grouping", type=EXISTING_FILE, metavar="FILE", help="The table cloze_answers after you edited it.")
+@click.option("--lemmas", type=EXISTING_FILE, metavar="FILE", help="Lexicon with columns form and lemma.")
 @click.option(
     "--new",
-    type=file,
+    type=EXISTING_FILE,
     metavar="FILE",
     help="Draw as many new items as were dropped from this grammar (.toml), or from these materials, such as drafts.",
 )
 @click.option(
-    "--seen", multiple=True, type=file, metavar="FILE", help="Items of earlier normings, for --new. Repeatable."
+    "--seen",
+    multiple=True,
+    type=EXISTING_FILE,
+    metavar="FILE",
+    help="Items of earlier normings, for --new. Repeatable.",
 )
 @options.seed
-@functools.partial(scoring_options, without=WITHOUT)
+@functools.partial(add_scoring_options, excluded=EXCLUDED_OPTIONS)
 @click.pass_context
 def command(
     context: click.Context,
     /,
-    scoring: Scoring,
+    scoring: ScoringOptions,
     results: str | None,
     models: tuple[str, ...],
     grouping: Path | None,
@@ -73,7 +81,7 @@ def command(
     new: Path | None,
     seen: tuple[Path, ...],
     seed: int | None,
-    **made: Any,
+    **study_settings: Any,
 ) -> None:
     """Make a study that norms MATERIALS in the folder -o; with --results, make norms of what it collected.
 
@@ -82,31 +90,33 @@ def command(
     what was found in free columns) and results.md.
     """
     if results is None:
-        for name, given in (
+        for name, value in (
             ("model", models),
             ("grouping", grouping),
             ("lemmas", lemmas),
             ("new", new),
             ("seen", seen),
         ):
-            if given:
+            if value:
                 raise click.UsageError(f"--{name} belongs to results: give --results DATA")
-        if made["task"] is None:
-            raise click.UsageError(f"--task is missing; expected one of {', '.join(tasks())}, or --results DATA")
-        _make(scoring, seed, **made)
+        if study_settings["task"] is None:
+            raise click.UsageError(
+                f"--task is missing; expected one of {', '.join(list_norming_tasks())}, or --results DATA"
+            )
+        _create_norming_study(scoring, seed, **study_settings)
         return
-    for name, given in made.items():
-        if given:
+    for name, value in study_settings.items():
+        if value:
             raise click.UsageError(
                 f"--{name.replace('_', '-').rstrip('s')} is stated when the study is made, not of --results"
             )
     if len(scoring.materials) != 1:
         raise click.UsageError("--results needs one argument, the folder of the norming study")
-    _conclude(scoring, results, models, grouping, lemmas, new, seen, seed)
+    _write_norming_results(scoring, results, models, grouping, lemmas, new, seen, seed)
 
 
-def _make(
-    scoring: Scoring,
+def _create_norming_study(
+    scoring: ScoringOptions,
     seed: int | None,
     *,
     task: str,
@@ -120,44 +130,52 @@ def _make(
 ) -> None:
     """Write the study."""
     from gardenpath import stimuli, study
-    from gardenpath.experiment.norming_studies import norming_study
+    from gardenpath.experiment.setup.norming_studies import create_norming_study
     from gardenpath.stimuli import norming
 
     if seed is None:
         seed = 1
-        options.talk(f"--seed {seed}")
-    given = {"per_item": per_item, "until": until}
-    stated = norming.Norming(task, keep=keep, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
-    read = scoring.read(language)
-    items, stated = norming.to_norm(read, stated, paradigms=paradigms, sample=sample, seed=seed)
-    for rule in stated.rules:
-        norming.check_condition(rule, {name for item in items.items for name in item.sentences})
-    paths = norming_study(scoring.out, items, stated, seed=seed, per_list=list_items)
+        options.print_notice(f"--seed {seed}")
+    overrides: dict[str, Any] = {"per_item": per_item, "until": until}
+    norming_design = norming.NormingSettings(
+        task, keep=keep, **{name: value for name, value in overrides.items() if value is not None}
+    )
+    materials = scoring.read_materials(language)
+    items, norming_design = norming.select_items_to_norm(
+        materials, norming_design, paradigms=paradigms, sample=sample, seed=seed
+    )
+    for rule in norming_design.rules:
+        norming.check_rule_condition(rule, {name for item in items.items for name in item.sentences})
+    paths = create_norming_study(scoring.out, items, norming_design, seed=seed, per_list=list_items)
     if sample is not None:
         names = {paradigm.id for paradigm in items.paradigms}
-        pool = stimuli.Materials(items.paradigms, tuple(item for item in read.items if item.paradigm in names))
-        stimuli.write(pool, scoring.out / POOL)
-        paths.append(scoring.out / POOL)
-    notes = {"norm_sha256": stated.sha256}
+        pool = stimuli.Materials(items.paradigms, tuple(item for item in materials.items if item.paradigm in names))
+        stimuli.write(pool, scoring.out / POOL_FILE)
+        paths.append(scoring.out / POOL_FILE)
+    notes = {"norm_sha256": norming_design.sha256}
     study.files.write_sidecar(
-        scoring.out / "items.jsonl", command=options.typed(), inputs=list(scoring.materials), seed=seed, notes=notes
+        scoring.out / "items.jsonl",
+        command=options.format_command_line(),
+        inputs=list(scoring.materials),
+        seed=seed,
+        notes=notes,
     )
     for path in paths:
         click.echo(path)
-    readers = norming.readers_of(items, stated)
-    options.talk(
-        f"{options.count(len(items.items), 'item')}, {readers} readers each; "
+    participants_per_item = norming.count_participants_needed(items, norming_design)
+    options.print_notice(
+        f"{options.format_count(len(items.items), 'item')}, {participants_per_item} readers each; "
         + (
-            "; ".join(stated.keep)
-            if stated.keep
+            "; ".join(norming_design.keep)
+            if norming_design.keep
             else "no rule for keeping items: state one in norm.toml (--keep) before data"
         )
     )
-    options.talk(f"next:  gardenpath design {scoring.out / 'study.toml'}")
+    options.print_notice(f"next:  gardenpath design {scoring.out / 'study.toml'}")
 
 
-def _conclude(
-    scoring: Scoring,
+def _write_norming_results(
+    scoring: ScoringOptions,
     data: str,
     models: Sequence[str],
     grouping: Path | None,
@@ -168,130 +186,157 @@ def _conclude(
 ) -> None:
     """Write norms, decisions, the items kept, new ones, and what is said of them."""
     from gardenpath import analysis, stimuli, study
-    from gardenpath.analysis.measuring.cloze import norming_responses
+    from gardenpath.analysis.measuring.cloze import select_norming_responses
     from gardenpath.analysis.reporting.wording import norming as wording
     from gardenpath.stimuli import norming
 
     folder, out = scoring.materials[0], scoring.out
     folder = folder.parent if folder.is_file() else folder
-    plan, stated = study.load(folder), norming.read_norming(folder / "norm.toml")
-    is_cloze = stated.task == "cloze"
+    config, norming_design = study.load(folder), norming.read_norming_settings(folder / "norm.toml")
+    is_cloze = norming_design.task == "cloze"
     if not is_cloze and (models or grouping or lemmas):
-        raise click.UsageError(f"--model, --grouping and --lemmas belong to cloze; this study asks for {stated.task}")
-    study.table_files.refuse_tables(out, "norm", scoring.force)
+        raise click.UsageError(
+            f"--model, --grouping and --lemmas belong to cloze; this study asks for {norming_design.task}"
+        )
+    study.table_files.refuse_existing_tables(out, "norm", scoring.force)
     study.files.refuse_overwrite([out / name for name in ("items.jsonl", "new.jsonl", "results.md")], scoring.force)
-    materials = stimuli.read_study(plan)
-    tables, declared = _collected(data, stated)
-    responses = norming_responses(tables, plan.analysis, stated.task)
-    made: dict[str, pd.DataFrame] = {}
+    materials = stimuli.read_study(config)
+    tables, stated_before_data = _read_collected_tables(data, norming_design)
+    responses = select_norming_responses(tables, config.analysis, norming_design.task)
+    output_tables: dict[str, pd.DataFrame] = {}
     if is_cloze:
-        fragments = norming.fragments(materials, stated.until)
+        fragments = norming.build_fragments_table(materials, norming_design.until)
         edited = None if grouping is None else study.read(grouping, "cloze_answers")
-        answers = analysis.group_answers(responses, fragments, known=_known(), edited=edited)
-        forms = analysis.cloze(answers, fragments, _lemmas(lemmas))
-        norms = analysis.cloze_norms(forms, fragments)
-        made |= {"fragments": fragments, "cloze_answers": answers, "cloze": forms}
+        answers = analysis.code_cloze_responses(
+            responses, fragments, is_known_word=_build_word_checker(), edited_forms=edited
+        )
+        forms = analysis.compute_cloze(answers, fragments, _read_lemmas(lemmas))
+        norms = analysis.compute_cloze_norms(forms, fragments)
+        output_tables |= {"fragments": fragments, "cloze_answers": answers, "cloze": forms}
     else:
-        norms = analysis.rating_norms(responses, stimuli.items_table(materials), stated.task)
-    readers = responses["participant"].unique()
+        norms = analysis.compute_rating_norms(responses, stimuli.build_items_table(materials), norming_design.task)
+    participants = responses["participant"].unique()
     sessions = tables["sessions"]
-    sources = sorted(sessions.loc[sessions["participant"].isin(readers), "source"].unique())
-    decided = norming.decisions(norms, stated).assign(stated=declared, readers=len(readers), source=", ".join(sources))
-    made |= {"norms": norms, "norm_decisions": decided}
-    said = wording.normed(norms, made.get("cloze_answers"), len(readers), stated.per_item)
-    said += wording.chosen(norms, decided, stated.keep, stated.sha256, declared)
-    by_model, others = None, None
+    sources = sorted(sessions.loc[sessions["participant"].isin(participants), "source"].unique())
+    decisions = norming.compute_norm_decisions(norms, norming_design).assign(
+        stated=stated_before_data, readers=len(participants), source=", ".join(sources)
+    )
+    output_tables |= {"norms": norms, "norm_decisions": decisions}
+    sentences = wording.normed(norms, output_tables.get("cloze_answers"), len(participants), norming_design.per_item)
+    sentences += wording.chosen(norms, decisions, norming_design.keep, norming_design.sha256, stated_before_data)
+    norms_by_model, unnormed_values = None, None
     failed: list[str] = []
-    pool = stimuli.read(folder / POOL) if stated.drawn_at_random else None
+    pool = stimuli.read(folder / POOL_FILE) if norming_design.drawn_at_random else None
     if models:
-        by_model, by_form, others = _models(scoring, models, made, decided, stated, materials, pool, failed)
-        made |= {"norms_by_model": by_model, "cloze_by_model": by_form}
-        said += wording.beside_model(by_model, entropy=any(rule.measure == "entropy" for rule in stated.rules))
-    made["norm_means"] = analysis.norm_means(norms, by_model, others)
+        norms_by_model, forms_by_model, unnormed_values = _compare_models(
+            scoring, models, output_tables, decisions, norming_design, materials, pool, failed
+        )
+        output_tables |= {"norms_by_model": norms_by_model, "cloze_by_model": forms_by_model}
+        sentences += wording.compare_with_models(
+            norms_by_model, entropy=any(rule.measure == "entropy" for rule in norming_design.rules)
+        )
+    output_tables["norm_means"] = analysis.compute_norm_means(norms, norms_by_model, unnormed_values)
     if models:
-        said += wording.predicted(made["norm_means"], drawn=others is not None)
+        sentences += wording.predicted(output_tables["norm_means"], drawn=unnormed_values is not None)
     inputs = [folder / "norm.toml", folder / "items.jsonl", *(path for path in (grouping, lemmas, new, *seen) if path)]
-    notes = {"norm_sha256": stated.sha256, "stated_before_data": declared, "models": list(models)}
-    kept = norming.with_norms(materials, norms, decided.loc[decided["kept"], "item"])
-    dropped = decided.loc[~decided["kept"], ["item", "paradigm"]].to_records(index=False).tolist()
+    notes = {"norm_sha256": norming_design.sha256, "stated_before_data": stated_before_data, "models": list(models)}
+    kept = norming.add_norms(materials, norms, decisions.loc[decisions["kept"], "item"])
+    dropped = decisions.loc[~decisions["kept"], ["item", "paradigm"]].to_records(index=False).tolist()
     files = {"items.jsonl": kept}
     if dropped and new is not None:
         if seed is None:
-            seed = plan.seed + 1
-            options.talk(f"--seed {seed}")
-        before = [materials, *(stimuli.read(path) for path in seen), *([pool] if pool else [])]
+            seed = config.seed + 1
+            options.print_notice(f"--seed {seed}")
+        previous_materials = [materials, *(stimuli.read(path) for path in seen), *([pool] if pool else [])]
         source = stimuli.read_grammar(new) if new.suffix == ".toml" else stimuli.read(new)
-        files["new.jsonl"] = norming.new_items(source, [i for some in before for i in some.items], dropped, seed=seed)
-        said.append(wording.replaced(len(dropped), len(files["new.jsonl"].items), new.name, seed))
+        files["new.jsonl"] = norming.draw_replacement_items(
+            source, [i for chosen_materials in previous_materials for i in chosen_materials.items], dropped, seed=seed
+        )
+        sentences.append(wording.replaced(len(dropped), len(files["new.jsonl"].items), new.name, seed))
     elif dropped:
-        options.talk(
-            f"{options.count(len(dropped), 'item')} dropped; for as many new ones give --new a grammar, or drafts"
+        options.print_notice(
+            f"{options.format_count(len(dropped), 'item')} dropped; for as many new ones give --new a grammar, or drafts"
         )
-    for name, table in made.items():
+    for name, table in output_tables.items():
         path = study.write(
-            table, name, out, command=options.typed(), inputs=inputs, seed=seed, notes=notes, parquet=scoring.parquet
+            table,
+            name,
+            out,
+            command=options.format_command_line(),
+            inputs=inputs,
+            seed=seed,
+            notes=notes,
+            parquet=scoring.parquet,
         )
-        options.talk(f"{path}: {len(table)} rows")
-    for name, some in files.items():
-        if some.items:
-            stimuli.write(some, out / name)
-            study.files.write_sidecar(out / name, command=options.typed(), inputs=inputs, seed=seed, notes=notes)
-            options.talk(f"{out / name}: {options.count(len(some.items), 'item')}")
-    study.files.write_text(out / "results.md", _page(stated, said, decided))
-    click.echo("\n".join(said))
-    scoring.say_failed(failed, len(models) - len(failed))
+        options.print_notice(f"{path}: {len(table)} rows")
+    for name, chosen_materials in files.items():
+        if chosen_materials.items:
+            stimuli.write(chosen_materials, out / name)
+            study.files.write_sidecar(
+                out / name, command=options.format_command_line(), inputs=inputs, seed=seed, notes=notes
+            )
+            options.print_notice(f"{out / name}: {options.format_count(len(chosen_materials.items), 'item')}")
+    study.files.write_text(out / "results.md", _format_results_page(norming_design, sentences, decisions))
+    click.echo("\n".join(sentences))
+    scoring.raise_failures(failed, len(models) - len(failed))
 
 
-def _collected(data: str, stated: "Norming") -> "tuple[dict[str, pd.DataFrame], bool | None]":
+def _read_collected_tables(
+    data: str, norming_design: "NormingSettings"
+) -> "tuple[dict[str, pd.DataFrame], bool | None]":
     """Return tables, and whether every session ran items with the hash of what is stated; None where tables do not say."""
     from gardenpath import experiment, study
-    from gardenpath.experiment.collect_data import recorded
-    from gardenpath.stimuli.norming import MARK
+    from gardenpath.experiment.collection.recorded_sessions import open_session_source
+    from gardenpath.stimuli.norming import HASH_COLUMN
 
     path = Path(data)
     names = ("readings", "responses", "sessions", "items", "conditions", "demographics", "replacements")
-    if path.is_dir() and (there := [name for name in names if study.table_files.table_file(path, name).is_file()]):
-        return {name: study.read(path, name) for name in there}, None
-    ran = recorded(data, previews=False)
-    files = [ran.files[sha256] for sha256 in {session.version_sha256 for session in ran.sessions}]
+    if path.is_dir() and (
+        available := [name for name in names if study.table_files.find_table_file(path, name).is_file()]
+    ):
+        return {name: study.read(path, name) for name in available}, None
+    session_data = open_session_source(data, previews=False)
+    files = [
+        session_data.list_files[sha256] for sha256 in {session.version_sha256 for session in session_data.sessions}
+    ]
     trials = [trial for one in files for trial in one.version.trials if trial.role == "target"]
-    return experiment.collect(data), {trial.item.extra.get(MARK) for trial in trials} == {stated.sha256}
+    return experiment.collect(data), {trial.item.extra.get(HASH_COLUMN) for trial in trials} == {norming_design.sha256}
 
 
-def _known() -> Any:
+def _build_word_checker() -> Any:
     """Return what tells whether a word of a language is one, by wordfreq's lists; None where there is no list."""
     from gardenpath.stimuli.item_tables import zipf
-    from gardenpath.stimuli.text_checks import listed
+    from gardenpath.stimuli.text_checks import find_usable_word_list
 
-    def known(word: str, language: str) -> bool | None:
-        code = listed(language)
+    def is_word(word: str, language: str) -> bool | None:
+        code = find_usable_word_list(language)
         frequency = None if code is None else zipf(word, code)
         return None if frequency is None else frequency >= 2  # wordfreq holds frequent slips below one in ten million
 
-    return known
+    return is_word
 
 
-def _lemmas(path: Path | None) -> dict[str, str]:
+def _read_lemmas(path: Path | None) -> dict[str, str]:
     """Return the lemma of each form that has one alone, in a lexicon with columns form and lemma."""
     from gardenpath import study
 
     if path is None:
         return {}
     table = study.table_files.read_csv(path)
-    if absent := [name for name in ("form", "lemma") if name not in table]:
+    if missing := [name for name in ("form", "lemma") if name not in table]:
         raise study.DataError(
-            f"{path}: no column {', '.join(absent)}; expected form and lemma, found {', '.join(map(str, table))}"
+            f"{path}: no column {', '.join(missing)}; expected form and lemma, found {', '.join(map(str, table))}"
         )
     pairs = table[["form", "lemma"]].dropna().drop_duplicates()
     return dict(pairs[~pairs["form"].duplicated(keep=False)].to_numpy().tolist())
 
 
-def _models(
-    scoring: Scoring,
+def _compare_models(
+    scoring: ScoringOptions,
     models: Sequence[str],
-    made: "Mapping[str, pd.DataFrame]",
-    decided: "pd.DataFrame",
-    stated: "Norming",
+    output_tables: "Mapping[str, pd.DataFrame]",
+    decisions: "pd.DataFrame",
+    norming_design: "NormingSettings",
     materials: "Materials",
     pool: "Materials | None",
     failed: list[str],
@@ -303,64 +348,76 @@ def _models(
     import pandas as pd
 
     from gardenpath import study
-    from gardenpath.analysis.measuring.cloze import shared_fragments
+    from gardenpath.analysis.measuring.cloze import merge_shared_fragments
     from gardenpath.stimuli import Materials, norming
 
-    fragments, norms, forms = made["fragments"], made["norms"], made["cloze"]
+    fragments, norms, forms = output_tables["fragments"], output_tables["norms"], output_tables["cloze"]
     normed = {item.id for item in materials.items}
-    unasked = None
+    unnormed = None
     if pool is not None:
-        items = tuple(norming.cut(item, stated.until) for item in pool.items if item.id not in normed)
-        unasked = norming.fragments(Materials(pool.paradigms, items), stated.until)
-    by_model, by_form, others = [], [], []
+        items = tuple(
+            norming.add_cut_region(item, norming_design.until) for item in pool.items if item.id not in normed
+        )
+        unnormed = norming.build_fragments_table(Materials(pool.paradigms, items), norming_design.until)
+    norms_by_model, forms_by_model, unnormed_values = [], [], []
 
-    def beside(name: str, revision: str | None) -> None:
-        loaded = scoring.load(name, revision)
-        probable = functools.partial(_probabilities, loaded, joiner=scoring.joiner, batch_tokens=scoring.batch_tokens)
+    def score_items(name: str, revision: str | None) -> None:
+        loaded = scoring.load_model(name, revision)
+        compute_probabilities = functools.partial(
+            _compute_word_probabilities, loaded, joiner=scoring.joiner, batch_tokens=scoring.batch_tokens
+        )
         values = norms.merge(fragments.drop(columns=["paradigm", "target"]), on=["item", "condition"], validate="1:1")
-        values = values.assign(model=loaded.name, model_value=probable(values, values["target"]))
-        its = norming.decisions(values, stated, value="model_value").rename(columns={"kept": "kept_by_model"})
-        both = decided[["item", "kept"]].merge(its[["item", "kept_by_model"]], on="item", validate="1:1")
-        by_model.append(values.merge(both, on="item", validate="m:1"))
-        first = shared_fragments(fragments).drop_duplicates(["item", "conditions"])
-        places = first[["item", "conditions", "context", "language", "adjacent"]]
-        each = forms.merge(places, on=["item", "conditions"], validate="m:1")
-        by_form.append(each.assign(model=loaded.name, model_probability=probable(each, each["form"])))
-        if unasked is not None:
-            others.append(unasked.assign(model=loaded.name, model_value=probable(unasked, unasked["target"])))
+        values = values.assign(model=loaded.name, model_value=compute_probabilities(values, values["target"]))
+        model_decisions = norming.compute_norm_decisions(values, norming_design, value="model_value").rename(
+            columns={"kept": "kept_by_model"}
+        )
+        paired_decisions = decisions[["item", "kept"]].merge(
+            model_decisions[["item", "kept_by_model"]], on="item", validate="1:1"
+        )
+        norms_by_model.append(values.merge(paired_decisions, on="item", validate="m:1"))
+        first = merge_shared_fragments(fragments).drop_duplicates(["item", "conditions"])
+        contexts = first[["item", "conditions", "context", "language", "adjacent"]]
+        form_rows = forms.merge(contexts, on=["item", "conditions"], validate="m:1")
+        forms_by_model.append(
+            form_rows.assign(model=loaded.name, model_probability=compute_probabilities(form_rows, form_rows["form"]))
+        )
+        if unnormed is not None:
+            unnormed_values.append(
+                unnormed.assign(model=loaded.name, model_value=compute_probabilities(unnormed, unnormed["target"]))
+            )
 
-    _, failed[:] = scoring.each_model(models, beside)
+    _, failed[:] = scoring.apply_to_models(models, score_items)
 
-    def table(parts: "list[pd.DataFrame]", name: str) -> "pd.DataFrame":
-        return study.check(pd.concat(parts, ignore_index=True)[study.TABLES[name].names], name)
+    def build_table(parts: "list[pd.DataFrame]", name: str) -> "pd.DataFrame":
+        return study.check(pd.concat(parts, ignore_index=True)[study.TABLES[name].column_names], name)
 
-    rest = pd.concat(others, ignore_index=True) if others else None
-    return table(by_model, "norms_by_model"), table(by_form, "cloze_by_model"), rest
+    all_unnormed = pd.concat(unnormed_values, ignore_index=True) if unnormed_values else None
+    return build_table(norms_by_model, "norms_by_model"), build_table(forms_by_model, "cloze_by_model"), all_unnormed
 
 
-def _probabilities(
+def _compute_word_probabilities(
     model: Any, fragments: "pd.DataFrame", words: "pd.Series[Any]", *, joiner: str | None, batch_tokens: int | None
 ) -> list[float]:
     """Return what a model gives each word after its fragment."""
     from dataclasses import replace
 
     from gardenpath import lmscore
-    from gardenpath.lmscore.tokens.encoding import lead_in
-    from gardenpath.lmscore.tokens.protocols import DEFAULT
+    from gardenpath.lmscore.tokens.encoding import build_lead_in
+    from gardenpath.lmscore.tokens.protocols import DEFAULT_PROTOCOL
 
-    protocol = replace(DEFAULT, joiner=joiner)
-    asked = []
+    protocol = replace(DEFAULT_PROTOCOL, joiner=joiner)
+    queries = []
     for row, word in zip(fragments.to_dict("records"), words, strict=True):
         context = row["context"] if isinstance(row["context"], str) else None
-        lead = lead_in(context, joiner=protocol.joins(row["language"]))
-        asked.append((lead + row["fragment"], "" if row["adjacent"] else " ", word))
-    return lmscore.cloze_probabilities(model, asked, batch_tokens=batch_tokens)
+        lead = build_lead_in(context, joiner=protocol.get_joiner(row["language"]))
+        queries.append((lead + row["fragment"], "" if row["adjacent"] else " ", word))
+    return lmscore.compute_cloze_probabilities(model, queries, batch_tokens=batch_tokens)
 
 
-def _page(stated: "Norming", said: Sequence[str], decided: "pd.DataFrame") -> str:
+def _format_results_page(norming_design: "NormingSettings", sentences: Sequence[str], decisions: "pd.DataFrame") -> str:
     """Return results.md: the sentences, and what was dropped, with why."""
-    text = f"# Norms: {stated.task}\n\n" + "".join(f"- {sentence}\n" for sentence in said)
-    dropped = decided[~decided["kept"]]
+    text = f"# Norms: {norming_design.task}\n\n" + "".join(f"- {sentence}\n" for sentence in sentences)
+    dropped = decisions[~decisions["kept"]]
     if len(dropped):
         text += "\n| dropped | paradigm | why |\n|---|---|---|\n"
         text += "".join(f"| {row.item} | {row.paradigm} | {row.reason} |\n" for row in dropped.itertuples())

@@ -23,7 +23,7 @@ seed = click.option(
 )
 
 
-class OneOf(click.Choice[str]):
+class LazyChoice(click.Choice[str]):
     """A choice among names that a package lists; it is asked for them when they are needed, not when the command line starts."""
 
     def __init__(self, names: Callable[[], Iterable[str]]) -> None:
@@ -36,16 +36,18 @@ class OneOf(click.Choice[str]):
         return tuple(self.names())
 
 
-def _able(context: click.Context, parameter: click.Parameter, wanted: bool) -> bool:
+def _require_parquet(context: click.Context, parameter: click.Parameter, value: bool) -> bool:
     """Say before the work, not after it, that Parquet cannot be written."""
-    if wanted:
+    if value:
         from gardenpath import study
 
         study.errors.require("pyarrow", "parquet")
-    return wanted
+    return value
 
 
-parquet = click.option("--parquet", is_flag=True, callback=_able, help="Write tables as Parquet instead of CSV.")
+parquet = click.option(
+    "--parquet", is_flag=True, callback=_require_parquet, help="Write tables as Parquet instead of CSV."
+)
 skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out what cannot be read, and name it.")
 mapping = click.option(
     "--mapping", type=click.Path(path_type=Path), help="What the columns of a table of another lab are (TOML)."
@@ -65,7 +67,7 @@ database = click.option(
     envvar="GARDENPATH_DATABASE",
     help="Database, also from GARDENPATH_DATABASE [default: SQLite at data/study.sqlite beside STUDY.toml].",
 )
-data = click.option(
+data_folder = click.option(
     "-o", "--out", type=click.Path(path_type=Path), help="Folder of the data [default: data/ beside STUDY.toml]."
 )
 study_file = click.argument(
@@ -76,15 +78,15 @@ study_file = click.argument(
 )
 
 
-def spread(help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def add_worker_options(help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command --workers (with this help), --ray and --address."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
-        def call(*given: Any, ray: bool, address: str | None, **arguments: Any) -> None:
+        def call(*args: Any, ray: bool, address: str | None, **arguments: Any) -> None:
             if address and not ray:
                 raise click.UsageError("--address belongs to --ray")
-            command(*given, ray=ray, address=address, **arguments)
+            command(*args, ray=ray, address=address, **arguments)
 
         wrapped: Callable[..., None] = call
         for option in (
@@ -102,41 +104,42 @@ def spread(help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     return decorate
 
 
-def workers(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command --workers, --ray and --address, as its argument `workers`: an engine, or None for this process alone."""
+def add_executor_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command --workers, --ray and --address, as its argument `add_executor_options`: an engine, or None for this process
+    alone."""
 
-    @spread("Processes, or actors.  [default: 1]")
+    @add_worker_options("Processes, or actors.  [default: 1]")
     @functools.wraps(command)
-    def call(*given: Any, workers: int | None, ray: bool, address: str | None, **arguments: Any) -> None:
-        from gardenpath.study import engines
+    def call(*args: Any, workers: int | None, ray: bool, address: str | None, **arguments: Any) -> None:
+        from gardenpath.study import executors
 
-        engine = engines.Local(workers) if workers and workers > 1 else None
-        command(*given, workers=engines.Ray(workers or 1, address=address) if ray else engine, **arguments)
+        executor = executors.LocalExecutor(workers) if workers and workers > 1 else None
+        command(*args, workers=executors.RayExecutor(workers or 1, address=address) if ray else executor, **arguments)
 
     return call
 
 
-def norms(given: Sequence[tuple[str, str, str, str]]) -> "dict[str, NormSection]":
+def parse_norms(norm_options: Sequence[tuple[str, str, str, str]]) -> "dict[str, NormSection]":
     """Return the norms that a command line names, by name."""
     from gardenpath.study.config import NormSection
 
-    return {name: NormSection(file, word, value) for name, file, word, value in given}
+    return {name: NormSection(file, word, value) for name, file, word, value in norm_options}
 
 
-def talk(message: str) -> None:
+def print_notice(message: str) -> None:
     """Say something to the person at the terminal, on stderr."""
     click.echo(message, err=True)
 
 
-def count(number: int, noun: str) -> str:
+def format_count(number: int, noun: str) -> str:
     """Return a number with its noun: 1 item, 2 items."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def lasting(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Return a time in words.
 
-    >>> lasting(40), lasting(200), lasting(20_000)
+    >>> format_duration(40), format_duration(200), format_duration(20_000)
     ('40 s', '3 min', '5.6 h')
     """
     if seconds < 100:
@@ -144,7 +147,7 @@ def lasting(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
-def aligned(rows: Sequence[Sequence[str]], *, numbers: bool = False) -> str:
+def format_columns(rows: Sequence[Sequence[str]], *, numbers: bool = False) -> str:
     """Return the rows with each column as wide as its longest cell; numbers stand to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
 
@@ -154,13 +157,13 @@ def aligned(rows: Sequence[Sequence[str]], *, numbers: bool = False) -> str:
     return "\n".join("  ".join(cell(text, i) for i, text in enumerate(row)).rstrip() for row in rows)
 
 
-def typed() -> str:
+def format_command_line() -> str:
     """Return the command as it was typed, for sidecars."""
     return shlex.join(["gardenpath", *sys.argv[1:]])
 
 
 @contextmanager
-def progress(label: str, total: int) -> Iterator[Callable[[int, int], None]]:
+def show_progress(label: str, total: int) -> Iterator[Callable[[int, int], None]]:
     """Show a progress bar on stderr, with the time left and how many a second, and give what moves it: (done, total)."""
     started = time.monotonic()
     bar: ProgressBar[object] = click.progressbar(

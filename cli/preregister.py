@@ -9,7 +9,7 @@ import click
 from . import options
 
 if TYPE_CHECKING:
-    from gardenpath.experiment.preregistration import Json
+    from gardenpath.experiment.setup.preregistration import Json
     from gardenpath.study import Study
 
 
@@ -34,73 +34,84 @@ def command(study_file: Path, participants: int | None, after_data: bool, out: P
     it beside STUDY.toml; `gardenpath deviations` lists what departs from it.
     """
     from gardenpath import study
-    from gardenpath.experiment import preregistration
+    from gardenpath.experiment.setup import preregistration
 
     study.files.refuse_overwrite([out], force)
-    plan = study.load(study_file)
-    there = _taken_part(plan.folder)
-    if there and not after_data:
+    config = study.load(study_file)
+    session_count = _count_participant_sessions(config.folder)
+    if session_count and not after_data:
         raise study.DataError(
-            f"{plan.folder}: {options.count(there, 'session')} of people are there already, so this would not be before the data; "
+            f"{config.folder}: {options.format_count(session_count, 'session')} of people are there already, so this "
+            "would not be before the data; "
             "--after-data writes the page and says so in it"
         )
-    stated = preregistration.statements(plan, participants)
-    after = (
-        f"**Drafted after data were collected**: {options.count(there, 'session')} of people were there."
-        if there
+    statements = preregistration.build_statements(config, participants)
+    after_data_note = (
+        f"**Drafted after data were collected**: {options.format_count(session_count, 'session')} of people were there."
+        if session_count
         else ""
     )
     study.files.write_text(
-        out, preregistration.page(plan, stated, models=list(standard_models(plan, stated)), after=after)
+        out,
+        preregistration.format_preregistration(
+            config, statements, models=list(describe_standard_models(config, statements)), after=after_data_note
+        ),
     )
-    inputs = [study_file, *plan.paths()]
-    study.files.write_sidecar(out, command=options.typed(), inputs=inputs, seed=plan.seed)
-    click.echo(f"{out}: {len(preregistration.flat(stated))} statements; SHA-256 of the page {study.files.sha256(out)}")
+    inputs = [study_file, *config.list_material_paths()]
+    study.files.write_sidecar(out, command=options.format_command_line(), inputs=inputs, seed=config.seed)
+    click.echo(
+        f"{out}: {len(preregistration.flatten_statements(statements))} statements; SHA-256 of the page {study.files.hash_file(out)}"
+    )
 
 
-def _taken_part(folder: Path) -> int:
+def _count_participant_sessions(folder: Path) -> int:
     """Return how many sessions of people there are, in the tables or in data of our own."""
     from gardenpath import study
-    from gardenpath.experiment import collect_data
+    from gardenpath.experiment.collection.recorded_sessions import open_session_source
 
-    nobody = ("simulation", "robot", "preview", "model")
-    path = study.table_files.table_file(folder / "tables", "sessions")
+    simulated_sources = ("simulation", "robot", "preview", "model")
+    path = study.table_files.find_table_file(folder / "tables", "sessions")
     if path.is_file():
-        return int((~study.read(path, "sessions")["source"].isin(nobody)).sum())
+        return int((~study.read(path, "sessions")["source"].isin(simulated_sources)).sum())
     try:
-        return sum(one.source not in nobody for one in collect_data.recorded(folder / "data", previews=False).sessions)
+        return sum(
+            one.source not in simulated_sources for one in open_session_source(folder / "data", previews=False).sessions
+        )
     except (FileNotFoundError, study.DataError):
         return 0
 
 
-def standard_models(plan: "Study", stated: "Json") -> Iterator[str]:
+def describe_standard_models(config: "Study", statements: "Json") -> Iterator[str]:
     """Yield the formulas of the models that `analyse` fits where none are declared, and how their factors are coded."""
-    from gardenpath.analysis.engines.formulas import parse
-    from gardenpath.analysis.grammatical_status import CODES
+    from gardenpath.analysis.engines.formulas import parse_formula
+    from gardenpath.analysis.grammatical_status import GRAMMATICALITY_CODES
     from gardenpath.analysis.modelling.grammaticality import RANDOM, TERM
     from gardenpath.analysis.modelling.mixed_models import engine_named
     from gardenpath.analysis.modelling.simulated_trials import LOG_RT, RATING
 
-    from .power import responses_of
+    from .power_simulation import list_target_responses
 
-    measures = ["z" if response == RATING else response for response in responses_of(plan)]
-    if plan.design.trial != "sentence":
+    measures = ["z" if response == RATING else response for response in list_target_responses(config)]
+    if config.design.trial != "sentence":
         measures = [measure for measure in measures if measure != LOG_RT]
-    aside = (*plan.design.fillers, *plan.design.catch)
-    paradigms = [by for name, by in stated["conditions"].items() if name not in aside]
-    pairs = any({*by} == {*CODES} for by in paradigms)
-    crossed = dict.fromkeys("*".join(next(iter(by.values()))) for by in paradigms if {*by} != {*CODES})
+    other_paradigms = (*config.design.fillers, *config.design.catch)
+    paradigms = [factors for name, factors in statements["conditions"].items() if name not in other_paradigms]
+    pairs = any({*factors} == {*GRAMMATICALITY_CODES} for factors in paradigms)
+    factor_terms = dict.fromkeys(
+        "*".join(next(iter(factors.values()))) for factors in paradigms if {*factors} != {*GRAMMATICALITY_CODES}
+    )
     for measure in measures:
-        beside = [name for name in plan.analysis.covariates if measure == LOG_RT]
+        covariates = [name for name in config.analysis.covariates if measure == LOG_RT]
         for forms in RANDOM.get(measure, {}).values() if pairs else ():
-            formulas = [f"{' + '.join([f'{measure} ~ {TERM}', *beside])} + {form}" for form in forms]
-            yield f"- `{next(each for each in formulas if not engine_named(plan.analysis.engine).lacks(parse(each)))}`"
-        of_factors = [*crossed, *([TERM] if pairs and measure not in RANDOM else [])]
-        for terms in of_factors if plan.design.trial == "sentence" else ["1"]:
-            fixed = " + ".join([f"{measure} ~ {terms}", *(name for name in beside if name == "log_trial")])
+            formulas = [f"{' + '.join([f'{measure} ~ {TERM}', *covariates])} + {form}" for form in forms]
+            engine = engine_named(config.analysis.engine)
+            yield f"- `{next(each for each in formulas if not engine.describe_unsupported(parse_formula(each)))}`"
+        fixed_terms = [*factor_terms, *([TERM] if pairs and measure not in RANDOM else [])]
+        for terms in fixed_terms if config.design.trial == "sentence" else ["1"]:
+            fixed = " + ".join([f"{measure} ~ {terms}", *(name for name in covariates if name == "log_trial")])
             for group in dict.fromkeys(["1", f"1 + {terms}" if terms != "1" else "1"]):
                 yield f"- `{fixed} + ({group}|participant) + ({group}|item)`"
     if pairs:
         yield f"\n{TERM.capitalize()} of minimal pairs is +0.5 grammatical, -0.5 ungrammatical."
-    if crossed:
+    if factor_terms:
         yield "\nContrasts of factors are repeated: a level minus the one before it, in the order of levels above."

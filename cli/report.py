@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gardenpath.cli import options, truth
+from gardenpath.cli import options, simulation_parameters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gardenpath.study import Study
 
 
-SHOWN = 6  # paradigms whose counts the report's header states
+MAX_PARADIGMS_SHOWN = 6  # paradigms whose counts the report's header states
 
 
 @click.command("report")
@@ -46,30 +46,32 @@ def command(study_file: Path, sources: tuple[Path, ...], figures: bool, out: Pat
     """
     from gardenpath.study import load, read
     from gardenpath.study.files import refuse_overwrite, write_sidecar, write_text
-    from gardenpath.study.table_files import safe_cells
+    from gardenpath.study.table_files import escape_formulas
 
-    study = load(study_file)
-    refuse_overwrite([out, out.with_suffix(".R"), *([_figures(out)] if figures else [])], force)
-    files = tables_of(study.folder)
+    config = load(study_file)
+    refuse_overwrite([out, out.with_suffix(".R"), *([_get_figures_folder(out)] if figures else [])], force)
+    files = find_study_tables(config.folder)
     tables = {name: read(path, name) for name, path in files.items()}
-    earlier = _earlier(study.folder, sources)
-    made = {name: _together(paths, name) for name, paths in earlier.items()}
-    if (origins := _origins(study)) is not None:
-        made["item_origins"] = origins
-    tables |= made
-    files |= {name: paths[0] for name, paths in earlier.items()}
-    links = {name: _relative(path, out) for name, path in files.items()}
-    for name, table in made.items():
-        if len(earlier.get(name, ())) != 1:  # of several folders, or of the items: so that all of it stands in one file
+    item_table_paths = _find_item_tables(config.folder, sources)
+    item_tables = {name: _read_item_table(paths, name) for name, paths in item_table_paths.items()}
+    if (origins := _read_item_origins(config)) is not None:
+        item_tables["item_origins"] = origins
+    tables |= item_tables
+    files |= {name: paths[0] for name, paths in item_table_paths.items()}
+    links = {name: _get_relative_path(path, out) for name, path in files.items()}
+    for name, table in item_tables.items():
+        if (
+            len(item_table_paths.get(name, ())) != 1
+        ):  # of several folders, or of the items: so that all of it stands in one file
             path = out.with_name(f"{out.stem}-tables") / f"{name}.csv"
-            links[name] = _relative(path, out)
-            write_text(path, safe_cells(table).to_csv(index=False, lineterminator="\n"))
-    for line in write_report(study, tables, files, links, out, figures=figures):
-        options.talk(line)
-    write_sidecar(out, command=options.typed(), inputs=files.values(), seed=study.seed)
+            links[name] = _get_relative_path(path, out)
+            write_text(path, escape_formulas(table).to_csv(index=False, lineterminator="\n"))
+    for line in write_report(config, tables, files, links, out, figures=figures):
+        options.print_notice(line)
+    write_sidecar(out, command=options.format_command_line(), inputs=files.values(), seed=config.seed)
 
 
-def tables_of(folder: Path) -> dict[str, Path]:
+def find_study_tables(folder: Path) -> dict[str, Path]:
     """Return the tables of a study by name; raises `FileNotFoundError` where there are none."""
     from gardenpath.study.table_files import find_tables
 
@@ -79,25 +81,29 @@ def tables_of(folder: Path) -> dict[str, Path]:
     return files
 
 
-def _earlier(folder: Path, sources: tuple[Path, ...]) -> dict[str, list[Path]]:
+def _find_item_tables(folder: Path, sources: tuple[Path, ...]) -> dict[str, list[Path]]:
     """Return the tables on how items came about, in these folders and in those below the study's, by name."""
     from gardenpath.study import TABLES
-    from gardenpath.study.table_files import table_file
+    from gardenpath.study.table_files import find_table_file
 
-    makers = ("draft", "review", "norm")
-    names = [table.name for table in TABLES.values() if table.made_by and table.made_by.command in makers]
-    below = [place for pattern in ("*", "*/*") for place in sorted(folder.glob(pattern)) if place.is_dir()]
-    places = list(dict.fromkeys(place.resolve() for place in (*sources, *below)))
-    for place in sources:
-        if not any(table_file(place, name).is_file() for name in names):
+    item_commands = ("draft", "review", "norm")
+    names = [table.name for table in TABLES.values() if table.producer and table.producer.command in item_commands]
+    subfolders = [
+        candidate for pattern in ("*", "*/*") for candidate in sorted(folder.glob(pattern)) if candidate.is_dir()
+    ]
+    folders = list(dict.fromkeys(candidate.resolve() for candidate in (*sources, *subfolders)))
+    for candidate in sources:
+        if not any(find_table_file(candidate, name).is_file() for name in names):
             raise FileNotFoundError(
-                f"{place}: no table of drafts, reviews or norms there; expected one of {', '.join(names)}"
+                f"{candidate}: no table of drafts, reviews or norms there; expected one of {', '.join(names)}"
             )
-    found = {name: [path for place in places if (path := table_file(place, name)).is_file()] for name in names}
+    found = {
+        name: [path for candidate in folders if (path := find_table_file(candidate, name)).is_file()] for name in names
+    }
     return {name: paths for name, paths in found.items() if paths}
 
 
-def _together(paths: "list[Path]", name: str) -> "pd.DataFrame":
+def _read_item_table(paths: "list[Path]", name: str) -> "pd.DataFrame":
     """Return the rows of tables of one name, of several drafts or normings."""
     import pandas as pd
 
@@ -106,24 +112,24 @@ def _together(paths: "list[Path]", name: str) -> "pd.DataFrame":
     return pd.concat([read(path, name) for path in paths], ignore_index=True)
 
 
-def _origins(study: "Study") -> "pd.DataFrame | None":
+def _read_item_origins(config: "Study") -> "pd.DataFrame | None":
     """Return where the study's items come from, None where their files say nothing of it, or are not there any more."""
     from gardenpath import stimuli
-    from gardenpath.stimuli.drafting.provenance import ORIGIN, origins_table
+    from gardenpath.stimuli.drafting.provenance import ORIGIN, build_item_origins_table
 
-    if not all(path.exists() for path in study.paths()):
+    if not all(path.exists() for path in config.list_material_paths()):
         return None
-    materials = stimuli.read_study(study)
+    materials = stimuli.read_study(config)
     stated = any(item.extra.get(ORIGIN) for item in materials.items)
-    return origins_table(materials) if stated else None
+    return build_item_origins_table(materials) if stated else None
 
 
-def _figures(out: Path) -> Path:
+def _get_figures_folder(out: Path) -> Path:
     return out.with_name(f"{out.stem}-figures")
 
 
 def write_report(
-    study: "Study",
+    config: "Study",
     tables: "Mapping[str, pd.DataFrame]",
     files: Mapping[str, Path],
     links: Mapping[str, str],
@@ -139,21 +145,21 @@ def write_report(
     from gardenpath.analysis.reporting.figures import figure_style
     from gardenpath.study.files import write_text
 
-    script, folder = out.with_suffix(".R"), _figures(out)
-    absent = _absent(files)
-    for line in absent:
-        options.talk(f"absent: {line}")
+    script, folder = out.with_suffix(".R"), _get_figures_folder(out)
+    missing = _list_missing_tables(files)
+    for line in missing:
+        options.print_notice(f"absent: {line}")
     result = document.whole(
         tables,
-        title=study.title or study.name,
-        facts=_facts(study),
+        title=config.title or config.name,
+        facts=_collect_study_facts(config),
         files=links,
-        software=_software(files),
-        models=_models(files),
-        absent=absent,
-        smallest=study.analysis.smallest,
-        figures=study.analysis.figures,
-        ms_per_bit=truth.ms_per_bit(files.get("sessions")),
+        software=_collect_software_versions(files),
+        models=_collect_model_descriptions(files),
+        absent=missing,
+        smallest=config.analysis.smallest,
+        figures=config.analysis.figures,
+        ms_per_bit=simulation_parameters.read_ms_per_bit(files.get("sessions")),
     )
     write_text(out, result.html)
     written = [f"{out}: {len(files)} tables"]
@@ -167,59 +173,69 @@ def write_report(
     return written
 
 
-def _absent(files: Mapping[str, Path]) -> list[str]:
+def _list_missing_tables(files: Mapping[str, Path]) -> list[str]:
     """Return a line for what is not there, though every study has it."""
     from gardenpath.study import TABLES
-    from gardenpath.study.schemas import STEPS
+    from gardenpath.study.schemas import MAIN_PRODUCERS
 
     lines = []
-    for step in STEPS:
-        names = [table.name for table in TABLES.values() if table.made_by == step and table.always]
+    for step in MAIN_PRODUCERS:
+        names = [table.name for table in TABLES.values() if table.producer == step and table.is_always_written]
         missing = [name for name in names if name not in files]
         if missing == names:
-            lines.append(f"{step.about}: they come from  gardenpath {step.command}")
+            lines.append(f"{step.description}: they come from  gardenpath {step.command}")
         else:
             lines += [f"{step.folder}/{name}.csv, which comes from  gardenpath {step.command}" for name in missing]
     return lines
 
 
-def _relative(path: Path, out: Path) -> str:
+def _get_relative_path(path: Path, out: Path) -> str:
     import os
 
     return Path(os.path.relpath(path, out.parent)).as_posix()
 
 
-def _facts(study: "Study") -> dict[str, str]:
-    dealt = (options.count(study.design.experiments, "experiment"), options.count(study.design.versions, "version"))
+def _collect_study_facts(config: "Study") -> dict[str, str]:
+    list_counts = (
+        options.format_count(config.design.experiments, "experiment"),
+        options.format_count(config.design.versions, "version"),
+    )
     return {
-        "study": study.name,
-        "language": study.language,
-        "seed": str(study.seed),
-        "materials": ", ".join(study.materials.files),
-        **_generated(study),
-        "design": f"{dealt[0]}, {dealt[1]} each",
+        "study": config.name,
+        "language": config.language,
+        "seed": str(config.seed),
+        "materials": ", ".join(config.materials.files),
+        **_describe_generation(config),
+        "design": f"{list_counts[0]}, {list_counts[1]} each",
     }
 
 
-def _generated(study: "Study") -> dict[str, str]:
+def _describe_generation(config: "Study") -> dict[str, str]:
     """Return which grammar the materials were generated from, as their sidecars say, with seed and counts."""
     from gardenpath.study.files import read_sidecar
 
     found = []
-    for path in study.paths():
+    for path in config.list_material_paths():
         meta = read_sidecar(path)
         grammar, paradigms = meta.get("grammar"), meta.get("paradigms")
         if isinstance(grammar, dict) and isinstance(paradigms, list) and grammar:
             name, digest = next(iter(grammar.items()))
-            counts = [f"{each['paradigm']} {each['items']} of {each['assignments']:,}" for each in paradigms[:SHOWN]]
-            more = f" and {len(paradigms) - SHOWN} paradigms more" if len(paradigms) > SHOWN else ""
+            counts = [
+                f"{each['paradigm']} {each['items']} of {each['assignments']:,}"
+                for each in paradigms[:MAX_PARADIGMS_SHOWN]
+            ]
+            hidden_text = (
+                f" and {len(paradigms) - MAX_PARADIGMS_SHOWN} paradigms more"
+                if len(paradigms) > MAX_PARADIGMS_SHOWN
+                else ""
+            )
             found.append(
-                f"{path.name} from {name} (SHA-256 {digest[:12]}), seed {meta.get('seed')}: {', '.join(counts)}{more}"
+                f"{path.name} from {name} (SHA-256 {digest[:12]}), seed {meta.get('seed')}: {', '.join(counts)}{hidden_text}"
             )
     return {"generated": "; ".join(found)} if found else {}
 
 
-def _software(files: Mapping[str, Path]) -> dict[str, str]:
+def _collect_software_versions(files: Mapping[str, Path]) -> dict[str, str]:
     """Return the versions that the sidecars state, and the commands they were made by."""
     from gardenpath.study.files import read_sidecar
 
@@ -237,21 +253,21 @@ def _software(files: Mapping[str, Path]) -> dict[str, str]:
     return {name: "; ".join(values) for name, values in software.items()}
 
 
-def _models(files: Mapping[str, Path]) -> dict[str, str]:
+def _collect_model_descriptions(files: Mapping[str, Path]) -> dict[str, str]:
     """Return what each language model is, as the sidecars of its scores state it: architecture, size, revision."""
     from gardenpath.study.files import read_sidecar
 
     models: dict[str, str] = {}
     for path in files.values():
         meta = read_sidecar(path)
-        several = meta.get("models")
-        for model in [meta.get("model"), *(several if isinstance(several, list) else [])]:
+        model_entries = meta.get("models")
+        for model in [meta.get("model"), *(model_entries if isinstance(model_entries, list) else [])]:
             if isinstance(model, dict) and model.get("name"):
-                models.setdefault(str(model["name"]), _described(model))
+                models.setdefault(str(model["name"]), _describe_model(model))
     return models
 
 
-def _described(model: dict[str, object]) -> str:
+def _describe_model(model: dict[str, object]) -> str:
     parts = [str(model["architecture"])] if model.get("architecture") else []
     parts += [f"{model['parameters']:,} parameters"] if model.get("parameters") else []
     parts += [f"{model['corpus_tokens']:,} tokens of {model['file']}"] if model.get("corpus_tokens") else []

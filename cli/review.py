@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from gardenpath.stimuli import Materials
     from gardenpath.stimuli.drafting.reviews import Decision
 
-LOG = "reviews.jsonl"
-NAMED = 5  # sentences that are spelt out
+LOG_FILE = "reviews.jsonl"
+MAX_SENTENCES_NAMED = 5  # sentences that are spelt out
 
 
 @click.command("review")
@@ -68,48 +68,56 @@ def command(
     --settle shows a third person what the others do not agree on; --write makes the kept pairs into materials.
     """
     from gardenpath import stimuli, study
-    from gardenpath.stimuli.drafting.reviews import disagreements, queue, read_log
+    from gardenpath.stimuli.drafting.reviews import build_queue, find_disagreements, read_log
 
     modes = [
         name
-        for name, given in (("--reviewer", reviewer), ("--settle", settle), ("--agreement", agree), ("--write", out))
-        if given
+        for name, value in (("--reviewer", reviewer), ("--settle", settle), ("--agreement", agree), ("--write", out))
+        if value
     ]
     if len(modes) != 1:
         raise click.UsageError(
             f"{' and '.join(modes) or 'nothing'} is given; expected one of --reviewer, --settle, --agreement, --write"
         )
     materials = stimuli.read(draft)
-    log = log or draft.with_name(LOG)
-    decisions, broken = read_log(log)
-    for line in broken:
-        options.talk(line)
+    log = log or draft.with_name(LOG_FILE)
+    decisions, broken_lines = read_log(log)
+    for line in broken_lines:
+        options.print_notice(line)
     if agree:
-        _agreement(decisions, draft, log, force)
+        _write_agreement(decisions, draft, log, force)
         return
     if out:
-        _write(materials, decisions, draft, log, out, force)
+        _write_kept_pairs(materials, decisions, draft, log, out, force)
         return
-    who = str(reviewer or settle)
+    reviewer_name = str(reviewer or settle)
     if settle:
-        wanted = {*disagreements(decisions)}
-        if not wanted:
+        disputed_items = {*find_disagreements(decisions)}
+        if not disputed_items:
             raise study.DataError(f"{log}: there is nothing to settle: reviewers agree, or one alone has decided")
-        items = tuple(item for item in materials.items if item.id in wanted)
+        items = tuple(item for item in materials.items if item.id in disputed_items)
         materials = stimuli.Materials(materials.paradigms, items)
-    shown = queue(materials, who, planted=0 if settle else planted, blind=blind)
-    if left := len(materials.items) - sum(not one.planted for one in shown):
-        options.talk(
-            f"{options.count(left, 'item')} of other designs than minimal pairs left out: they are reviewed as a table"
+    shown_pairs = build_queue(materials, reviewer_name, known_bad_share=0 if settle else planted, blind=blind)
+    if left_out := len(materials.items) - sum(not one.known_bad for one in shown_pairs):
+        options.print_notice(
+            f"{options.format_count(left_out, 'item')} of other designs than minimal pairs left out: they are reviewed as a table"
         )
-    if not shown:
+    if not shown_pairs:
         raise study.DataError(f"{draft}: no minimal pair to review; expected conditions grammatical and ungrammatical")
     text = study.files.read_text(guidelines) if guidelines else ""
-    _serve(draft, who, shown, log, text, blind, bool(settle), port, browser)
+    _serve_review(draft, reviewer_name, shown_pairs, log, text, blind, bool(settle), port, browser)
 
 
-def _serve(
-    draft: Path, who: str, shown: Any, log: Path, guidelines: str, blind: bool, settles: bool, port: int, browser: bool
+def _serve_review(
+    draft: Path,
+    reviewer_name: str,
+    shown_pairs: Any,
+    log: Path,
+    guidelines: str,
+    blind: bool,
+    settles: bool,
+    port: int,
+    browser: bool,
 ) -> None:
     from gardenpath import study
 
@@ -117,92 +125,110 @@ def _serve(
         study.errors.require(module, "online")
     from gardenpath.experiment.server import routes
 
-    from .reviewing import Review, application
+    from .review_page import Review, build_application
 
     review = Review(
         title=draft.parent.name if draft.stem == "draft" else draft.stem,
-        reviewer=who,
-        shown=shown,
+        reviewer=reviewer_name,
+        shown_pairs=shown_pairs,
         log=log,
         guidelines=guidelines,
         guidelines_hash=hashlib.sha256(guidelines.encode()).hexdigest()[:16] if guidelines else "",
         blind=blind,
-        settles=settles,
+        is_settling=settles,
         key=secrets.token_urlsafe(12),
     )
-    listener = routes.listen("127.0.0.1", port)
+    listener = routes.bind_socket("127.0.0.1", port)
     address = f"http://127.0.0.1:{listener.getsockname()[1]}/?key={review.key}"
-    what = options.count(2 * len(shown), "sentence") if blind else options.count(len(shown), "pair")
-    click.echo(f"{what} for {who}: {address}")
-    options.talk(
+    amount = (
+        options.format_count(2 * len(shown_pairs), "sentence")
+        if blind
+        else options.format_count(len(shown_pairs), "pair")
+    )
+    click.echo(f"{amount} for {reviewer_name}: {address}")
+    options.print_notice(
         f"decisions are kept in {log} as they are made; stop with Ctrl+C, and go on later with the same command"
     )
     if browser:
         webbrowser.open(address)
-    routes.run(application(review), listener)
+    routes.run_server(build_application(review), listener)
 
 
-def _agreement(decisions: "list[Decision]", draft: Path, log: Path, force: bool) -> None:
+def _write_agreement(decisions: "list[Decision]", draft: Path, log: Path, force: bool) -> None:
     from gardenpath import study
     from gardenpath.analysis.reporting.wording.origins import kappa
-    from gardenpath.analysis.row_dicts import records
-    from gardenpath.stimuli.drafting.agreement_tables import blind_surprises, planted_found, review_agreement
+    from gardenpath.analysis.row_dicts import list_rows
+    from gardenpath.stimuli.drafting.agreement_tables import (
+        compute_review_agreement,
+        count_detected_known_bad,
+        find_blind_surprises,
+    )
 
     if not decisions:
         raise study.DataError(
             f"{log}: no decision yet; expected a review, with  gardenpath review DRAFT --reviewer NAME"
         )
-    table = review_agreement(decisions)
-    for who, (noticed, shown) in planted_found(decisions).items():
-        click.echo(f"{who}: noticed {noticed} of {shown} known-bad pairs")
-    for who, (seen, odd) in blind_surprises(decisions).items():
-        named = f": {', '.join(odd[:NAMED])}{' ...' * (len(odd) > NAMED)}" if odd else ""
-        click.echo(f"{who}, blind: {len(odd)} of {options.count(seen, 'sentence')} judged otherwise than meant{named}")
+    table = compute_review_agreement(decisions)
+    for reviewer, (noticed_count, shown_count) in count_detected_known_bad(decisions).items():
+        click.echo(f"{reviewer}: noticed {noticed_count} of {shown_count} known-bad pairs")
+    for reviewer, (judged_count, unexpected) in find_blind_surprises(decisions).items():
+        examples = (
+            f": {', '.join(unexpected[:MAX_SENTENCES_NAMED])}{' ...' * (len(unexpected) > MAX_SENTENCES_NAMED)}"
+            if unexpected
+            else ""
+        )
+        click.echo(
+            f"{reviewer}, blind: {len(unexpected)} of {options.format_count(judged_count, 'sentence')} judged "
+            f"otherwise than meant{examples}"
+        )
     if table.empty:
-        options.talk("one reviewer alone: nothing to agree on")
+        options.print_notice("one reviewer alone: nothing to agree on")
         return
     path = draft.with_name("review_agreement.csv")
     study.files.refuse_overwrite([path], force)
-    study.write(table, "review_agreement", draft.parent, command=options.typed(), inputs=[log])
-    for row in records(table):
+    study.write(table, "review_agreement", draft.parent, command=options.format_command_line(), inputs=[log])
+    for row in list_rows(table):
         click.echo(
             f"{row['reviewer_a']} and {row['reviewer_b']}, {row['measure']}: {row['n']} pairs, "
             f"agreement {row['agreement']:.2f}; {kappa(row)}"
         )
-    options.talk(f"{path}; over first decisions, before edits")
+    options.print_notice(f"{path}; over first decisions, before edits")
 
 
-def _write(materials: "Materials", decisions: "list[Decision]", draft: Path, log: Path, out: Path, force: bool) -> None:
+def _write_kept_pairs(
+    materials: "Materials", decisions: "list[Decision]", draft: Path, log: Path, out: Path, force: bool
+) -> None:
     from gardenpath import stimuli, study
-    from gardenpath.stimuli.drafting.agreement_tables import drafting_table, reviews_table
-    from gardenpath.stimuli.drafting.reviews import reviewed
+    from gardenpath.stimuli.drafting.agreement_tables import build_drafting_table, build_reviews_table
+    from gardenpath.stimuli.drafting.reviews import apply_decisions
 
-    result = reviewed(materials, decisions)
+    result = apply_decisions(materials, decisions)
     if not result.materials.items:
         raise study.DataError(
-            f"{log}: no pair is kept so far; {len(result.undecided)} of {len(materials.items)} are not decided"
+            f"{log}: no pair is kept so far; {len(result.undecided_items)} of {len(materials.items)} are not decided"
         )
     folder = draft.parent
-    made: dict[str, Any] = {"command": options.typed(), "inputs": [draft, log]}
+    sidecar: dict[str, Any] = {"command": options.format_command_line(), "inputs": [draft, log]}
     study.files.refuse_overwrite([out], force)
     lost = stimuli.write(result.materials, out)
-    study.files.write_sidecar(out, **made)
-    study.write(reviews_table(decisions), "reviews", folder, **made)
-    earlier = study.read(folder, "drafting") if (folder / "drafting.csv").exists() else None
-    study.write(drafting_table(materials, result, earlier), "drafting", folder, **made)
-    dropped = ", ".join(f"{n} {why}" for why, n in Counter(result.dropped.values()).most_common())
-    options.talk(
-        f"{out}: {options.count(len(result.materials.items), 'pair')}, {len(result.corrected)} of them corrected"
+    study.files.write_sidecar(out, **sidecar)
+    study.write(build_reviews_table(decisions), "reviews", folder, **sidecar)
+    earlier_drafting = study.read(folder, "drafting") if (folder / "drafting.csv").exists() else None
+    study.write(build_drafting_table(materials, result, earlier_drafting), "drafting", folder, **sidecar)
+    dropped = ", ".join(f"{n} {reason}" for reason, n in Counter(result.drop_reasons.values()).most_common())
+    options.print_notice(
+        f"{out}: {options.format_count(len(result.materials.items), 'pair')}, {len(result.corrected_items)} of them corrected"
     )
-    options.talk(f"dropped: {dropped or 'none'}; not decided: {len(result.undecided)}")
-    if result.disagreed:
-        options.talk(
-            f"left out, not agreed on: {', '.join(result.disagreed[:5])}{' ...' * (len(result.disagreed) > 5)}; --settle NAME"
+    options.print_notice(f"dropped: {dropped or 'none'}; not decided: {len(result.undecided_items)}")
+    if result.disputed_items:
+        options.print_notice(
+            "left out, not agreed on: "
+            f"{', '.join(result.disputed_items[:5])}{' ...' * (len(result.disputed_items) > 5)}; --settle NAME"
         )
-    if result.without_region:
-        options.talk(
-            f"without a region that others have: {', '.join(result.without_region[:5])}"
-            f"{' ...' * (len(result.without_region) > 5)}; mark it in {out}"
+    if result.items_without_region:
+        options.print_notice(
+            f"without a region that others have: {', '.join(result.items_without_region[:5])}"
+            f"{' ...' * (len(result.items_without_region) > 5)}; mark it in {out}"
         )
     for line in lost:
-        options.talk(f"{out} cannot hold {line}")
+        options.print_notice(f"{out} cannot hold {line}")

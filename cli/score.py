@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from gardenpath.stimuli import Materials
     from gardenpath.study import Study
 
-MODEL = "Hugging Face id or folder of a model, ngram:FILE or ngram:FILE:ORDER, or pocket (a toy)."
+MODEL_HELP = "Hugging Face id or folder of a model, ngram:FILE or ngram:FILE:ORDER, or pocket (a toy)."
 
-JOINED = "a space; nothing where a language is written without"
+DEFAULT_JOINER_TEXT = "a space; nothing where a language is written without"
 
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Scoring:
+class ScoringOptions:
     """What `score`, `evaluate` and `judge` are told: how models are run and sentences scored, and where tables go."""
 
     materials: tuple[Path, ...]
@@ -56,11 +56,11 @@ class Scoring:
     force: bool
     as_json: bool
 
-    def load(self, name: str, revision: str | None = None) -> "Model":
+    def load_model(self, name: str, revision: str | None = None) -> "Model":
         """Return the model, or a revision of it, with its cache; a bar shows how the pocket model is made the first time."""
         from gardenpath import lmscore
 
-        with options.progress("model", 1) as move:
+        with options.show_progress("model", 1) as move:
             settings: dict[str, Any] = {
                 "device": self.device,
                 "dtype": self.dtype,
@@ -68,7 +68,7 @@ class Scoring:
                 "trust_remote_code": self.trust_remote_code,
                 "revision": revision,
                 "adapter": self.adapter,
-                "device_map": _device_map(self.device_map),
+                "device_map": _read_device_map(self.device_map),
                 "endpoint": self.endpoint,
                 "tokenizer": self.tokenizer,
                 "prefix": self.prefix_token,
@@ -78,10 +78,10 @@ class Scoring:
             loaded = load(name, **settings)
             move(1, 1)
         if "toy" in loaded.name:
-            options.talk(f"{loaded.name}: {loaded.describe()['toy']}")
+            options.print_notice(f"{loaded.name}: {loaded.describe()['toy']}")
         return loaded
 
-    def each_model(
+    def apply_to_models(
         self, models: Sequence[str], work: Callable[[str, str | None], Result]
     ) -> tuple[list[Result], list[str]]:
         """Do something with each model and revision; return what came of it, and a line for each that failed, which keeps none of
@@ -89,83 +89,85 @@ class Scoring:
         """
         from gardenpath import study
 
-        asked = list(itertools.product(models, self.revisions or (None,)))
+        requested = list(itertools.product(models, self.revisions or (None,)))
         done, failed = [], []
-        for name, revision in asked:
+        for name, revision in requested:
             try:
                 done.append(work(name, revision))
             except (ValueError, MemoryError, study.DataError) as error:
-                if len(asked) == 1:
+                if len(requested) == 1:
                     raise
                 failed.append(f"{name}@{revision}: {error}" if revision else f"{name}: {error}")
-                options.talk(f"left out: {failed[-1]}")
+                options.print_notice(f"left out: {failed[-1]}")
         if failed and not done:
             raise study.DataError(failed)
         return done, failed
 
-    def say_drafted(self, materials: "Materials", models: Sequence[str]) -> None:
+    def warn_of_own_drafts(self, materials: "Materials", models: Sequence[str]) -> None:
         """Warn of models that judge items which a model of their own family drafted."""
-        from gardenpath.stimuli.drafting.provenance import drafted_by_family
+        from gardenpath.stimuli.drafting.provenance import count_drafts_by_family
 
-        for model, drafters in drafted_by_family(materials.items, models).items():
-            drafted = ", ".join(f"{options.count(n, 'item')} by {name}" for name, n in drafters.items())
-            options.talk(
+        for model, drafters in count_drafts_by_family(materials.items, models).items():
+            drafted = ", ".join(f"{options.format_count(n, 'item')} by {name}" for name, n in drafters.items())
+            options.print_notice(
                 f"{model}: drafted by a model of its own family, which may judge them too well: {drafted}; compare  --by origin"
             )
 
-    def say_failed(self, failed: Sequence[str], done: int) -> None:
+    def raise_failures(self, failed: Sequence[str], done: int) -> None:
         """Raise `DataError` with the models that failed, once all else is written."""
         from gardenpath import study
 
         if failed:
             raise study.DataError([f"{len(failed)} of {len(failed) + done} models could not be used", *failed])
 
-    def read(self, language: str | None = None) -> "Materials":
+    def read_materials(self, language: str | None = None) -> "Materials":
         """Return the materials, or those of a STUDY.toml with its mapping; `language` is that of items whose file states none."""
         from gardenpath import stimuli, study
 
-        stated = [path for path in self.materials if path.suffix == ".toml"]
-        if stated and len(self.materials) > 1:
+        study_files = [path for path in self.materials if path.suffix == ".toml"]
+        if study_files and len(self.materials) > 1:
             raise study.DataError(
-                f"{stated[0]} beside {len(self.materials) - 1} more; expected one STUDY.toml, or materials"
+                f"{study_files[0]} beside {len(self.materials) - 1} more; expected one STUDY.toml, or materials"
             )
-        plan = self._study()
-        if plan is None:
+        config = self._load_study()
+        if config is None:
             return stimuli.read(*self.materials, format=self.format_, language=language, skip_bad=self.skip_bad)
         return stimuli.read(
-            *plan.paths(),
+            *config.list_material_paths(),
             format=self.format_,
-            language=language or plan.language,
-            mapping=plan.mapping_path(),
-            skip_bad=self.skip_bad or plan.materials.skip_bad,
+            language=language or config.language,
+            mapping=config.resolve_mapping_path(),
+            skip_bad=self.skip_bad or config.materials.skip_bad,
         )
 
-    def _study(self) -> "Study | None":
+    def _load_study(self) -> "Study | None":
         from gardenpath import study
 
         # By the first alone: templates and groups, which join the materials as inputs later, are no studies.
         return study.load(self.materials[0]) if self.materials[0].suffix == ".toml" else None
 
-    def how(self, model: "Model") -> dict[str, Any]:
+    def build_scoring_arguments(self, model: "Model") -> dict[str, Any]:
         """Return how a model's sentences are scored, as arguments of `lmscore.score` and `lmscore.evaluate`."""
         from gardenpath import lmscore
-        from gardenpath.lmscore.tokens.protocols import fitting
+        from gardenpath.lmscore.tokens.protocols import select_protocol
 
-        protocol = replace(fitting(self.protocols, model.name, model.masked), joiner=self.joiner)
+        protocol = replace(select_protocol(self.protocols, model.name, model.masked), joiner=self.joiner)
         unigrams = self.unigrams and lmscore.read_unigrams(self.unigrams, model, protocol)
         return {"protocol": protocol, "unigrams": unigrams}
 
     @property
-    def joined(self) -> str:
+    def joiner_text(self) -> str:
         """What stands between contexts and sentences."""
-        return JOINED if self.joiner is None else self.joiner
+        return DEFAULT_JOINER_TEXT if self.joiner is None else self.joiner
 
-    def inputs(self) -> list[Path]:
+    def list_inputs(self) -> list[Path]:
         """Return the files whose contents decide the scores."""
-        plan = self._study()
-        return [*self.materials, *(plan.paths() if plan else ()), *filter(None, [self.unigrams])]
+        config = self._load_study()
+        return [*self.materials, *(config.list_material_paths() if config else ()), *filter(None, [self.unigrams])]
 
-    def write(self, frame: "pd.DataFrame", name: str, notes: Mapping[str, object], seed: int | None = None) -> Path:
+    def write_table(
+        self, frame: "pd.DataFrame", name: str, notes: Mapping[str, object], seed: int | None = None
+    ) -> Path:
         """Write a table with its sidecar, say so, and return its path."""
         from gardenpath import study
 
@@ -173,42 +175,42 @@ class Scoring:
             frame,
             name,
             self.out,
-            command=options.typed(),
-            inputs=self.inputs(),
+            command=options.format_command_line(),
+            inputs=self.list_inputs(),
             seed=seed,
             notes=notes,
             parquet=self.parquet,
         )
-        options.talk(f"{path}: {len(frame)} rows")
+        options.print_notice(f"{path}: {len(frame)} rows")
         return path
 
 
-def _device_map(given: str | None) -> "str | Mapping[str, Any] | None":
+def _read_device_map(name: str | None) -> "str | Mapping[str, Any] | None":
     """Return a device map as it is named, or as a JSON file has it."""
-    if given is None or not given.endswith(".json"):
-        return given
+    if name is None or not name.endswith(".json"):
+        return name
     from gardenpath import study
 
-    read = study.files.read_json(given)
-    if not isinstance(read, dict):
-        raise click.UsageError(f"--device-map {given}: holds no object; expected modules and their devices")
-    return read
+    content = study.files.read_json(name)
+    if not isinstance(content, dict):
+        raise click.UsageError(f"--device-map {name}: holds no object; expected modules and their devices")
+    return content
 
 
-def protocols() -> list[str]:
+def list_protocols() -> list[str]:
     """Return the protocols by which sentences are scored."""
     from gardenpath import lmscore
 
     return list(lmscore.PROTOCOLS)
 
 
-def scoring_options(command: Callable[..., None], without: Sequence[str] = ()) -> Callable[..., None]:
-    """Give a command the options of `Scoring` but those it is `without`, as its first argument."""
+def add_scoring_options(command: Callable[..., None], excluded: Sequence[str] = ()) -> Callable[..., None]:
+    """Give a command the options of `ScoringOptions` but those it is `excluded`, as its first argument."""
 
     @functools.wraps(command)
     def call(**arguments: Any) -> None:
-        shared = {field.name: arguments.pop(field.name, None) for field in fields(Scoring)}
-        command(Scoring(**shared), **arguments)
+        values = {field.name: arguments.pop(field.name, None) for field in fields(ScoringOptions)}
+        command(ScoringOptions(**values), **arguments)
 
     wrapped: Callable[..., None] = call
     for option in (
@@ -234,14 +236,14 @@ def scoring_options(command: Callable[..., None], without: Sequence[str] = ()) -
             "--protocol",
             "protocols",
             multiple=True,
-            type=options.OneOf(protocols),
+            type=options.LazyChoice(list_protocols),
             help="How text becomes tokens and which are scored; of several, each model takes the first that fits it.  "
             "[default: default; pll-word-l2r for masked models]",
         ),
         click.option(
             "--joiner",
             metavar="TEXT",
-            help=f"What stands between an item's context and its sentence.  [default: {JOINED}]",
+            help=f"What stands between an item's context and its sentence.  [default: {DEFAULT_JOINER_TEXT}]",
         ),
         click.option("--prefix-token", metavar="TOKEN", help="Token fed before each text instead of the model's BOS."),
         click.option("--trust-remote-code", is_flag=True, help="Run the code that a model brings, after reading it."),
@@ -287,11 +289,11 @@ def scoring_options(command: Callable[..., None], without: Sequence[str] = ()) -
     ):
         wrapped = option(wrapped)
     parameters: list[click.Parameter] = getattr(wrapped, "__click_params__", [])
-    parameters[:] = [each for each in parameters if each.name not in without]
+    parameters[:] = [each for each in parameters if each.name not in excluded]
     return wrapped
 
 
-def meanings(scores: "pd.DataFrame") -> dict[str, str]:
+def describe_protocols(scores: "pd.DataFrame") -> dict[str, str]:
     """Return what each protocol of a table means."""
     from gardenpath import lmscore
 
@@ -299,21 +301,21 @@ def meanings(scores: "pd.DataFrame") -> dict[str, str]:
     return {name: known.get(name, "computed by another program") for name in scores["protocol"].unique()}
 
 
-def sources() -> list[str]:
+def list_score_sources() -> list[str]:
     """Return where scores may come from, besides a model."""
     return ["table"]
 
 
 # What applies to scores that were computed elsewhere.
-ELSEWHERE = ("materials", "from_", "mapping", "shown", "out", "parquet", "force", "as_json")
+EXTERNAL_SCORE_OPTIONS = ("materials", "from_", "mapping", "shown", "out", "parquet", "force", "as_json")
 
 
 @click.command("score")
-@click.option("--model", metavar="M", help=MODEL)
+@click.option("--model", metavar="M", help=MODEL_HELP)
 @click.option(
     "--from",
     "from_",
-    type=options.OneOf(sources),
+    type=options.LazyChoice(list_score_sources),
     help="Where surprisal comes from that was computed elsewhere: MATERIALS is a table of words.",
 )
 @click.option("--mapping", type=click.Path(path_type=Path), help="With --from: what its columns are (TOML).")
@@ -331,9 +333,9 @@ ELSEWHERE = ("materials", "from_", "mapping", "shown", "out", "parquet", "force"
     help="A further column of surprisal, in bits: renyi_A (entropy of order A), surprisal_tT (at temperature T), "
     "surprisal_layer_L or surprisal_layer_all.",
 )
-@scoring_options
+@add_scoring_options
 def command(
-    scoring: Scoring,
+    scoring: ScoringOptions,
     model: str | None,
     from_: str | None,
     mapping: Path | None,
@@ -345,81 +347,92 @@ def command(
     With --from table, MATERIALS is a table of surprisal that was computed elsewhere; of it comes surprisal alone.
     """
     from gardenpath import lmscore
-    from gardenpath.study.table_files import refuse_tables
+    from gardenpath.study.table_files import refuse_existing_tables
 
     _check_call(from_, mapping)
-    refuse_tables(scoring.out, "score", scoring.force)
+    refuse_existing_tables(scoring.out, "score", scoring.force)
     if mapping is not None:
-        _take(scoring, mapping, shown)
+        _write_external_scores(scoring, mapping, shown)
         return
     if len(scoring.revisions) > 1:
         raise click.UsageError("--revision is given several times; expected one (evaluate and judge take several)")
-    read = scoring.read()
-    loaded = scoring.load(str(model), *scoring.revisions)
-    how = scoring.how(loaded)
-    protocol = how["protocol"]
+    materials = scoring.read_materials()
+    loaded = scoring.load_model(str(model), *scoring.revisions)
+    arguments = scoring.build_scoring_arguments(loaded)
+    protocol = arguments["protocol"]
     notes = {
         "model": loaded.describe(),
         "protocol": {protocol.name: protocol.meaning},
-        "joiner": scoring.joined,
+        "joiner": scoring.joiner_text,
     }
-    with options.progress("sentences", 1) as move:
+    with options.show_progress("sentences", 1) as move:
         blocks = lmscore.score_blocks(
-            read, loaded, **how, batch_tokens=scoring.batch_tokens, predictors=predictors, progress=move
+            materials, loaded, **arguments, batch_tokens=scoring.batch_tokens, predictors=predictors, progress=move
         )
-        _write(scoring, (scores._asdict() for scores in blocks), notes)
+        _write_score_tables(scoring, (scores._asdict() for scores in blocks), notes)
 
 
 def _check_call(from_: str | None, mapping: Path | None) -> None:
     """Raise a `UsageError` for options of a model beside a table, or the other way round."""
     context = click.get_current_context()
-    typed = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    typed_options = {
+        name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    }
     if from_ is None:
-        if typed & {"mapping", "shown"}:
-            raise click.UsageError(f"--{'materials' if 'shown' in typed else 'mapping'} belongs to --from table")
-        if "model" not in typed:
+        if typed_options & {"mapping", "shown"}:
+            raise click.UsageError(
+                f"--{'materials' if 'shown' in typed_options else 'mapping'} belongs to --from table"
+            )
+        if "model" not in typed_options:
             raise click.UsageError(
                 "Missing option '--model', or --from table for surprisal that was computed elsewhere"
             )
         return
     if mapping is None:
         raise click.UsageError("--from table needs --mapping FILE.toml: the mapping names the table's columns")
-    if stray := sorted(typed - {*ELSEWHERE}):
+    if unusable_options := sorted(typed_options - {*EXTERNAL_SCORE_OPTIONS}):
         raise click.UsageError(
-            f"--{stray[0].replace('_', '-')} is for scoring by a model; the mapping of a table names its model"
+            f"--{unusable_options[0].replace('_', '-')} is for scoring by a model; the mapping of a table names its model"
         )
 
 
-def _take(scoring: Scoring, mapping: Path, shown: Path | None) -> None:
+def _write_external_scores(scoring: ScoringOptions, mapping: Path, materials_path: Path | None) -> None:
     """Write the surprisal of tables from elsewhere."""
     import pandas as pd
 
     from gardenpath import lmscore, study
-    from gardenpath.experiment.platforms.materials import read_shown
-    from gardenpath.experiment.platforms.table.words import score_rows
-    from gardenpath.lmscore.elsewhere import UNITS
+    from gardenpath.experiment.platforms.shown_materials import read_shown_materials
+    from gardenpath.experiment.platforms.table.word_tables import read_score_rows
+    from gardenpath.lmscore.imported_surprisal import BITS_PER_UNIT
 
-    read = None if shown is None else read_shown(shown).materials
+    materials = None if materials_path is None else read_shown_materials(materials_path).materials
     parts: list[pd.DataFrame] = []
     units: Mapping[str, str] = {}
     for file in scoring.materials:
-        rows, units = score_rows(file, mapping, list(UNITS))
-        parts.append(lmscore.scores_from(rows, read, units=units, where=f"{file}, line"))
+        rows, units = read_score_rows(file, mapping, list(BITS_PER_UNIT))
+        parts.append(lmscore.import_surprisal(rows, materials, units=units, where=f"{file}, line"))
     frame = study.check(pd.concat(parts, ignore_index=True), "surprisal")
     notes = {"model": {"name": ", ".join(frame["model"].unique()), "computed": "elsewhere", "units": units}}
-    inputs = (*scoring.materials, mapping, *filter(None, [shown]))
-    _write(replace(scoring, materials=inputs), [{"surprisal": frame}], notes)
+    inputs = (*scoring.materials, mapping, *filter(None, [materials_path]))
+    _write_score_tables(replace(scoring, materials=inputs), [{"surprisal": frame}], notes)
 
 
-def _write(scoring: Scoring, parts: "Iterable[Mapping[str, pd.DataFrame]]", notes: Mapping[str, object]) -> None:
+def _write_score_tables(
+    scoring: ScoringOptions, parts: "Iterable[Mapping[str, pd.DataFrame]]", notes: Mapping[str, object]
+) -> None:
     """Write tables that come in parts, with their sidecars, and say so."""
     from gardenpath import study
 
     rows = study.table_files.write_parts(
-        parts, scoring.out, command=options.typed(), inputs=scoring.inputs(), notes=notes, parquet=scoring.parquet
+        parts,
+        scoring.out,
+        command=options.format_command_line(),
+        inputs=scoring.list_inputs(),
+        notes=notes,
+        parquet=scoring.parquet,
     )
     for path, count in rows.items():
-        options.talk(f"{path}: {count} rows")
+        options.print_notice(f"{path}: {count} rows")
     if scoring.as_json:
         tables = {path.stem: {"path": str(path), "rows": count} for path, count in rows.items()}
         click.echo(json.dumps({"tables": tables, **notes}, ensure_ascii=False, indent=1))

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from . import options, selecting
+from . import options, selection_options
 
 if TYPE_CHECKING:
-    from gardenpath.stimuli import Selected
+    from gardenpath.stimuli import SelectionResult
 
-MATCHES = ("means", "sets", "best")
+MATCH_METHODS = ("means", "sets", "best")
 
 
 @click.command("select")
 @options.materials
 @options.out
-@selecting.shared
+@selection_options.add_selection_options
 @click.option("--items", type=click.IntRange(min=1), help="How many to choose.")
 @click.option(
     "--between",
@@ -29,7 +29,7 @@ MATCHES = ("means", "sets", "best")
 )
 @click.option(
     "--match",
-    type=click.Choice(MATCHES),
+    type=click.Choice(MATCH_METHODS),
     help="Means within tolerances, matched sets, or the best choice.  [default: means]",
 )
 @click.option("--gap", type=float, help="How far from the best choice may be left open, in s.d.  [default: 0.05]")
@@ -66,7 +66,7 @@ def command(
     runs: int | None,
     force: bool,
     as_json: bool,
-    **given: Any,
+    **option_values: Any,
 ) -> None:
     """Choose items of MATERIALS, or as a SELECTION.toml says, so that covariates are alike in all conditions and levels.
 
@@ -76,41 +76,43 @@ def command(
     from gardenpath import stimuli, study
     from gardenpath.analysis.reporting.wording import matching as wording
 
-    stated = {"ms_per_bit": ms_per_bit, "source": source, "region": region, "term": term}
-    effect = {name: value for name, value in stated.items() if value is not None}
-    asked, pool, surprisal, inputs = selecting.prepared(materials, stimuli.Selection, given, effect=effect)
-    if asked.effect is None and (participants or runs):
+    effect_options = {"ms_per_bit": ms_per_bit, "source": source, "region": region, "term": term}
+    effect = {name: value for name, value in effect_options.items() if value is not None}
+    settings, pool, surprisal, inputs = selection_options.read_selection_inputs(
+        materials, stimuli.Selection, option_values, effect=effect
+    )
+    if settings.effect is None and (participants or runs):
         raise click.UsageError("--participants and --runs are of an expected effect: give --ms-per-bit and --source")
-    if asked.effect is not None and surprisal is None:
+    if settings.effect is not None and surprisal is None:
         raise click.UsageError(
             "an expected effect is of surprisal: give --scores, the folder that  gardenpath score  wrote"
         )
     study.files.refuse_overwrite([out / "items.jsonl", out / "certificate.json"], force)
-    chosen = stimuli.select(pool, asked, surprisal=surprisal)
-    certificate = {**dataclasses.asdict(chosen.certificate), "said": str(chosen.certificate)}
+    selection = stimuli.select(pool, settings, surprisal=surprisal)
+    certificate = {**dataclasses.asdict(selection.certificate), "said": str(selection.certificate)}
     study.files.write_text(out / "certificate.json", json.dumps(certificate, indent=1, ensure_ascii=False) + "\n")
-    tables = {"covariates": chosen.covariates, "matching": chosen.matching}
-    for name, table in (("matched_sets", chosen.sets), ("words_not_found", chosen.not_found)):
+    tables = {"covariates": selection.covariates, "matching": selection.matching}
+    for name, table in (("matched_sets", selection.sets), ("words_not_found", selection.words_not_found)):
         if len(table):
             tables[name] = table
-    if asked.effect is not None and surprisal is not None:
-        effects = stimuli.expected_effects(pool, asked.effect, surprisal, model=asked.model)
-        here = {item.id for item in chosen.materials.items} if chosen.materials else set()
-        tables["expected_effects"] = effects.assign(chosen=effects["item"].isin(here))
-    selecting.write(out, tables, chosen.materials, inputs, asked, certificate)
-    click.echo(json.dumps(certificate, indent=1, ensure_ascii=False) if as_json else str(chosen.certificate))
-    if chosen.materials is None:
+    if settings.effect is not None and surprisal is not None:
+        effects = stimuli.compute_expected_effects(pool, settings.effect, surprisal, model=settings.model)
+        chosen_items = {item.id for item in selection.materials.items} if selection.materials else set()
+        tables["expected_effects"] = effects.assign(chosen=effects["item"].isin(chosen_items))
+    selection_options.write_selection(out, tables, selection.materials, inputs, settings, certificate)
+    click.echo(json.dumps(certificate, indent=1, ensure_ascii=False) if as_json else str(selection.certificate))
+    if selection.materials is None:
         context.exit(1)
-    options.talk(f"{out / 'items.jsonl'}: {len(chosen.materials.items)} of {len(pool.items)} items")
+    options.print_notice(f"{out / 'items.jsonl'}: {len(selection.materials.items)} of {len(pool.items)} items")
     if not as_json:
-        for sentence in wording.matched(chosen.matching, len(chosen.materials.items), len(pool.items)):
+        for sentence in wording.matched(selection.matching, len(selection.materials.items), len(pool.items)):
             click.echo(sentence)
-    if asked.effect is not None and surprisal is not None:
-        _power(chosen, tables["expected_effects"], asked.effect, participants, runs, asked.seed)
+    if settings.effect is not None and surprisal is not None:
+        _print_effect_power(selection, tables["expected_effects"], settings.effect, participants, runs, settings.seed)
 
 
-def _power(
-    chosen: "Selected", effects: Any, effect: Any, participants: Sequence[int], runs: int | None, seed: int
+def _print_effect_power(
+    selection: "SelectionResult", effects: Any, effect: Any, participants: Sequence[int], runs: int | None, seed: int
 ) -> None:
     """Say what effect is expected, which items carry none, and with what power it would be found."""
     import math
@@ -118,8 +120,8 @@ def _power(
     from gardenpath import analysis, stimuli, study
     from gardenpath.analysis.modelling.simulated_trials import standard
 
-    assert chosen.materials is not None
-    flat = effects.loc[~effects["contrast"]]
+    assert selection.materials is not None
+    flat_effects = effects.loc[~effects["contrast"]]
     effects = effects[effects["chosen"]]
     mean, sd = float(effects["ms"].mean()), float(effects["ms"].std()) if len(effects) > 1 else 0.0
     term = str(effects["term"].iloc[0])
@@ -127,35 +129,38 @@ def _power(
         f"Expected effect of {term} in {effect.region}, second level less first: {mean:.1f} ms (s.d. of items {sd:.1f}), "
         f"from {effect.ms_per_bit:g} ms a bit (doi {effect.source})."
     )
-    against = effects[(effects["ms"] * mean < 0) & effects["contrast"]]
-    for what, part in (
-        ("no contrast in surprisal (below 0.05 bits), chosen", flat[flat["chosen"]]),
-        ("no contrast in surprisal, in the rest of the pool", flat[~flat["chosen"]]),
-        ("chosen, with an effect in the other direction", against),
+    opposite_effects = effects[(effects["ms"] * mean < 0) & effects["contrast"]]
+    for description, effect_rows in (
+        ("no contrast in surprisal (below 0.05 bits), chosen", flat_effects[flat_effects["chosen"]]),
+        ("no contrast in surprisal, in the rest of the pool", flat_effects[~flat_effects["chosen"]]),
+        ("chosen, with an effect in the other direction", opposite_effects),
     ):
-        if len(part):
-            named = ", ".join(part["item"][:8]) + (f" and {len(part) - 8} more" if len(part) > 8 else "")
-            options.talk(f"{what}: {options.count(len(part), 'item')}: {named}")
+        if len(effect_rows):
+            item_names = ", ".join(effect_rows["item"][:8]) + (
+                f" and {len(effect_rows) - 8} more" if len(effect_rows) > 8 else ""
+            )
+            options.print_notice(f"{description}: {options.format_count(len(effect_rows), 'item')}: {item_names}")
     if not participants:
         return
-    paradigm = chosen.materials.paradigms[0]
-    assumed = standard("log_rt")
-    parts = stimuli.covariates_table(chosen.materials, [f"words:{effect.region}"])["value"]
-    usual = effect.mean_rt * float(parts.mean())  # ms that the region takes
-    if abs(mean) >= 2 * usual:
+    paradigm = selection.materials.paradigms[0]
+    assumptions = standard("log_rt")
+    parts = stimuli.compute_covariates(selection.materials, [f"words:{effect.region}"])["value"]
+    mean_region_time = effect.mean_rt * float(parts.mean())  # ms that the region takes
+    if abs(mean) >= 2 * mean_region_time:
         raise study.DataError(
-            f"an expected effect of {mean:.0f} ms is no part of the {usual:.0f} ms that {effect.region} takes; see ms_per_bit"
+            f"an expected effect of {mean:.0f} ms is no part of the {mean_region_time:.0f} ms that {effect.region} "
+            "takes; see ms_per_bit"
         )
     # The difference of logs about the mean time; what surprisal says of items adds to what else differs between them.
-    size = math.log((usual + mean / 2) / (usual - mean / 2))
-    slope = math.hypot(assumed.item_slope, sd / usual)
+    size = math.log((mean_region_time + mean / 2) / (mean_region_time - mean / 2))
+    slope = math.hypot(assumptions.item_slope, sd / mean_region_time)
     table = analysis.power_curve(
         size,
         participants=participants,
-        items=[len(chosen.materials.items)],
+        items=[len(selection.materials.items)],
         term=term,
         factors=paradigm.factors,
-        assumptions=dataclasses.replace(assumed, item_slope=slope, name="expected"),
+        assumptions=dataclasses.replace(assumptions, item_slope=slope, name="expected"),
         runs=runs,
         seed=seed,
     )

@@ -9,8 +9,8 @@ import click
 
 from . import options
 
-SHORTEST_PASSWORD = 12
-PROLIFIC = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+MIN_PASSWORD_LENGTH = 12
+PROLIFIC_QUERY = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
 
 
 @click.command("serve")
@@ -20,7 +20,7 @@ PROLIFIC = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={
     "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="Port; 0 takes a free one."
 )
 @options.database
-@options.data
+@options.data_folder
 @click.option("--address", metavar="URL", help="What participants type, where a proxy stands before the server.")
 @click.option(
     "--trust-proxy", metavar="IP", help="Believe X-Forwarded-Proto and X-Forwarded-For of the proxy at this address."
@@ -51,55 +51,62 @@ def command(
 
     for module in ("starlette", "uvicorn", "sqlalchemy"):
         study.errors.require(module, "online")
-    from gardenpath.experiment import recruitment
     from gardenpath.experiment.server import routes
-    from gardenpath.experiment.server.database import sqlite_url
+    from gardenpath.experiment.server.database import build_sqlite_url
+    from gardenpath.experiment.sessions import recruitment
 
-    plan = study.load(study_file)
-    outer = urlsplit(address or "")
-    if address and (outer.scheme not in ("http", "https") or not outer.hostname or outer.query or outer.fragment):
+    config = study.load(study_file)
+    public_address = urlsplit(address or "")
+    if address and (
+        public_address.scheme not in ("http", "https")
+        or not public_address.hostname
+        or public_address.query
+        or public_address.fragment
+    ):
         raise click.UsageError(f"--address is {address!r}; expected one such as https://lab.example/study/")
-    routes.check(plan)
-    versions = experiment.version_files(plan)
-    folder = out or plan.folder / "data"
-    listener = routes.listen(host, port)
-    url = database or sqlite_url(folder / "study.sqlite")
-    key = routes.key_of(url, folder / "participant.key")
-    opened = routes.open_store(plan, versions, url)
-    password = routes.secret(folder / "dashboard.password", lambda: secrets.token_urlsafe(12))
-    if len(password) < SHORTEST_PASSWORD:
+    routes.check_online_study(config)
+    list_files = experiment.build_list_files(config)
+    folder = out or config.folder / "data"
+    listener = routes.bind_socket(host, port)
+    url = database or build_sqlite_url(folder / "study.sqlite")
+    key = routes.find_participant_key(url, folder / "participant.key")
+    store = routes.open_store(config, list_files, url)
+    password = routes.load_secret(folder / "dashboard.password", lambda: secrets.token_urlsafe(12))
+    if len(password) < MIN_PASSWORD_LENGTH:
         raise study.DataError(
-            f"{folder / 'dashboard.password'}: the password has {len(password)} characters; expected {SHORTEST_PASSWORD} or "
+            f"{folder / 'dashboard.password'}: the password has {len(password)} characters; expected {MIN_PASSWORD_LENGTH} or "
             "more, since only its length keeps guessers out; delete the file for a new one"
         )
-    site = routes.Site(outer.path, trust_proxy is not None, password, kiosk=kiosk_seconds if kiosk else None)
-    app = routes.application(opened, plan, key=key, site=site)
-    shown = f"{address.rstrip('/')}/" if address else f"http://{host}:{listener.getsockname()[1]}/"
-    preview = urlencode({"preview": versions[0].name, "trial": 0, "key": routes.preview_key(key)})
-    click.echo(f"{plan.name}: {len(versions)} versions")
+    site = routes.SiteSettings(
+        public_address.path, trust_proxy is not None, password, kiosk_seconds=kiosk_seconds if kiosk else None
+    )
+    app = routes.create_application(store, config, key=key, site=site)
+    shown_address = f"{address.rstrip('/')}/" if address else f"http://{host}:{listener.getsockname()[1]}/"
+    preview = urlencode({"preview": list_files[0].name, "trial": 0, "key": routes.compute_preview_key(key)})
+    click.echo(f"{config.name}: {len(list_files)} versions")
     if kiosk:
-        click.echo(f"  for the kiosk     {shown}")
-        click.echo(f"  full screen       chromium --kiosk --incognito {shown}")
+        click.echo(f"  for the kiosk     {shown_address}")
+        click.echo(f"  full screen       chromium --kiosk --incognito {shown_address}")
     else:
-        click.echo(f"  for participants  {shown}")
-        if plan.served.signed_links:
-            click.echo(f"  for your own ids  gardenpath links IDS {study_file} --address {shown}")
+        click.echo(f"  for participants  {shown_address}")
+        if config.required_online.signed_links:
+            click.echo(f"  for your own ids  gardenpath links IDS {study_file} --address {shown_address}")
         else:
-            click.echo(f"  for Prolific      {shown}?{PROLIFIC}")
-            click.echo(f"  for SONA          {shown}?survey_code=%SURVEY_CODE%")
-            click.echo(f"  for your own ids  {shown}?participant=ID")
-    click.echo(f"  to look at        {shown}?{preview}")
-    click.echo(f"  dashboard         {shown}dashboard  (its password is in {folder / 'dashboard.password'})")
+            click.echo(f"  for Prolific      {shown_address}?{PROLIFIC_QUERY}")
+            click.echo(f"  for SONA          {shown_address}?survey_code=%SURVEY_CODE%")
+            click.echo(f"  for your own ids  {shown_address}?participant=ID")
+    click.echo(f"  to look at        {shown_address}?{preview}")
+    click.echo(f"  dashboard         {shown_address}dashboard  (its password is in {folder / 'dashboard.password'})")
     if not address and not kiosk:
-        options.talk(
+        options.print_notice(
             "these links are for this machine alone, for trying the study; for participants put a proxy with HTTPS before the "
             "server, and give --address and --trust-proxy (docs/online.md)"
         )
-    if unstated := recruitment.unstated_code(plan):
-        options.talk(unstated)
-    where = "the database given" if database else folder / "study.sqlite"
-    options.talk(f"data: {where}; stop with Ctrl-C")
+    if code_warning := recruitment.describe_placeholder_code(config):
+        options.print_notice(code_warning)
+    location = "the database given" if database else folder / "study.sqlite"
+    options.print_notice(f"data: {location}; stop with Ctrl-C")
     with contextlib.suppress(KeyboardInterrupt):
-        routes.run(app, listener, proxy=trust_proxy)
-    begun, finished = opened.counts()
-    options.talk(f"stopped; {finished} of {begun} sessions are complete, in {where}")
+        routes.run_server(app, listener, proxy=trust_proxy)
+    begun_count, finished_count = store.count_sessions()
+    options.print_notice(f"stopped; {finished_count} of {begun_count} sessions are complete, in {location}")

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from . import options, truth
+from . import options, simulation_parameters
 
 if TYPE_CHECKING:
-    from gardenpath.study.engines import Local, Ray
+    from gardenpath.study.executors import LocalExecutor, RayExecutor
 
 
 @click.command("simulate")
@@ -86,7 +86,7 @@ if TYPE_CHECKING:
 @click.option("--region", default="critical", show_default=True, help="With --power: region of reading times.")
 @click.option("--paradigm", help="With --power: a paradigm, where several have different factors.")
 @options.seed
-@options.workers
+@options.add_executor_options
 @options.out
 @options.force
 def command(
@@ -107,7 +107,7 @@ def command(
     region: str,
     paradigm: str | None,
     seed: int | None,
-    workers: "Local | Ray | None",
+    workers: "LocalExecutor | RayExecutor | None",
     out: Path,
     force: bool,
 ) -> None:
@@ -123,10 +123,10 @@ def command(
     made longer.
     """
     from gardenpath import experiment, study
-    from gardenpath.experiment.surprisal_effects import of_one_model
+    from gardenpath.experiment.simulation.surprisal_effects import select_model_rows
 
-    plan = study.load(study_file)
-    stated = study.load_effects(effects_file) if effects_file else None
+    config = study.load(study_file)
+    stated_effects = study.load_effects(effects_file) if effects_file else None
     if (surprisal is None) != (not ms_per_bit):
         raise click.UsageError("--surprisal SCORES and --ms-per-bit MS belong together: whose bits, and what one costs")
     if (scored_by or protocol) and surprisal is None:
@@ -134,56 +134,64 @@ def command(
     if power and surprisal is not None:
         raise click.UsageError("--surprisal belongs to simulated sessions, not to --power")
     if power:
-        from . import power as powers
+        from . import power_simulation as powers
 
-        seed = plan.seed if seed is None else seed
-        options.talk(f"--seed {seed}")
-        sizes = participants or powers.SIZES
-        asked = powers.Asked(
-            sizes, items, responses, terms, paradigm, region, slopes, runs, stated, pilot, seed, workers
+        seed = config.seed if seed is None else seed
+        options.print_notice(f"--seed {seed}")
+        sizes = participants or powers.DEFAULT_PARTICIPANT_COUNTS
+        request = powers.PowerRequest(
+            sizes, items, responses, terms, paradigm, region, slopes, runs, stated_effects, pilot, seed, workers
         )
-        powers.run(plan, asked, out, force, [path for path in (study_file, effects_file) if path is not None])
+        powers.simulate_power(
+            config, request, out, force, [path for path in (study_file, effects_file) if path is not None]
+        )
         return
     if len(participants) != 1 or items:
         raise click.UsageError(
             "name --participants once, or give --power for several numbers of participants and items"
         )
-    versions = experiment.version_files(plan)
+    list_files = experiment.build_list_files(config)
     study.files.refuse_overwrite([out], force)
-    effects = experiment.Effects(terms=plan.simulate if stated is None else stated, ms_per_bit=ms_per_bit)
-    scores = None if surprisal is None else of_one_model(study.read(surprisal, "surprisal"), scored_by, protocol)
-    if not effects.terms and not all(one.is_minimal_pair() for one in versions[0].paradigms):
-        options.talk("no effects of the study's factors are stated ([simulate]): robots take their conditions alike")
+    effects = experiment.Effects(
+        terms=config.simulate if stated_effects is None else stated_effects, ms_per_bit=ms_per_bit
+    )
+    scores = None if surprisal is None else select_model_rows(study.read(surprisal, "surprisal"), scored_by, protocol)
+    if not effects.terms and not all(one.is_minimal_pair() for one in list_files[0].paradigms):
+        options.print_notice(
+            "no effects of the study's factors are stated ([simulate]): robots take their conditions alike"
+        )
     if seed is None:
         seed = secrets.randbelow(2**31)
-        options.talk(f"--seed {seed}")
+        options.print_notice(f"--seed {seed}")
     [number] = participants
-    with options.progress("simulating", number) as progress:
+    with options.show_progress("simulating", number) as progress:
         sessions = experiment.simulate(
-            versions,
+            list_files,
             out,
             participants=number,
             seed=seed,
-            sessions=plan.online.sessions if plan.online else 1,
+            sessions=config.online.sessions if config.online else 1,
             effects=effects,
             surprisal=scores,
             replace=force,
             progress=progress,
             workers=workers,
         )
-    scored = None if surprisal is None else study.table_files.table_file(surprisal, "surprisal")
-    inputs = [path for path in (study_file, effects_file, scored) if path is not None]
-    truth.note(out, effects, scores, participants=number, inputs=inputs, seed=seed)
-    lists = sum(len(file.version.lists) for file in versions)
-    each = plan.online.sessions if plan.online else 1
-    if lists and sessions < number * each:
-        options.talk(
-            f"fewer than {options.count(number, 'participant')} x {options.count(each, 'session')}: "
+    score_file = None if surprisal is None else study.table_files.find_table_file(surprisal, "surprisal")
+    inputs = [path for path in (study_file, effects_file, score_file) if path is not None]
+    simulation_parameters.write_parameters(out, effects, scores, participants=number, inputs=inputs, seed=seed)
+    short_list_count = sum(len(file.version.short_lists) for file in list_files)
+    each = config.online.sessions if config.online else 1
+    if short_list_count and sessions < number * each:
+        options.print_notice(
+            f"fewer than {options.format_count(number, 'participant')} x {options.format_count(each, 'session')}: "
             + (
-                f"each of the {lists} lists has one reader (design.lists.readers, readers of an item, makes more lists)"
-                if sessions == lists
+                f"each of the {short_list_count} lists has one reader (design.lists.readers, readers of an item, makes more lists)"
+                if sessions == short_list_count
                 else "somebody takes no list with an item or pair of a list they have had (online.sessions, lists of a reader)"
             )
         )
-    of = f" of {options.count(min(number, lists), 'participant')}" if lists else ""
-    click.echo(f"{out}: {sessions} simulated sessions{of}")
+    participant_text = (
+        f" of {options.format_count(min(number, short_list_count), 'participant')}" if short_list_count else ""
+    )
+    click.echo(f"{out}: {sessions} simulated sessions{participant_text}")

@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
-from . import options, selecting
+from . import options, selection_options
 
 
 @click.command("split")
 @options.materials
 @options.out
-@selecting.shared
+@selection_options.add_selection_options
 @click.option("--lists", type=click.IntRange(min=2), help="How many lists.")
 @click.option(
     "--items",
@@ -24,7 +24,7 @@ from . import options, selecting
 @click.option("--json", "as_json", is_flag=True, help="Print the certificate as JSON.")
 @click.pass_context
 def command(
-    context: click.Context, /, materials: tuple[Path, ...], out: Path, force: bool, as_json: bool, **given: Any
+    context: click.Context, /, materials: tuple[Path, ...], out: Path, force: bool, as_json: bool, **option_values: Any
 ) -> None:
     """Deal items of MATERIALS, or as a DIVISION.toml says, to lists whose covariates are alike in every condition.
 
@@ -34,26 +34,32 @@ def command(
     from gardenpath import stimuli, study
     from gardenpath.analysis.reporting.wording import matching as wording
 
-    asked, pool, surprisal, inputs = selecting.prepared(materials, stimuli.Division, given)
-    files = [out / f"list-{n + 1}.jsonl" for n in range(asked.lists)]
+    settings, pool, surprisal, inputs = selection_options.read_selection_inputs(
+        materials, stimuli.Division, option_values
+    )
+    files = [out / f"list-{n + 1}.jsonl" for n in range(settings.lists)]
     study.files.refuse_overwrite([*files, out / "certificate.json"], force)
-    dealt = stimuli.split(pool, asked, surprisal=surprisal)
-    certificate = {**dataclasses.asdict(dealt.certificate), "said": str(dealt.certificate)}
+    division = stimuli.split(pool, settings, surprisal=surprisal)
+    certificate = {**dataclasses.asdict(division.certificate), "said": str(division.certificate)}
     study.files.write_text(out / "certificate.json", json.dumps(certificate, indent=1, ensure_ascii=False) + "\n")
-    tables = {"item_lists": dealt.item_lists, "covariates": dealt.covariates, "matching": dealt.matching}
-    if len(dealt.not_found):
-        tables["words_not_found"] = dealt.not_found
-    selecting.write(out, tables, None, inputs, asked, certificate)
-    for path, one in zip(files, dealt.lists, strict=False):
-        stimuli.write(one, path)
-        study.files.write_sidecar(path, command=options.typed(), inputs=inputs, seed=asked.seed, notes=certificate)
-    click.echo(json.dumps(certificate, indent=1, ensure_ascii=False) if as_json else str(dealt.certificate))
-    if dealt.lists:
-        sizes = sorted({len(one.items) for one in dealt.lists})
-        options.talk(f"{out}: {len(dealt.lists)} lists of {' or '.join(map(str, sizes))}")
+    tables = {"item_lists": division.item_lists, "covariates": division.covariates, "matching": division.matching}
+    if len(division.words_not_found):
+        tables["words_not_found"] = division.words_not_found
+    selection_options.write_selection(out, tables, None, inputs, settings, certificate)
+    for path, item_list in zip(files, division.lists, strict=False):
+        stimuli.write(item_list, path)
+        study.files.write_sidecar(
+            path, command=options.format_command_line(), inputs=inputs, seed=settings.seed, notes=certificate
+        )
+    click.echo(json.dumps(certificate, indent=1, ensure_ascii=False) if as_json else str(division.certificate))
+    if division.lists:
+        sizes = sorted({len(item_list.items) for item_list in division.lists})
+        options.print_notice(f"{out}: {len(division.lists)} lists of {' or '.join(map(str, sizes))}")
         for sentence in (
-            wording.dealt(dealt.matching, len(dealt.lists), sizes[0], len(pool.items)) if not as_json else ()
+            wording.describe_list_assignment(division.matching, len(division.lists), sizes[0], len(pool.items))
+            if not as_json
+            else ()
         ):
             click.echo(sentence)
-    if dealt.certificate.verdict != "met":
+    if division.certificate.verdict != "met":
         context.exit(1)

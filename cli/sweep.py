@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gardenpath.lmscore.sweeps.costs import Calibration
-    from gardenpath.lmscore.sweeps.merging import Merged, Progress
-    from gardenpath.lmscore.sweeps.plan import Plan
-    from gardenpath.lmscore.sweeps.running import Ran
+    from gardenpath.lmscore.sweeps.execution import RunSummary
+    from gardenpath.lmscore.sweeps.manifest import SweepManifest
+    from gardenpath.lmscore.sweeps.merged_results import MergedSweep, ModelProgress
     from gardenpath.lmscore.sweeps.settings import Sweep
     from gardenpath.lmscore.sweeps.stores import Store
-    from gardenpath.study.engines import Engine
+    from gardenpath.study.executors import Executor
 
 sweep_file = click.argument("sweep_file", metavar="SWEEP.toml", type=click.Path(path_type=Path))
-SCRIPTS = "slurm"
+SCRIPTS_FOLDER = "slurm"
 
 
 @click.group("sweep")
@@ -49,21 +49,21 @@ def plan_command(sweep_file: Path, calibrate: float) -> None:
     from gardenpath import study
     from gardenpath.lmscore.sweeps import costs
 
-    sweep, plan, store = _planned(sweep_file, anew=True)
-    for name, text in costs.slurm_scripts(plan, sweep).items():
-        study.files.write_text(sweep.folder / SCRIPTS / name, text)
-    found = None
+    sweep, manifest, store = _load_manifest(sweep_file, recreate=True)
+    for name, text in costs.build_slurm_scripts(manifest, sweep).items():
+        study.files.write_text(sweep.folder / SCRIPTS_FOLDER / name, text)
+    calibration = None
     if calibrate:
         try:
-            found = costs.calibrate(plan, store, calibrate)
+            calibration = costs.calibrate(manifest, store, calibrate)
         except (ValueError, MemoryError) as error:
-            options.talk(f"not calibrated: {error}")
-    _print_plan(plan, sweep, found)
+            options.print_notice(f"not calibrated: {error}")
+    _print_manifest(manifest, sweep, calibration)
 
 
 @command.command("run")
 @sweep_file
-@options.spread("Processes, or actors, each with a model.  [default: one a card, or one without cards]")
+@options.add_worker_options("Processes, or actors, each with a model.  [default: one a card, or one without cards]")
 @click.option(
     "--shard", metavar="I/N", help="Compute only one of N shares of the units, I from 0 on, as in a Slurm array."
 )
@@ -76,36 +76,44 @@ def run_command(
     Several runs may work at once, on one machine or many that share the store: none does harm to another.
     """
     from gardenpath import study
-    from gardenpath.lmscore.sweeps import running
-    from gardenpath.study import engines
+    from gardenpath.lmscore.sweeps import execution
+    from gardenpath.study import executors
 
-    sweep, plan, store = _planned(sweep_file)
-    units = [unit for unit in plan.units if cards is None or unit.model.cards == cards]
+    sweep, manifest, store = _load_manifest(sweep_file)
+    units = [unit for unit in manifest.units if cards is None or unit.model.cards == cards]
     if not units:
-        known = ", ".join(f"{number:g}" for number in sorted({model.cards for model in plan.models}))
-        raise click.UsageError(f"--cards {cards:g}: no model has workers with as many; expected one of {known}")
+        available = ", ".join(f"{number:g}" for number in sorted({model.cards for model in manifest.models}))
+        raise click.UsageError(f"--cards {cards:g}: no model has workers with as many; expected one of {available}")
     if shard:
-        units = running.shard(units, *_shard(shard))
+        units = execution.select_shard(units, *_parse_shard(shard))
 
-    def engine(cards: float) -> "Engine":
+    def build_executor(cards: float) -> "Executor":
         if ray:
-            return engines.Ray(workers or 1, sweep.threads, cards, address)
-        return engines.Local(workers, sweep.threads, cards)
+            return executors.RayExecutor(workers or 1, sweep.threads, cards, address)
+        return executors.LocalExecutor(workers, sweep.threads, cards)
 
     needs_cards = any(unit.model.cards for unit in units)
-    most = (engines.Ray(address=address).most_cards() if ray else len(engines.visible_cards())) if needs_cards else 0
+    max_cards = (
+        (executors.RayExecutor(address=address).find_max_gpus() if ray else len(executors.list_visible_gpus()))
+        if needs_cards
+        else 0
+    )
     total = len(units)
-    with options.progress("units", total) as move:
+    with options.show_progress("units", total) as move:
         finished = [0]
 
-        def each(unit: Any, report: Any) -> None:
+        def report_unit(unit: Any, report: Any) -> None:
             finished[0] += 1
             move(finished[0], total)
 
-        ran = running.run(plan, store, engine, units=units, most_cards=most, each=each)
-    _say_ran(ran)
-    if ran.failed:
-        raise study.DataError([f"{len(ran.failed)} of {total} units failed", *dict.fromkeys(ran.failed.values())])
+        run_result = execution.run(
+            manifest, store, build_executor, units=units, most_cards=max_cards, on_report=report_unit
+        )
+    _print_run(run_result)
+    if run_result.failures:
+        raise study.DataError(
+            [f"{len(run_result.failures)} of {total} units failed", *dict.fromkeys(run_result.failures.values())]
+        )
 
 
 @command.command("status")
@@ -113,15 +121,15 @@ def run_command(
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def status_command(sweep_file: Path, as_json: bool) -> None:
     """Print how far each model is, how fast, and how long it will take; from any machine, while others run."""
-    from gardenpath.lmscore.sweeps import merging
-    from gardenpath.lmscore.sweeps.plan import read_plan
+    from gardenpath.lmscore.sweeps import merged_results
+    from gardenpath.lmscore.sweeps.manifest import read_manifest
 
-    _, store = _stored(sweep_file)
-    found = merging.progress(read_plan(store), store)
+    _, store = _open_store(sweep_file)
+    progress = merged_results.compute_progress(read_manifest(store), store)
     if as_json:
-        click.echo(json.dumps([dataclasses.asdict(one) for one in found], ensure_ascii=False, indent=1))
+        click.echo(json.dumps([dataclasses.asdict(one) for one in progress], ensure_ascii=False, indent=1))
     else:
-        click.echo(_table(found))
+        click.echo(_format_progress(progress))
 
 
 @command.command("merge")
@@ -142,15 +150,15 @@ def merge_command(sweep_file: Path, out: Path, mixed: bool, languages: Path | No
     matrix.csv has the state of each model (row) in each language (column).
     """
     from gardenpath import study
-    from gardenpath.lmscore.sweeps import merging
-    from gardenpath.lmscore.sweeps.plan import read_plan
-    from gardenpath.study.table_files import refuse_tables
+    from gardenpath.lmscore.sweeps import merged_results
+    from gardenpath.lmscore.sweeps.manifest import read_manifest
+    from gardenpath.study.table_files import refuse_existing_tables
 
-    refuse_tables(out, "sweep", force)
-    _, store = _stored(sweep_file)
-    plan = read_plan(store)
-    merged = merging.merge(plan, store, mixed=mixed)
-    tables = _compared(merged, plan, store, languages)
+    refuse_existing_tables(out, "sweep", force)
+    _, store = _open_store(sweep_file)
+    manifest = read_manifest(store)
+    merged = merged_results.merge(manifest, store, mixed=mixed)
+    tables = _build_comparison_tables(merged, manifest, store, languages)
     notes: dict[str, object] = {"models": list(merged.models.values()), "missing": merged.faults}
     inputs = [Path(sweep_file), *filter(None, [languages])]
     for name, frame in {**tables, "sweep_coverage": merged.coverage}.items():
@@ -158,96 +166,101 @@ def merge_command(sweep_file: Path, out: Path, mixed: bool, languages: Path | No
             frame,
             name,
             out,
-            command=options.typed(),
+            command=options.format_command_line(),
             inputs=inputs,
-            seed=plan.how["seed"],
+            seed=manifest.how["seed"],
             notes=notes,
             parquet=parquet,
         )
-        options.talk(f"{path}: {options.count(len(frame), 'row')}")
-    matrix = merging.matrix(merged.coverage)
-    extra = {"matrix.csv": matrix}
+        options.print_notice(f"{path}: {options.format_count(len(frame), 'row')}")
+    matrix = merged_results.build_state_matrix(merged.coverage)
+    extra_tables = {"matrix.csv": matrix}
     if "accuracy" in tables:
         from gardenpath import analysis
         from gardenpath.analysis.reporting.leaderboard import leaderboard
 
-        extra["accuracy_by_model.csv"] = analysis.model_table(tables["accuracy"])
+        extra_tables["accuracy_by_model.csv"] = analysis.build_model_table(tables["accuracy"])
         study.files.write_text(out / "leaderboard.html", leaderboard(tables, merged.coverage))
-        options.talk(f"{out / 'leaderboard.html'}: a page for a browser, no server needed")
-    for name, frame in extra.items():
-        study.files.write_text(out / name, study.table_files.safe_cells(frame).to_csv(index=False, lineterminator="\n"))
-    click.echo(_counts(merged.coverage))
+        options.print_notice(f"{out / 'leaderboard.html'}: a page for a browser, no server needed")
+    for name, frame in extra_tables.items():
+        study.files.write_text(
+            out / name, study.table_files.escape_formulas(frame).to_csv(index=False, lineterminator="\n")
+        )
+    click.echo(_format_state_counts(merged.coverage))
     if merged.faults:
         raise study.DataError(merged.faults)
 
 
-def _stored(sweep_file: Path) -> "tuple[Sweep, Store]":
+def _open_store(sweep_file: Path) -> "tuple[Sweep, Store]":
     from gardenpath.lmscore.sweeps.settings import read_sweep
     from gardenpath.lmscore.sweeps.stores import Store
 
     sweep = read_sweep(sweep_file)
-    return sweep, Store(sweep.at(sweep.store))
+    return sweep, Store(sweep.resolve_path(sweep.store))
 
 
-def _planned(sweep_file: Path, *, anew: bool = False) -> "tuple[Sweep, Plan, Store]":
+def _load_manifest(sweep_file: Path, *, recreate: bool = False) -> "tuple[Sweep, SweepManifest, Store]":
     """Return the plan of a sweep, which is stored if none is; one that is stored has to be this sweep's."""
     from gardenpath import study
-    from gardenpath.lmscore.sweeps import plan as plans
+    from gardenpath.lmscore.sweeps import manifest as plans
 
-    sweep, store = _stored(sweep_file)
-    plan, files = plans.make_plan(sweep)
-    if not anew:
+    sweep, store = _open_store(sweep_file)
+    manifest, files = plans.make_manifest(sweep)
+    if not recreate:
         try:
-            stored = plans.read_plan(store)
+            stored_manifest = plans.read_manifest(store)
         except FileNotFoundError:
-            anew = True
+            recreate = True
         else:
-            if stored.made_of != plan.made_of:
+            if stored_manifest.made_of != manifest.made_of:
                 raise study.DataError(
                     f"{sweep_file}: it or its materials changed since the plan was made; plan again (gardenpath sweep plan "
                     f"{sweep_file}): what is done and still part of it stays done"
                 )
-    if anew:
-        plans.keep_plan(plan, files, store)
-    return sweep, plan, store
+    if recreate:
+        plans.write_manifest(manifest, files, store)
+    return sweep, manifest, store
 
 
-def _shard(text: str) -> tuple[int, int]:
-    number, _, of = text.partition("/")
-    if not number.isdecimal() or not of.isdecimal() or int(number) >= int(of):
+def _parse_shard(text: str) -> tuple[int, int]:
+    number, _, total = text.partition("/")
+    if not number.isdecimal() or not total.isdecimal() or int(number) >= int(total):
         raise click.UsageError(f"--shard {text}; expected I/N with I from 0 to N - 1, such as 0/4")
-    return int(number), int(of)
+    return int(number), int(total)
 
 
-def _compared(merged: "Merged", plan: "Plan", store: "Store", languages: Path | None) -> "dict[str, pd.DataFrame]":
+def _build_comparison_tables(
+    merged: "MergedSweep", manifest: "SweepManifest", store: "Store", languages: Path | None
+) -> "dict[str, pd.DataFrame]":
     """Return the tables of the merge with those that `evaluate` and `judge` make of them."""
     from gardenpath import analysis, stimuli
     from gardenpath.analysis.comparing import all_comparisons
-    from gardenpath.lmscore.sweeps import plan as plans
+    from gardenpath.lmscore.sweeps import manifest as plans
 
-    from .evaluate import _languages
+    from .evaluate import read_languages
 
     tables = dict(merged.tables)
-    items = plans.joined([plans.read_part(store, part) for part in plan.parts if part.kind == plans.PAIRS])
-    known = all_comparisons.Beside(
-        covariates=stimuli.covariates_of(items) if items.items else None,
-        languages=_languages(languages) if languages else None,
+    items = plans.join_materials([plans.read_part(store, part) for part in manifest.parts if part.kind == plans.PAIRS])
+    comparison_data = all_comparisons.ComparisonData(
+        covariates=stimuli.extract_pair_covariates(items) if items.items else None,
+        languages=read_languages(languages) if languages else None,
     )
     if "pairs" in tables:
-        tables["accuracy"] = analysis.accuracy(tables["pairs"])
-        tables |= all_comparisons.compared(tables["pairs"], known, seed=plan.how["seed"])
+        tables["accuracy"] = analysis.compute_accuracy(tables["pairs"])
+        tables |= all_comparisons.compute_comparisons(tables["pairs"], comparison_data, seed=manifest.how["seed"])
     if "judgments" in tables:
-        tables |= all_comparisons.judged(tables["judgments"], known, seed=plan.how["seed"])
+        tables |= all_comparisons.compute_method_tables(tables["judgments"], comparison_data, seed=manifest.how["seed"])
     return tables
 
 
-def _print_plan(plan: "Plan", sweep: "Sweep", calibration: "Calibration | None") -> None:
+def _print_manifest(manifest: "SweepManifest", sweep: "Sweep", calibration: "Calibration | None") -> None:
     from gardenpath.lmscore.sweeps import costs
 
-    languages = len({part.language for part in plan.parts})
+    languages = len({part.language for part in manifest.parts})
     click.echo(
-        f"{options.count(len(plan.models), 'model')} on {options.count(languages, 'language')}: "
-        f"{options.count(len(plan.units), 'unit')}, {sum(p.positions for p in plan.parts) * len(plan.models):,} positions at most"
+        f"{options.format_count(len(manifest.models), 'model')} on {options.format_count(languages, 'language')}: "
+        f"{options.format_count(len(manifest.units), 'unit')}, "
+        f"{sum(p.positions for p in manifest.parts) * len(manifest.models):,} positions at most"
     )
     if calibration is not None:
         click.echo(f"calibrated by {calibration.model.label}: {calibration.rate:,.0f} positions a second of one worker")
@@ -256,51 +269,54 @@ def _print_plan(plan: "Plan", sweep: "Sweep", calibration: "Calibration | None")
             "model",
             "cards",
             "weights",
-            *(f"{size} GB" for size in costs.CARDS),
+            *(f"{size} GB" for size in costs.CARD_SIZES),
             "time",
             "card hours",
             sweep.cost.currency,
         ]
     ]
-    found = costs.estimates(plan, sweep, calibration)
-    for one in found:
-        held = costs.fits(one.model)
+    estimates = costs.estimate_costs(manifest, sweep, calibration)
+    for one in estimates:
+        cards_needed = costs.count_cards_needed(one.model)
         rows.append(
             [
                 one.model.label,
                 f"{one.model.cards:g}",
                 "?" if one.gigabytes is None else f"{one.gigabytes:.1f} GB",
-                *("?" if held is None else str(held[size]) for size in costs.CARDS),
-                "?" if one.hours is None else options.lasting(one.hours * 3600),
+                *("?" if cards_needed is None else str(cards_needed[size]) for size in costs.CARD_SIZES),
+                "?" if one.hours is None else options.format_duration(one.hours * 3600),
                 "?" if one.card_hours is None else f"{one.card_hours:.2f}",
                 "?" if one.cost is None else f"{one.cost:.2f}",
             ]
         )
-    click.echo(options.aligned(rows, numbers=True))
+    click.echo(options.format_columns(rows, numbers=True))
     click.echo("(under a card's size: how many such cards hold the model)")
-    known = [one for one in found if one.hours is not None]
-    if known:
-        of = "" if len(known) == len(found) else f" of {len(known)} of {len(found)} models"
-        card_hours, cost = (sum(getattr(one, name) or 0 for one in known) for name in ("card_hours", "cost"))
-        hours = sum(one.hours or 0 for one in known)
+    timed_estimates = [one for one in estimates if one.hours is not None]
+    if timed_estimates:
+        scope_text = (
+            "" if len(timed_estimates) == len(estimates) else f" of {len(timed_estimates)} of {len(estimates)} models"
+        )
+        card_hours, cost = (sum(getattr(one, name) or 0 for one in timed_estimates) for name in ("card_hours", "cost"))
+        hours = sum(one.hours or 0 for one in timed_estimates)
         click.echo(
-            f"in all{of}: {options.lasting(hours * 3600)} of a worker, {card_hours:.2f} card hours, "
+            f"in all{scope_text}: {options.format_duration(hours * 3600)} of a worker, {card_hours:.2f} card hours, "
             f"{cost:.2f} {sweep.cost.currency}"
         )
 
 
-def _say_ran(ran: "Ran") -> None:
-    most = len(ran.workers) * len(ran.models)
-    options.talk(
-        f"{options.count(ran.done, 'unit')} done, {ran.already + ran.elsewhere} done before, {len(ran.failed)} failed; models were "
-        f"loaded {ran.loads} times by {options.count(len(ran.workers), 'worker')} (at most {most})"
+def _print_run(run_result: "RunSummary") -> None:
+    max_loads = len(run_result.workers) * len(run_result.models)
+    options.print_notice(
+        f"{options.format_count(run_result.computed_count, 'unit')} done, "
+        f"{run_result.already_count + run_result.elsewhere_count} done before, {len(run_result.failures)} failed; models were "
+        f"loaded {run_result.load_count} times by {options.format_count(len(run_result.workers), 'worker')} (at most {max_loads})"
     )
 
 
-def _table(found: "Sequence[Progress]") -> str:
+def _format_progress(progress: "Sequence[ModelProgress]") -> str:
 
     rows = [["model", "units", "done", "failed", "running", "share", "positions/s", "time left"]]
-    for one in found:
+    for one in progress:
         rows.append(
             [
                 one.model,
@@ -310,13 +326,13 @@ def _table(found: "Sequence[Progress]") -> str:
                 str(one.running),
                 f"{one.share:.0%}",
                 "" if one.rate is None else f"{one.rate:,.0f}",
-                "" if one.left is None else options.lasting(one.left),
+                "" if one.left is None else options.format_duration(one.left),
             ]
         )
-    return options.aligned(rows, numbers=True)
+    return options.format_columns(rows, numbers=True)
 
 
-def _counts(coverage: "pd.DataFrame") -> str:
+def _format_state_counts(coverage: "pd.DataFrame") -> str:
     """Return how many models and languages are in which state."""
     states = coverage["state"].value_counts()
     return ", ".join(f"{count} {state}" for state, count in states.items()) + " (models x languages)"

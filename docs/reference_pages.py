@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-from gardenpath.experiment import study_schema
-from gardenpath.study.schemas import PARTS
+from gardenpath.experiment.setup import study_schema
+from gardenpath.study.schemas import TABLE_MODULES
 
 HERE = Path(__file__).parent
 PACKAGES = ("study", "stimuli", "experiment", "lmscore", "analysis")
-SCHEMA = HERE.parent / "experiment" / "study.schema.json"
+SCHEMA = HERE.parent / "experiment" / "setup" / "study.schema.json"
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)\s]*)?\)")
 
 
@@ -37,7 +37,7 @@ def tables() -> str:
         '`study.TABLES["responses"].columns` is what stands here.',
         "",
     ]
-    for part in PARTS:
+    for part in TABLE_MODULES:
         title = part.__name__.rpartition(".")[2].replace("_", " ").capitalize()
         lines += [f"## {title}", "", f"{first_sentence(part.__doc__)}", ""]
         for table in part.TABLES:
@@ -161,7 +161,7 @@ def without_links_outside(app: Any, name: str, source: list[str]) -> None:
 
 def schema() -> str:
     """Return the JSON schema of study.toml with what docs/study-toml.md says of each key."""
-    made = study_schema.schema()
+    made = study_schema.build_study_schema()
     said = {}
     for line in (HERE / "study-toml.md").read_text("utf-8").splitlines():
         if line.startswith("| `") and len(cells := re.split(r"(?<!\\)\|", line)) >= 5:

@@ -1,29 +1,29 @@
 """A version becomes a session: on the web, in the lab, or simulated; events become tables."""
 
-from .browser import find_chromium, take_in_browser
-from .collect_data import collect
-from .model_participants import take_part
-from .norming_studies import norming_study
-from .platforms.exporting import export
-from .robots import Effects, HttpTransport, Robot, robot, simulate, take
-from .sessions import Event
-from .versions import VersionFile, read_versions, version_files
+from .collection.data_collection import collect
+from .platforms.platform_export import export
+from .scripts.list_files import ListFile, build_list_files, read_list_files
+from .sessions.sessions import Event
+from .setup.norming_studies import create_norming_study
+from .simulation.browser_robot import find_chromium, run_session_in_browser
+from .simulation.model_participants import run_model_sessions
+from .simulation.robots import Effects, HttpTransport, Robot, create_robot, run_robot_session, simulate
 
 __all__ = [
     "Effects",
     "Event",
     "HttpTransport",
+    "ListFile",
     "Robot",
-    "VersionFile",
+    "build_list_files",
     "collect",
+    "create_norming_study",
+    "create_robot",
     "export",
     "find_chromium",
-    "norming_study",
-    "read_versions",
-    "robot",
+    "read_list_files",
+    "run_model_sessions",
+    "run_robot_session",
+    "run_session_in_browser",
     "simulate",
-    "take",
-    "take_in_browser",
-    "take_part",
-    "version_files",
 ]

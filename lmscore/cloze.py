@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .maze.places import Site
-from .maze.surprisals import Surprisals
+from .maze.positions import Site
+from .maze.surprisals import SurprisalScorer
 from .models.interface import Model
 
 
-def cloze_probabilities(
-    model: Model, asked: Sequence[tuple[str, str, str]], *, batch_tokens: int | None = None
+def compute_cloze_probabilities(
+    model: Model, blanks: Sequence[tuple[str, str, str]], *, batch_tokens: int | None = None
 ) -> list[float]:
     """Return the probability that the model gives each word after what stands before: (before, gap, word).
 
@@ -19,12 +19,12 @@ def cloze_probabilities(
     where words are not spaced. Raises `ValueError` for a masked or n-gram model.
 
     >>> from gardenpath import lmscore
-    >>> p = lmscore.cloze_probabilities(lmscore.load("pocket"), [("The dog near the", " ", "trees"), ("The", " ", "dog")])
+    >>> p = lmscore.compute_cloze_probabilities(lmscore.load("pocket"), [("The dog near the", " ", "trees"), ("The", " ", "dog")])
     >>> [0 < one < 1 for one in p]
     [True, True]
     """
-    sites = [Site("", "", 0, word, word, before, gap) for before, gap, word in asked]
+    sites = [Site("", "", 0, word, word, before, gap) for before, gap, word in blanks]
     different = list(dict.fromkeys(sites))
-    bits = Surprisals(model, batch_tokens).exact([(site, site.text) for site in different])
+    bits = SurprisalScorer(model, batch_tokens).compute_surprisals([(site, site.text) for site in different])
     found = dict(zip(different, np.exp2(-np.asarray(bits, dtype="float64")).tolist(), strict=True))
     return [found[site] for site in sites]

@@ -5,53 +5,56 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-PLAIN = "float32"  # the dtype that names do not state
+DEFAULT_DTYPE = "float32"  # the dtype that names do not state
 
 
-def label(
+def format_model_label(
     name: str,
     *,
     revision: str | None = None,
     adapter: str | None = None,
     quantization: str | None = None,
-    dtype: str = PLAIN,
+    dtype: str = DEFAULT_DTYPE,
     kind: str = "",
 ) -> str:
     """Return what the column `model` calls a model: whatever of it was asked for that changes numbers.
 
-    >>> label("gpt2"), label("gpt2", revision="step1000", dtype="bfloat16")
+    >>> format_model_label("gpt2"), format_model_label("gpt2", revision="step1000", dtype="bfloat16")
     ('gpt2', 'gpt2@step1000 (bfloat16)')
-    >>> label("gpt2", adapter="my/lora", quantization="4bit")
+    >>> format_model_label("gpt2", adapter="my/lora", quantization="4bit")
     'gpt2+my/lora (4bit)'
     """
-    details = [detail for detail in (kind, quantization, dtype if dtype != PLAIN else "") if detail]
+    details = [detail for detail in (kind, quantization, dtype if dtype != DEFAULT_DTYPE else "") if detail]
     whole = name + (f"@{revision}" if revision else "") + (f"+{adapter}" if adapter else "")
     return f"{whole} ({', '.join(details)})" if details else whole
 
 
-def facts(model: Any) -> dict[str, Any]:
+def collect_network_metadata(model: Any) -> dict[str, Any]:
     """Return what is known of a loaded network that its numbers depend on, besides the weights themselves.
 
-    `commit` is that of the hub, `adapter` and `quantization` are None where there are none, `devices` those that hold weights.
+    `commit` is that of the hub, `adapter` and `get_quantization_kind` are None where there are none, `devices` those that hold
+    weights.
     """
     network, config = model.network, model.network.config
     inside = getattr(network, "peft_config", None) or {}  # what a caller has put there
-    places = (getattr(network, "hf_device_map", None) or {"": model.device}).values()
+    locations = (getattr(network, "hf_device_map", None) or {"": model.device}).values()
     return {
         "architecture": type(network).__name__,
         "revision": model.revision,
         "commit": model.commit,
         "dtype": model.dtype,
         "quantization": model.quantization,
-        "quantization_settings": quantization_settings(config) or None,
+        "quantization_settings": read_quantization_settings(config) or None,
         "adapter": dict(model.adapter) if model.adapter else ({k: str(v) for k, v in inside.items()} or None),
         "attention": getattr(config, "_attn_implementation", None),
         "device": model.device,
-        "devices": sorted({f"cuda:{place}" if isinstance(place, int) else str(place) for place in places}),
+        "devices": sorted(
+            {f"cuda:{location}" if isinstance(location, int) else str(location) for location in locations}
+        ),
     }
 
 
-def quantization_settings(config: Any) -> dict[str, Any]:
+def read_quantization_settings(config: Any) -> dict[str, Any]:
     """Return how a network's weights are quantized, by its configuration; nothing where they are not."""
     settings = getattr(config, "quantization_config", None)
     if settings is None:
@@ -61,9 +64,9 @@ def quantization_settings(config: Any) -> dict[str, Any]:
     return {key: value if isinstance(value, (int, float, bool, str)) else str(value) for key, value in values.items()}
 
 
-def quantization(config: Any) -> str | None:
+def get_quantization_kind(config: Any) -> str | None:
     """Return the kind of quantization of a loaded network, such as 4bit (of bitsandbytes) or gptq 4bit; None without one."""
-    settings = quantization_settings(config)
+    settings = read_quantization_settings(config)
     if not settings:
         return None
     method = str(settings.get("quant_method", "quantized"))
@@ -73,16 +76,16 @@ def quantization(config: Any) -> str | None:
     return f"{method} {bits}bit" if bits else method
 
 
-def dtype(network: Any) -> str:
+def get_weight_dtype(network: Any) -> str:
     """Return the number type that most of a network's weights have, those of quantized ones left out."""
     sizes: dict[str, int] = {}
     for weight in network.parameters():
         if weight.is_floating_point() and weight.element_size() > 1:
             sizes[str(weight.dtype)] = sizes.get(str(weight.dtype), 0) + weight.numel()
-    return max(sizes, key=lambda name: sizes[name]).removeprefix("torch.") if sizes else PLAIN
+    return max(sizes, key=lambda name: sizes[name]).removeprefix("torch.") if sizes else DEFAULT_DTYPE
 
 
-def in_memory(network: Any) -> str:
+def hash_network(network: Any) -> str:
     """Return a hash of a network as it is in memory: its modules, its configuration and all weights that are not on a disk."""
     import torch
 
@@ -97,11 +100,11 @@ def in_memory(network: Any) -> str:
             continue
         seen.add(values.data_ptr())  # of tied weights one
         digest.update(f"{name} {values.dtype} {tuple(values.shape)}".encode())
-        digest.update(_sums(values.detach()))
+        digest.update(_compute_checksums(values.detach()))
     return digest.hexdigest()
 
 
-def _sums(values: Any) -> bytes:
+def _compute_checksums(values: Any) -> bytes:
     """Return sums that change with any bit of a tensor or the order of its numbers; a card computes them where the weights are."""
     import torch
 

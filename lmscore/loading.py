@@ -12,17 +12,17 @@ from .models import huggingface
 from .models.causal import CausalModel
 from .models.encoder_decoder import EncoderDecoderModel
 from .models.endpoint import load_endpoint
-from .models.fast_paths import fastest
+from .models.fast_paths import enable_fast_paths
 from .models.interface import Model, Progress
-from .models.masked import MaskedModel, checked
+from .models.masked import MaskedModel, enable_output_layer
 from .models.ngram import SCHEME, load_ngram
-from .tokens.encoding import Encoder, vocabulary
-from .tokens.slow_tokenizers import SlowTokenizer
+from .tokens.encoding import Encoder, build_vocabulary
+from .tokens.tokenizers import find_prefix_id, read_tokenizer
 from .toy import pocket
 
 # Kinds of models whose name begins so, each with the function that loads one; what has another name is a network of transformers.
 SCHEMES: dict[str, Callable[[str], Model]] = {SCHEME: load_ngram}
-SHARE = 0.9  # of a model's ids that its tokenizer knows at least; Phi-2 and DeepSeek leave 2 % unused
+MIN_TOKENIZER_SHARE = 0.9  # of a model's ids that its tokenizer knows at least; Phi-2 and DeepSeek leave 2 % unused
 
 
 def load(
@@ -39,7 +39,7 @@ def load(
     trust_remote_code: bool = False,
     prefix: str | None = None,
     progress: Progress | None = None,
-    memory: Path | None = None,
+    probe_folder: Path | None = None,
 ) -> Model:
     """Return the model of that Hugging Face id or folder (causal, masked or encoder-decoder), or the pocket model for `pocket`.
 
@@ -51,8 +51,8 @@ def load(
     is, by default that name; see `load_endpoint`. `prefix` names the token fed before every text: by default the tokenizer's
     BOS, else the config's, else the end-of-text token (a masked model gets what its tokenizer puts around a text). Code that
     comes with a model is run only with `trust_remote_code`. `progress` is called while the pocket model is trained. In the
-    folder `memory` is kept what probing tells of such a model; `load_cached` does so, and loads no weights that are not needed.
-    Raises `ValueError` in one line for what cannot be scored, and `study.MissingExtra` where a package is not installed (an
+    folder `probe_folder` is kept what probing tells of such a model; `load_cached` does so, and loads no weights that are not
+    needed. Raises `ValueError` in one line for what cannot be scored, and `study.MissingExtra` where a package is not installed (an
     n-gram model needs none).
 
     >>> from pathlib import Path
@@ -67,13 +67,13 @@ def load(
     """
     if endpoint:
         _refuse_local(
-            device=device != "auto", dtype=dtype != identity.PLAIN, quantization=quantization, adapter=adapter
+            device=device != "auto", dtype=dtype != identity.DEFAULT_DTYPE, quantization=quantization, adapter=adapter
         )
         return load_endpoint(str(name), endpoint, tokenizer=tokenizer, revision=revision, prefix=prefix)
     if tokenizer is not None:
         raise ValueError(f"tokenizer {str(tokenizer)!r}: a model has its own; expected one with an endpoint alone")
     _check_revision(str(name), revision)
-    if (scheme := scheme_of(name)) is not None:
+    if (scheme := find_scheme(name)) is not None:
         return SCHEMES[scheme](str(name))
     torch = study.errors.require("torch", "lm")
     study.errors.require("transformers", "lm")
@@ -81,37 +81,37 @@ def load(
         raise ValueError(
             f"device {device!r} beside a device_map, which says where weights are; expected one of the two"
         )
-    place = networks.device(device)
+    target_device = networks.resolve_device(device)
     if not isinstance(getattr(torch, dtype, None), torch.dtype) or not getattr(torch, dtype).is_floating_point:
         raise ValueError(f"dtype {dtype!r} is not known; expected float32, bfloat16, float16 or float64")
-    is_pocket = str(name) == pocket.NAME
-    source = str(pocket.pocket_folder(progress)) if is_pocket else str(name)
+    is_pocket = str(name) == pocket.MODEL_NAME
+    source = str(pocket.ensure_pocket_folder(progress)) if is_pocket else str(name)
     hub = {"revision": revision, "trust_remote_code": trust_remote_code}
     known: dict[str, object] | None = None
-    with huggingface.quiet():
-        config = _config(source, hub)
-        commit = _commit(source, revision)
+    with huggingface.silence_libraries():
+        config = _read_config(source, hub)
+        commit = _find_commit(source, revision)
         hub["revision"] = commit or revision  # whatever a branch becomes meanwhile
-        kind = networks.kind(config)
-        if quantization and kind == networks.MASKED:
+        kind = networks.find_model_kind(config)
+        if quantization and kind == networks.MASKED_KIND:
             raise ValueError(f"model {source!r}: quantization is for causal models; load a masked model without it")
-        chosen = networks.settings(config, place, dtype, quantization, device_map)
-        network = networks.load(source, hub, chosen, kind)
+        chosen = networks.build_load_options(config, target_device, dtype, quantization, device_map)
+        network = networks.load_network(source, hub, chosen, kind)
         if "device_map" not in chosen:
-            network = network.to(place)
+            network = network.to(target_device)
         if adapter is not None:
-            network, known = networks.with_adapter(network, adapter)
+            network, known = networks.add_adapter(network, adapter)
         own = read_tokenizer(source, **hub)
     facts = {
         "network": network,
-        "device": networks.inputs_device(network, place),
-        "dtype": identity.dtype(network),
+        "device": networks.find_input_device(network, target_device),
+        "dtype": identity.get_weight_dtype(network),
         "revision": revision,
         "commit": commit,
-        "quantization": identity.quantization(network.config),
+        "quantization": identity.get_quantization_kind(network.config),
         "adapter": known,
     }
-    facts["name"] = identity.label(
+    facts["name"] = identity.format_model_label(
         "pocket" if is_pocket else str(name),
         revision=revision,
         adapter=None if adapter is None else str(adapter),
@@ -119,31 +119,31 @@ def load(
         dtype=facts["dtype"],
         kind="toy" if is_pocket else "",
     )
-    size = networks.outputs(network)
+    size = networks.count_outputs(network)
     _check_fit(str(name), own, network, size)
-    if kind == networks.MASKED:
-        return _masked_model(own, size, facts, memory)
+    if kind == networks.MASKED_KIND:
+        return _build_masked_model(own, size, facts, probe_folder)
     encoder = Encoder(
         tokenizer=own,
-        vocabulary=vocabulary(own, size),
-        prefix=_decoder_start(source, config, prefix)
-        if kind == networks.ENCODER_DECODER
-        else first_token(source, own, config, prefix, size),
-        ends=_ends(own, network, size),
+        vocabulary=build_vocabulary(own, size),
+        prefix=_find_decoder_start(source, config, prefix)
+        if kind == networks.ENCODER_DECODER_KIND
+        else find_prefix_id(source, own, config, prefix, size),
+        end_ids=_find_end_ids(own, network, size),
         window=max(0, getattr(config, "max_position_embeddings", None) or 0) or None,  # XLNet says -1 for any number
     )
-    if kind == networks.ENCODER_DECODER:
+    if kind == networks.ENCODER_DECODER_KIND:
         return EncoderDecoderModel(encoder=encoder, **facts)
     model = CausalModel(
-        toy=pocket.WORTH if is_pocket else "",
+        toy=pocket.TOY_WARNING if is_pocket else "",
         encoder=encoder,
-        repeats=own("a")["input_ids"][:1] == [encoder.prefix],
+        repeats_prefix=own("a")["input_ids"][:1] == [encoder.prefix],
         **facts,
     )
-    return fastest(model, memory)
+    return enable_fast_paths(model, probe_folder)
 
 
-def scheme_of(name: str | Path) -> str | None:
+def find_scheme(name: str | Path) -> str | None:
     """Return how the name of a model begins that is no network of transformers; None for one that is."""
     return next((scheme for scheme in SCHEMES if str(name).startswith(scheme)), None)
 
@@ -158,8 +158,14 @@ def _check_revision(name: str, revision: str | None) -> None:
     """Raise `ValueError` where a revision is asked of what has none."""
     if revision is None:
         return
-    scheme = scheme_of(name)
-    what = f"a model of the kind {scheme.rstrip(':')}" if scheme else "the pocket model" if name == pocket.NAME else ""
+    scheme = find_scheme(name)
+    what = (
+        f"a model of the kind {scheme.rstrip(':')}"
+        if scheme
+        else "the pocket model"
+        if name == pocket.MODEL_NAME
+        else ""
+    )
     if what or Path(name).exists():
         raise ValueError(
             f"model {name}: is {what or 'a folder here'}, which has no revision {revision!r}; expected --revision with a model "
@@ -177,14 +183,14 @@ def _check_fit(name: str, tokenizer: Any, network: Any, size: int) -> None:
             "tokenizer that it was trained with"
         )
     padded = size % 64 == 0 and size - known < 128
-    if known < SHARE * size and not padded:
+    if known < MIN_TOKENIZER_SHARE * size and not padded:
         raise ValueError(
             f"model {name!r}: its tokenizer has {known} ids of the {size} that it predicts; expected the tokenizer that it was "
             "trained with, not that of another model"
         )
 
 
-def _config(source: str, hub: dict[str, Any]) -> Any:
+def _read_config(source: str, hub: dict[str, Any]) -> Any:
     """Return the model's configuration, of its text part where there are several."""
     from transformers import AutoConfig
 
@@ -192,11 +198,11 @@ def _config(source: str, hub: dict[str, Any]) -> Any:
     if folder.is_dir():
         _refuse_adapter(source, hub)
     if folder.is_dir() and not (folder / "config.json").exists():
-        raise ValueError(f"model {source}: the folder has no config.json; expected {networks.EXPECTED}")
+        raise ValueError(f"model {source}: the folder has no config.json; expected {networks.EXPECTED_MODEL_TEXT}")
     if folder.is_file():
-        raise ValueError(f"model {source}: a file, not a model; expected {networks.EXPECTED}")
+        raise ValueError(f"model {source}: a file, not a model; expected {networks.EXPECTED_MODEL_TEXT}")
     if not folder.is_dir() and (source.startswith((".", "~")) or folder.is_absolute() or source.count("/") > 1):
-        raise ValueError(f"model {source}: there is no such folder; expected {networks.EXPECTED}")
+        raise ValueError(f"model {source}: there is no such folder; expected {networks.EXPECTED_MODEL_TEXT}")
     try:
         config = AutoConfig.from_pretrained(source, **hub)
     except Exception as error:
@@ -207,12 +213,14 @@ def _config(source: str, hub: dict[str, Any]) -> Any:
             ) from error
         where = "cannot be read" if folder.is_dir() else "is neither a folder here nor a model on the hub"
         raise ValueError(
-            f"model {source!r} {where} ({networks.one_line(error)}); expected {networks.EXPECTED}: check "
+            f"model {source!r} {where} ({networks.shorten_message(error)}); expected {networks.EXPECTED_MODEL_TEXT}: check "
             "the spelling, and for the hub the network and the permission to read it"
         ) from error
     _refuse_adapter(source, hub)
     brought = getattr(config, "auto_map", None) or {}  # what code that comes with a model defines
-    known = set().union(*map(networks.classes, (networks.CAUSAL, networks.MASKED, networks.ENCODER_DECODER)))
+    known = set().union(
+        *map(networks.list_architectures, (networks.CAUSAL_KIND, networks.MASKED_KIND, networks.ENCODER_DECODER_KIND))
+    )
     if config.architectures and not known & set(config.architectures) and "AutoModelForCausalLM" not in brought:
         raise ValueError(
             f"model {source!r}: {', '.join(config.architectures)}, no head that predicts tokens; expected a "
@@ -221,7 +229,7 @@ def _config(source: str, hub: dict[str, Any]) -> Any:
     return config.get_text_config()
 
 
-def _commit(source: str, revision: str | None) -> str | None:
+def _find_commit(source: str, revision: str | None) -> str | None:
     """Return the commit of a model of the hub whose configuration was just read; None for a folder."""
     from huggingface_hub import try_to_load_from_cache
 
@@ -243,25 +251,7 @@ def _refuse_adapter(source: str, hub: dict[str, Any]) -> None:
         )
 
 
-def read_tokenizer(source: str, **hub: Any) -> Any:
-    """Return the tokenizer of a model of transformers, wrapped where it is a slow one."""
-    from transformers import AutoTokenizer
-
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(source, **hub)
-    except Exception as error:
-        raise ValueError(
-            f"model {source!r}: its tokenizer cannot be loaded ({networks.one_line(error)}); "
-            "expected tokenizer.json beside the weights"
-        ) from error
-    if len(tokenizer.get_vocab()) <= len(tokenizer.all_special_ids):  # what transformers makes of no files at all
-        raise ValueError(
-            f"model {source!r}: its tokenizer has nothing but special tokens; expected tokenizer.json beside the weights"
-        )
-    return tokenizer if tokenizer.is_fast else SlowTokenizer(tokenizer)
-
-
-def _masked_model(tokenizer: Any, size: int, facts: dict[str, Any], memory: Path | None) -> MaskedModel:
+def _build_masked_model(tokenizer: Any, size: int, facts: dict[str, Any], probe_folder: Path | None) -> MaskedModel:
     name = facts["name"]
     if not tokenizer.is_fast:
         raise ValueError(
@@ -270,7 +260,7 @@ def _masked_model(tokenizer: Any, size: int, facts: dict[str, Any], memory: Path
         )
     output = tokenizer("a", return_special_tokens_mask=True)
     ids, special = output["input_ids"], output["special_tokens_mask"]
-    inside = [place for place, is_special in enumerate(special) if not is_special]
+    inside = [index for index, is_special in enumerate(special) if not is_special]
     if tokenizer.mask_token_id is None or inside[:1] != [1]:
         raise ValueError(
             f"model {name!r}: its tokenizer has the mask token {tokenizer.mask_token!r} and puts {inside[:1]} tokens before a "
@@ -278,17 +268,17 @@ def _masked_model(tokenizer: Any, size: int, facts: dict[str, Any], memory: Path
         )
     encoder = Encoder(
         tokenizer=tokenizer,
-        vocabulary=vocabulary(tokenizer, size),
+        vocabulary=build_vocabulary(tokenizer, size),
         prefix=ids[0],
-        ends=frozenset(ids[inside[-1] + 1 :]),
-        window=_positions(facts["network"]),
+        end_ids=frozenset(ids[inside[-1] + 1 :]),
+        window=_count_positions(facts["network"]),
     )
     tail = tuple(ids[inside[-1] + 1 :])
     model = MaskedModel(encoder=encoder, mask=tokenizer.mask_token_id, tail=tail, **facts)
-    return checked(model, memory)
+    return enable_output_layer(model, probe_folder)
 
 
-def _positions(network: Any) -> int | None:
+def _count_positions(network: Any) -> int | None:
     """Return how many positions a model has; RoBERTa and its kin number them from after the padding id."""
     positions = getattr(network.config, "max_position_embeddings", None)
     table = getattr(getattr(network.base_model, "embeddings", None), "position_embeddings", None)
@@ -296,7 +286,7 @@ def _positions(network: Any) -> int | None:
     return positions - padding - 1 if positions and padding is not None else positions
 
 
-def _decoder_start(source: str, config: Any, prefix: str | None) -> int:
+def _find_decoder_start(source: str, config: Any, prefix: str | None) -> int:
     """Return the id that a decoder begins with."""
     if prefix is not None:
         raise ValueError(f"prefix token {prefix!r}: the decoder of {source!r} begins with its own; leave it out")
@@ -306,25 +296,7 @@ def _decoder_start(source: str, config: Any, prefix: str | None) -> int:
     return int(start)
 
 
-def first_token(source: str, tokenizer: Any, config: Any, prefix: str | None, size: int) -> int:
-    """Return the id fed before every text."""
-    if prefix is not None:
-        token = tokenizer.get_vocab().get(prefix)
-        if token is None:
-            raise ValueError(
-                f"prefix token {prefix!r} is not a token of {source!r}; its BOS is {tokenizer.bos_token!r}"
-            )
-        return int(token)
-    # The config's BOS goes before the tokenizer's EOS, which in chat models is a turn marker.
-    for candidate in (tokenizer.bos_token_id, getattr(config, "bos_token_id", None), tokenizer.eos_token_id):
-        if isinstance(candidate, int) and candidate < size:
-            return candidate
-    raise ValueError(
-        f"model {source!r} has no BOS or EOS token to feed before a text; name a token as prefix (--prefix-token)"
-    )
-
-
-def _ends(tokenizer: Any, network: Any, size: int) -> frozenset[int]:
+def _find_end_ids(tokenizer: Any, network: Any, size: int) -> frozenset[int]:
     """Return every id that ends a text, by the tokenizer, the config or the generation settings."""
     named = [tokenizer.eos_token_id, network.config.get_text_config().eos_token_id]
     named.append(getattr(getattr(network, "generation_config", None), "eos_token_id", None))

@@ -11,24 +11,28 @@ from typing import Any
 from gardenpath import study
 
 from . import identity
-from .cache.file_hashes import file_hashes
+from .cache.file_hashes import compute_file_hashes
 
-CAUSAL, MASKED, ENCODER_DECODER = "causal", "masked", "encoder-decoder"
-EXPECTED = (
+CAUSAL_KIND, MASKED_KIND, ENCODER_DECODER_KIND = "causal", "masked", "encoder-decoder"
+EXPECTED_MODEL_TEXT = (
     "a folder written by save_pretrained, the id of a causal, masked or encoder-decoder model on the Hugging Face hub such as "
     "gpt2, ngram:FILE, or pocket"
 )
-PACKAGES = {"gptq": ("optimum", "gptqmodel"), "awq": ("gptqmodel",), "compressed-tensors": ("compressed_tensors",)}
-MAPS = ("auto", "balanced", "balanced_low_0", "sequential")  # accelerate's ways to spread a network
+QUANTIZATION_PACKAGES = {
+    "gptq": ("optimum", "gptqmodel"),
+    "awq": ("gptqmodel",),
+    "compressed-tensors": ("compressed_tensors",),
+}
+DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")  # accelerate's ways to spread a network
 
 
-def one_line(error: Exception) -> str:
+def shorten_message(error: Exception) -> str:
     """Return the first sentence of another library's message."""
     text = str(error).strip() or type(error).__name__
     return " ".join(text.splitlines()[0].split())[:200].rstrip(".:")
 
 
-def device(name: str) -> str:
+def resolve_device(name: str) -> str:
     """Return the device of that name, or of `auto` a GPU where there is one."""
     import torch
 
@@ -45,39 +49,39 @@ def device(name: str) -> str:
     return name
 
 
-def settings(
-    config: Any, place: str, dtype: str, quantization: str | None, device_map: str | Mapping[str, Any] | None
+def build_load_options(
+    config: Any, target_device: str, dtype: str, quantization: str | None, device_map: str | Mapping[str, Any] | None
 ) -> dict[str, Any]:
     """Return the arguments of `from_pretrained` that say in which numbers, and where, a network is held."""
     import torch
 
     chosen: dict[str, Any] = {"dtype": getattr(torch, dtype)}
-    stored = identity.quantization(config)
+    stored = identity.get_quantization_kind(config)
     if quantization is not None:
         if quantization not in ("8bit", "4bit"):
             raise ValueError(f"quantization {quantization!r} is not known; expected 8bit or 4bit")
         if stored:
             raise ValueError(f"quantization {quantization!r}: the model is quantized already ({stored}); leave it out")
         study.errors.require("bitsandbytes", "quantized")
-        chosen["quantization_config"] = _bits(quantization)
-    if device_map is not None and isinstance(device_map, str) and device_map not in MAPS:
+        chosen["quantization_config"] = _build_bits_config(quantization)
+    if device_map is not None and isinstance(device_map, str) and device_map not in DEVICE_MAPS:
         raise ValueError(
-            f"device_map {device_map!r} is not known; expected {', '.join(MAPS)}, or a device for each module"
+            f"device_map {device_map!r} is not known; expected {', '.join(DEVICE_MAPS)}, or a device for each module"
         )
     if stored:
-        _refuse_unknown(str(identity.quantization_settings(config).get("quant_method")))
-    if absent := [name for name in _packages(config) if importlib.util.find_spec(name) is None]:
+        _refuse_unknown_method(str(identity.read_quantization_settings(config).get("quant_method")))
+    if absent := [name for name in _list_required_packages(config) if importlib.util.find_spec(name) is None]:
         needed = " ".join(name.replace("_", "-") for name in absent)
         raise ValueError(
             f"the model is stored quantized ({stored}), which takes what is not installed: pip install {needed}"
         )
     if device_map is not None or quantization or stored:
         study.errors.require("accelerate", "quantized")
-        chosen["device_map"] = device_map if device_map is not None else {"": place}
+        chosen["device_map"] = device_map if device_map is not None else {"": target_device}
     return chosen
 
 
-def _refuse_unknown(method: str) -> None:
+def _refuse_unknown_method(method: str) -> None:
     """Refuse a way of quantizing that transformers does not know: it would take the stored numbers for plain weights."""
     from transformers.quantizers.auto import AUTO_QUANTIZATION_CONFIG_MAPPING
 
@@ -89,12 +93,12 @@ def _refuse_unknown(method: str) -> None:
         )
 
 
-def _packages(config: Any) -> tuple[str, ...]:
+def _list_required_packages(config: Any) -> tuple[str, ...]:
     """Return the packages by which transformers loads a model that is stored quantized."""
-    return PACKAGES.get(str(identity.quantization_settings(config).get("quant_method")), ())
+    return QUANTIZATION_PACKAGES.get(str(identity.read_quantization_settings(config).get("quant_method")), ())
 
 
-def _bits(quantization: str) -> Any:
+def _build_bits_config(quantization: str) -> Any:
     """Return bitsandbytes' settings: 4 bits are NF4, its constants quantized too, and computed in bfloat16 (QLoRA's choice)."""
     import torch
     from transformers import BitsAndBytesConfig
@@ -109,45 +113,55 @@ def _bits(quantization: str) -> Any:
     )
 
 
-def classes(kind: str) -> set[str]:
+def list_architectures(kind: str) -> set[str]:
     """Return the names of the architectures of a kind that transformers has."""
     from transformers.models.auto import modeling_auto as auto
 
     mapping = {
-        CAUSAL: auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
-        MASKED: auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES,
-        ENCODER_DECODER: auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
+        CAUSAL_KIND: auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+        MASKED_KIND: auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+        ENCODER_DECODER_KIND: auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
     }[kind]
     return {name for names in mapping.values() for name in ([names] if isinstance(names, str) else names)}
 
 
-def kind(config: Any) -> str:
+def find_model_kind(config: Any) -> str:
     """Return which kind of model a configuration is of."""
     if config.is_encoder_decoder:
-        return ENCODER_DECODER
+        return ENCODER_DECODER_KIND
     architectures = set(config.architectures or [])
-    return MASKED if classes(MASKED) & architectures and not classes(CAUSAL) & architectures else CAUSAL
+    return (
+        MASKED_KIND
+        if list_architectures(MASKED_KIND) & architectures and not list_architectures(CAUSAL_KIND) & architectures
+        else CAUSAL_KIND
+    )
 
 
-def load(source: str, hub: Mapping[str, Any], chosen: Mapping[str, Any], kind: str) -> Any:
+def load_network(source: str, hub: Mapping[str, Any], options: Mapping[str, Any], kind: str) -> Any:
     """Return a network with all its weights, ready to compute."""
     import torch
     from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 
-    auto = {CAUSAL: AutoModelForCausalLM, MASKED: AutoModelForMaskedLM, ENCODER_DECODER: AutoModelForSeq2SeqLM}[kind]
-    folder = tempfile.TemporaryDirectory(prefix="gardenpath-") if "device_map" in chosen else None
+    auto = {
+        CAUSAL_KIND: AutoModelForCausalLM,
+        MASKED_KIND: AutoModelForMaskedLM,
+        ENCODER_DECODER_KIND: AutoModelForSeq2SeqLM,
+    }[kind]
+    folder = tempfile.TemporaryDirectory(prefix="gardenpath-") if "device_map" in options else None
     offload = {"offload_folder": folder.name} if folder else {}
     try:
-        loaded: Any = auto.from_pretrained(source, **hub, **chosen, **offload, output_loading_info=True)
+        loaded: Any = auto.from_pretrained(source, **hub, **options, **offload, output_loading_info=True)
     except ImportError as error:
         raise ValueError(
-            f"model {source!r} needs a package that is not installed ({one_line(error)}); install it with pip"
+            f"model {source!r} needs a package that is not installed ({shorten_message(error)}); install it with pip"
         ) from error
     except Exception as error:
-        raise ValueError(f"model {source!r} cannot be loaded ({one_line(error)}); expected {EXPECTED}") from error
+        raise ValueError(
+            f"model {source!r} cannot be loaded ({shorten_message(error)}); expected {EXPECTED_MODEL_TEXT}"
+        ) from error
     network, loading = loaded
     network.offload_folder = folder  # it lives as long as what it holds is needed
-    if chosen["dtype"] == torch.float64 and hasattr(network, "set_experts_implementation"):
+    if options["dtype"] == torch.float64 and hasattr(network, "set_experts_implementation"):
         network.set_experts_implementation("eager")  # the faster ones have no float64
     missing = sorted(loading["missing_keys"])
     if missing:
@@ -157,17 +171,17 @@ def load(source: str, hub: Mapping[str, Any], chosen: Mapping[str, Any], kind: s
         )
     if network.get_output_embeddings() is None:
         raise ValueError(f"model {source!r}: {type(network).__name__} has no head that predicts tokens; expected one")
-    _refuse_torn(source, network)
-    _refuse_uneven(source, network)
-    _fuse(network)
+    _refuse_split_weights(source, network)
+    _refuse_partial_blocks(source, network)
+    _fuse_activations(network)
     return network.eval()
 
 
-def _refuse_torn(source: str, network: Any) -> None:
+def _refuse_split_weights(source: str, network: Any) -> None:
     """Refuse an output layer on a disk that shares its weights with an embedding elsewhere: it would have none when called."""
     if getattr(network.config.get_text_config(), "tie_word_embeddings", False):
         ends = (network.get_input_embeddings(), network.get_output_embeddings())
-        one, other = ((*_places(network, module), "the device")[0] for module in ends)
+        one, other = ((*_list_module_devices(network, module), "the device")[0] for module in ends)
         if one != other and "disk" in (one, other):
             raise ValueError(
                 f"model {source!r}: its embedding and output layer share weights, and the device_map has one on {one}, the "
@@ -175,7 +189,7 @@ def _refuse_torn(source: str, network: Any) -> None:
             )
 
 
-def _refuse_uneven(source: str, network: Any) -> None:
+def _refuse_partial_blocks(source: str, network: Any) -> None:
     """Refuse a layer in 4 bits whose rows are no whole blocks: on a processor bitsandbytes fails when it first computes."""
     for name, layer in network.named_modules():
         state = getattr(getattr(layer, "weight", None), "quant_state", None)
@@ -186,7 +200,7 @@ def _refuse_uneven(source: str, network: Any) -> None:
             )
 
 
-def _places(network: Any, module: Any) -> list[Any]:
+def _list_module_devices(network: Any, module: Any) -> list[Any]:
     """Return where the map of a spread network has a module, the nearest entry first."""
     spread = getattr(network, "hf_device_map", None) or {}
     own = next((name for name, known in network.named_modules() if known is module), "")
@@ -194,7 +208,7 @@ def _places(network: Any, module: Any) -> list[Any]:
     return [spread[name] for name in nearest if not name or f"{own}.".startswith(f"{name}.")]
 
 
-def _fuse(network: Any) -> None:
+def _fuse_activations(network: Any) -> None:
     """Let GPT-2's approximation of GELU be computed in one pass: transformers makes eight, 7 % of a sentence's time."""
     import torch
     from transformers.activations import NewGELUActivation
@@ -205,25 +219,29 @@ def _fuse(network: Any) -> None:
                 setattr(module, name, torch.nn.GELU(approximate="tanh"))
 
 
-def inputs_device(network: Any, otherwise: str) -> str:
+def find_input_device(network: Any, default: str) -> str:
     """Return the device that a network's inputs go to: of one spread over several, where its embedding computes."""
     spread = getattr(network, "hf_device_map", None)
     if not spread:
-        return otherwise
-    places = _places(network, network.get_input_embeddings())
-    computing = [place for place in (*places, *spread.values()) if place not in ("cpu", "disk")]
-    place = computing[0] if computing and (not places or places[0] in ("disk", computing[0])) else "cpu"
-    return f"cuda:{place}" if isinstance(place, int) else str(place)
+        return default
+    module_devices = _list_module_devices(network, network.get_input_embeddings())
+    computing = [
+        input_device for input_device in (*module_devices, *spread.values()) if input_device not in ("cpu", "disk")
+    ]
+    input_device = (
+        computing[0] if computing and (not module_devices or module_devices[0] in ("disk", computing[0])) else "cpu"
+    )
+    return f"cuda:{input_device}" if isinstance(input_device, int) else str(input_device)
 
 
-def outputs(network: Any) -> int:
+def count_outputs(network: Any) -> int:
     """Return how many tokens a network predicts among."""
     head = network.get_output_embeddings()
     rows = getattr(head, "out_features", None)  # a quantized head's weights have another shape
     return int(rows if rows is not None else head.weight.shape[0])
 
 
-def with_adapter(network: Any, adapter: str | Path) -> tuple[Any, dict[str, object]]:
+def add_adapter(network: Any, adapter: str | Path) -> tuple[Any, dict[str, object]]:
     """Return a network with an adapter of PEFT in its layers, unmerged, and what tells the adapter from any other.
 
     It is a folder, or an id on the hub. Raises `ValueError` in one line for what does not fit into this network.
@@ -231,7 +249,7 @@ def with_adapter(network: Any, adapter: str | Path) -> tuple[Any, dict[str, obje
     study.errors.require("peft", "adapters")
     from peft import PeftConfig, PeftModel
 
-    folder = _adapter_folder(adapter)
+    folder = _find_adapter_folder(adapter)
     try:
         config: Any = PeftConfig.from_pretrained(str(folder))
         if config.is_prompt_learning:
@@ -239,11 +257,12 @@ def with_adapter(network: Any, adapter: str | Path) -> tuple[Any, dict[str, obje
         with warnings.catch_warnings(record=True) as remarks:
             warnings.simplefilter("always")
             wrapped: Any = PeftModel.from_pretrained(network, str(folder))
-        if lacking := [str(remark.message) for remark in remarks if "missing adapter keys" in str(remark.message)]:
-            raise ValueError(lacking[0])
+        if complaints := [str(remark.message) for remark in remarks if "missing adapter keys" in str(remark.message)]:
+            raise ValueError(complaints[0])
     except Exception as error:
         raise ValueError(
-            f"adapter {str(adapter)!r} does not fit into the model ({one_line(error)}); expected one of PEFT that was trained on "
+            f"adapter {str(adapter)!r} does not fit into the model ({shorten_message(error)}); expected one of PEFT "
+            "that was trained on "
             "it and changes its layers, such as LoRA"
         ) from error
     files = sorted(path for path in folder.iterdir() if path.name.startswith("adapter_"))
@@ -251,12 +270,12 @@ def with_adapter(network: Any, adapter: str | Path) -> tuple[Any, dict[str, obje
         "name": str(adapter),
         "type": config.peft_type.value,
         "trained_on": config.base_model_name_or_path,
-        "sha256": file_hashes(files),
+        "sha256": compute_file_hashes(files),
     }
     return wrapped.get_base_model().eval(), known
 
 
-def _adapter_folder(adapter: str | Path) -> Path:
+def _find_adapter_folder(adapter: str | Path) -> Path:
     """Return the folder of an adapter, fetched from the hub where it is not here."""
     folder = Path(adapter)
     if not folder.is_dir():
@@ -266,7 +285,8 @@ def _adapter_folder(adapter: str | Path) -> Path:
             folder = Path(snapshot_download(str(adapter), allow_patterns=["adapter_*"]))
         except Exception as error:
             raise ValueError(
-                f"adapter {str(adapter)!r} is neither a folder here nor on the hub ({one_line(error)}); expected what PEFT's "
+                f"adapter {str(adapter)!r} is neither a folder here nor on the hub ({shorten_message(error)}); "
+                "expected what PEFT's "
                 "save_pretrained wrote"
             ) from error
     if not (folder / "adapter_config.json").exists():

@@ -1,37 +1,25 @@
 """Materials: items with marked regions, their formats, checks, and counterbalanced designs."""
 
-from .balance import balance_table
+from .balance import compute_balance
 from .checks import RULES, check
-from .design_tables import balance_of, exposures, lists_of, questions_of
+from .design_tables import build_design_lists_table, compute_design_balance, compute_design_questions, compute_exposures
 from .designs import Design, design
 from .findings import Finding
 from .formats import examine, read, read_study, write
-from .grammar import Generated, Grammar, generate, read_grammar
-from .groups import covariates_of, groups_of
-from .item_tables import conditions_table, items_table, words_table
-from .items import (
-    CRITICAL,
-    GRAMMATICAL,
-    UNGRAMMATICAL,
-    Item,
-    Materials,
-    Paradigm,
-    Question,
-    Region,
-    Sentence,
-)
-from .norms import Norm, read_norms
-from .norms import not_found as words_not_found
+from .grammar import GeneratedMaterials, Grammar, generate, read_grammar
+from .item_groups import extract_pair_covariates, group_items
+from .item_tables import build_conditions_table, build_items_table, build_words_table
+from .items import CRITICAL, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Paradigm, Question, Region, Sentence
+from .norms import Norm, compute_words_not_found, read_norms
 from .orderings import Ordering
-from .selection.choosing import Certificate, Selected, select
-from .selection.covariates import covariates_table
-from .selection.dealing import Divided, split
-from .selection.expected_effects import expected_effects
-from .selection.matching import versions_matching
-from .selection.settings import CovariateSection, Division, Selection
-from .selection.settings import EffectSection as ExpectedEffectSection
-from .treebanks.extraction import extract, language_counts
-from .trials import Trial, Version
+from .selection.choice import Certificate, SelectionResult, select
+from .selection.covariates import compute_covariates
+from .selection.division import DivisionResult, split
+from .selection.expected_effects import compute_expected_effects
+from .selection.matching import compute_design_matching
+from .selection.settings import CovariateSection, Division, ExpectedEffectSection, Selection
+from .treebanks.extraction import compute_language_counts, extract
+from .trials import Trial, TrialList
 
 __all__ = [
     "CRITICAL",
@@ -41,11 +29,11 @@ __all__ = [
     "Certificate",
     "CovariateSection",
     "Design",
-    "Divided",
     "Division",
+    "DivisionResult",
     "ExpectedEffectSection",
     "Finding",
-    "Generated",
+    "GeneratedMaterials",
     "Grammar",
     "Item",
     "Materials",
@@ -54,36 +42,36 @@ __all__ = [
     "Paradigm",
     "Question",
     "Region",
-    "Selected",
     "Selection",
+    "SelectionResult",
     "Sentence",
     "Trial",
-    "Version",
-    "balance_of",
-    "balance_table",
+    "TrialList",
+    "build_conditions_table",
+    "build_design_lists_table",
+    "build_items_table",
+    "build_words_table",
     "check",
-    "conditions_table",
-    "covariates_of",
-    "covariates_table",
+    "compute_balance",
+    "compute_covariates",
+    "compute_design_balance",
+    "compute_design_matching",
+    "compute_design_questions",
+    "compute_expected_effects",
+    "compute_exposures",
+    "compute_language_counts",
+    "compute_words_not_found",
     "design",
     "examine",
-    "expected_effects",
-    "exposures",
     "extract",
+    "extract_pair_covariates",
     "generate",
-    "groups_of",
-    "items_table",
-    "language_counts",
-    "lists_of",
-    "questions_of",
+    "group_items",
     "read",
     "read_grammar",
     "read_norms",
     "read_study",
     "select",
     "split",
-    "versions_matching",
-    "words_not_found",
-    "words_table",
     "write",
 ]

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from gardenpath import study
 
-from .item_tables import word_length, zipf
+from .item_tables import measure_word_length, zipf
 from .items import CRITICAL, CUE, Materials
-from .segmentation import Fault, Member, SegmentedMaterials, segment
-from .text_checks import UNSPACED, base_language, listed
+from .segmentation import Fault, SegmentedMaterials, SegmentedSentence, segment
+from .text_checks import UNSPACED_LANGUAGES, find_usable_word_list, get_base_language
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from .norms import Norms
 
 Measure = str  # letters, zipf, or a norm
-PARTS = ("before", CRITICAL, "after", CUE, "rest", "sentence")
-NAMES = {
+SENTENCE_PARTS = ("before", CRITICAL, "after", CUE, "rest", "sentence")
+PART_LABELS = {
     "before": "the word before the critical region",
     CRITICAL: "the critical region",
     "after": "the word after the critical region",
     "rest": "the sentence without its cue",
     "sentence": "the sentence",
 }
-LARGE = 0.5  # a medium effect (Cohen 1988): a difference that a reader's data may show
-FEWEST = 5  # items; with fewer, a single one decides
+LARGE_DIFFERENCE = 0.5  # a medium effect (Cohen 1988): a difference that a reader's data may show
+MIN_ITEMS = 5  # items; with fewer, a single one decides
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Contrast:
     d: float | None
 
 
-def balance_table(materials: Materials, norms: "Norms | None" = None) -> "pd.DataFrame":
+def compute_balance(materials: Materials, norms: "Norms | None" = None) -> "pd.DataFrame":
     """Return table `balance`: every two conditions of every paradigm in the length and frequency of each region, and in `norms`.
 
     The parts are the critical region, the word directly before and after it, the cue, the sentence without its cue
@@ -65,77 +65,80 @@ def balance_table(materials: Materials, norms: "Norms | None" = None) -> "pd.Dat
     >>> from gardenpath import stimuli
     >>> short, long = stimuli.Sentence("Dogs bark."), stimuli.Sentence("Dogs whimper.")
     >>> item = stimuli.Item("i1", "verbs", {"grammatical": short, "ungrammatical": long})
-    >>> table = stimuli.balance_table(stimuli.Materials((stimuli.Paradigm("verbs", "length"),), (item,)))
+    >>> table = stimuli.compute_balance(stimuli.Materials((stimuli.Paradigm("verbs", "length"),), (item,)))
     >>> table.query("measure == 'letters'")[["region", "mean_a", "mean_b"]].to_dict("records")
     [{'region': 'sentence', 'mean_a': 8.0, 'mean_b': 11.0}]
     """
     import pandas as pd
 
-    rows = [vars(contrast) for contrast in contrasts(segment(materials, norms))]
-    frame = pd.DataFrame(rows, columns=study.TABLES["balance"].names)
+    rows = [vars(contrast) for contrast in compute_contrasts(segment(materials, norms))]
+    frame = pd.DataFrame(rows, columns=study.TABLES["balance"].column_names)
     frame["d"] = [None if d is None or math.isinf(d) else d for d in frame["d"]]
     return study.check(frame, "balance")
 
 
-def unbalanced_conditions(segmented: SegmentedMaterials) -> Iterator[Fault]:
+def find_unbalanced_conditions(segmented: SegmentedMaterials) -> Iterator[Fault]:
     """The cue is what the contrast consists in: where one is marked, the rest of the sentence is to be balanced."""
-    all_contrasts = list(contrasts(segmented))
+    all_contrasts = list(compute_contrasts(segmented))
     with_cue = {contrast.paradigm for contrast in all_contrasts if contrast.region == CUE}
     for c in all_contrasts:
         contrast_itself = c.region == CUE or (c.region == "sentence" and c.paradigm in with_cue)
-        if c.d is None or abs(c.d) <= LARGE or c.n_items < FEWEST or contrast_itself:
+        if c.d is None or abs(c.d) <= LARGE_DIFFERENCE or c.n_items < MIN_ITEMS or contrast_itself:
             continue
         what = {"letters": "mean letters", "zipf": "mean Zipf frequency"}.get(c.measure, f"mean {c.measure}")
         size = "the same in all items" if math.isinf(c.d) else f"standardised difference {c.d:.2f}"
         means = f"{c.mean_a:.2f} ({c.condition_a}), {c.mean_b:.2f} ({c.condition_b})"
-        yield segmented.paradigms[c.paradigm], "", f"{what} of {NAMES[c.region]}: {means}; {size}"
+        yield segmented.paradigms[c.paradigm], "", f"{what} of {PART_LABELS[c.region]}: {means}; {size}"
 
 
-def contrasts(segmented: SegmentedMaterials) -> Iterator[Contrast]:
+def compute_contrasts(segmented: SegmentedMaterials) -> Iterator[Contrast]:
     """Yield every contrast; an item counts where both conditions have the part."""
     lexicons: dict[str, _Lexicon] = {}
-    for name, items in segmented.by_paradigm().items():
+    for name, items in segmented.group_by_paradigm().items():
         values: dict[tuple[str, Measure, str], dict[str, float]] = defaultdict(dict)
         for member in itertools.chain.from_iterable(items):
             language = member.item.language
-            if base_language(language) in UNSPACED and member.sentence.segmentation is None:
+            if get_base_language(language) in UNSPACED_LANGUAGES and member.sentence.segmentation is None:
                 continue
             if language not in lexicons:
                 lexicons[language] = _Lexicon(language, segmented.norms)
-            for part, words in _parts(member):
-                for measure, value in lexicons[language].measured(words):
+            for part, words in _list_parts(member):
+                for measure, value in lexicons[language].measure_words(words):
                     values[part, measure, member.condition][member.item.id] = value
-        yield from _of_paradigm(
+        yield from _compare_conditions(
             name,
-            list(segmented.paradigms[name].conditions()),
+            list(segmented.paradigms[name].list_conditions()),
             values,
             dict.fromkeys(("letters", "zipf", *segmented.norms)),
         )
 
 
-def _of_paradigm(
+def _compare_conditions(
     paradigm: str,
     conditions: list[str],
     values: Mapping[tuple[str, Measure, str], Mapping[str, float]],
     measures: Iterable[Measure],
 ) -> Iterator[Contrast]:
-    for part, measure, (one, two) in itertools.product(PARTS, measures, itertools.combinations(conditions, 2)):
+    for part, measure, (one, two) in itertools.product(SENTENCE_PARTS, measures, itertools.combinations(conditions, 2)):
         a, b = values.get((part, measure, one), {}), values.get((part, measure, two), {})
         both = [item for item in a if item in b]
         if both:
-            of_a, of_b = _moments([a[i] for i in both]), _moments([b[i] for i in both])
-            d = _standardised(of_a, of_b) if len(both) > 1 else None
+            of_a, of_b = (
+                _compute_mean_and_variance([a[i] for i in both]),
+                _compute_mean_and_variance([b[i] for i in both]),
+            )
+            d = _compute_standardised_difference(of_a, of_b) if len(both) > 1 else None
             yield Contrast(paradigm, part, measure, one, two, len(both), of_a[0], of_b[0], d)
 
 
-def _parts(member: Member) -> Iterator[tuple[str, tuple[str, ...]]]:
-    critical = member.region(CRITICAL)
+def _list_parts(member: SegmentedSentence) -> Iterator[tuple[str, tuple[str, ...]]]:
+    critical = member.find_region(CRITICAL)
     if critical:
-        yield CRITICAL, member.words_of(CRITICAL)
+        yield CRITICAL, member.list_region_words(CRITICAL)
         yield "before", member.words[max(critical.start - 1, 0) : critical.start]
         yield "after", member.words[critical.stop : critical.stop + 1]
-    if cue := member.region(CUE):
-        yield CUE, member.words_of(CUE)
+    if cue := member.find_region(CUE):
+        yield CUE, member.list_region_words(CUE)
         yield "rest", member.words[: cue.start] + member.words[cue.stop :]
     yield "sentence", member.words
 
@@ -144,12 +147,12 @@ class _Lexicon:
     """Letters and Zipf frequency of the words of a language, each looked up once."""
 
     def __init__(self, language: str, norms: "Norms") -> None:
-        self.code = None if "zipf" in norms else listed(language)
+        self.code = None if "zipf" in norms else find_usable_word_list(language)
         self.norms = norms
         self.letters: dict[str, int] = {}
         self.zipf: dict[str, float] = {}
 
-    def measured(self, words: tuple[str, ...]) -> list[tuple[Measure, float]]:
+    def measure_words(self, words: tuple[str, ...]) -> list[tuple[Measure, float]]:
         """Return the letters of all words together and their mean Zipf frequency; nothing where there are no words."""
         if not words:
             return []
@@ -157,23 +160,23 @@ class _Lexicon:
             values: list[tuple[Measure, float]] = [("letters", sum([self.letters[word] for word in words]))]
         except KeyError:
             for word in words:
-                self.letters[word] = word_length(word)
+                self.letters[word] = measure_word_length(word)
                 if self.code is not None:
                     self.zipf[word] = zipf(word, self.code) or 0.0
-            return self.measured(words)
+            return self.measure_words(words)
         if self.code is not None:
             values.append(("zipf", sum([self.zipf[word] for word in words]) / len(words)))
         means = ((name, norm.mean(words)) for name, norm in self.norms.items())
         return values + [(name, mean) for name, mean in means if mean is not None] if self.norms else values
 
 
-def _moments(values: list[float]) -> tuple[float, float]:
+def _compute_mean_and_variance(values: list[float]) -> tuple[float, float]:
     """Return mean and variance (n - 1)."""
     mean = sum(values) / len(values)
     return mean, sum([(value - mean) ** 2 for value in values]) / max(len(values) - 1, 1)
 
 
-def _standardised(a: tuple[float, float], b: tuple[float, float]) -> float:
+def _compute_standardised_difference(a: tuple[float, float], b: tuple[float, float]) -> float:
     difference, sd = a[0] - b[0], math.sqrt((a[1] + b[1]) / 2)
     if abs(difference) < 1e-9:
         return 0.0

@@ -6,26 +6,26 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
-from .orderings import Drawn, Orders
+from .orderings import DrawnOrder, ValidOrders
 
 Sequences = list[tuple[int, ...]]
 
 
-def latin_square(number: int) -> Sequences:
+def build_latin_square(number: int) -> Sequences:
     """Return orders in which each block stands in each place once.
 
-    >>> latin_square(3)
+    >>> build_latin_square(3)
     [(0, 1, 2), (1, 2, 0), (2, 0, 1)]
     """
     return [tuple((start + n) % number for n in range(number)) for start in range(number)]
 
 
-def williams(number: int) -> Sequences:
+def build_williams_square(number: int) -> Sequences:
     """Return orders in which each block stands in each place, and after each other one, equally often.
 
     There are `number` of an even number, twice as many of an odd one (Williams 1949, doi 10.1071/CH9490149).
 
-    >>> williams(4)
+    >>> build_williams_square(4)
     [(0, 1, 3, 2), (1, 2, 0, 3), (2, 3, 1, 0), (3, 0, 2, 1)]
     """
     first = [-(-n // 2) if n % 2 else (number - n // 2) % number for n in range(number)]
@@ -33,17 +33,22 @@ def williams(number: int) -> Sequences:
     return square if number % 2 == 0 else square + [one[::-1] for one in square]
 
 
-def permutations(number: int) -> Sequences:
+def list_permutations(number: int) -> Sequences:
     """Return all orders.
 
-    >>> len(permutations(4))
+    >>> len(list_permutations(4))
     24
     """
     return list(itertools.permutations(range(number)))
 
 
-SEQUENCES = {"latin_square": latin_square, "williams": williams, "all": permutations}
-CERTAINTY = ("fixed", "exact", "rejection", "approximate")  # the ways in which an order is drawn, the surest first
+SEQUENCE_BUILDERS = {"latin_square": build_latin_square, "williams": build_williams_square, "all": list_permutations}
+METHODS_BY_CERTAINTY = (
+    "fixed",
+    "exact",
+    "rejection",
+    "approximate",
+)  # the ways in which an order is drawn, the surest first
 
 
 @dataclass(frozen=True)
@@ -53,22 +58,22 @@ class BlockedOrders:
     The slot-th session has the slot-th of the orders of the levels, and the first again after the last; rules hold in a block.
 
     >>> from gardenpath import stimuli
-    >>> whole = stimuli.Ordering(together="paradigm").over([{"paradigm": p} for p in "abab"])
+    >>> whole = stimuli.Ordering(together="paradigm").build_orders([{"paradigm": p} for p in "abab"])
     >>> orders = BlockedOrders(whole, "paradigm", "latin_square")
     >>> [sorted(orders.sample(seed=1, slot=slot).order[:2]) for slot in (0, 1, 2)], orders.count()
     ([[0, 2], [1, 3], [0, 2]], 8)
     """
 
-    whole: Orders
+    base_orders: ValidOrders
     factor: str
-    how: str
+    sequence_type: str
     shift: int = 0  # of the first session's order, so that versions with few readers do not all begin with the same
 
     @cached_property
     def blocks(self) -> dict[str, list[int]]:
         """The trials of each level, levels in alphabetical order."""
         blocks: dict[str, list[int]] = {}
-        for number, labels in enumerate(self.whole.trials):
+        for number, labels in enumerate(self.base_orders.trials):
             blocks.setdefault(labels[self.factor], []).append(number)
         return dict(sorted(blocks.items()))
 
@@ -76,26 +81,26 @@ class BlockedOrders:
     def sequences(self) -> list[tuple[str, ...]]:
         """The orders of the levels that sessions have in turn."""
         levels = list(self.blocks)
-        return [tuple(levels[n] for n in one) for one in SEQUENCES[self.how](len(levels))]
+        return [tuple(levels[n] for n in one) for one in SEQUENCE_BUILDERS[self.sequence_type](len(levels))]
 
     @cached_property
-    def orders(self) -> dict[str, Orders]:
+    def orders_by_level(self) -> dict[str, ValidOrders]:
         """The valid orders of each block by itself."""
-        trials = self.whole.trials
+        trials = self.base_orders.trials
         return {
-            level: replace(self.whole, trials=tuple(trials[i] for i in some), starts=frozenset())
+            level: replace(self.base_orders, trials=tuple(trials[i] for i in some), starts=frozenset())
             for level, some in self.blocks.items()
         }
 
     def count(self) -> int | None:
         """Return the exact number of orders that sessions may have, or None where it is undecided."""
-        counts = [orders.count() for orders in self.orders.values()]
+        counts = [orders.count() for orders in self.orders_by_level.values()]
         return len(self.sequences) * prod(n for n in counts if n is not None) if None not in counts else None
 
-    def sample(self, seed: object, slot: int) -> Drawn:
+    def sample(self, seed: object, slot: int) -> DrawnOrder:
         """Return the order of the slot-th session; raises `ValueError` naming the block whose rules cannot hold."""
         blocks, sequences, drawn = self.blocks, self.sequences, {}
-        for level, orders in self.orders.items():
+        for level, orders in self.orders_by_level.items():
             try:
                 drawn[level] = orders.sample(f"{seed}-{level}", slot)
             except ValueError as error:
@@ -103,39 +108,41 @@ class BlockedOrders:
         order = [
             blocks[level][i] for level in sequences[(slot + self.shift) % len(sequences)] for i in drawn[level].order
         ]
-        method = max((one.method for one in drawn.values()), key=CERTAINTY.index)
-        return Drawn(tuple(order), method, min(one.acceptance for one in drawn.values()))
+        method = max((one.method for one in drawn.values()), key=METHODS_BY_CERTAINTY.index)
+        return DrawnOrder(tuple(order), method, min(one.acceptance for one in drawn.values()))
 
     def check(self, order: Sequence[int]) -> list[str]:
         """Return what an order breaks, in words with the position from 0."""
-        levels = [self.whole.trials[i][self.factor] for i in order]
+        levels = [self.base_orders.trials[i][self.factor] for i in order]
         if tuple(level for level, _ in itertools.groupby(levels)) not in self.sequences:
             return [f"blocks of {self.factor}: the levels do not stand together in one of their orders"]
-        parts = [list(part) for _, part in itertools.groupby(order, key=lambda i: self.whole.trials[i][self.factor])]
+        parts = [
+            list(part) for _, part in itertools.groupby(order, key=lambda i: self.base_orders.trials[i][self.factor])
+        ]
         blocks = self.blocks
         return [
             f"block {level}: {fault}"
             for part, level in zip(parts, dict.fromkeys(levels), strict=True)
-            for fault in self.orders[level].check([blocks[level].index(i) for i in part])
+            for fault in self.orders_by_level[level].check([blocks[level].index(i) for i in part])
         ]
 
 
 @dataclass(frozen=True)
-class StatedOrder:
-    """The trials as they are given, backwards in every second session where `reversing`.
+class FixedOrder:
+    """The trials as they are given, backwards in every second session where `reverse_alternate_sessions`.
 
-    >>> StatedOrder(3, reversing=True).sample(seed=1, slot=1).order
+    >>> FixedOrder(3, reverse_alternate_sessions=True).sample(seed=1, slot=1).order
     (2, 1, 0)
     """
 
     length: int
-    reversing: bool = False
+    reverse_alternate_sessions: bool = False
 
     def count(self) -> int:
         """Return the number of orders."""
-        return 1 + self.reversing
+        return 1 + self.reverse_alternate_sessions
 
-    def sample(self, seed: object, slot: int) -> Drawn:
+    def sample(self, seed: object, slot: int) -> DrawnOrder:
         """Return the order of the slot-th session, whatever the seed."""
         order = tuple(range(self.length))
-        return Drawn(order[::-1] if self.reversing and slot % 2 else order, "fixed", 1.0)
+        return DrawnOrder(order[::-1] if self.reverse_alternate_sessions and slot % 2 else order, "fixed", 1.0)

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from gardenpath.study.formula_columns import name_fault
+from gardenpath.study.formula_columns import find_name_fault
 
 from .segmentation import Fault, SegmentedMaterials
 
 
-def factor_names(segmented: SegmentedMaterials) -> Iterator[Fault]:
+def find_invalid_factor_names(segmented: SegmentedMaterials) -> Iterator[Fault]:
     """Yield the factors that could be no column of the tables; one called condition is, where it is the only one."""
     for paradigm in segmented.materials.paradigms:
         for factor in paradigm.factors:
-            if [*paradigm.factors] != ["condition"] and (fault := name_fault(factor)):
+            if [*paradigm.factors] != ["condition"] and (fault := find_name_fault(factor)):
                 yield paradigm, "", fault

@@ -38,7 +38,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Summary:
+class FindingSummary:
     """The number of items of a paradigm, and of its findings of each severity."""
 
     paradigm: str
@@ -49,17 +49,17 @@ class Summary:
     waived: int
 
 
-def summary(materials: Materials, findings: Iterable[Finding]) -> list[Summary]:
+def summarise_findings(materials: Materials, findings: Iterable[Finding]) -> list[FindingSummary]:
     """Return a summary for each paradigm; what belongs to no paradigm comes last, under an empty name."""
     items = Counter(item.paradigm for item in materials.items)
     counts = Counter((finding.paradigm, finding.severity) for finding in findings)
     names = dict.fromkeys([*(p.id for p in materials.paradigms), *sorted(filter(None, (p for p, _ in counts)))])
     if any(not paradigm for paradigm, _ in counts):
         names[""] = None
-    return [Summary(name, items[name], *(counts[name, severity] for severity in SEVERITIES)) for name in names]
+    return [FindingSummary(name, items[name], *(counts[name, severity] for severity in SEVERITIES)) for name in names]
 
 
-def collapse(findings: Iterable[Finding], keep: int | None = 3) -> list[tuple[Sequence[Finding], int]]:
+def collapse_findings(findings: Iterable[Finding], keep: int | None = 3) -> list[tuple[Sequence[Finding], int]]:
     """Return the findings by paradigm, severity and rule: the first `keep` of each, and how many more there are."""
     groups: dict[str, dict[tuple[str, str], list[Finding]]] = defaultdict(lambda: defaultdict(list))
     for finding in findings:

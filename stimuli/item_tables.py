@@ -7,26 +7,26 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gardenpath import study
-from gardenpath.study.graphemes import letters
+from gardenpath.study.graphemes import count_letters
 
 from .items import Materials
 
 if TYPE_CHECKING:
     import pandas as pd
 
-CUT_BY_PROGRAMS = ("zh", "ja", "ko")
+SEGMENTER_LANGUAGES = ("zh", "ja", "ko")
 log = logging.getLogger("gardenpath")
 logging.getLogger("jieba").disabled = True  # which cuts Chinese words, and tells of its dictionary on stderr
 
 
-def items_table(materials: Materials) -> "pd.DataFrame":
+def build_items_table(materials: Materials) -> "pd.DataFrame":
     """Return table `items`: one row for each item in each condition.
 
     >>> from gardenpath import stimuli
     >>> pair = {"grammatical": stimuli.Sentence("A dog barks."), "ungrammatical": stimuli.Sentence("A dog bark.")}
     >>> item = stimuli.Item("i1", "number", pair)
     >>> materials = stimuli.Materials((stimuli.Paradigm("number", "agreement"),), (item,))
-    >>> stimuli.items_table(materials)[["item", "condition", "sentence"]].values.tolist()
+    >>> stimuli.build_items_table(materials)[["item", "condition", "sentence"]].values.tolist()
     [['i1', 'grammatical', 'A dog barks.'], ['i1', 'ungrammatical', 'A dog bark.']]
     """
     phenomena = {p.id: p.phenomenon for p in materials.paradigms}
@@ -43,42 +43,42 @@ def items_table(materials: Materials) -> "pd.DataFrame":
         for item in materials.items
         for condition, sentence in item.sentences.items()
     ]
-    return _table("items", rows)
+    return _build_table("items", rows)
 
 
-def conditions_table(materials: Materials) -> "pd.DataFrame":
+def build_conditions_table(materials: Materials) -> "pd.DataFrame":
     """Return table `conditions`: the level of each factor in each condition of each paradigm.
 
     >>> from gardenpath import stimuli
     >>> pair = {"grammatical": stimuli.Sentence("A dog barks."), "ungrammatical": stimuli.Sentence("A dog bark.")}
     >>> item = stimuli.Item("i1", "number", pair)
     >>> materials = stimuli.Materials((stimuli.Paradigm("number", "agreement"),), (item,))
-    >>> stimuli.conditions_table(materials)[["condition", "factor", "level"]].values.tolist()
+    >>> stimuli.build_conditions_table(materials)[["condition", "factor", "level"]].values.tolist()
     [['grammatical', 'grammaticality', 'grammatical'], ['ungrammatical', 'grammaticality', 'ungrammatical']]
     """
     rows = [
         (paradigm.id, condition, factor, level)
         for paradigm in materials.paradigms
-        for condition, levels in paradigm.conditions().items()
+        for condition, levels in paradigm.list_conditions().items()
         for factor, level in levels.items()
     ]
-    return _table("conditions", rows)
+    return _build_table("conditions", rows)
 
 
-def replacements_table(materials: Materials) -> "pd.DataFrame":
+def build_replacements_table(materials: Materials) -> "pd.DataFrame":
     """Return table `replacements`: the items whose free column `replaces` names an earlier one."""
     rows = [(item.id, item.extra["replaces"]) for item in materials.items if item.extra.get("replaces")]
-    return _table("replacements", rows)
+    return _build_table("replacements", rows)
 
 
-def words_table(materials: Materials) -> "pd.DataFrame":
+def build_words_table(materials: Materials) -> "pd.DataFrame":
     """Return table `words`: every word with its region, its length in letters and digits, and its Zipf frequency.
 
     >>> from gardenpath import stimuli
     >>> pair = {"grammatical": stimuli.Sentence("A dog barks."), "ungrammatical": stimuli.Sentence("A dog bark.")}
     >>> item = stimuli.Item("i1", "number", pair)
     >>> materials = stimuli.Materials((stimuli.Paradigm("number", "agreement"),), (item,))
-    >>> stimuli.words_table(materials)[["text", "length", "zipf"]].values.tolist()[:2]
+    >>> stimuli.build_words_table(materials)[["text", "length", "zipf"]].values.tolist()[:2]
     [['A', 1, 7.36], ['dog', 3, 5.1]]
     """
     rows = [
@@ -90,19 +90,19 @@ def words_table(materials: Materials) -> "pd.DataFrame":
             w.start,
             w.end,
             w.region,
-            word_length(w.text),
+            measure_word_length(w.text),
             zipf(w.text, item.language),
         )
         for item in materials.items
         for condition, sentence in item.sentences.items()
-        for w in sentence.words()
+        for w in sentence.list_words()
     ]
-    return _table("words", rows)
+    return _build_table("words", rows)
 
 
-def word_length(word: str) -> int:
+def measure_word_length(word: str) -> int:
     """Return the letters, digits and emoji of a word, as its readers count them."""
-    return letters(word)
+    return count_letters(word)
 
 
 @functools.cache
@@ -116,29 +116,29 @@ def zipf(word: str, language: str) -> float | None:
     try:
         return float(wordfreq.zipf_frequency(word, language))
     except (LookupError, ImportError):  # Chinese, Japanese and Korean need a program that cuts words
-        _no_list(language)
+        _warn_no_frequencies(language)
         return None
 
 
 @functools.cache
-def _no_list(language: str) -> None:
-    log.warning("%s; zipf stays empty", no_list(language))
+def _warn_no_frequencies(language: str) -> None:
+    log.warning("%s; zipf stays empty", explain_no_frequencies(language))
 
 
-def no_list(language: str) -> str:
+def explain_no_frequencies(language: str) -> str:
     """Return why a language has no frequencies, and what to do.
 
-    >>> no_list("th")
+    >>> explain_no_frequencies("th")
     "there is no frequency list for the language 'th'; a list of your own is a norm called zipf (docs/selection.md)"
     """
-    if language.lower().partition("-")[0] in CUT_BY_PROGRAMS:
+    if language.lower().partition("-")[0] in SEGMENTER_LANGUAGES:
         return (
             f"frequencies of the language {language!r} need programs that cut its words: pip install 'gardenpath[cjk]'"
         )
     return f"there is no frequency list for the language {language!r}; a list of your own is a norm called zipf (docs/selection.md)"
 
 
-def _table(name: str, rows: Sequence[tuple[object, ...]]) -> "pd.DataFrame":
+def _build_table(name: str, rows: Sequence[tuple[object, ...]]) -> "pd.DataFrame":
     import pandas as pd
 
-    return study.check(pd.DataFrame(rows, columns=study.TABLES[name].names), name)
+    return study.check(pd.DataFrame(rows, columns=study.TABLES[name].column_names), name)

@@ -18,7 +18,7 @@ MINIMAL_PAIR: Mapping[str, tuple[str, ...]] = {"grammaticality": (GRAMMATICAL, U
 class Region:
     """A named span of characters (code points) of a sentence, `end` excluded; it may be empty or nested.
 
-    >>> Sentence("No dog has ever barked.", (Region("critical", 11, 15),)).words_of("critical")[0].text
+    >>> Sentence("No dog has ever barked.", (Region("critical", 11, 15),)).list_region_words("critical")[0].text
     'ever'
     """
 
@@ -46,7 +46,7 @@ class Sentence:
     each word one that does not continue the sentence (the distractors of Maze).
 
     >>> s = Sentence("No student has ever complained.", (Region("cue", 0, 2), Region("critical", 15, 19)))
-    >>> [(w.text, w.region) for w in s.words()][:4]
+    >>> [(w.text, w.region) for w in s.list_words()][:4]
     [('No', 'cue'), ('student', None), ('has', None), ('ever', 'critical')]
     """
 
@@ -63,52 +63,52 @@ class Sentence:
             if not 0 <= r.start <= r.end <= len(self.text)
         ]
         if self.segmentation is not None:
-            faults += _segmentation_faults(self.text, self.segmentation)
+            faults += _find_segmentation_faults(self.text, self.segmentation)
         if not self.text.strip():
             faults.append("the sentence is empty; expected text")
         elif not faults:
-            faults += self._word_faults()
+            faults += self._find_word_faults()
         if faults:
             raise ValueError("; ".join(faults))
 
-    def _word_faults(self) -> Iterator[str]:
+    def _find_word_faults(self) -> Iterator[str]:
         """Yield what is wrong with the words to display and the alternatives."""
         for what, words in (("words to display", self.display), ("alternatives", self.alternatives)):
-            if words is not None and len(words) != len(self.words()):
-                yield f"{len(words)} {what}, expected {len(self.words())}, one for each word of the sentence"
+            if words is not None and len(words) != len(self.list_words()):
+                yield f"{len(words)} {what}, expected {len(self.list_words())}, one for each word of the sentence"
                 return
         for n, (word, other) in enumerate(
-            zip(self.shown(), self.alternatives, strict=True) if self.alternatives else ()
+            zip(self.list_displayed_words(), self.alternatives, strict=True) if self.alternatives else ()
         ):
             if not other.strip():
                 yield f"the alternative of word {n} ({word!r}) is empty; expected another word"
             elif other == word:
                 yield f"the alternative of word {n} is {other!r}, the word itself; expected another word"
 
-    def words(self) -> list[Word]:
+    def list_words(self) -> list[Word]:
         """Return the words in order; a word belongs to the smallest region that overlaps it."""
         spans = self.segmentation or [m.span() for m in re.finditer(r"\S+", self.text)]
-        return [Word(i, self.text[a:b], a, b, self._innermost(a, b)) for i, (a, b) in enumerate(spans)]
+        return [Word(i, self.text[a:b], a, b, self._find_innermost_region(a, b)) for i, (a, b) in enumerate(spans)]
 
-    def shown(self) -> list[str]:
+    def list_displayed_words(self) -> list[str]:
         """Return what a reader sees of each word."""
-        return list(self.display) if self.display is not None else [word.text for word in self.words()]
+        return list(self.display) if self.display is not None else [word.text for word in self.list_words()]
 
-    def region(self, name: str) -> Region | None:
+    def find_region(self, name: str) -> Region | None:
         """Return the first region of that name, or None."""
         return next((r for r in self.regions if r.name == name), None)
 
-    def words_of(self, name: str) -> list[Word]:
+    def list_region_words(self, name: str) -> list[Word]:
         """Return the words that overlap the region of that name, by position; empty where there is no such region."""
-        region = self.region(name)
-        return [w for w in self.words() if region and w.start < region.end and region.start < w.end]
+        region = self.find_region(name)
+        return [w for w in self.list_words() if region and w.start < region.end and region.start < w.end]
 
-    def _innermost(self, start: int, end: int) -> str | None:
+    def _find_innermost_region(self, start: int, end: int) -> str | None:
         holding = [r for r in self.regions if r.start < end and start < r.end]
         return min(holding, key=lambda r: r.end - r.start).name if holding else None
 
 
-def _segmentation_faults(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
+def _find_segmentation_faults(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
     """Return what is wrong with an author's words: they follow each other, none of them empty."""
     if not spans:
         return ["the segmentation holds no words; expected [start, end] for each word, or no segmentation"]
@@ -132,7 +132,7 @@ class Paradigm:
     `waivers` names rules of `check` that the paradigm may break, each with the reason; `predictions` are formulas over
     regions and conditions, as in SyntaxGym.
 
-    >>> Paradigm("npi_no", "npi_licensing").conditions()
+    >>> Paradigm("npi_no", "npi_licensing").list_conditions()
     {'grammatical': {'grammaticality': 'grammatical'}, 'ungrammatical': {'grammaticality': 'ungrammatical'}}
     """
 
@@ -143,14 +143,14 @@ class Paradigm:
     waivers: Mapping[str, str] = field(default_factory=dict)
     predictions: tuple[str, ...] = ()
 
-    def conditions(self) -> dict[str, dict[str, str]]:
+    def list_conditions(self) -> dict[str, dict[str, str]]:
         """Return each condition's name (its levels joined by a dot) and its level of every factor."""
         combinations = itertools.product(*self.factors.values())
         return {".".join(levels): dict(zip(self.factors, levels, strict=True)) for levels in combinations}
 
     def is_minimal_pair(self) -> bool:
         """Whether the contrast is grammatical against ungrammatical and nothing else."""
-        return set(self.conditions()) == {GRAMMATICAL, UNGRAMMATICAL}
+        return set(self.list_conditions()) == {GRAMMATICAL, UNGRAMMATICAL}
 
 
 @dataclass(frozen=True)
@@ -200,11 +200,11 @@ class SourceLine:
 
 @dataclass(frozen=True)
 class Materials:
-    """Paradigms and items as read from files; `places` remembers file and line of each (item, condition).
+    """Paradigms and items as read from files; `source_lines` remembers file and line of each (item, condition).
 
     >>> item = Item("i1", "number", {"grammatical": Sentence("A dog barks."), "ungrammatical": Sentence("A dog bark.")})
     >>> materials = Materials((Paradigm("number", "agreement"),), (item,))
-    >>> materials.paradigm("number").phenomenon
+    >>> materials.find_paradigm("number").phenomenon
     'agreement'
     >>> materials
     Materials(1 paradigm, 1 item, 2 sentences)
@@ -212,7 +212,7 @@ class Materials:
 
     paradigms: tuple[Paradigm, ...]
     items: tuple[Item, ...]
-    places: Mapping[tuple[str, str], SourceLine] = field(default_factory=dict, compare=False, repr=False)
+    source_lines: Mapping[tuple[str, str], SourceLine] = field(default_factory=dict, compare=False, repr=False)
 
     def __repr__(self) -> str:
         counts = len(self.paradigms), len(self.items), sum(len(item.sentences) for item in self.items)
@@ -223,22 +223,22 @@ class Materials:
 
     def _repr_html_(self) -> str:
         items = Counter(item.paradigm for item in self.items)
-        rows = [(p.id, p.phenomenon, ", ".join(p.conditions()), items[p.id]) for p in self.paradigms]
-        return html_table(("paradigm", "phenomenon", "conditions", "items"), rows)
+        rows = [(p.id, p.phenomenon, ", ".join(p.list_conditions()), items[p.id]) for p in self.paradigms]
+        return format_html_table(("paradigm", "phenomenon", "conditions", "items"), rows)
 
-    def paradigm(self, name: str) -> Paradigm:
+    def find_paradigm(self, name: str) -> Paradigm:
         """Return the paradigm of that id."""
         return next(p for p in self.paradigms if p.id == name)
 
-    def place(self, item: str, condition: str) -> SourceLine:
+    def find_source_line(self, item: str, condition: str) -> SourceLine:
         """Return where a sentence was read from, or an unknown place."""
-        return self.places.get((item, condition), SourceLine("(no file)", 0))
+        return self.source_lines.get((item, condition), SourceLine("(no file)", 0))
 
 
-def html_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def format_html_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a table as notebooks show it, its cells escaped.
 
-    >>> html_table(["n"], [["<1"]])
+    >>> format_html_table(["n"], [["<1"]])
     '<table><tr><th>n</th></tr><tr><td>&lt;1</td></tr></table>'
     """
     lines = [("th", header), *(("td", row) for row in rows)]

@@ -3,29 +3,32 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from .region_checks import EDGES
-from .segmentation import Fault, Member, SegmentedMaterials
-from .text_checks import initial
+from .region_checks import EDGE_PUNCTUATION
+from .segmentation import Fault, SegmentedMaterials, SegmentedSentence
+from .text_checks import get_initial_case
 
 
-def _beside(segmented: SegmentedMaterials) -> Iterator[tuple[Member, list[tuple[str, str]]]]:
+def _pair_alternatives(segmented: SegmentedMaterials) -> Iterator[tuple[SegmentedSentence, list[tuple[str, str]]]]:
     """Yield each sentence that has alternatives, with each word and its alternative, but for the first, which is x-x-x."""
-    for member in segmented.members():
+    for member in segmented.list_members():
         if member.sentence.alternatives is not None:
-            yield member, list(zip(member.sentence.shown(), member.sentence.alternatives, strict=True))[1:]
+            yield (
+                member,
+                list(zip(member.sentence.list_displayed_words(), member.sentence.alternatives, strict=True))[1:],
+            )
 
 
-def same_alternatives(segmented: SegmentedMaterials) -> Iterator[Fault]:
-    for member, words in _beside(segmented):
+def find_identical_alternatives(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    for member, words in _pair_alternatives(segmented):
         for word, other in words:
-            if word.strip(EDGES).casefold() == other.strip(EDGES).casefold():
+            if word.strip(EDGE_PUNCTUATION).casefold() == other.strip(EDGE_PUNCTUATION).casefold():
                 message = f"the alternative {other!r} of {word!r} differs in nothing but capitals or punctuation"
                 yield member.item, member.condition, message
 
 
-def repeated_alternatives(segmented: SegmentedMaterials) -> Iterator[Fault]:
-    for member, words in _beside(segmented):
-        counts = Counter(other.strip(EDGES).casefold() for _, other in words)
+def find_repeated_alternatives(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    for member, words in _pair_alternatives(segmented):
+        counts = Counter(other.strip(EDGE_PUNCTUATION).casefold() for _, other in words)
         for other, n in counts.items():
             if n > 1:
                 yield (
@@ -35,19 +38,24 @@ def repeated_alternatives(segmented: SegmentedMaterials) -> Iterator[Fault]:
                 )
 
 
-def unlike_alternatives(segmented: SegmentedMaterials) -> Iterator[Fault]:
-    for member, words in _beside(segmented):
+def find_mismatched_alternatives(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    for member, words in _pair_alternatives(segmented):
         for word, other in words:
-            unlike = [
+            mismatches = [
                 what
-                for what, of in (("initial capital", initial), ("final punctuation", _after))
-                if of(word) is not None and of(other) is not None and of(word) != of(other)
+                for what, get_feature in (
+                    ("initial capital", get_initial_case),
+                    ("final punctuation", _get_final_marks),
+                )
+                if get_feature(word) is not None
+                and get_feature(other) is not None
+                and get_feature(word) != get_feature(other)
             ]
-            if unlike:
-                message = f"the alternative {other!r} differs from {word!r} in {' and '.join(unlike)}"
+            if mismatches:
+                message = f"the alternative {other!r} differs from {word!r} in {' and '.join(mismatches)}"
                 yield member.item, member.condition, message
 
 
-def _after(word: str) -> str:
+def _get_final_marks(word: str) -> str:
     """Return the marks after a word's last letter."""
-    return word[len(word.rstrip(EDGES)) :]
+    return word[len(word.rstrip(EDGE_PUNCTUATION)) :]

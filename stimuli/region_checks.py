@@ -10,21 +10,21 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from .items import CRITICAL, CUE, Item, Region, Word
-from .segmentation import Fault, Member, SegmentedMaterials
+from .segmentation import Fault, SegmentedMaterials, SegmentedSentence
 
-EDGES = ".,;:!?…'\"‘’‚“”„«»‹›()[]¿¡。！？،؟、，：；「」『』《》（）"
+EDGE_PUNCTUATION = ".,;:!?…'\"‘’‚“”„«»‹›()[]¿¡。！？،؟、，：；「」『』《》（）"
 
 
-def missing_regions(segmented: SegmentedMaterials) -> Iterator[Fault]:
+def find_missing_regions(segmented: SegmentedMaterials) -> Iterator[Fault]:
     """Where sentences are compared, each has a critical region; fillers, one sentence an item and none marked, need none."""
-    marked = {member.item.paradigm for member in segmented.members() if CRITICAL in member.regions}
-    fillers = {name for name, paradigm in segmented.paradigms.items() if len(paradigm.conditions()) == 1}
-    for member in segmented.members():
+    marked = {member.item.paradigm for member in segmented.list_members() if CRITICAL in member.regions}
+    fillers = {name for name, paradigm in segmented.paradigms.items() if len(paradigm.list_conditions()) == 1}
+    for member in segmented.list_members():
         if member.item.paradigm in fillers and member.item.paradigm not in marked:
             continue
         if CRITICAL not in member.regions:
             yield member.item, member.condition, "no critical region is marked; expected one, as in  has [ever] seen"
-        elif not member.region(CRITICAL):
+        elif not member.find_region(CRITICAL):
             yield (
                 member.item,
                 member.condition,
@@ -32,12 +32,12 @@ def missing_regions(segmented: SegmentedMaterials) -> Iterator[Fault]:
             )
 
 
-def missing_cues(segmented: SegmentedMaterials) -> Iterator[Fault]:
+def find_missing_cues(segmented: SegmentedMaterials) -> Iterator[Fault]:
     """Where a condition of a paradigm has cues, each of its sentences has one."""
-    with_cue = Counter((m.item.paradigm, m.condition) for m in segmented.members() if CUE in m.regions)
-    for member in segmented.members():
+    with_cue = Counter((m.item.paradigm, m.condition) for m in segmented.list_members() if CUE in m.regions)
+    for member in segmented.list_members():
         others = with_cue[member.item.paradigm, member.condition]
-        if CUE in member.regions and not member.region(CUE):
+        if CUE in member.regions and not member.find_region(CUE):
             yield member.item, member.condition, "the cue holds no word; expected one, as in  {No} man has"
         elif others and CUE not in member.regions:
             yield (
@@ -47,14 +47,14 @@ def missing_cues(segmented: SegmentedMaterials) -> Iterator[Fault]:
             )
 
 
-def partial_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
-    for member in segmented.members():
+def find_partial_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    for member in segmented.list_members():
         for region in member.sentence.regions:
-            if _between_spaces(member.text, region):
+            if _is_between_spaces(member.text, region):
                 continue
-            words = [w for w in member.sentence.words() if w.start < region.end and region.start < w.end]
+            words = [w for w in member.sentence.list_words() if w.start < region.end and region.start < w.end]
             outside = (0, region.start), (region.end, len(member.text))
-            cut = [word.text for word in words if any(_letters(word, *part) for part in outside)]
+            cut = [word.text for word in words if any(_has_letters(word, *part) for part in outside)]
             if cut:
                 clitic = any(mark in cut[0] for mark in "'’-")
                 or_else = ", or a column segmentation that makes words of its parts" if clitic else ""
@@ -62,7 +62,7 @@ def partial_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
                 yield member.item, member.condition, message
 
 
-def _between_spaces(text: str, region: Region) -> bool:
+def _is_between_spaces(text: str, region: Region) -> bool:
     """Whether the region begins and ends where words do, but for a mark at the end of the sentence."""
     return (region.start == 0 or text[region.start - 1].isspace()) and (
         region.end == len(text)
@@ -71,20 +71,20 @@ def _between_spaces(text: str, region: Region) -> bool:
     )
 
 
-def _letters(word: Word, start: int, end: int) -> bool:
+def _has_letters(word: Word, start: int, end: int) -> bool:
     """Whether the part of the word between two characters of the sentence holds a letter or digit."""
     low, high = max(start, word.start), min(end, word.end)
     return any(c.isalnum() for c in word.text[low - word.start : high - word.start]) if low < high else False
 
 
-def repeated_regions(segmented: SegmentedMaterials) -> Iterator[Fault]:
+def find_repeated_regions(segmented: SegmentedMaterials) -> Iterator[Fault]:
     """In the same form: a cue `The` at the start and another `the` are told apart by any search."""
-    for member in segmented.members():
+    for member in segmented.list_members():
         if not member.regions:
             continue
-        words = [word.strip(EDGES) for word in member.words]
+        words = [word.strip(EDGE_PUNCTUATION) for word in member.words]
         for name in (CRITICAL, CUE):
-            where = member.region(name)
+            where = member.find_region(name)
             sought = words[where.start : where.stop]
             if not any(sought):
                 continue
@@ -96,11 +96,11 @@ def repeated_regions(segmented: SegmentedMaterials) -> Iterator[Fault]:
                 yield member.item, member.condition, message
 
 
-def same_critical_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
+def find_different_critical_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
     """Punctuation and capitals aside: `gezeten` at the end of one member is `gezeten.` there."""
     for item, good, bad in segmented.marked_pairs:
-        if sorted(_bare(good)) != sorted(_bare(bad)):
-            one, two = " ".join(_words(good)), " ".join(_words(bad))
+        if sorted(_fold_critical_words(good)) != sorted(_fold_critical_words(bad)):
+            one, two = " ".join(_list_critical_words(good)), " ".join(_list_critical_words(bad))
             yield (
                 item,
                 "",
@@ -108,41 +108,42 @@ def same_critical_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
             )
 
 
-def critical_order(segmented: SegmentedMaterials) -> Iterator[Fault]:
+def find_reordered_critical_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
     for item, good, bad in segmented.marked_pairs:
-        one, two = _bare(good), _bare(bad)
+        one, two = _fold_critical_words(good), _fold_critical_words(bad)
         if one != two and sorted(one) == sorted(two):
             yield (
                 item,
                 "",
-                f"the critical words change their order: {' '.join(_words(good))!r}, {' '.join(_words(bad))!r}",
+                f"the critical words change their order: {' '.join(_list_critical_words(good))!r}, "
+                f"{' '.join(_list_critical_words(bad))!r}",
             )
 
 
-def critical_punctuation(segmented: SegmentedMaterials) -> Iterator[Fault]:
+def find_different_critical_punctuation(segmented: SegmentedMaterials) -> Iterator[Fault]:
     for item, good, bad in segmented.marked_pairs:
-        one, two = good.words_of(CRITICAL), bad.words_of(CRITICAL)
-        if one != two and _bare(good) == _bare(bad):
+        one, two = good.list_region_words(CRITICAL), bad.list_region_words(CRITICAL)
+        if one != two and _fold_critical_words(good) == _fold_critical_words(bad):
             yield item, "", f"the critical words differ in marks or capitals: {' '.join(one)!r}, {' '.join(two)!r}"
 
 
-def _words(member: Member) -> tuple[str, ...]:
+def _list_critical_words(member: SegmentedSentence) -> tuple[str, ...]:
     """Return the critical words as they are written, without punctuation."""
-    return tuple(word.strip(EDGES) for word in member.words_of(CRITICAL))
+    return tuple(word.strip(EDGE_PUNCTUATION) for word in member.list_region_words(CRITICAL))
 
 
-def _bare(member: Member) -> tuple[str, ...]:
-    return tuple(map(_folded, member.words_of(CRITICAL)))
+def _fold_critical_words(member: SegmentedSentence) -> tuple[str, ...]:
+    return tuple(map(_fold_word, member.list_region_words(CRITICAL)))
 
 
 @functools.cache
-def _folded(word: str) -> str:
-    return word.strip(EDGES).casefold()
+def _fold_word(word: str) -> str:
+    return word.strip(EDGE_PUNCTUATION).casefold()
 
 
-def same_word_before(segmented: SegmentedMaterials) -> Iterator[Fault]:
+def find_different_preceding_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
     for item, good, bad in segmented.marked_pairs:
-        one, two = _before(good), _before(bad)
+        one, two = _get_preceding_word(good), _get_preceding_word(bad)
         if one != two:
             yield (
                 item,
@@ -152,14 +153,14 @@ def same_word_before(segmented: SegmentedMaterials) -> Iterator[Fault]:
             )
 
 
-def _before(member: Member) -> str:
-    start = member.region(CRITICAL).start
+def _get_preceding_word(member: SegmentedSentence) -> str:
+    start = member.find_region(CRITICAL).start
     return member.words[start - 1] if start else "(start of sentence)"
 
 
-def same_position(segmented: SegmentedMaterials) -> Iterator[Fault]:
+def find_different_positions(segmented: SegmentedMaterials) -> Iterator[Fault]:
     for item, good, bad in segmented.marked_pairs:
-        one, two = good.region(CRITICAL).start, bad.region(CRITICAL).start
+        one, two = good.find_region(CRITICAL).start, bad.find_region(CRITICAL).start
         if abs(one - two) > 1:
             yield (
                 item,
@@ -169,16 +170,16 @@ def same_position(segmented: SegmentedMaterials) -> Iterator[Fault]:
             )
 
 
-def words_after(segmented: SegmentedMaterials) -> Iterator[Fault]:
-    for member in segmented.members():
-        critical = member.region(CRITICAL)
+def find_short_spillover(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    for member in segmented.list_members():
+        critical = member.find_region(CRITICAL)
         after = len(member.words) - critical.stop
         if critical and after < 3:
             message = f"words after the critical region: {after}; expected at least 3 for spillover"
             yield member.item, member.condition, message
 
 
-def other_word_counts(segmented: SegmentedMaterials) -> Iterator[Fault]:
+def find_different_word_counts(segmented: SegmentedMaterials) -> Iterator[Fault]:
     for members in segmented.items:
         counts = [len(member.words) for member in members]
         if len(set(counts)) > 1:
@@ -186,7 +187,7 @@ def other_word_counts(segmented: SegmentedMaterials) -> Iterator[Fault]:
             yield members[0].item, "", f"the numbers of words differ: {lengths}"
 
 
-def identical_members(segmented: SegmentedMaterials) -> Iterator[Fault]:
+def find_identical_members(segmented: SegmentedMaterials) -> Iterator[Fault]:
     for members in segmented.items:
         conditions: dict[str, str] = {}
         for member in members:
@@ -196,23 +197,23 @@ def identical_members(segmented: SegmentedMaterials) -> Iterator[Fault]:
                 yield member.item, member.condition, message
 
 
-def duplicate_items(segmented: SegmentedMaterials) -> Iterator[Fault]:
+def find_duplicate_items(segmented: SegmentedMaterials) -> Iterator[Fault]:
     seen: dict[tuple[str, ...], Item] = {}
     for members in segmented.items:
         item, texts = members[0].item, tuple(member.text for member in members)
         earlier = seen.setdefault(texts, item)
         if earlier is not item:
-            place = segmented.materials.place(earlier.id, members[0].condition)
-            yield item, "", f"the same sentences as item {earlier.id} ({place})"
+            source_line = segmented.materials.find_source_line(earlier.id, members[0].condition)
+            yield item, "", f"the same sentences as item {earlier.id} ({source_line})"
 
 
-def duplicate_sentences(segmented: SegmentedMaterials) -> Iterator[Fault]:
-    seen: dict[str, list[Member]] = defaultdict(list)
-    for member in segmented.members():
+def find_duplicate_sentences(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    seen: dict[str, list[SegmentedSentence]] = defaultdict(list)
+    for member in segmented.list_members():
         same = seen[member.text]
         earlier = next((other for other in same if other.item is not member.item), None)
         if earlier:
-            place = segmented.materials.place(earlier.item.id, earlier.condition)
-            message = f"the same sentence as {earlier.item.id} ({earlier.condition}, {place})"
+            source_line = segmented.materials.find_source_line(earlier.item.id, earlier.condition)
+            message = f"the same sentence as {earlier.item.id} ({earlier.condition}, {source_line})"
             yield member.item, member.condition, message
         same.append(member)

@@ -7,30 +7,30 @@ from random import Random
 
 from .trials import Trial
 
-SHARED = ("target", "filler")
+SHARED_ROLES = ("target", "filler")
 
 
-def ask(trials: Sequence[Trial], name: str, share: float, random: Random) -> tuple[Trial, ...]:
+def ask_share(trials: Sequence[Trial], name: str, share: float, random: Random) -> tuple[Trial, ...]:
     """Return the trials with the task `name` kept in `share` of the targets and fillers, and taken from the others.
 
     The share is about the same in each role and condition; which trials keep it is drawn with `random`. Raises `ValueError`
     with the arithmetic where that is impossible.
     """
-    counted = sum(trial.role in SHARED for trial in trials)
-    concerned = [i for i, trial in enumerate(trials) if trial.role in SHARED and name in trial.prompts]
+    counted = sum(trial.role in SHARED_ROLES for trial in trials)
+    concerned = [i for i, trial in enumerate(trials) if trial.role in SHARED_ROLES and name in trial.prompts]
     wanted = round(share * counted)
     if len(concerned) < wanted:
-        raise ValueError(too_few(name, share, wanted, counted, len(concerned)))
-    left = _spread(trials, concerned, random)[wanted:]
-    return tuple(without(trial, name) if i in left else trial for i, trial in enumerate(trials))
+        raise ValueError(format_share_fault(name, share, wanted, counted, len(concerned)))
+    left = _order_evenly(trials, concerned, random)[wanted:]
+    return tuple(remove_task(trial, name) if i in left else trial for i, trial in enumerate(trials))
 
 
-def without(trial: Trial, name: str) -> Trial:
+def remove_task(trial: Trial, name: str) -> Trial:
     """Return the trial without the task of this name."""
     return replace(trial, prompts=tuple(one for one in trial.prompts if one != name))
 
 
-def too_few(name: str, share: float, wanted: int, counted: int, available: int) -> str:
+def format_share_fault(name: str, share: float, wanted: int, counted: int, available: int) -> str:
     """Return the arithmetic of a share that is larger than what can be asked."""
     most = int(100 * available / counted) / 100
     return (
@@ -39,14 +39,14 @@ def too_few(name: str, share: float, wanted: int, counted: int, available: int) 
     )
 
 
-def _spread(trials: Sequence[Trial], places: list[int], random: Random) -> list[int]:
+def _order_evenly(trials: Sequence[Trial], positions: list[int], random: Random) -> list[int]:
     """Return the places in an order of which every beginning has about the same share of each role and condition."""
 
     def group(i: int) -> tuple[str, str, str]:
         return trials[i].role, trials[i].item.paradigm, trials[i].condition
 
-    shuffled = random.sample(places, len(places))
-    sizes, seen = Counter(map(group, places)), Counter[tuple[str, str, str]]()
+    shuffled = random.sample(positions, len(positions))
+    sizes, seen = Counter(map(group, positions)), Counter[tuple[str, str, str]]()
     shares: dict[int, float] = {}
     for i in shuffled:
         shares[i] = (seen[group(i)] + 0.5) / sizes[group(i)]

@@ -15,16 +15,16 @@ from pydantic import Discriminator, Tag, TypeAdapter, ValidationError
 
 from .errors import DataError
 from .files import read_text
-from .polar_answers import YES_NO
+from .yes_no_words import YES_NO_WORDS
 
 T = TypeVar("T")
 
-STRICT: Any = {"extra": "forbid", "strict": True}  # a misspelt key is an error, and "3" is not 3
-UNSTATED = -1  # where lists are in their place no versions are stated
+STRICT_VALIDATION: Any = {"extra": "forbid", "strict": True}  # a misspelt key is an error, and "3" is not 3
+NO_LIST_COUNT = -1  # where lists are in their place no versions are stated
 
 
-def _expect(holds: bool, message: str) -> None:
-    if not holds:
+def _expect(condition: bool, message: str) -> None:
+    if not condition:
         raise ValueError(message)
 
 
@@ -38,7 +38,7 @@ class NormSection:
     True
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     file: str
     word: str
     value: str
@@ -53,7 +53,7 @@ class MaterialsSection:
     what the columns of a table of another lab are. `norms` are tables of words, in which `check` and `design` compare conditions.
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     files: list[str]
     skip_bad: bool = False
     mapping: str | None = None
@@ -73,7 +73,7 @@ class AttentionSection:
     'instruction'
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     kind: str
     sentence: str | list[str]
     responses: dict[str, list[str]]
@@ -100,7 +100,7 @@ class PracticeSection:
     'the boy'
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     sentence: str
     question: str | None = None
     answer: str | None = None
@@ -113,37 +113,38 @@ class PracticeSection:
     def __post_init__(self) -> None:
         both = (self.question is None) == (self.answer is None)
         _expect(both, f"question is {self.question!r} and answer {self.answer!r}; expected both, or neither")
-        answers = self.choices or [word for words in YES_NO.values() for word in words]
+        answers = self.choices or [word for words in YES_NO_WORDS.values() for word in words]
         different = not self.choices or len({*self.choices}) == len(self.choices) > 1
         _expect(
             self.question is None or (different and str(self.answer) in answers),
-            f"answer is {self.answer!r} and choices {self.choices or [*YES_NO['en']]}; expected two or more choices, the answer "
+            f"answer is {self.answer!r} and choices {self.choices or [*YES_NO_WORDS['en']]}; expected two or more "
+            "choices, the answer "
             "among them",
         )
 
 
 # Of an entry that may be of several kinds only the faults of the kind that it has are told.
-KINDS = {str: "a sentence", list: "a pair", dict: "a table", float: "a number"}
-Practice = Annotated[
+ENTRY_KINDS = {str: "a sentence", list: "a pair", dict: "a table", float: "a number"}
+PracticeEntry = Annotated[
     Annotated[str, Tag("a sentence")]
     | Annotated[list[str], Tag("a pair")]
     | Annotated[PracticeSection, Tag("a table")],
-    Discriminator(lambda entry: KINDS.get(type(entry), "a table" if is_dataclass(entry) else "a sentence")),
+    Discriminator(lambda entry: ENTRY_KINDS.get(type(entry), "a table" if is_dataclass(entry) else "a sentence")),
 ]
 
 
 @dataclass(frozen=True)
-class ListsSection:
+class ShortListsSection:
     """Many small lists in place of versions: so many `items` a list, of different paradigms, and so many `readers` an item.
 
     `shorter` lets the last list have fewer items where they do not come out even; with `apart = "item"` the items of a list may be
     of one paradigm.
 
-    >>> ListsSection(items=4, readers=20).shorter
+    >>> ShortListsSection(items=4, readers=20).shorter
     False
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     items: int
     readers: int
     shorter: bool = False
@@ -165,21 +166,21 @@ class DesignSection:
     'sentence'
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     ratio: dict[str, int] = field(default_factory=dict)
-    versions: int = UNSTATED
+    versions: int = NO_LIST_COUNT
     items: int | None = None
     experiments: int = 1
     trial: str = "sentence"
     between_items: list[str] = field(default_factory=list)
     between_participants: list[str] = field(default_factory=list)
-    practice: list[Practice] = field(default_factory=list)
+    practice: list[PracticeEntry] = field(default_factory=list)
     fillers: list[str] = field(default_factory=list)
     filler_ratio: dict[str, int] = field(default_factory=dict)
     catch: list[str] = field(default_factory=list)
     attention: list[AttentionSection] = field(default_factory=list)
     share: dict[str, float] = field(default_factory=dict)
-    lists: ListsSection | None = None
+    lists: ShortListsSection | None = None
     unequal_experiments: bool = False
     ratios: dict[str, dict[str, int]] = field(default_factory=dict)
 
@@ -194,11 +195,11 @@ class DesignSection:
             )
         if self.lists is not None:
             _expect(
-                self.versions in (UNSTATED, 1),
+                self.versions in (NO_LIST_COUNT, 1),
                 f"versions is {self.versions} beside lists; expected the one or the other",
             )
             object.__setattr__(self, "versions", 1)
-        _expect(self.versions != UNSTATED, "versions is missing; expected at least 1, or lists in their place")
+        _expect(self.versions != NO_LIST_COUNT, "versions is missing; expected at least 1, or lists in their place")
         _expect(self.versions > 0, f"versions is {self.versions}; expected at least 1")
         _expect(self.items is None or self.items > 0, f"items is {self.items}; expected at least 1")
         _expect(self.experiments > 0, f"experiments is {self.experiments}; expected at least 1")
@@ -209,10 +210,10 @@ class DesignSection:
         _expect(not both, f"{', '.join(both)} is among fillers and catch; expected one of them")
 
 
-def _circle(chains: Iterable[Sequence[str]]) -> list[str]:
+def _find_cycle(chains: Iterable[Sequence[str]]) -> list[str]:
     """Return items of which each is to come before the next and the last before the first; none where there are no such.
 
-    >>> _circle([["a", "b"], ["b", "c"], ["c", "a"]]), _circle([["a", "b"], ["a", "c"]])
+    >>> _find_cycle([["a", "b"], ["b", "c"], ["c", "a"]]), _find_cycle([["a", "b"], ["a", "c"]])
     (['a', 'b', 'c', 'a'], [])
     """
     after: dict[str, list[str]] = {}
@@ -240,7 +241,7 @@ class OrderingSection:
     True
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     no_adjacent: str | tuple[str, ...] | None = None
     max_run: dict[str, int | dict[str, int]] = field(default_factory=dict)
     min_gap: dict[str, int] = field(default_factory=dict)
@@ -269,7 +270,7 @@ class OrderingSection:
                 len(chain) > 1 and len({*chain}) == len(chain),
                 f"before has {chain}; expected two items or more, each once, in the order in which they come",
             )
-        if circle := _circle(self.before):
+        if circle := _find_cycle(self.before):
             _expect(False, f"before goes round in a circle: {', '.join(circle)}; expected an order that can be kept")
         free = self.order == "random" and self.together is None
         _expect(
@@ -305,7 +306,7 @@ class FieldSection:
     False
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     name: str
     label: str
     kind: str = "text"
@@ -326,11 +327,11 @@ class ScreenerSection:
     """A question after consent that decides who takes part: by `accepted`, all where not stated, and `quotas`, the places of the
     whole study by answer.
 
-    >>> ScreenerSection("native", "Is English your first language?", ["yes", "no"], ["yes"]).accepts
+    >>> ScreenerSection("native", "Is English your first language?", ["yes", "no"], ["yes"]).accepted_choices
     ('yes',)
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     name: str
     question: str
     choices: list[str]
@@ -341,16 +342,16 @@ class ScreenerSection:
         _expect(
             len({*self.choices}) == len(self.choices) > 1, f"choices is {self.choices}; expected two or more different"
         )
-        for name, known in (("accepted", self.choices), ("quotas", self.accepts)):
+        for name, known in (("accepted", self.choices), ("quotas", self.accepted_choices)):
             other = [answer for answer in getattr(self, name) if answer not in known]
             _expect(not other, f"{name} has {', '.join(map(repr, other))}; expected answers among {', '.join(known)}")
-        for answer, places in self.quotas.items():
-            _expect(places > 0, f"quotas.{answer} is {places}; expected at least 1 place")
-        decides = bool(self.quotas) or len(self.accepts) < len(self.choices)
+        for answer, slot_count in self.quotas.items():
+            _expect(slot_count > 0, f"quotas.{answer} is {slot_count}; expected at least 1 place")
+        decides = bool(self.quotas) or len(self.accepted_choices) < len(self.choices)
         _expect(decides, "every answer is accepted; expected accepted with fewer answers than choices, or quotas")
 
     @property
-    def accepts(self) -> tuple[str, ...]:
+    def accepted_choices(self) -> tuple[str, ...]:
         """The answers with which one takes part."""
         return tuple(self.accepted or self.choices)
 
@@ -359,7 +360,7 @@ class ScreenerSection:
 class DeviceSection:
     """What a participant's machine must have; others are told so before anything else, and nothing of them is stored."""
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     min_width: int = 800
     min_height: int = 480
     keyboard: bool = True
@@ -373,7 +374,7 @@ class DisplaySection:
     16.0
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     font: str | None = None
     size: float | None = None
     min_size: float = 16.0
@@ -398,7 +399,7 @@ class DisplaySection:
 class RoleSection:
     """What is shown of the sentences of one role, and what is asked after them; what is left out is as for targets."""
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     show: str | None = None
     ask: list[str] | None = None
 
@@ -411,7 +412,7 @@ class RoleSection:
 class PracticeRoleSection(RoleSection):
     """The same of practice, which is repeated until `criterion` of what has a right answer was right, `rounds` times at most."""
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     criterion: float | None = None
     rounds: int = 2
 
@@ -426,7 +427,7 @@ class PracticeRoleSection(RoleSection):
 class PageSection:
     """A page of text before a block of trials, numbered from 1 (ordering.blocks)."""
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     block: int
     text: str
 
@@ -442,7 +443,7 @@ class ProcedureSection:
     Texts left out come in the study's language, or from the file that `texts` names.
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
     target: RoleSection = field(default_factory=RoleSection)
     filler: RoleSection = field(default_factory=RoleSection)
@@ -478,7 +479,7 @@ class ProcedureSection:
         letter = 0.5 * self.display.min_size
         return self.display.width or max(20, int(0.92 * self.device.min_width / letter))
 
-    def role(self, name: str) -> RoleSection:
+    def resolve_role(self, name: str) -> RoleSection:
         """Return what is shown and asked of a role, with what it leaves out as for targets."""
         section: RoleSection = getattr(self, name)
         return RoleSection(
@@ -491,7 +492,7 @@ class ProcedureSection:
 class RewardSection:
     """What participants are told that they get, and for how many minutes."""
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     amount: float
     currency: str
     minutes: float | None = None
@@ -511,7 +512,7 @@ class OnlineSection:
     ValueError: quota is 0; expected at least 1 place a version
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     completion_code: str
     screened_out_code: str | None = None
     withdrawn_code: str | None = None
@@ -558,7 +559,7 @@ class ExcludeSection:
     ValueError: accuracy is 90; expected a share from 0 to 1
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     min_minutes: float = 0.0
     max_minutes: float | None = None
     aborted: int | None = None
@@ -594,7 +595,7 @@ class ExcludeSection:
             _expect(not empty, f"{table} accepts no answer to {', '.join(empty)}; expected at least one")
 
 
-CODINGS = ("sum", "treatment", "helmert", "repeated")
+CONTRAST_CODINGS = ("sum", "treatment", "helmert", "repeated")
 
 
 @dataclass(frozen=True)
@@ -607,7 +608,7 @@ class ModelSection:
     'critical'
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     name: str
     formula: str
     region: str = "critical"
@@ -622,7 +623,10 @@ class ModelSection:
             f"formula is {self.formula!r}; expected  response ~ predictors + (1|participant) + (1|item)",
         )
         for factor, coding in self.contrasts.items():
-            _expect(coding in CODINGS, f"contrasts.{factor} is {coding!r}; expected one of {', '.join(CODINGS)}")
+            _expect(
+                coding in CONTRAST_CODINGS,
+                f"contrasts.{factor} is {coding!r}; expected one of {', '.join(CONTRAST_CODINGS)}",
+            )
         for factor in self.reference:
             coding = self.contrasts.get(factor, "repeated")
             _expect(
@@ -632,45 +636,43 @@ class ModelSection:
 
 
 # Responses of which a smallest effect of interest may be stated, in their units.
-RESPONSES_OF_SMALLEST = ("z", "rating", "log_rt", "rt", "correct", "yes", "chosen")  # the last three in log odds
-Smallest = Mapping[str, float | Mapping[str, float]]
-SmallestEntry = Annotated[
+SESOI_MEASURES = ("z", "rating", "log_rt", "rt", "correct", "yes", "chosen")  # the last three in log odds
+Sesoi = Mapping[str, float | Mapping[str, float]]
+SesoiEntry = Annotated[
     Annotated[float, Tag("a number")] | Annotated[dict[str, float], Tag("a table")],
-    Discriminator(lambda entry: KINDS[dict] if isinstance(entry, dict) else KINDS[float]),
+    Discriminator(lambda entry: ENTRY_KINDS[dict] if isinstance(entry, dict) else ENTRY_KINDS[float]),
 ]
 
 
-def smallest_effect(smallest: Smallest, response: str, term: str = "") -> float | None:
-    """Return the smallest effect of interest of a term, as `analysis.smallest` states it: the term's own, else the response's.
+def find_sesoi(sesoi: Sesoi, response: str, term: str = "") -> float | None:
+    """Return the smallest effect of interest of a term, as `analysis.sesoi` states it: the term's own, else the response's.
 
     A term is named by its factors, in any order; None where nothing is stated.
 
     >>> stated = {"log_rt": 0.03, "number:attractor": {"log_rt": 0.02}}
-    >>> smallest_effect(stated, "log_rt", "attractor:number"), smallest_effect(stated, "log_rt", "number")
+    >>> find_sesoi(stated, "log_rt", "attractor:number"), find_sesoi(stated, "log_rt", "number")
     (0.02, 0.03)
     """
     factors = sorted(term.split(":"))
-    for name, effects in smallest.items():
+    for name, effects in sesoi.items():
         if isinstance(effects, Mapping) and sorted(name.split(":")) == factors and response in effects:
             return effects[response]
-    effect = smallest.get(response)
+    effect = sesoi.get(response)
     return None if isinstance(effect, Mapping) else effect
 
 
-def _expect_smallest(smallest: Smallest) -> None:
-    terms = {name: effects for name, effects in smallest.items() if isinstance(effects, Mapping)}
-    whole = {name: effect for name, effect in smallest.items() if not isinstance(effect, Mapping)}
-    expected = f"expected one of {', '.join(RESPONSES_OF_SMALLEST)}"
+def _expect_valid_sesoi(sesoi: Sesoi) -> None:
+    terms = {name: effects for name, effects in sesoi.items() if isinstance(effects, Mapping)}
+    whole = {name: effect for name, effect in sesoi.items() if not isinstance(effect, Mapping)}
+    expected = f"expected one of {', '.join(SESOI_MEASURES)}"
     for name in whole:
         _expect(
-            name in RESPONSES_OF_SMALLEST,
+            name in SESOI_MEASURES,
             f'smallest names {name!r}; {expected}, or a term with its own, "{name}" = {{ log_rt = 0.03 }}',
         )
     for term, effects in terms.items():
-        _expect(
-            term not in RESPONSES_OF_SMALLEST, f"smallest.{term} is a table; expected a number, as {term} is a response"
-        )
-        wrong = [name for name in effects if name not in RESPONSES_OF_SMALLEST]
+        _expect(term not in SESOI_MEASURES, f"smallest.{term} is a table; expected a number, as {term} is a response")
+        wrong = [name for name in effects if name not in SESOI_MEASURES]
         _expect(not wrong, f"smallest.{term} names {', '.join(map(repr, wrong))}; {expected}")
     _expect_each_once(terms, "smallest")
     stated = {**whole, **{f"{term}.{name}": effect for term, by in terms.items() for name, effect in by.items()}}
@@ -686,7 +688,7 @@ class FiguresSection:
     'se'
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     stars: tuple[float, ...] = (0.05, 0.01, 0.001)
     bars: str = "interval"
 
@@ -696,29 +698,29 @@ class FiguresSection:
         _expect(self.bars in ("interval", "se"), f"bars is {self.bars!r}; expected 'interval' (95 %) or 'se'")
 
 
-EVERY_TIME = (0.0, float("inf"))  # a band of reading times (ms) that leaves none out
-FOLLOWING, CUMULATIVE = "following", "cumulative"
+NO_RT_CUTOFFS = (0.0, float("inf"))  # a band of reading times (ms) that leaves none out
+FOLLOWING_REGIONS, CUMULATIVE_REGIONS = "following", "cumulative"
 COVARIATES = ("log_trial", "position")
-RATINGS = ("z", "rating")  # standardised within participants, or as given
+RATING_MEASURES = ("z", "rating")  # standardised within participants, or as given
 
 
-def region_after(region: str, words: int, kind: str = FOLLOWING) -> str:
+def format_region_after(region: str, words: int, kind: str = FOLLOWING_REGIONS) -> str:
     """Return the name of the word so many words after a region, or of the region up to it.
 
-    >>> region_after("critical", 1), region_after("critical", 2, CUMULATIVE), region_after("critical", 0)
+    >>> format_region_after("critical", 1), format_region_after("critical", 2, "cumulative"), format_region_after("critical", 0)
     ('critical+1', 'critical..+2', 'critical')
     """
-    return f"{region}{'..' if kind == CUMULATIVE else ''}+{words}" if words else region
+    return f"{region}{'..' if kind == CUMULATIVE_REGIONS else ''}+{words}" if words else region
 
 
-def words_after(region: str) -> tuple[str, int, str]:
+def parse_region_name(region: str) -> tuple[str, int, str]:
     """Return the region that such a name begins with, how many words after it, and of which kind the name is.
 
-    >>> words_after("critical..+2"), words_after("critical+1"), words_after("critical")
+    >>> parse_region_name("critical..+2"), parse_region_name("critical+1"), parse_region_name("critical")
     (('critical', 2, 'cumulative'), ('critical', 1, 'following'), ('critical', 0, 'following'))
     """
     base, _, words = region.partition("+")
-    return base.removesuffix(".."), int(words or 0), CUMULATIVE if base.endswith("..") else FOLLOWING
+    return base.removesuffix(".."), int(words or 0), CUMULATIVE_REGIONS if base.endswith("..") else FOLLOWING_REGIONS
 
 
 @dataclass(frozen=True)
@@ -729,7 +731,7 @@ class AnalysisSection:
     'declared'
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     engine: str = "glmm"
     policy: str = "declared"
     crosscheck: bool = False
@@ -738,12 +740,12 @@ class AnalysisSection:
     min_rt: float = 100.0
     max_rt: float = 3000.0
     remove_outliers: bool = True
-    regions: str = FOLLOWING
+    regions: str = FOLLOWING_REGIONS
     covariates: tuple[str, ...] = COVARIATES
-    rated: str = RATINGS[0]
+    rated: str = RATING_MEASURES[0]
     figures: FiguresSection = field(default_factory=FiguresSection)
     exclude: ExcludeSection = field(default_factory=ExcludeSection)
-    smallest: dict[str, SmallestEntry] = field(default_factory=dict)
+    smallest: dict[str, SesoiEntry] = field(default_factory=dict)
     models: tuple[ModelSection, ...] = ()
 
     def __post_init__(self) -> None:
@@ -756,32 +758,35 @@ class AnalysisSection:
             f"remove_outliers is false, and min_rt {self.min_rt:g}, max_rt {self.max_rt:g}; expected the one or the other",
         )
         _expect(
-            self.regions in (FOLLOWING, CUMULATIVE),
-            f"regions is {self.regions!r}; expected {FOLLOWING!r} or {CUMULATIVE!r}",
+            self.regions in (FOLLOWING_REGIONS, CUMULATIVE_REGIONS),
+            f"regions is {self.regions!r}; expected {FOLLOWING_REGIONS!r} or {CUMULATIVE_REGIONS!r}",
         )
         unknown = [name for name in self.covariates if name not in COVARIATES]
         _expect(
             not unknown, f"covariates names {', '.join(unknown)}; expected some of {', '.join(COVARIATES)}, or none"
         )
-        _expect(self.rated in RATINGS, f"rated is {self.rated!r}; expected {RATINGS[0]!r} or {RATINGS[1]!r}")
+        _expect(
+            self.rated in RATING_MEASURES,
+            f"rated is {self.rated!r}; expected {RATING_MEASURES[0]!r} or {RATING_MEASURES[1]!r}",
+        )
         policies = ("declared", "maximal", "parsimonious")
         _expect(self.policy in policies, f"policy is {self.policy!r}; expected one of {', '.join(policies)}")
-        _expect_smallest(self.smallest)
+        _expect_valid_sesoi(self.smallest)
         names = [model.name for model in self.models]
         twice = sorted({name for name in names if names.count(name) > 1})
         _expect(not twice, f"models: {', '.join(map(repr, twice))} occurs twice; expected a different name for each")
         for model in self.models:
-            base, words, kind = words_after(model.region)
+            base, words, kind = parse_region_name(model.region)
             _expect(
                 not words or kind == self.regions,
                 f"models: {model.name!r} has the region {model.region!r}, and regions is {self.regions!r}; expected "
-                f"{region_after(base, words, self.regions)!r}",
+                f"{format_region_after(base, words, self.regions)!r}",
             )
 
     @property
-    def band(self) -> tuple[float, float]:
+    def rt_cutoffs(self) -> tuple[float, float]:
         """The reading times that are kept, ms, both ends included."""
-        return (self.min_rt, self.max_rt) if self.remove_outliers else EVERY_TIME
+        return (self.min_rt, self.max_rt) if self.remove_outliers else NO_RT_CUTOFFS
 
 
 @dataclass(frozen=True)
@@ -793,7 +798,7 @@ class EffectSection:
     0.0
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     log_rt: dict[str, float] = field(default_factory=dict)
     rating: float = 0.0
     accuracy: float = 0.0
@@ -835,7 +840,7 @@ class AuthorSection:
     >>> AuthorSection("Carberry, Josiah", orcid="0000-0002-1825-0097").affiliation
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     name: str
     orcid: str | None = None
     affiliation: str | None = None
@@ -855,7 +860,7 @@ class ArchiveSection:
     `deviations` are the reasons of deviations from the preregistration, by what deviates.
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     description: str = ""
     authors: list[AuthorSection] = field(default_factory=list)
     license: str | None = None
@@ -875,11 +880,11 @@ class Study:
 
     >>> from importlib.resources import files
     >>> plan = load(files("gardenpath.examples") / "minimal-pairs")
-    >>> plan.name, [path.name for path in plan.paths()]
+    >>> plan.name, [path.name for path in plan.list_material_paths()]
     ('minimal-pairs', ['items.csv'])
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     name: str
     language: str
     seed: int
@@ -905,7 +910,7 @@ class Study:
         return self.path.parent
 
     @property
-    def served(self) -> OnlineSection:
+    def required_online(self) -> OnlineSection:
         """The section `online`, which serving and exporting need; raises `DataError` where there is none."""
         if self.online is None:
             raise DataError(
@@ -913,11 +918,11 @@ class Study:
             )
         return self.online
 
-    def paths(self) -> list[Path]:
+    def list_material_paths(self) -> list[Path]:
         """Return the material files, resolved against the study's folder."""
         return [self.folder / name for name in self.materials.files]
 
-    def mapping_path(self) -> Path | None:
+    def resolve_mapping_path(self) -> Path | None:
         """Return the mapping of the material files' columns, resolved; None where none is stated."""
         return None if self.materials.mapping is None else self.folder / self.materials.mapping
 
@@ -940,14 +945,14 @@ def load(path: str | Path) -> Study:
     if not content:
         raise DataError(f"{path}: states nothing; expected a study.toml; begin one with  gardenpath new")
     content.pop("path", None)
-    if renamed := list(_renamed(content)):
+    if renamed := list(_find_renamed_keys(content)):
         raise DataError(f"{path}: {fault}" for fault in renamed)
-    return structure(Study, {**content, "path": path}, where=str(path))
+    return parse_dataclass(Study, {**content, "path": path}, where=str(path))
 
 
 @dataclass(frozen=True)
 class _EffectsFile:
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     simulate: dict[str, EffectSection]
 
     def __post_init__(self) -> None:
@@ -965,7 +970,7 @@ def load_effects(path: str | Path) -> dict[str, EffectSection]:
     """
     if not Path(path).exists():
         raise FileNotFoundError(f"{path}: there is no such file; expected a table [simulate] as in study.toml")
-    return structure(_EffectsFile, read_toml(Path(path)), where=str(path)).simulate
+    return parse_dataclass(_EffectsFile, read_toml(Path(path)), where=str(path)).simulate
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -973,11 +978,11 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{path}: not valid TOML: {error}{_line_of(path, str(error))}") from None
+        raise DataError(f"{path}: not valid TOML: {error}{_quote_line(path, str(error))}") from None
 
 
 # Keys that were, and what says the same now.
-RENAMED = {
+RENAMED_KEYS = {
     "procedure.rating": '[procedure.tasks.NAME] with kind = "rating" and scale = "keys", "slider" or "yes_no", asked by '
     '[procedure.target] ask = ["NAME"]',
     "procedure.choice": '[procedure.tasks.NAME] with kind = "choice", asked by [procedure.target] ask = ["NAME"]',
@@ -986,9 +991,9 @@ RENAMED = {
 }
 
 
-def _renamed(content: Mapping[str, Any]) -> Iterator[str]:
+def _find_renamed_keys(content: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is wrong with keys of an earlier form."""
-    for old, new in RENAMED.items():
+    for old, new in RENAMED_KEYS.items():
         section, key = old.split(".")
         if isinstance(content.get(section), dict) and key in content[section]:
             yield f"key {old!r} is no longer used; expected {new}"
@@ -998,16 +1003,16 @@ def _renamed(content: Mapping[str, Any]) -> Iterator[str]:
             yield f"design.attention.{n}.responses is a list; expected the answers of each task: {{ NAME = {item['responses']} }}"
 
 
-def _line_of(path: Path, message: str) -> str:
+def _quote_line(path: Path, message: str) -> str:
     """Return the line that a TOML error names, to be looked at."""
     match = re.search(r"at line (\d+)", message)
     return f": {read_text(path).splitlines()[int(match.group(1)) - 1].strip()}" if match else ""
 
 
-def structure(kind: type[T], data: object, *, where: str) -> T:
+def parse_dataclass(kind: type[T], data: object, *, where: str) -> T:
     """Return `data`, or what a JSON text holds, as the dataclass `kind`, or raise `DataError` with every fault, named by its key.
 
-    >>> structure(PageSection, {"block": 0, "text": "Half of it is done."}, where="pages.json")
+    >>> parse_dataclass(PageSection, {"block": 0, "text": "Half of it is done."}, where="pages.json")
     Traceback (most recent call last):
     ...
     gardenpath.study.errors.DataError: pages.json: block is 0; expected 1 or more
@@ -1015,44 +1020,46 @@ def structure(kind: type[T], data: object, *, where: str) -> T:
     try:
         # JSON: strict, yet lists become tuples
         text = data if isinstance(data, str) else json.dumps(data, default=str)
-        structured: T = _adapter(kind).validate_json(text)
+        structured: T = _get_adapter(kind).validate_json(text)
         return structured
     except ValidationError as error:
-        faults = [_fault(kind, dict(fault), where) for fault in error.errors()]
+        faults = [_format_fault(kind, dict(fault), where) for fault in error.errors()]
     raise DataError(faults)
 
 
-_adapter: Callable[[Any], TypeAdapter[Any]] = functools.cache(TypeAdapter)  # building one costs far more than using it
+_get_adapter: Callable[[Any], TypeAdapter[Any]] = functools.cache(
+    TypeAdapter
+)  # building one costs far more than using it
 
 
-def _fault(kind: type, fault: Mapping[str, Any], where: str) -> str:
-    place = ".".join(str(part) for part in fault["loc"] if part not in KINDS.values())
+def _format_fault(kind: type, fault: Mapping[str, Any], where: str) -> str:
+    key_path = ".".join(str(part) for part in fault["loc"] if part not in ENTRY_KINDS.values())
     match fault["type"]:
         case "unexpected_keyword_argument" | "extra_forbidden":
-            known = _keys(kind, fault["loc"][:-1])
+            known = _list_keys(kind, fault["loc"][:-1])
             near = difflib.get_close_matches(str(fault["loc"][-1]), known, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
-            return f"{where}: key {place!r} is not known; {hint}"
+            return f"{where}: key {key_path!r} is not known; {hint}"
         case "missing" | "missing_argument":
-            return f"{where}: key {place!r} is missing; expected it beside {', '.join(_keys(kind, fault['loc'][:-1]))}"
+            return f"{where}: key {key_path!r} is missing; expected it beside {', '.join(_list_keys(kind, fault['loc'][:-1]))}"
         case "value_error":
-            said = fault["msg"].removeprefix("Value error, ")
-            return f"{where}: {place}: {said}" if place else f"{where}: {said}"
+            message = fault["msg"].removeprefix("Value error, ")
+            return f"{where}: {key_path}: {message}" if key_path else f"{where}: {message}"
         case _:
-            return f"{where}: key {place!r} is {fault['input']!r}: {fault['msg'][0].lower()}{fault['msg'][1:]}"
+            return f"{where}: key {key_path!r} is {fault['input']!r}: {fault['msg'][0].lower()}{fault['msg'][1:]}"
 
 
-def _keys(kind: Any, place: tuple[str | int, ...]) -> list[str]:
-    """Return the keys that the dataclass found at `place` inside `kind` knows."""
-    for part in place:
+def _list_keys(kind: Any, key_path: tuple[str | int, ...]) -> list[str]:
+    """Return the keys that the dataclass found at `key_path` inside `kind` knows."""
+    for part in key_path:
         hints = get_type_hints(kind) if is_dataclass(kind) else {}
-        kind = next(_dataclasses(hints.get(str(part), kind)), kind)
+        kind = next(_find_dataclasses(hints.get(str(part), kind)), kind)
     return [f.name for f in fields(kind) if f.name != "path"] if is_dataclass(kind) else []
 
 
-def _dataclasses(hint: Any) -> Iterator[type]:
+def _find_dataclasses(hint: Any) -> Iterator[type]:
     """Yield the dataclasses that a type hint names, however deep within lists and alternatives."""
     if is_dataclass(hint) and isinstance(hint, type):
         yield hint
     for part in get_args(hint):
-        yield from _dataclasses(part)
+        yield from _find_dataclasses(part)

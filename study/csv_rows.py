@@ -4,7 +4,7 @@ import csv
 from collections.abc import Iterable, Iterator
 
 
-def csv_rows(
+def read_csv_rows(
     lines: Iterable[str], separator: str = ",", *, skip_blanks: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of the line (from 1) where each row begins, and its cells.
@@ -12,9 +12,9 @@ def csv_rows(
     `lines` keep their line ends; `skip_blanks` passes over blanks that follow a separator. Raises `ValueError`, which begins with
     the line, where a broken quote takes the lines behind it for one cell, or a cell is longer than the `csv` module's limit.
 
-    >>> list(csv_rows(['a,b\\n', '1,"2\\n', '3"\\n']))
+    >>> list(read_csv_rows(['a,b\\n', '1,"2\\n', '3"\\n']))
     [(1, ['a', 'b']), (2, ['1', '2\\n3'])]
-    >>> list(csv_rows(['a,b\\n', '1,"2\\n', '3,4\\n']))
+    >>> list(read_csv_rows(['a,b\\n', '1,"2\\n', '3,4\\n']))
     Traceback (most recent call last):
     ValueError: line 2: a quote opens a cell that runs on to line 3; close it, or double a quote that is text ("")
     """
@@ -39,7 +39,7 @@ def csv_rows(
             ) from error
         if cells is None:
             return
-        if len(taken) > 1 and _swallows(taken, cells, header, separator, skip_blanks):
+        if len(taken) > 1 and _has_unclosed_quote(taken, cells, header, separator, skip_blanks):
             raise ValueError(
                 f"line {start}: a quote opens a cell that runs on to line {reader.line_num}; "
                 'close it, or double a quote that is text ("")'
@@ -49,7 +49,9 @@ def csv_rows(
         start = reader.line_num + 1
 
 
-def _swallows(taken: list[str], cells: list[str], header: list[str], separator: str, skip_blanks: bool) -> bool:
+def _has_unclosed_quote(
+    taken: list[str], cells: list[str], header: list[str], separator: str, skip_blanks: bool
+) -> bool:
     """Whether a row of several lines is no proper CSV, or holds a line that is a row itself and shares a cell with this one."""
     try:
         list(csv.reader(taken, delimiter=separator, skipinitialspace=skip_blanks, strict=True))

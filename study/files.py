@@ -20,7 +20,7 @@ from .errors import DataError
 log = logging.getLogger("gardenpath")
 
 # Whatever of these is installed can change a number, so a sidecar names its version.
-RECORDED = (
+VERSIONED_PACKAGES = (
     "gardenpath",
     "numpy",
     "pandas",
@@ -34,7 +34,7 @@ RECORDED = (
 )
 
 # Bytes that a zip file may unpack to.
-UNPACKED = 10**9
+MAX_UNPACKED_BYTES = 10**9
 
 
 def read_text(path: str | Path) -> str:
@@ -48,20 +48,21 @@ def read_text(path: str | Path) -> str:
     ...     read_text(f"{folder}/items.csv")
     'a,b\\n1,2\\n'
     """
-    return decode(Path(path).read_bytes(), path)
+    return decode_text(Path(path).read_bytes(), path)
 
 
 def open_zip(data: bytes, where: str) -> zipfile.ZipFile:
-    """Return a zip file to be read; raises `DataError` for one that would unpack to more than `UNPACKED`, before any of it is.
+    """Return a zip file to be read; raises `DataError` for one that would unpack to more than `MAX_UNPACKED_BYTES`, before any
+    of it is.
 
     What is no zip file is a `zipfile.BadZipFile`. The sizes are those that the file states, beyond which nothing is unpacked.
     """
     archive = zipfile.ZipFile(io.BytesIO(data))
     size = sum(member.file_size for member in archive.infolist())
-    if size > UNPACKED:
+    if size > MAX_UNPACKED_BYTES:
         raise DataError(
             f"{where}: a zip file of {len(data) / 1e6:.1f} MB that unpacks to {size / 1e9:.1f} GB; expected "
-            f"{UNPACKED / 1e9:g} GB at most: download the data in parts"
+            f"{MAX_UNPACKED_BYTES / 1e9:g} GB at most: download the data in parts"
         )
     return archive
 
@@ -74,17 +75,20 @@ def write_zip(path: str | Path, files: Mapping[str, bytes]) -> None:
     ...     open_zip(Path(folder, "a.zip").read_bytes(), "a.zip").namelist()
     ['a.txt', 'b.txt']
     """
-    with atomic(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as made:
+    with (
+        write_atomically(path) as temporary,
+        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as made,
+    ):
         for name, content in sorted(files.items()):
             entry = zipfile.ZipInfo(name)  # of 1980, the first time that a zip file can state
             entry.compress_type, entry.create_system, entry.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
             made.writestr(entry, content)
 
 
-def decode(raw: bytes, path: str | Path) -> str:
+def decode_text(raw: bytes, path: str | Path) -> str:
     """Return the text of these bytes of the file `path`, as `read_text` does.
 
-    >>> decode(b"na\\xc3\\xafve\\r\\n", "items.csv")
+    >>> decode_text(b"na\\xc3\\xafve\\r\\n", "items.csv")
     'naïve\\n'
     """
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -112,13 +116,13 @@ def decode(raw: bytes, path: str | Path) -> str:
 
 
 @contextmanager
-def atomic(path: str | Path) -> Iterator[Path]:
+def write_atomically(path: str | Path) -> Iterator[Path]:
     """Give a temporary path in the same folder; it becomes `path` only if the block ends without an error.
 
     A device or a pipe, such as /dev/null, is refused: a file would take its place, for every program of the machine.
 
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with atomic(f"{folder}/list.csv") as temporary:
+    ...     with write_atomically(f"{folder}/list.csv") as temporary:
     ...         _ = temporary.write_text("whole")
     ...     [path.name for path in Path(folder).iterdir()]
     ['list.csv']
@@ -132,13 +136,13 @@ def atomic(path: str | Path) -> Iterator[Path]:
     temporary = Path(name)
     try:
         yield temporary
-        temporary.chmod(0o666 & ~_umask())
+        temporary.chmod(0o666 & ~_read_umask())
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def _umask() -> int:
+def _read_umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
@@ -168,36 +172,36 @@ def write_text(path: str | Path, text: str) -> None:
     ...     read_text(f"{folder}/new/list.txt")
     'naïve'
     """
-    with atomic(path) as temporary:
+    with write_atomically(path) as temporary:
         temporary.write_bytes(text.encode("utf-8"))
 
 
-def sha256(path: str | Path) -> str:
+def hash_file(path: str | Path) -> str:
     """Return the SHA-256 of a file's bytes, in hexadecimal.
 
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_text(f"{folder}/list.txt", "naïve")
-    ...     sha256(f"{folder}/list.txt")[:8]
+    ...     hash_file(f"{folder}/list.txt")[:8]
     'f86fd89d'
     """
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def versions() -> dict[str, str]:
+def list_software_versions() -> dict[str, str]:
     """Return the version of Python and of each installed package that can change a number.
 
-    >>> versions()["python"] == platform.python_version()
+    >>> list_software_versions()["python"] == platform.python_version()
     True
     """
-    return {"python": platform.python_version(), **_installed()}
+    return {"python": platform.python_version(), **_list_package_versions()}
 
 
 @functools.cache
-def _installed() -> dict[str, str]:
+def _list_package_versions() -> dict[str, str]:
     """Return the versions of the packages; none changes while a process runs, and a command writes dozens of tables."""
     installed = {}
-    for name in RECORDED:
+    for name in VERSIONED_PACKAGES:
         with suppress(importlib.metadata.PackageNotFoundError):
             installed[name] = importlib.metadata.version(name)
     return installed
@@ -222,8 +226,8 @@ def write_sidecar(
         "output": output.name,
         "command": command,
         "seed": seed,
-        "versions": versions(),
-        "inputs": {Path(path).name: _digest(path, *_state(path)) for path in inputs},
+        "versions": list_software_versions(),
+        "inputs": {Path(path).name: _hash_file_cached(path, *_read_file_state(path)) for path in inputs},
         **(notes or {}),
     }
     sidecar = output.with_name(f"{output.name}.meta.json")
@@ -231,16 +235,16 @@ def write_sidecar(
     return sidecar
 
 
-def _state(path: str | Path) -> tuple[int, int, int]:
+def _read_file_state(path: str | Path) -> tuple[int, int, int]:
     """Return what differs once a file is written again."""
     state = os.stat(path)
     return state.st_ino, state.st_mtime_ns, state.st_size
 
 
 @functools.lru_cache(maxsize=64)
-def _digest(path: str | Path, *state: int) -> str:
+def _hash_file_cached(path: str | Path, *state: int) -> str:
     """Return a file's hash: a command writes dozens of tables made from the same inputs."""
-    return sha256(path)
+    return hash_file(path)
 
 
 def read_sidecar(output: str | Path) -> dict[str, object]:

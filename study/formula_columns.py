@@ -12,28 +12,28 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("gardenpath")
 # What stands for something else in a formula, or in R.
-WORDS = {
+FORMULA_WORDS = {
     *("intercept", "position", "TRUE", "FALSE", "NULL", "NA", "NaN", "Inf"),
     *("if", "else", "for", "while", "repeat", "function", "next", "break", "in"),
 }
-TAKEN = frozenset(
+RESULT_COLUMN_NAMES = frozenset(
     name
     for table in ("readings", "responses", "rating_scores", "region_times", "binary_answers")
-    for name in TABLES[table].names
+    for name in TABLES[table].column_names
 )
 
 
-def name_fault(factor: str) -> str | None:
+def find_name_fault(factor: str) -> str | None:
     """Return why no factor can have this name, None where one can.
 
-    >>> name_fault("region")
+    >>> find_name_fault("region")
     "factor 'region' has the name of a column of the tables of results; give it another one"
-    >>> name_fault("noun phrase")
+    >>> find_name_fault("noun phrase")
     "factor 'noun phrase' cannot be named in a formula; expected a letter, then letters, digits, '_' and '.', such as noun_phrase"
     """
-    if factor in TAKEN:
+    if factor in RESULT_COLUMN_NAMES:
         return f"factor {factor!r} has the name of a column of the tables of results; give it another one"
-    if factor in WORDS:
+    if factor in FORMULA_WORDS:
         return f"factor {factor!r} means something else in a formula; give it another name"
     if not re.fullmatch(r"[^\W\d_][\w.]*", factor):
         usable = re.sub(r"^[\W\d_]+", "", re.sub(r"[^\w.]+", "_", factor)) or "kind"
@@ -42,7 +42,7 @@ def name_fault(factor: str) -> str | None:
     return None
 
 
-def with_formula_columns(
+def add_formula_columns(
     frame: "pd.DataFrame",
     responses: "pd.DataFrame | None" = None,
     conditions: "pd.DataFrame | None" = None,
@@ -58,21 +58,21 @@ def with_formula_columns(
     >>> trials = pd.DataFrame({"participant": ["P1"], "trial": [0], "paradigm": ["key"], "condition": ["sg.pl"]})
     >>> levels = [("key", "sg.pl", "head", "sg"), ("key", "sg.pl", "attractor", "pl")]
     >>> conditions = pd.DataFrame(levels, columns=["paradigm", "condition", "factor", "level"])
-    >>> with_formula_columns(trials, conditions=conditions).loc[0, ["head", "attractor"]].to_list()
+    >>> add_formula_columns(trials, conditions=conditions).loc[0, ["head", "attractor"]].to_list()
     ['sg', 'pl']
     """
     import numpy as np
 
     if accuracy is None:
-        accuracy = accuracy_of([] if responses is None else [questions(responses)])
+        accuracy = compute_question_accuracy([] if responses is None else [count_question_responses(responses)])
     computed = frame.assign(
         log_trial=np.log1p(frame["trial"].to_numpy(dtype="float64")),
         question_accuracy=frame["participant"].map(accuracy).astype("float64"),
     )
-    return computed if conditions is None else _with_factors(computed, conditions)
+    return computed if conditions is None else _add_factor_columns(computed, conditions)
 
 
-def questions(responses: "pd.DataFrame") -> "pd.DataFrame":
+def count_question_responses(responses: "pd.DataFrame") -> "pd.DataFrame":
     """Return each participant's number (`size`) of comprehension questions answered, and how many of them right (`sum`)."""
     asked = responses[
         (responses["task"] == "question")
@@ -83,8 +83,8 @@ def questions(responses: "pd.DataFrame") -> "pd.DataFrame":
     return asked["correct"].astype("float64").groupby(asked["participant"]).agg(["sum", "size"])
 
 
-def accuracy_of(tallies: "Sequence[pd.DataFrame]") -> "pd.Series":
-    """Return each participant's share of questions answered right, of tallies as `questions` returns them."""
+def compute_question_accuracy(tallies: "Sequence[pd.DataFrame]") -> "pd.Series":
+    """Return each participant's share of questions answered right, of tallies as `count_question_responses` returns them."""
 
     import pandas as pd
 
@@ -95,33 +95,35 @@ def accuracy_of(tallies: "Sequence[pd.DataFrame]") -> "pd.Series":
     return tally["sum"] / tally["size"]
 
 
-def usable_factors(conditions: "pd.DataFrame", *, say: bool = True) -> "pd.DataFrame":
-    """Return the levels of the factors that can be columns; with `say` the others are named on the log."""
+def select_usable_factors(conditions: "pd.DataFrame", *, log_faults: bool = True) -> "pd.DataFrame":
+    """Return the levels of the factors that can be columns; with `log_faults` the others are named on the log."""
     # What a paradigm's one factor, condition, says stands in the column of that name.
     stated = conditions[(conditions["factor"] != "condition") | (conditions["level"] != conditions["condition"])]
-    faults = {factor: name_fault(factor) for factor in map(str, stated["factor"].unique())}
+    faults = {factor: find_name_fault(factor) for factor in map(str, stated["factor"].unique())}
     for fault in filter(None, faults.values()):
-        if say:
+        if log_faults:
             log.warning("%s; its levels are in the table conditions alone", fault)
     return stated[stated["factor"].map(faults).isna()]
 
 
-def _with_factors(frame: "pd.DataFrame", conditions: "pd.DataFrame") -> "pd.DataFrame":
+def _add_factor_columns(frame: "pd.DataFrame", conditions: "pd.DataFrame") -> "pd.DataFrame":
     import pandas as pd
 
-    stated = usable_factors(conditions)
+    stated = select_usable_factors(conditions)
     factors = [str(factor) for factor in stated["factor"].unique()]
     levels: dict[tuple[str, str], dict[str, str]] = {}
     for row in stated.itertuples():
         levels.setdefault((str(row.paradigm), str(row.condition)), {})[str(row.factor)] = str(row.level)
     cells = list(zip(frame["paradigm"], frame["condition"], strict=True))
-    of_cell = {cell: _levels(*cell, levels) for cell in dict.fromkeys(cells)}
+    cell_levels = {cell: _find_condition_levels(*cell, levels) for cell in dict.fromkeys(cells)}
     return frame.assign(
-        **{factor: pd.array([of_cell[cell].get(factor) for cell in cells], dtype="string") for factor in factors}
+        **{factor: pd.array([cell_levels[cell].get(factor) for cell in cells], dtype="string") for factor in factors}
     )
 
 
-def _levels(paradigm: str, condition: str, levels: dict[tuple[str, str], dict[str, str]]) -> dict[str, str]:
+def _find_condition_levels(
+    paradigm: str, condition: str, levels: dict[tuple[str, str], dict[str, str]]
+) -> dict[str, str]:
     """Return the levels of a condition; of the two of a pair, those that they share."""
     if (paradigm, condition) in levels:
         return levels[paradigm, condition]

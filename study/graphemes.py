@@ -3,10 +3,10 @@
 import functools
 
 
-def graphemes(text: str) -> list[str]:
+def split_graphemes(text: str) -> list[str]:
     """Return the characters of a text as its readers count them (extended grapheme clusters, Unicode Standard Annex 29).
 
-    >>> [len(graphemes(text)) for text in ("naïve", "👨‍👩‍👧", "🇳🇱", "👍🏽", "ที่")]
+    >>> [len(split_graphemes(text)) for text in ("naïve", "👨‍👩‍👧", "🇳🇱", "👍🏽", "ที่")]
     [5, 1, 1, 1, 1]
     """
     if text.isascii():
@@ -17,15 +17,15 @@ def graphemes(text: str) -> list[str]:
 
 
 @functools.cache
-def letters(word: str) -> int:
+def count_letters(word: str) -> int:
     """Return the letters, digits and emoji of a word, as its readers count them.
 
-    >>> [letters(word) for word in ("don't,", "dogs.", "👨‍👩‍👧", "nai\u0308ve", "...")]
+    >>> [count_letters(word) for word in ("don't,", "dogs.", "👨‍👩‍👧", "nai\u0308ve", "...")]
     [4, 4, 1, 5, 0]
     """
     if word.isascii():
         return sum(character.isalnum() for character in word)
-    return sum(any(map(str.isalnum, one)) or is_emoji(one) for one in graphemes(word))
+    return sum(any(map(str.isalnum, one)) or is_emoji(one) for one in split_graphemes(word))
 
 
 @functools.cache

@@ -56,25 +56,30 @@ from typing import Any
 
 from . import config, files
 from .errors import DataError
-from .schemas import COMPUTED_NAMES, TABLES
+from .schemas import COMPUTED_COLUMN_NAMES, TABLES
 
 log = logging.getLogger("gardenpath")
-STRICT: Any = {"extra": "forbid", "strict": True}
+STRICT_VALIDATION: Any = {"extra": "forbid", "strict": True}
 # How many ms one of each unit is.
-UNITS = {"ms": 1.0, "s": 1000.0}
+MS_PER_UNIT = {"ms": 1.0, "s": 1000.0}
 # What an answer has of its own; the rest stands where the trial's does.
-ANSWER = ("task", "prompt", "side", "response", "correct", "outcome", "rt", "rt_first")
+RESPONSE_COLUMNS = ("task", "prompt", "side", "response", "correct", "outcome", "rt", "rt_first")
 # Times, which may have a unit.
-TIMES = ("rt", "rt_first", "rt_onset", "duration")
-TIMES_IN = dict.fromkeys(TIMES, tuple(UNITS))
-NAMES = tuple(
+TIME_COLUMNS = ("rt", "rt_first", "rt_onset", "duration")
+TIME_UNITS = dict.fromkeys(TIME_COLUMNS, tuple(MS_PER_UNIT))
+MAPPABLE_COLUMNS = tuple(
     dict.fromkeys(
-        [name for table in ("readings", "responses") for name in TABLES[table].names if name not in COMPUTED_NAMES]
+        [
+            name
+            for table in ("readings", "responses")
+            for name in TABLES[table].column_names
+            if name not in COMPUTED_COLUMN_NAMES
+        ]
         + ["started", "finished", "device", "readers"]
     )
 )
 # What the columns of a survey can say.
-SURVEYED = ("item", "condition", "paradigm", "role", "version", "experiment", "prompt", "sentence")
+SURVEY_COLUMNS = ("item", "condition", "paradigm", "role", "version", "experiment", "prompt", "sentence")
 Row = dict[str, Any]
 
 
@@ -82,7 +87,7 @@ Row = dict[str, Any]
 class RegionRule:
     """Rows whose cells equal `where` (their columns) lie in region `name`."""
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     name: str
     where: dict[str, str]
 
@@ -91,36 +96,36 @@ class RegionRule:
 class Repair:
     """In rows whose cells equal `where`, put the cells of `set`; the reason is reported."""
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     where: dict[str, str]
     set: dict[str, str]
     reason: str
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class RowExclusion:
     """Rows whose cells equal `where` are no data; the reason is reported."""
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     where: dict[str, str]
     reason: str
 
 
 @dataclass(frozen=True)
-class AnswerRule:
+class ResponseRule:
     """Where answers stand: in rows of their own, which `where` finds, or, without it, in cells that a trial's rows repeat.
 
     `columns` says which of theirs are response, correct, rt, side, outcome, rt_first; `prompt` is the task's name where not stated.
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     columns: dict[str, str]
     task: str = "rating"
     prompt: str | None = None
     where: dict[str, str] = field(default_factory=dict)
 
     @property
-    def asked(self) -> str:
+    def prompt_name(self) -> str:
         """The prompt's name."""
         return self.prompt or self.task
 
@@ -133,7 +138,7 @@ class SurveyRule:
     to match where both are stated.
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     columns: str = ".*"
     headings: str | None = None
     task: str = "rating"
@@ -152,13 +157,13 @@ class ColumnMapping:
     `carry` names columns of theirs whose empty cells take what the row before has, where only a trial's first row names its item.
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     columns: dict[str, str] = field(default_factory=dict)
     constants: dict[str, str] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
-    answers: tuple[AnswerRule, ...] = ()
+    answers: tuple[ResponseRule, ...] = ()
     regions: tuple[RegionRule, ...] = ()
-    leave_out: tuple[LeftOut, ...] = ()
+    leave_out: tuple[RowExclusion, ...] = ()
     repairs: tuple[Repair, ...] = ()
     survey: SurveyRule | None = None
     demographics: dict[str, str] = field(default_factory=dict)
@@ -170,10 +175,10 @@ class ColumnMapping:
     roles: dict[str, str] = field(default_factory=dict)
     joined: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def prepare(self, rows: Iterable[Mapping[str, Any]], where: str) -> list[Row]:
+    def prepare_rows(self, rows: Iterable[Mapping[str, Any]], where: str) -> list[Row]:
         """Return rows with repairs made, carried cells filled and rows left out, each of it said on the log."""
-        ready = [dict(row) for row in rows]
-        columns = {name for row in ready for name in row}
+        prepared_rows = [dict(row) for row in rows]
+        columns = {name for row in prepared_rows for name in row}
         named = [name for name in self.columns.values() if name not in self.joined]
         named += [*chain(*self.joined.values()), *self.demographics.values(), *self.carry]
         found = [one.where for part in (self.answers, self.regions, self.leave_out, self.repairs) for one in part]
@@ -181,89 +186,97 @@ class ColumnMapping:
         if absent := [name for name in dict.fromkeys(named) if name not in columns]:
             log.warning("%s: has no column %s, which the mapping names", where, ", ".join(map(repr, absent)))
         for repair in self.repairs:
-            repaired = [row for row in ready if matches(row, repair.where)]
+            repaired = [row for row in prepared_rows if is_matching_row(row, repair.where)]
             for row in repaired:
                 row.update(repair.set)
-            say = log.info if repaired else log.warning
-            say("%s: repaired %d rows where %s: %s", where, len(repaired), repair.where, repair.reason)
+            log_repair = log.info if repaired else log.warning
+            log_repair("%s: repaired %d rows where %s: %s", where, len(repaired), repair.where, repair.reason)
         for column in self.carry:
             before: Any = None
-            for row in ready:
-                if is_empty(row.get(column)):
+            for row in prepared_rows:
+                if is_empty_cell(row.get(column)):
                     row[column] = before
                 before = row[column]
         for rule in self.leave_out:
-            kept = [row for row in ready if not matches(row, rule.where)]
-            log.info("%s: left out %d rows where %s: %s", where, len(ready) - len(kept), rule.where, rule.reason)
-            ready = kept
-        for row in ready if self.joined else ():
+            kept = [row for row in prepared_rows if not is_matching_row(row, rule.where)]
+            log.info(
+                "%s: left out %d rows where %s: %s", where, len(prepared_rows) - len(kept), rule.where, rule.reason
+            )
+            prepared_rows = kept
+        for row in prepared_rows if self.joined else ():
             for name, parts in self.joined.items():
                 cells = [row.get(part) for part in parts]
-                row[name] = None if any(map(self.lacks, cells)) else ".".join(map(plain, cells))
-        return ready
+                row[name] = None if any(map(self.is_missing, cells)) else ".".join(map(format_cell, cells))
+        return prepared_rows
 
-    def role(self, item: str, condition: str) -> str | None:
+    def find_role(self, item: str, condition: str) -> str | None:
         """Return the role that a pattern gives an item."""
         fits = (
             role for role, pattern in self.roles.items() if any(re.fullmatch(pattern, id) for id in (item, condition))
         )
         return next(fits, None)
 
-    def value(self, row: Mapping[str, Any], ours: str, *usual: str) -> Any:
-        """Return the cell of our column `ours`: of the column that the mapping names, its constant, or else of the first
-        of their `usual` columns that is filled; None where there is none."""
-        named = [self.columns[ours]] if ours in self.columns else [] if ours in self.constants else usual
-        cell = next((row[c] for c in named if c in row and not self.lacks(row[c])), None)
-        return self.constants.get(ours) if cell is None else cell
+    def get_value(self, row: Mapping[str, Any], column: str, *default_columns: str) -> Any:
+        """Return the cell of our column `column`: of the column that the mapping names, its constant, or else of the first
+        of their `default_columns` columns that is filled; None where there is none."""
+        source_columns = (
+            [self.columns[column]] if column in self.columns else [] if column in self.constants else default_columns
+        )
+        cell = next((row[c] for c in source_columns if c in row and not self.is_missing(row[c])), None)
+        return self.constants.get(column) if cell is None else cell
 
-    def text(self, row: Mapping[str, Any], ours: str, *usual: str) -> str | None:
-        """Return `value` as text."""
-        cell = self.value(row, ours, *usual)
-        return None if cell is None else plain(cell)
+    def get_text(self, row: Mapping[str, Any], column: str, *default_columns: str) -> str | None:
+        """Return `get_value` as text."""
+        cell = self.get_value(row, column, *default_columns)
+        return None if cell is None else format_cell(cell)
 
-    def rules(self, row: Mapping[str, Any]) -> list[AnswerRule]:
+    def find_response_rules(self, row: Mapping[str, Any]) -> list[ResponseRule]:
         """Return the rules whose answer a row holds; raises `DataError` where two of them take one column."""
         rules = [
             rule
             for rule in self.answers
-            if matches(row, rule.where) and not self.lacks(row.get(rule.columns["response"]))
+            if is_matching_row(row, rule.where) and not self.is_missing(row.get(rule.columns["response"]))
         ]
         for n, rule in enumerate(rules):
             if any(rule.columns["response"] == other.columns["response"] for other in rules[:n]):
-                asked = " and ".join(one.asked for one in rules)
+                asked = " and ".join(one.prompt_name for one in rules)
                 raise DataError(
                     f"[[answers]]: {asked} take column {rule.columns['response']!r} of the same row; one column gives one answer: "
                     "state in which rows ( where = { ... } )"
                 )
         return rules
 
-    def said(self, row: Mapping[str, Any], rule: AnswerRule) -> dict[str, Any]:
+    def extract_response(self, row: Mapping[str, Any], rule: ResponseRule) -> dict[str, Any]:
         """Return the cells that a rule takes of a row, by our names; those without a value are not among them."""
-        return {ours: row[theirs] for ours, theirs in rule.columns.items() if not self.lacks(row.get(theirs))}
+        return {
+            column: row[source_column]
+            for column, source_column in rule.columns.items()
+            if not self.is_missing(row.get(source_column))
+        }
 
-    def lacks(self, cell: Any) -> bool:
+    def is_missing(self, cell: Any) -> bool:
         """Return whether a cell holds no value."""
-        return is_empty(cell) or (isinstance(cell, (str, int, float)) and plain(cell) in self.missing)
+        return is_empty_cell(cell) or (isinstance(cell, (str, int, float)) and format_cell(cell) in self.missing)
 
-    def ms(self, ours: str, value: float) -> float:
-        """Return a time of our column `ours` in ms, whatever unit the file has it in."""
-        return value * UNITS[self.units.get(ours, "ms")]
+    def convert_to_ms(self, column: str, value: float) -> float:
+        """Return a time of our column `column` in ms, whatever unit the file has it in."""
+        return value * MS_PER_UNIT[self.units.get(column, "ms")]
 
 
-def matches(row: Mapping[str, Any], where: Mapping[str, str]) -> bool:
+def is_matching_row(row: Mapping[str, Any], where: Mapping[str, str]) -> bool:
     """Return whether the row's cells are these."""
-    return all(column in row and plain(row[column]) == value for column, value in where.items())
+    return all(column in row and format_cell(row[column]) == value for column, value in where.items())
 
 
-def is_empty(cell: Any) -> bool:
+def is_empty_cell(cell: Any) -> bool:
     """Return whether a cell is None, empty text, or a CSV's word for null."""
     return cell is None or cell == "" or cell == "null"
 
 
-def plain(cell: Any) -> str:
+def format_cell(cell: Any) -> str:
     """Return a cell as people write it in a mapping file: text; a whole number without a point.
 
-    >>> plain(3.0), plain(True), plain("a")
+    >>> format_cell(3.0), format_cell(True), format_cell("a")
     ('3', 'true', 'a')
     """
     if isinstance(cell, bool):
@@ -272,7 +285,7 @@ def plain(cell: Any) -> str:
 
 
 def read_mapping(
-    path: str | Path, names: Sequence[str] | None = NAMES, units: Mapping[str, Sequence[str]] = TIMES_IN
+    path: str | Path, names: Sequence[str] | None = MAPPABLE_COLUMNS, units: Mapping[str, Sequence[str]] = TIME_UNITS
 ) -> ColumnMapping:
     """Return the mapping that a TOML file states; raises `study.DataError` with every fault.
 
@@ -285,32 +298,34 @@ def read_mapping(
     if not table:
         raise DataError(f'{path}: states nothing; expected a mapping, such as  [columns]  with  item = "their name"')
     columns = table.get("columns", {})
-    several = (
+    combined_columns = (
         {ours: theirs for ours, theirs in columns.items() if isinstance(theirs, list)}
         if isinstance(columns, dict)
         else {}
     )
-    if several:
+    if combined_columns:
         # Its own name: no column of a file is called so.
-        table["joined"] = {".".join(map(str, theirs)): theirs for theirs in several.values()}
-        table["columns"] = columns | {ours: ".".join(map(str, theirs)) for ours, theirs in several.items()}
-    mapping = config.structure(ColumnMapping, table, where=str(path))
+        table["joined"] = {".".join(map(str, theirs)): theirs for theirs in combined_columns.values()}
+        table["columns"] = columns | {ours: ".".join(map(str, theirs)) for ours, theirs in combined_columns.items()}
+    mapping = config.parse_dataclass(ColumnMapping, table, where=str(path))
     stated = (("columns", mapping.columns), ("constants", mapping.constants)) if names is not None else ()
-    faults = [fault for part, of in stated for fault in _unknown(part, of, names or ())]
-    faults += _patterns(mapping.survey) if mapping.survey else []
+    faults = [fault for part, of in stated for fault in _find_unknown_columns(part, of, names or ())]
+    faults += _find_survey_faults(mapping.survey) if mapping.survey else []
     faults += [
         f"roles: {r!r} is no role; expected one of {', '.join(config.ROLES)}"
         for r in mapping.roles.keys() - {*config.ROLES}
     ]
-    faults += [fault for role, pattern in mapping.roles.items() if (fault := _no_pattern(f"roles.{role}", pattern))]
-    faults += _unknown("units", mapping.units, [*units])
+    faults += [
+        fault for role, pattern in mapping.roles.items() if (fault := _find_pattern_fault(f"roles.{role}", pattern))
+    ]
+    faults += _find_unknown_columns("units", mapping.units, [*units])
     faults += [
         f"units.{column}: {unit!r} is not a unit; expected {' or '.join(units[column])}"
         for column, unit in mapping.units.items()
         if column in units and unit not in units[column]
     ]
     for rule in mapping.answers:
-        faults += _unknown("answers.columns", rule.columns, ANSWER)
+        faults += _find_unknown_columns("answers.columns", rule.columns, RESPONSE_COLUMNS)
         if "response" not in rule.columns:
             faults.append(
                 f"answers: the {rule.task} has no column for its response; expected  columns = {{ response = ... }} (where a file "
@@ -321,17 +336,17 @@ def read_mapping(
     return mapping
 
 
-def _patterns(rule: SurveyRule) -> list[str]:
+def _find_survey_faults(rule: SurveyRule) -> list[str]:
     faults = []
     for name, pattern in (("survey.columns", rule.columns), ("survey.headings", rule.headings or "")):
-        if fault := _no_pattern(name, pattern):
+        if fault := _find_pattern_fault(name, pattern):
             faults.append(fault)
         else:
-            faults += _unknown(name, re.compile(pattern).groupindex, SURVEYED)
+            faults += _find_unknown_columns(name, re.compile(pattern).groupindex, SURVEY_COLUMNS)
     return faults
 
 
-def _no_pattern(name: str, pattern: str) -> str | None:
+def _find_pattern_fault(name: str, pattern: str) -> str | None:
     try:
         re.compile(pattern)
     except re.error as error:
@@ -339,7 +354,7 @@ def _no_pattern(name: str, pattern: str) -> str | None:
     return None
 
 
-def _unknown(part: str, names: Iterable[str], known: Sequence[str]) -> list[str]:
+def _find_unknown_columns(part: str, names: Iterable[str], known: Sequence[str]) -> list[str]:
     return [
         f"{part}: {name!r} is not a column of ours; expected {', '.join(known)}" for name in names if name not in known
     ]

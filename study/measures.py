@@ -67,4 +67,4 @@ MEASURES: Mapping[str, Measure] = {
         ),
     )
 }
-IN_SCORES = tuple(measure.name for measure in MEASURES.values() if measure.in_scores)
+SCORE_MEASURES = tuple(measure.name for measure in MEASURES.values() if measure.in_scores)

@@ -1,8 +1,8 @@
 """What a session shows and what it leaves behind: types alone, from which the schema and the page's types are generated.
 
-A version's trials are expanded to screens once, in Python (experiment/script.py), and stored in its version file. A screen is what
-a player runs without giving control back; it ends with one named outcome. Players, the server, robots, exports and the tables'
-reader know kinds of screens, never tasks.
+A version's trials are expanded to screens once, in Python (experiment/scripts/script.py), and stored in its version file. A screen
+is what a player runs without giving control back; it ends with one named outcome. Players, the server, robots, exports and the
+tables' reader know kinds of screens, never tasks.
 """
 
 from collections.abc import Mapping
@@ -14,9 +14,9 @@ from pydantic import Discriminator
 from .config import DeviceSection, DisplaySection, FieldSection
 
 Json = dict[str, Any]
-Value = str | int
+ResponseValue = str | int
 Side = Literal["left", "right", "upper", "lower"]
-SKIP = "skip"  # an outcome that leads here skips what is left of its step
+SKIP_STEP = "skip"  # an outcome that leads here skips what is left of its step
 
 # How a screen can end; `read`, `answered` and `continued` are plain. A player that knows the right answers says right or wrong.
 Outcome = Literal[
@@ -32,7 +32,7 @@ Outcome = Literal[
     "unsuitable",
     "screened_out",
 ]
-JUDGED: tuple[Outcome, ...] = ("right", "wrong", "timeout")
+JUDGED_OUTCOMES: tuple[Outcome, ...] = ("right", "wrong", "timeout")
 
 
 # ------------------------------------------------------------------------------------------------------------ flow
@@ -175,13 +175,13 @@ class Answer:
     """
 
     label: str
-    value: Value
+    value: ResponseValue
     keys: tuple[str, ...]
     side: Side | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Asked(_Screen):
+class _QuestionScreen(_Screen):
     """What screens that ask have: a prompt, what stands above it, and ms after which no answer is taken.
 
     `right` are the answers that count as right, where any do; they leave the server only where `tell` holds, and then the player
@@ -191,12 +191,12 @@ class _Asked(_Screen):
     prompt: str
     above: Above = field(default_factory=Nothing)
     deadline: float | None = None
-    right: tuple[Value, ...] = ()
+    right: tuple[ResponseValue, ...] = ()
     tell: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answers(_Asked):
+class Answers(_QuestionScreen):
     """A choice of answers: the `points` of a scale with two labelled ends, short ones in a `row`, or both sentences of a pair."""
 
     answers: tuple[Answer, ...]
@@ -207,7 +207,7 @@ class Answers(_Asked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Slider(_Asked):
+class Slider(_QuestionScreen):
     """A slider over whole numbers, which has to be moved before one can go on; the lab has a hint of its own."""
 
     low: str
@@ -221,7 +221,7 @@ class Slider(_Asked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry(_Asked):
+class Entry(_QuestionScreen):
     """A text that is typed, ended by Enter or by a button; an empty one is asked for again with `missing`."""
 
     button: str
@@ -279,7 +279,7 @@ Screen = Annotated[
     Text | Words | Whole | Answers | Slider | Entry | Form | WordPairs,
     Discriminator("kind"),
 ]
-KINDS = ("text", "words", "whole", "answers", "slider", "entry", "form", "word_pairs")
+SCREEN_KINDS = ("text", "words", "whole", "answers", "slider", "entry", "form", "word_pairs")
 
 
 # ------------------------------------------------------------------------------------------------------------ a script
@@ -453,7 +453,7 @@ for _type in (Display, Press, Visit, Began, WordEnded, Ended, Ignored, Interrupt
     setattr(_type, "__pydantic_config__", {"extra": "forbid", "strict": True, "allow_inf_nan": False})  # noqa: B010
 
 # The value that each kind of event holds, and whether it names a step and a screen.
-EVENTS: Mapping[str, tuple[type, str]] = {
+EVENT_TYPES: Mapping[str, tuple[type, str]] = {
     "visit": (Visit, "session"),
     "begin": (Began, "step"),
     "word": (WordEnded, "screen"),

@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .csv_rows import csv_rows
+from .csv_rows import read_csv_rows
 from .errors import DataError, require
-from .files import atomic, read_text, refuse_overwrite, write_sidecar
-from .psych_ds import described
-from .schemas import OF_FACTOR, STEPS, TABLES, Column, Table
+from .files import read_text, refuse_overwrite, write_atomically, write_sidecar
+from .psych_ds import format_data_file_ending
+from .schemas import FACTOR_MEANING, MAIN_PRODUCERS, TABLES, Column, Table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FORMS = ("parquet", "csv")
-SHOWN = 5  # so many rows are named in one fault; the rest is counted
+TABLE_FORMATS = ("parquet", "csv")
+MAX_LISTED_ROWS = 5  # so many rows are named in one fault; the rest is counted
 # What to do where a table is absent that a reader may not know how to make.
-COMES_FROM = {"items": "; data of another platform give it with  gardenpath collect --materials"}
+SOURCE_HINTS = {"items": "; data of another platform give it with  gardenpath collect --materials"}
 
 
-_TRUTH = {"true": True, "false": False, "1": True, "0": False, "1.0": True, "0.0": False}
+_BOOLEAN_WORDS = {"true": True, "false": False, "1": True, "0": False, "1.0": True, "0.0": False}
 
 
 def check(frame: "pd.DataFrame", name: str, *, where: str = "") -> "pd.DataFrame":
@@ -49,16 +49,17 @@ def check(frame: "pd.DataFrame", name: str, *, where: str = "") -> "pd.DataFrame
 
     table = TABLES[name]
     where = where or f"table {name}"
-    frame = frame.assign(**{column: None for column in table.later if column not in frame})
-    faults = _column_faults(frame, table, where)
+    frame = frame.assign(**{column: None for column in table.added_columns if column not in frame})
+    faults = _find_column_faults(frame, table, where)
     if faults:
         raise DataError(faults)
     typed = {}
-    for column in (*table.columns, *table.on_request(map(str, frame.columns))):
-        typed[column.name], wrong = _typed(frame[column.name], column)
+    for column in (*table.columns, *table.find_dynamic_columns(map(str, frame.columns))):
+        typed[column.name], wrong = _convert_column(frame[column.name], column)
         faults += [f"{where}: {fault}" for fault in wrong]
     typed |= {
-        factor: _typed(frame[factor], Column(factor, "string", "", True))[0] for factor in factors_of(frame, name)
+        factor: _convert_column(frame[factor], Column(factor, "string", "", True))[0]
+        for factor in list_factors(frame, name)
     }
     if faults:
         raise DataError(faults)
@@ -68,38 +69,42 @@ def check(frame: "pd.DataFrame", name: str, *, where: str = "") -> "pd.DataFrame
         shown = twice.head(2)
         values = ", ".join(f"{k}={shown.iloc[0][k]}" for k in table.key)
         raise DataError(
-            f"{where}: {len(twice)} rows share a key with another, first {_rows(shown.index)} ({values}); "
+            f"{where}: {len(twice)} rows share a key with another, first {_format_line_numbers(shown.index)} ({values}); "
             f"expected one row for each {' x '.join(table.key)}"
         )
     return result
 
 
-def factors_of(frame: "pd.DataFrame", name: str) -> list[str]:
+def list_factors(frame: "pd.DataFrame", name: str) -> list[str]:
     """Return the columns of a table that are factors of the study, in order: those that are not declared, where it may have some.
 
     >>> import pandas as pd
-    >>> factors_of(pd.DataFrame(columns=["participant", "trial", "attractor"]), "region_times")
+    >>> list_factors(pd.DataFrame(columns=["participant", "trial", "attractor"]), "region_times")
     ['attractor']
     """
-    declared = TABLES[name].names
-    return [str(column) for column in frame.columns if column not in declared] if TABLES[name].factors else []
+    declared = TABLES[name].column_names
+    return [str(column) for column in frame.columns if column not in declared] if TABLES[name].has_factors else []
 
 
-def _column_faults(frame: "pd.DataFrame", table: Table, where: str) -> list[str]:
+def _find_column_faults(frame: "pd.DataFrame", table: Table, where: str) -> list[str]:
     columns = [str(column) for column in frame.columns]
-    expected = ", ".join(table.names)
-    faults = [f"column {c!r} is missing; expected {expected}" for c in table.names if c not in columns]
+    expected = ", ".join(table.column_names)
+    faults = [f"column {c!r} is missing; expected {expected}" for c in table.column_names if c not in columns]
     faults += [
         f"column {c!r} is there {columns.count(c)} times; expected once"
         for c in dict.fromkeys(columns)
         if columns.count(c) > 1
     ]
-    known = {*table.names, *factors_of(frame, table.name), *(column.name for column in table.on_request(columns))}
+    known = {
+        *table.column_names,
+        *list_factors(frame, table.name),
+        *(column.name for column in table.find_dynamic_columns(columns)),
+    }
     faults += [f"column {c!r} is not known; expected {expected}" for c in dict.fromkeys(columns) if c not in known]
     return [f"{where}: {fault}" for fault in faults]
 
 
-def _typed(cells: "pd.Series", column: Column) -> "tuple[pd.Series, list[str]]":
+def _convert_column(cells: "pd.Series", column: Column) -> "tuple[pd.Series, list[str]]":
     # Numbers as text are slow to make, and no number is an empty text.
     import pandas as pd
 
@@ -112,7 +117,7 @@ def _typed(cells: "pd.Series", column: Column) -> "tuple[pd.Series, list[str]]":
         values = cells.astype("string") if texts is None else texts
         values = values.mask(empty) if empty.any() else values
     elif column.type == "bool":
-        known = cells if pd.api.types.is_bool_dtype(cells) else cells.astype("string").str.lower().map(_TRUTH)
+        known = cells if pd.api.types.is_bool_dtype(cells) else cells.astype("string").str.lower().map(_BOOLEAN_WORDS)
         values = known.astype("boolean")
         wrong = values.isna().to_numpy() & ~empty
     elif column.type == "int" and pd.api.types.is_integer_dtype(cells):
@@ -128,34 +133,38 @@ def _typed(cells: "pd.Series", column: Column) -> "tuple[pd.Series, list[str]]":
     faults = []
     if wrong.any():
         got = cells[wrong].iloc[0]
-        faults.append(f"column {column.name!r}, {_rows(cells.index[wrong])}: {str(got)!r}, expected {column.type}")
-    if not column.empty and empty.any():
-        faults.append(f"column {column.name!r}, {_rows(cells.index[empty])}: empty, expected {column.type}")
-    if not column.empty and column.type in ("int", "bool") and not empty.any() and not wrong.any():
+        faults.append(
+            f"column {column.name!r}, {_format_line_numbers(cells.index[wrong])}: {str(got)!r}, expected {column.type}"
+        )
+    if not column.may_be_empty and empty.any():
+        faults.append(
+            f"column {column.name!r}, {_format_line_numbers(cells.index[empty])}: empty, expected {column.type}"
+        )
+    if not column.may_be_empty and column.type in ("int", "bool") and not empty.any() and not wrong.any():
         values = values.astype("int64" if column.type == "int" else "bool")
     return values, faults
 
 
-def _rows(index: Iterable[object]) -> str:
+def _format_line_numbers(index: Iterable[object]) -> str:
     """Name rows as lines of a CSV file with a header, counting from 1."""
     lines = [str(int(str(i)) + 2) for i in index]
-    more = f" and {len(lines) - SHOWN} more" if len(lines) > SHOWN else ""
-    return f"line{'s' if len(lines) > 1 else ''} {', '.join(lines[:SHOWN])}{more}"
+    more = f" and {len(lines) - MAX_LISTED_ROWS} more" if len(lines) > MAX_LISTED_ROWS else ""
+    return f"line{'s' if len(lines) > 1 else ''} {', '.join(lines[:MAX_LISTED_ROWS])}{more}"
 
 
-def table_file(source: str | Path, name: str) -> Path:
+def find_table_file(source: str | Path, name: str) -> Path:
     """Return the file of table `name`: `source` itself, or in a folder `<name>.parquet` if there is one, else `<name>.csv`.
 
     Where neither is there, the folder may be the data of an archived study (`bundle`), whose files have longer names.
 
-    >>> table_file("results", "accuracy").as_posix()
+    >>> find_table_file("results", "accuracy").as_posix()
     'results'
     """
     path = Path(source)
     if not path.is_dir():
         return path
-    named = next((p for form in FORMS if (p := path / f"{name}.{form}").exists()), None)
-    return named or next(iter(sorted(path.glob(f"study-*_{described(name)}"))), path / f"{name}.csv")
+    named = next((p for form in TABLE_FORMATS if (p := path / f"{name}.{form}").exists()), None)
+    return named or next(iter(sorted(path.glob(f"study-*_{format_data_file_ending(name)}"))), path / f"{name}.csv")
 
 
 def find_tables(folder: str | Path) -> dict[str, Path]:
@@ -164,8 +173,13 @@ def find_tables(folder: str | Path) -> dict[str, Path]:
     >>> find_tables("no-study-here")
     {}
     """
-    places = [Path(folder) / place for place in dict.fromkeys(step.folder for step in STEPS)]
-    files = ((name, table_file(place, name)) for name in TABLES for place in places if place.is_dir())
+    folders = [Path(folder) / table_folder for table_folder in dict.fromkeys(step.folder for step in MAIN_PRODUCERS)]
+    files = (
+        (name, find_table_file(table_folder, name))
+        for name in TABLES
+        for table_folder in folders
+        if table_folder.is_dir()
+    )
     found: dict[str, Path] = {}
     for name, path in files:
         if path.exists():
@@ -183,22 +197,24 @@ def take_tables(tables: "Mapping[str, pd.DataFrame]", *names: str) -> "list[pd.D
     ...
     gardenpath.study.errors.DataError: table items is missing; gardenpath collect writes it
     """
-    faults = [f"table {name} is missing; {_writer(name)}" for name in names if name not in tables]
+    faults = [f"table {name} is missing; {_describe_producer(name)}" for name in names if name not in tables]
     if faults:
         raise DataError(faults)
     taken = {name: tables[name] for name in names}
     return [f if f.index.is_unique else check(f.reset_index(drop=True), name) for name, f in taken.items()]
 
 
-def _writer(name: str) -> str:
-    maker = TABLES[name].made_by
-    return f"gardenpath {maker.command} writes it" if maker else f"expected {TABLES[name].row} in each row"
+def _describe_producer(name: str) -> str:
+    producer = TABLES[name].producer
+    return f"gardenpath {producer.command} writes it" if producer else f"expected {TABLES[name].row} in each row"
 
 
-def refuse_tables(folder: str | Path, command: str, force: bool) -> None:
+def refuse_existing_tables(folder: str | Path, command: str, force: bool) -> None:
     """Raise `FileExistsError` where a folder has a table that a command would write, unless `force`."""
-    names = [table.name for table in TABLES.values() if table.made_by is not None and table.made_by.command == command]
-    refuse_overwrite([Path(folder) / f"{name}.{form}" for name in names for form in FORMS], force)
+    names = [
+        table.name for table in TABLES.values() if table.producer is not None and table.producer.command == command
+    ]
+    refuse_overwrite([Path(folder) / f"{name}.{form}" for name in names for form in TABLE_FORMATS], force)
 
 
 def read(source: str | Path, name: str) -> "pd.DataFrame":
@@ -215,18 +231,18 @@ def read(source: str | Path, name: str) -> "pd.DataFrame":
 
     import pandas as pd
 
-    path = table_file(source, name)
+    path = find_table_file(source, name)
     if not path.exists():
         raise FileNotFoundError(
-            f"{path}: there is no such file; expected the table '{name}' ({TABLES[name].row}){COMES_FROM.get(name, '')}"
+            f"{path}: there is no such file; expected the table '{name}' ({TABLES[name].row}){SOURCE_HINTS.get(name, '')}"
         )
     if path.suffix == ".parquet":
         require("pyarrow", "parquet")
         return check(pd.read_parquet(path), name, where=str(path))
-    return check(as_it_was(read_csv(path, _separator(path))), name, where=str(path))
+    return check(unescape_formulas(read_csv(path, _detect_separator(path))), name, where=str(path))
 
 
-def _separator(path: Path) -> str:
+def _detect_separator(path: Path) -> str:
     """Return what separates cells in a header: a comma as we write it, or what a spreadsheet has put in its place."""
     with path.open(encoding="utf-8", errors="replace") as file:
         header = file.readline()
@@ -234,58 +250,60 @@ def _separator(path: Path) -> str:
 
 
 # What makes a spreadsheet take a text for a formula; an apostrophe before it keeps it a text, as where one is typed.
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_QUOTED = re.compile(r'[",\r\n]')
+_FORMULA_PATTERN = re.compile(r"'*[=+\-@\t\r]")
+_NUMBER_PATTERN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NEEDS_QUOTES_PATTERN = re.compile(r'[",\r\n]')
 
 
-def safe(text: str) -> str:
+def escape_formula(text: str) -> str:
     """Return a cell of a CSV file that no spreadsheet takes for a formula; numbers stay as they are.
 
-    >>> safe("=1+1"), safe("-animate"), safe("-1.5"), safe("it's")
+    >>> escape_formula("=1+1"), escape_formula("-animate"), escape_formula("-1.5"), escape_formula("it's")
     ("'=1+1", "'-animate", '-1.5', "it's")
     """
-    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+    return f"'{text}" if _FORMULA_PATTERN.match(text) and not _NUMBER_PATTERN.fullmatch(text) else text
 
 
-def _cell(text: str) -> str:
+def _format_cell(text: str) -> str:
     """Return a text as a cell of a CSV file."""
-    text = safe(text)
-    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
+    text = escape_formula(text)
+    return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES_PATTERN.search(text) else text
 
 
-def safe_cells(frame: "pd.DataFrame") -> "pd.DataFrame":
+def escape_formulas(frame: "pd.DataFrame") -> "pd.DataFrame":
     """Return a table whose texts no spreadsheet takes for formulas."""
-    return _with_texts(frame, safe)
+    return _map_texts(frame, escape_formula)
 
 
-def as_it_was(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Return a table as it was before `safe_cells`.
+def unescape_formulas(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a table as it was before `escape_formulas`.
 
     >>> import pandas as pd
-    >>> as_it_was(safe_cells(pd.DataFrame({"level": ["+", "'-", "a"]})))["level"].tolist()
+    >>> unescape_formulas(escape_formulas(pd.DataFrame({"level": ["+", "'-", "a"]})))["level"].tolist()
     ['+', "'-", 'a']
     """
-    return _with_texts(frame, lambda text: text[1:] if text.startswith("'") and _FORMULA.match(text) else text, "'")
+    return _map_texts(
+        frame, lambda text: text[1:] if text.startswith("'") and _FORMULA_PATTERN.match(text) else text, "'"
+    )
 
 
-def _with_texts(frame: "pd.DataFrame", change: Callable[[str], str], begins: str = "") -> "pd.DataFrame":
+def _map_texts(frame: "pd.DataFrame", change: Callable[[str], str], prefix: str = "") -> "pd.DataFrame":
     """Return a table with its texts changed, those that begin so."""
     import pandas as pd
 
     changed = {}
-    for place, kind in enumerate(frame.dtypes):
+    for column_number, kind in enumerate(frame.dtypes):
         if pd.api.types.is_numeric_dtype(kind):
             continue
-        cells = frame.iloc[:, place]
-        if begins and isinstance(kind, pd.StringDtype) and not cells.str.startswith(begins).any():
+        cells = frame.iloc[:, column_number]
+        if prefix and isinstance(kind, pd.StringDtype) and not cells.str.startswith(prefix).any():
             continue
         texts = {text: change(text) for text in cells.dropna().unique() if isinstance(text, str)}
         if any(text != made for text, made in texts.items()):
-            changed[place] = cells.map(texts, na_action="ignore")
+            changed[column_number] = cells.map(texts, na_action="ignore")
     if not changed:
         return frame
-    columns = [changed.get(place, frame.iloc[:, place]) for place in range(frame.shape[1])]
+    columns = [changed.get(column_number, frame.iloc[:, column_number]) for column_number in range(frame.shape[1])]
     return pd.concat(columns, axis=1)
 
 
@@ -304,23 +322,23 @@ def read_csv(path: str | Path, separator: str = ",") -> "pd.DataFrame":
     text = read_text(path)
     if not text.strip():
         raise DataError(f"{path}: the file is empty; expected a header line and rows")
-    if (plain := _plain_csv(text, separator)) is not None:
+    if (plain := _read_plain_csv(text, separator)) is not None:
         return plain
     try:
-        rows = [row for _, row in csv_rows(io.StringIO(text, newline=""), separator) if row]
+        rows = [row for _, row in read_csv_rows(io.StringIO(text, newline=""), separator) if row]
     except ValueError as error:
         raise DataError(f"{path}, {error}") from error
     header, body = rows[0], rows[1:]
     broken = [i for i, row in enumerate(body) if len(row) != len(header)]
     if broken:
         raise DataError(
-            f"{path}, {_rows(broken)}: {len(body[broken[0]])} cells, expected {len(header)} as in the header; "
+            f"{path}, {_format_line_numbers(broken)}: {len(body[broken[0]])} cells, expected {len(header)} as in the header; "
             "put a cell that holds the separator in double quotes"
         )
     return pd.DataFrame(body, columns=header)
 
 
-def _plain_csv(text: str, separator: str) -> "pd.DataFrame | None":
+def _read_plain_csv(text: str, separator: str) -> "pd.DataFrame | None":
     """Return what pandas reads, five times as fast, where nothing is quoted and every line has as many cells; None elsewhere.
 
     pandas ends a text at a null character, fills short rows up, and takes cells of any length.
@@ -348,26 +366,26 @@ def _plain_csv(text: str, separator: str) -> "pd.DataFrame | None":
     return cells.set_axis(header, axis=1)
 
 
-def write_dictionary(tables: "Mapping[str, pd.DataFrame]", folder: str | Path) -> Path:
+def write_data_dictionary(tables: "Mapping[str, pd.DataFrame]", folder: str | Path) -> Path:
     """Write what every column of these tables means to `<folder>/data-dictionary.csv` and return its path.
 
     >>> import pandas as pd
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_dictionary({"conditions": pd.DataFrame()}, folder).name
+    ...     write_data_dictionary({"conditions": pd.DataFrame()}, folder).name
     'data-dictionary.csv'
     """
     path = Path(folder) / "data-dictionary.csv"
-    with atomic(path) as temporary:
-        temporary.write_text(dictionary(tables), encoding="utf-8")
+    with write_atomically(path) as temporary:
+        temporary.write_text(format_data_dictionary(tables), encoding="utf-8")
     return path
 
 
-def dictionary(tables: "Mapping[str, pd.DataFrame]") -> str:
+def format_data_dictionary(tables: "Mapping[str, pd.DataFrame]") -> str:
     """Return the data dictionary of these tables as CSV: table, its row, column, type, meaning with unit, empty cells, key.
 
     >>> import pandas as pd
-    >>> print(dictionary({"conditions": pd.DataFrame()}).splitlines()[1])
+    >>> print(format_data_dictionary({"conditions": pd.DataFrame()}).splitlines()[1])
     conditions,a factor's level in a condition,paradigm,string,paradigm,no,yes
     """
     text = io.StringIO(newline="")
@@ -375,35 +393,35 @@ def dictionary(tables: "Mapping[str, pd.DataFrame]") -> str:
     lines.writerow(["table", "row", "column", "type", "meaning", "may_be_empty", "key"])
     for name, frame in tables.items():
         table = TABLES[name]
-        for column in columns_of(frame, name):
-            said = ["yes" if holds else "no" for holds in (column.empty, column.name in table.key)]
-            lines.writerow([table.name, table.row, column.name, column.type, column.meaning, *said])
+        for column in list_columns(frame, name):
+            yes_no_cells = ["yes" if holds else "no" for holds in (column.may_be_empty, column.name in table.key)]
+            lines.writerow([table.name, table.row, column.name, column.type, column.meaning, *yes_no_cells])
     return text.getvalue()
 
 
-def columns_of(frame: "pd.DataFrame", name: str) -> tuple[Column, ...]:
+def list_columns(frame: "pd.DataFrame", name: str) -> tuple[Column, ...]:
     """Return what the columns of a table are: those declared, those on request, factors.
 
     >>> import pandas as pd
-    >>> [column.name for column in columns_of(pd.DataFrame(), "conditions")]
+    >>> [column.name for column in list_columns(pd.DataFrame(), "conditions")]
     ['paradigm', 'condition', 'factor', 'level']
     """
     table = TABLES[name]
-    factors = (Column(factor, "string", OF_FACTOR, empty=True) for factor in factors_of(frame, name))
-    return (*table.columns, *table.on_request(map(str, frame.columns)), *factors)
+    factors = (Column(factor, "string", FACTOR_MEANING, may_be_empty=True) for factor in list_factors(frame, name))
+    return (*table.columns, *table.find_dynamic_columns(map(str, frame.columns)), *factors)
 
 
-def csv_text(frame: "pd.DataFrame", name: str) -> str:
+def format_csv(frame: "pd.DataFrame", name: str) -> str:
     """Return a table as `write` writes it.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"paradigm": ["npi"], "condition": ["a"], "factor": ["licensor"], "level": ["no"]})
-    >>> csv_text(frame, "conditions")
+    >>> format_csv(frame, "conditions")
     'paradigm,condition,factor,level\\nnpi,a,licensor,no\\n'
     """
     checked = check(frame, name)
     stream = io.StringIO(newline="")
-    _csv(stream, checked)(checked)
+    _begin_csv(stream, checked)(checked)
     return stream.getvalue()
 
 
@@ -448,7 +466,7 @@ def write_parts(
     """Write tables that come in parts as `write` does, all of them or none, and return the number of rows of each file.
 
     One part at a time is in memory. Raises `FileExistsError` for tables that are there already, unless `force`.
-    With `dictionary` their data dictionary is written as well.
+    With `format_data_dictionary` their data dictionary is written as well.
 
     >>> import pandas as pd
     >>> import tempfile
@@ -467,33 +485,33 @@ def write_parts(
             for name, path in paths.items():
                 checked = check(part[name], name)
                 if path not in rows:
-                    temporary = stack.enter_context(atomic(path))
+                    temporary = stack.enter_context(write_atomically(path))
                     if parquet:
-                        add[path] = stack.enter_context(_parquet(temporary, checked))
+                        add[path] = stack.enter_context(_open_parquet(temporary, checked))
                     else:
                         stream = stack.enter_context(temporary.open("w", encoding="utf-8", newline=""))
-                        add[path] = _csv(stream, checked)
+                        add[path] = _begin_csv(stream, checked)
                     first[name], rows[path] = checked.head(0), 0
                 add[path](checked)
                 rows[path] += len(checked)
     for path in rows:
         write_sidecar(path, command=command, inputs=inputs, seed=seed, notes=notes)
     if dictionary:
-        write_dictionary(first, folder)
+        write_data_dictionary(first, folder)
     return rows
 
 
-def _csv(stream: io.TextIOBase, first: "pd.DataFrame") -> "Callable[[pd.DataFrame], None]":
+def _begin_csv(stream: io.TextIOBase, first: "pd.DataFrame") -> "Callable[[pd.DataFrame], None]":
     """Return what adds rows to a CSV file of a table with the columns of `first`, which it begins."""
 
     import pandas as pd
 
-    stream.write(",".join(map(_cell, first.columns)) + "\n")
+    stream.write(",".join(map(_format_cell, first.columns)) + "\n")
 
     def add(frame: "pd.DataFrame") -> None:
         # As pandas writes them, in a third of the time: a text is looked at once.
         columns = []
-        for _, cells in _with_texts(_with_truth_in_capitals(frame), _cell).items():
+        for _, cells in _map_texts(_capitalise_booleans(frame), _format_cell).items():
             own = cells.to_numpy(object, na_value="").tolist()
             columns.append(list(map(str, own)) if pd.api.types.is_numeric_dtype(cells) else own)
         stream.writelines(f"{line}\n" for line in map(",".join, zip(*columns, strict=True)))
@@ -502,7 +520,7 @@ def _csv(stream: io.TextIOBase, first: "pd.DataFrame") -> "Callable[[pd.DataFram
 
 
 @contextmanager
-def _parquet(path: Path, first: "pd.DataFrame") -> "Iterator[Callable[[pd.DataFrame], None]]":
+def _open_parquet(path: Path, first: "pd.DataFrame") -> "Iterator[Callable[[pd.DataFrame], None]]":
     """Give what adds rows to a Parquet file of a table with the columns of `first`."""
     pyarrow, parquet = require("pyarrow", "parquet"), require("pyarrow.parquet", "parquet")
     schema = pyarrow.Schema.from_pandas(first, preserve_index=False)
@@ -515,7 +533,7 @@ def _parquet(path: Path, first: "pd.DataFrame") -> "Iterator[Callable[[pd.DataFr
         yield add
 
 
-def _with_truth_in_capitals(frame: "pd.DataFrame") -> "pd.DataFrame":
+def _capitalise_booleans(frame: "pd.DataFrame") -> "pd.DataFrame":
     """Return the table with TRUE and FALSE as text."""
-    truth = frame.select_dtypes(["bool", "boolean"])
-    return frame.assign(**{str(name): cells.map({True: "TRUE", False: "FALSE"}) for name, cells in truth.items()})
+    booleans = frame.select_dtypes(["bool", "boolean"])
+    return frame.assign(**{str(name): cells.map({True: "TRUE", False: "FALSE"}) for name, cells in booleans.items()})

@@ -77,9 +77,9 @@ def example() -> study.Study:
 
 
 @pytest.fixture(scope="session")
-def versions(example: study.Study) -> list[experiment.VersionFile]:
+def versions(example: study.Study) -> list[experiment.ListFile]:
     """The nine version files of the example study: three experiments of three versions."""
-    return experiment.version_files(example)
+    return experiment.build_list_files(example)
 
 
 def blocks(page: Path, language: str) -> list[str]:

@@ -9,47 +9,52 @@ from typing import Any
 import pandas as pd
 
 from gardenpath.study import TABLES, AnalysisSection, DataError, ExcludeSection, MissingExtra, check
-from gardenpath.study.config import EVERY_TIME
+from gardenpath.study.config import NO_RT_CUTOFFS
 from gardenpath.study.table_files import take_tables
 from gardenpath.study.table_sets import TableSet
 
-from ..cleaning.exclusions import left_in_of
-from ..comparing.rating_correlation import rating_correlations
-from ..engines.formulas import parse
-from ..engines.r_code import quoted
-from ..ledger import Ledger, complete, in_band
-from ..measuring.ratings_and_times import RATED, declared
+from ..cleaning.exclusions import apply_study_exclusions
+from ..comparing.rating_correlation import compute_rating_correlations
+from ..engines.formulas import parse_formula
+from ..engines.r_code import quote_text
+from ..exclusion_log import ExclusionLog, is_within_cutoffs, select_complete_sessions
+from ..measuring.ratings_and_times import RATED_ROLES, select_declared_columns
 from ..modelling.additive import curves
 from ..modelling.mixed_models import COEFFICIENTS, Fit, checked, columns_of, failed, fit, fit_stepwise
 from ..modelling.policies import NotFitted, steps_table
-from .alignment_test import alignment_test, lag_profile, stopped
-from .held_out import delta_comparisons, delta_log_likelihood, heldout, unpredicted
+from .alignment_check import compute_alignment_check, compute_lag_profile, find_failed_models
+from .held_out_likelihood import (
+    build_unfitted_rows,
+    compute_delta_comparisons,
+    compute_delta_log_likelihood,
+    compute_held_out_clusters,
+)
 from .predictors import (
-    MODEL,
-    WORD,
-    are_means,
-    at,
-    beside,
-    by_model,
-    by_term,
-    collinearity,
-    formula,
-    intercepts,
-    no_score,
-    terms_of,
+    MODEL_KEY,
+    WORD_KEY,
+    add_neighbouring_predictors,
+    compute_collinearity,
+    format_formula,
+    get_random_intercepts,
+    index_by_term,
+    is_word_means,
+    list_lagged_columns,
+    list_model_terms,
+    refuse_words,
+    split_by_model,
 )
 
 log = logging.getLogger("gardenpath")
 
-TERM = "surprisal"
-MEANS = "word_means"  # in place of readings and sessions
-STATES_NUMBERS = "table"  # the source of sessions whose words have the number that a column gives them, texts or none
-JUDGED_BY = ("responses", "items")  # what the rules of exclusion need beside readings and sessions
-MOST = 3  # lags that the table has columns for
+SURPRISAL_TERM = "surprisal"
+WORD_MEANS_TABLE = "word_means"  # in place of readings and sessions
+NUMBERED_SOURCE = "table"  # the source of sessions whose words have the number that a column gives them, texts or none
+EXCLUSION_TABLES = ("responses", "items")  # what the rules of exclusion need beside readings and sessions
+MAX_LAGS = 3  # lags that the table has columns for
 
 
 @dataclass(frozen=True, kw_only=True)
-class AlignOptions:
+class AlignmentOptions:
     """How reading times and surprisal are aligned and modelled; `settings` are what study.toml states under [analysis].
 
     `lags`: words before whose surprisal enters too; `edges` keeps the first and the last word of each sentence; `slopes` lets the
@@ -59,9 +64,9 @@ class AlignOptions:
 
     `lags` outside 0 to 3 is a `ValueError`.
 
-    >>> AlignOptions(folds_by="story").folds
+    >>> AlignmentOptions(folds_by="story").folds
     10
-    >>> AlignOptions(lags=4)
+    >>> AlignmentOptions(lags=4)
     Traceback (most recent call last):
     ...
     ValueError: lags is 4; expected 0 to 3
@@ -75,14 +80,14 @@ class AlignOptions:
     folds_by: str = "item"
     folds: int = 10
     seed: int = 1
-    predictors: tuple[str, ...] = (TERM,)
+    predictors: tuple[str, ...] = (SURPRISAL_TERM,)
 
     def __post_init__(self) -> None:
-        if not 0 <= self.lags <= MOST:
-            raise ValueError(f"lags is {self.lags}; expected 0 to {MOST}")
+        if not 0 <= self.lags <= MAX_LAGS:
+            raise ValueError(f"lags is {self.lags}; expected 0 to {MAX_LAGS}")
 
 
-def align(tables: Mapping[str, pd.DataFrame], options: AlignOptions | None = None) -> dict[str, pd.DataFrame]:
+def align(tables: Mapping[str, pd.DataFrame], options: AlignmentOptions | None = None) -> dict[str, pd.DataFrame]:
     """Return the words read beside their scores, a test of that, models by surprisal, and their gain on held-out readings.
 
     `tables` are readings, sessions and words of `collect`, and surprisal of `score`. In place of readings and sessions there may be
@@ -104,7 +109,7 @@ def align(tables: Mapping[str, pd.DataFrame], options: AlignOptions | None = Non
     with `crosscheck`, the models are refitted in the other engine. With `gam`, gam_terms and smooths have curves of surprisal
     in place of lines, by R's mgcv.
 
-    A language model by which reading times seem to stand beside the wrong words (`alignment_test`) is not fitted,
+    A language model by which reading times seem to stand beside the wrong words (`compute_alignment_check`) is not fitted,
     unless `despite_failure`; its rows say so.
 
     Words that a token of some language model joins, or whose first token its protocol does not score, have no surprisal
@@ -117,16 +122,16 @@ def align(tables: Mapping[str, pd.DataFrame], options: AlignOptions | None = Non
     ...
     gardenpath.study.errors.DataError: table surprisal is missing; gardenpath score writes it
     """
-    options = options or AlignOptions()
+    options = options or AlignmentOptions()
     settings, lags, engine = options.settings, options.lags, options.settings.engine
-    correlated = _correlated(tables, settings.rated, options.seed)
-    if correlated and "readings" in tables and not tables["readings"]["role"].isin(RATED).any():
+    correlation_tables = _correlate_ratings(tables, settings.rated, options.seed)
+    if correlation_tables and "readings" in tables and not tables["readings"]["role"].isin(RATED_ROLES).any():
         log.warning("table readings: no word of a target or filler trial; scores are held against ratings alone")
-        return TableSet(correlated)
-    aligned, ledger = align_words(tables, options)
-    tested = alignment_test(aligned, engine=engine)
-    withheld = {} if options.despite_failure else stopped(tested)
-    fitted = alignment_models(
+        return TableSet(correlation_tables)
+    aligned, exclusion_log = align_words(tables, options)
+    alignment_check = compute_alignment_check(aligned, engine=engine)
+    withheld = {} if options.despite_failure else find_failed_models(alignment_check)
+    fitted = compute_alignment_models(
         aligned,
         lags=lags,
         slopes=options.slopes,
@@ -139,29 +144,33 @@ def align(tables: Mapping[str, pd.DataFrame], options: AlignOptions | None = Non
         del fitted["alignment_steps"]
     return TableSet(
         {
-            _name(aligned): aligned,
-            "alignment_test": tested,
-            "lag_profile": lag_profile(aligned, engine=engine),
-            "collinearity": collinearity(aligned, lags=lags) if len(aligned) else _none("collinearity"),
+            _get_table_name(aligned): aligned,
+            "alignment_test": alignment_check,
+            "lag_profile": compute_lag_profile(aligned, engine=engine),
+            "collinearity": compute_collinearity(aligned, lags=lags)
+            if len(aligned)
+            else _build_empty_table("collinearity"),
             **fitted,
             **(curves(aligned, lags=lags, withheld=withheld) if settings.gam else {}),
-            "surprisal_effects": surprisal_effects(aligned, fitted["alignment_models"], engine=engine),
-            **_predicted(aligned, withheld, lags=lags, by=options.folds_by, folds=options.folds, seed=options.seed),
-            **correlated,
-            "alignment_exclusions": ledger.table("alignment_exclusions"),
+            "surprisal_effects": compute_surprisal_effects(aligned, fitted["alignment_models"], engine=engine),
+            **_compute_held_out_tables(
+                aligned, withheld, lags=lags, fold_unit=options.folds_by, folds=options.folds, seed=options.seed
+            ),
+            **correlation_tables,
+            "alignment_exclusions": exclusion_log.build_table("alignment_exclusions"),
         }
     )
 
 
-def _correlated(tables: Mapping[str, pd.DataFrame], of: str, seed: int) -> dict[str, pd.DataFrame]:
+def _correlate_ratings(tables: Mapping[str, pd.DataFrame], rating_measure: str, seed: int) -> dict[str, pd.DataFrame]:
     """Return rating_correlations where there are both ratings and scores of sentences."""
     if not {"sentence_scores", "rating_scores"} <= tables.keys():
         return {}
     try:
-        correlations = rating_correlations(
+        correlations = compute_rating_correlations(
             tables["sentence_scores"],
             tables["rating_scores"],
-            of=of,
+            rating_measure=rating_measure,
             pairs=tables.get("pairs"),
             ceilings=tables.get("noise_ceilings"),
             seed=seed,
@@ -172,111 +181,123 @@ def _correlated(tables: Mapping[str, pd.DataFrame], of: str, seed: int) -> dict[
     return {"rating_correlations": correlations}
 
 
-def align_words(tables: Mapping[str, pd.DataFrame], options: AlignOptions) -> tuple[pd.DataFrame, Ledger]:
+def align_words(tables: Mapping[str, pd.DataFrame], options: AlignmentOptions) -> tuple[pd.DataFrame, ExclusionLog]:
     """Return the table aligned, and what was left out of it."""
-    given = [MEANS] if MEANS in tables else ["readings", "sessions"]
+    given = [WORD_MEANS_TABLE] if WORD_MEANS_TABLE in tables else ["readings", "sessions"]
     read, *sessions, surprisal, words = take_tables(tables, *given, "surprisal", "words")
     lags, edges, settings = options.lags, options.edges, options.settings
-    ledger = Ledger()
-    if MEANS in tables and "readings" in tables:
-        raise DataError(f"tables readings and {MEANS} are both there; expected one of them: which is to be modelled?")
+    exclusion_log = ExclusionLog()
+    if WORD_MEANS_TABLE in tables and "readings" in tables:
+        raise DataError(
+            f"tables readings and {WORD_MEANS_TABLE} are both there; expected one of them: which is to be modelled?"
+        )
     for table in sessions:
-        read = _of_trials(_left_in(tables, read, table, settings, ledger), table, ledger)
-    surprisal = _predicting(_of_read(surprisal, read), options.predictors)
-    joined, unscored = _places(surprisal[surprisal["words"] > 1]), _places(surprisal[surprisal["surprisal"].isna()])
-    scores = beside(surprisal[surprisal["words"] == 1], words)
-    _agree(read[~_at(read, joined)], scores)
-    around = (
+        read = _select_rated_trials(
+            _apply_exclusions(tables, read, table, settings, exclusion_log), table, exclusion_log
+        )
+    surprisal = _select_predictors(_select_read_sentences(surprisal, read), options.predictors)
+    joined, unscored = (
+        _list_word_positions(surprisal[surprisal["words"] > 1]),
+        _list_word_positions(surprisal[surprisal["surprisal"].isna()]),
+    )
+    scores = add_neighbouring_predictors(surprisal[surprisal["words"] == 1], words)
+    _require_matching_words(read[~_is_at_position(read, joined)], scores)
+    word_window = (
         "the word"
         if lags == 0
         else "the word, or the one before,"
         if lags == 1
         else f"the word, or one of {lags} before,"
     )
-    lacking = {
-        f"{around} shares a token with another": joined,
-        f"{around} is not scored under the protocol": unscored,
+    unusable_positions = {
+        f"{word_window} shares a token with another": joined,
+        f"{word_window} is not scored under the protocol": unscored,
     }
-    lacking = {rule: places for rule, places in lacking.items() if places}
-    lacking[f"{around} has no Zipf frequency"] = _places(words[words["zipf"].isna()].assign(words=1))
-    read = _inside(read, words, lags, edges, ledger)
-    read = _usable(read, lags, *settings.band, lacking, ledger)
-    joined_rows = read.drop(columns=["text", "region"]).merge(scores, on=WORD, how="inner", validate="m:m")
-    described = _described(joined_rows)
-    return declared(described, _name(described)), ledger
+    unusable_positions = {rule: positions for rule, positions in unusable_positions.items() if positions}
+    unusable_positions[f"{word_window} has no Zipf frequency"] = _list_word_positions(
+        words[words["zipf"].isna()].assign(words=1)
+    )
+    read = _drop_edge_words(read, words, lags, edges, exclusion_log)
+    read = _select_usable_words(read, lags, *settings.rt_cutoffs, unusable_positions, exclusion_log)
+    joined_rows = read.drop(columns=["text", "region"]).merge(scores, on=WORD_KEY, how="inner", validate="m:m")
+    described = _add_model_variables(joined_rows)
+    return select_declared_columns(described, _get_table_name(described)), exclusion_log
 
 
-def _left_in(
+def _apply_exclusions(
     tables: Mapping[str, pd.DataFrame],
     readings: pd.DataFrame,
     sessions: pd.DataFrame,
     settings: AnalysisSection,
-    ledger: Ledger,
+    exclusion_log: ExclusionLog,
 ) -> pd.DataFrame:
     """Return the readings that `analyse` keeps; without answers and items to judge by, those of complete sessions."""
-    if not {*JUDGED_BY} <= tables.keys() and settings.exclude == ExcludeSection():
-        return complete(sessions, ledger, readings=readings)[0]
-    judged = Ledger()
-    readings, *_ = left_in_of(tables, settings, judged)
-    ledger.rows += [row for row in judged.rows if row["table"] != "responses"]
+    if not {*EXCLUSION_TABLES} <= tables.keys() and settings.exclude == ExcludeSection():
+        return select_complete_sessions(sessions, exclusion_log, readings=readings)[0]
+    full_log = ExclusionLog()
+    readings, *_ = apply_study_exclusions(tables, settings, full_log)
+    exclusion_log.rows += [row for row in full_log.rows if row["table"] != "responses"]
     return readings
 
 
-def _of_trials(read: pd.DataFrame, sessions: pd.DataFrame, ledger: Ledger) -> pd.DataFrame:
+def _select_rated_trials(read: pd.DataFrame, sessions: pd.DataFrame, exclusion_log: ExclusionLog) -> pd.DataFrame:
     """Return the readings of targets and fillers."""
-    [read] = ledger.step("role is neither target nor filler", readings=(read, read["role"].isin(RATED)))
+    [read] = exclusion_log.apply_rule(
+        "role is neither target nor filler", readings=(read, read["role"].isin(RATED_ROLES))
+    )
     if read.empty:
         raise DataError("table readings: no word of a target or filler trial of a complete session; nothing to align")
-    _refuse_unnamed(read, sessions)
+    _refuse_unnumbered_words(read, sessions)
     return read
 
 
-def _name(aligned: pd.DataFrame) -> str:
+def _get_table_name(aligned: pd.DataFrame) -> str:
     """Return the name of the table of these rows."""
-    return "aligned_means" if are_means(aligned) else "aligned"
+    return "aligned_means" if is_word_means(aligned) else "aligned"
 
 
-def _step(ledger: Ledger, rule: str, read: pd.DataFrame, kept: "pd.Series[bool]") -> pd.DataFrame:
+def _apply_rule(exclusion_log: ExclusionLog, rule: str, read: pd.DataFrame, kept: "pd.Series[bool]") -> pd.DataFrame:
     """Return the words that a rule keeps, noted under the name of their table."""
-    return ledger.step(rule, **{"readings" if "trial" in read else MEANS: (read, kept)})[0]
+    return exclusion_log.apply_rule(rule, **{"readings" if "trial" in read else WORD_MEANS_TABLE: (read, kept)})[0]
 
 
-def _predicted(
-    aligned: pd.DataFrame, withheld: "Withheld", *, lags: int, by: str, folds: int, seed: int
+def _compute_held_out_tables(
+    aligned: pd.DataFrame, withheld: "WithheldModels", *, lags: int, fold_unit: str, folds: int, seed: int
 ) -> dict[str, pd.DataFrame]:
     """Return heldout, delta_log_likelihood and delta_comparisons; what cannot be held out keeps a row that says why."""
-    held, reasons = [_none("heldout")], dict(withheld)
-    for model, protocol, rows in by_model(aligned):
+    held, reasons = [_build_empty_table("heldout")], dict(withheld)
+    for model, protocol, rows in split_by_model(aligned):
         if (model, protocol) in reasons:
             continue
         try:
-            held.append(heldout(rows, lags=lags, by=by, folds=folds, seed=seed))
+            held.append(compute_held_out_clusters(rows, lags=lags, fold_unit=fold_unit, folds=folds, seed=seed))
         except (DataError, MissingExtra) as error:
             reasons[model, protocol] = str(error).replace("\n", "; ")
     densities = pd.concat(held[1:] or held, ignore_index=True)
     return {
         "heldout": densities,
         "delta_log_likelihood": pd.concat(
-            [delta_log_likelihood(densities, seed=seed), unpredicted(aligned, reasons)], ignore_index=True
+            [compute_delta_log_likelihood(densities, seed=seed), build_unfitted_rows(aligned, reasons)],
+            ignore_index=True,
         ),
-        "delta_comparisons": delta_comparisons(densities, seed=seed),
+        "delta_comparisons": compute_delta_comparisons(densities, seed=seed),
     }
 
 
-def _none(name: str) -> pd.DataFrame:
-    return check(pd.DataFrame(columns=TABLES[name].names), name)
+def _build_empty_table(name: str) -> pd.DataFrame:
+    return check(pd.DataFrame(columns=TABLES[name].column_names), name)
 
 
-def _of_read(surprisal: pd.DataFrame, read: pd.DataFrame) -> pd.DataFrame:
+def _select_read_sentences(surprisal: pd.DataFrame, read: pd.DataFrame) -> pd.DataFrame:
     """Return the scores of sentences that were read; materials may hold others, which no reading has to match."""
     sentences = read[["item", "condition"]].drop_duplicates()
     return surprisal.merge(sentences, on=["item", "condition"], how="inner", validate="m:1")
 
 
-def _refuse_unnamed(read: pd.DataFrame, sessions: pd.DataFrame) -> None:
+def _refuse_unnumbered_words(read: pd.DataFrame, sessions: pd.DataFrame) -> None:
     """Raise `DataError` for words without a text whose number their source did not state: nothing says which they are."""
     unnamed = read[
-        read["text"].isna() & ~read["session"].isin(sessions.loc[sessions["source"] == STATES_NUMBERS, "session"])
+        read["text"].isna() & ~read["session"].isin(sessions.loc[sessions["source"] == NUMBERED_SOURCE, "session"])
     ]
     if len(unnamed):
         first = unnamed.iloc[0]
@@ -287,10 +308,10 @@ def _refuse_unnamed(read: pd.DataFrame, sessions: pd.DataFrame) -> None:
         )
 
 
-def _predicting(surprisal: pd.DataFrame, predictors: Sequence[str]) -> pd.DataFrame:
+def _select_predictors(surprisal: pd.DataFrame, predictors: Sequence[str]) -> pd.DataFrame:
     """Return scores by each of these columns in place of surprisal, under models that are named by it."""
     numbers = surprisal.select_dtypes("number").drop(columns=["word", "words", "tokens"], errors="ignore")
-    known = [str(name) for name in numbers if name == TERM or not numbers[name].isna().all()]
+    known = [str(name) for name in numbers if name == SURPRISAL_TERM or not numbers[name].isna().all()]
     unknown = [name for name in predictors if name not in known]
     if unknown or not predictors:
         raise ValueError(
@@ -299,87 +320,96 @@ def _predicting(surprisal: pd.DataFrame, predictors: Sequence[str]) -> pd.DataFr
         )
     parts = []
     for name in dict.fromkeys(predictors):
-        whose = surprisal["model"] if name == TERM else surprisal["model"] + ", " + name
+        whose = surprisal["model"] if name == SURPRISAL_TERM else surprisal["model"] + ", " + name
         parts.append(surprisal.assign(model=whose, surprisal=surprisal[name]))
     return pd.concat(parts, ignore_index=True)
 
 
-def _agree(read: pd.DataFrame, scores: pd.DataFrame) -> None:
+def _require_matching_words(read: pd.DataFrame, scores: pd.DataFrame) -> None:
     """Raise `DataError` naming every word that was read but not scored, or read in another form than was scored."""
-    seen = read[[*WORD, "text"]].drop_duplicates()
+    seen = read[[*WORD_KEY, "text"]].drop_duplicates()
     if scores.empty:
         raise DataError("table surprisal has no score for any sentence that was read; expected one for each word")
-    for (model, protocol), part in scores.groupby(MODEL):
-        both = seen.merge(part[[*WORD, "text"]], on=WORD, how="left", suffixes=("", "_scored"), validate="m:1")
+    for (model, protocol), part in scores.groupby(MODEL_KEY):
+        both = seen.merge(part[[*WORD_KEY, "text"]], on=WORD_KEY, how="left", suffixes=("", "_scored"), validate="m:1")
         unscored = both[both["text_scored"].isna()]
-        no_score(unscored, f"read as {{r.text!r}}, but {model} ({protocol}) has no surprisal for it")
+        refuse_words(unscored, f"read as {{r.text!r}}, but {model} ({protocol}) has no surprisal for it")
         differing = both[both["text"].notna() & (both["text"] != both["text_scored"]).fillna(False)]
-        no_score(differing, f"read as {{r.text!r}}, but {model} ({protocol}) scored {{r.text_scored!r}}")
+        refuse_words(differing, f"read as {{r.text!r}}, but {model} ({protocol}) scored {{r.text_scored!r}}")
 
 
-Places = set[tuple[str, str, int]]
+WordPositions = set[tuple[str, str, int]]
 
 
-def _places(scores: pd.DataFrame) -> Places:
+def _list_word_positions(scores: pd.DataFrame) -> WordPositions:
     """Return item, condition and position of every word that the rows hold."""
-    rows = scores[[*WORD, "words"]].itertuples(index=False, name=None)
+    rows = scores[[*WORD_KEY, "words"]].itertuples(index=False, name=None)
     return {(item, condition, word + k) for item, condition, word, words in rows for k in range(words)}
 
 
-def _at(read: pd.DataFrame, places: Places) -> "pd.Series[bool]":
-    matches = [place in places for place in read[WORD].itertuples(index=False, name=None)]
+def _is_at_position(read: pd.DataFrame, positions: WordPositions) -> "pd.Series[bool]":
+    matches = [position in positions for position in read[WORD_KEY].itertuples(index=False, name=None)]
     return pd.Series(matches, index=read.index, dtype=bool)
 
 
-def _inside(read: pd.DataFrame, words: pd.DataFrame, lags: int, edges: bool, ledger: Ledger) -> pd.DataFrame:
+def _drop_edge_words(
+    read: pd.DataFrame, words: pd.DataFrame, lags: int, edges: bool, exclusion_log: ExclusionLog
+) -> pd.DataFrame:
     """Drop the ends of sentences, where readers start and wrap up, and words without as many before them as lags."""
     if not edges:
-        read = _step(ledger, "first word of its sentence", read, read["word"] > 0)
+        read = _apply_rule(exclusion_log, "first word of its sentence", read, read["word"] > 0)
         final = words.loc[words.groupby(["item", "condition"])["word"].idxmax()].assign(words=1)
-        read = _step(ledger, "last word of its sentence", read, ~_at(read, _places(final)))
+        read = _apply_rule(
+            exclusion_log, "last word of its sentence", read, ~_is_at_position(read, _list_word_positions(final))
+        )
     rule = f"fewer than {lags} {'word' if lags == 1 else 'words'} before it"
-    return _step(ledger, rule, read, read["word"] >= lags) if lags > (not edges) else read
+    return _apply_rule(exclusion_log, rule, read, read["word"] >= lags) if lags > (not edges) else read
 
 
-def _usable(
-    read: pd.DataFrame, lags: int, min_rt: float, max_rt: float, lacking: Mapping[str, Places], ledger: Ledger
+def _select_usable_words(
+    read: pd.DataFrame,
+    lags: int,
+    min_rt: float,
+    max_rt: float,
+    unusable_positions: Mapping[str, WordPositions],
+    exclusion_log: ExclusionLog,
 ) -> pd.DataFrame:
     """Keep words with all that the models need of them and of the words before, and with a time within the band."""
     kept = read
-    for rule, places in lacking.items():
-        after = {(item, condition, word + k) for item, condition, word in places for k in range(lags + 1)}
-        kept = _step(ledger, rule, kept, ~_at(kept, after))
-    kept = _step(ledger, "no reading time", kept, kept["rt"] > 0)
-    if (min_rt, max_rt) == EVERY_TIME:
+    for rule, positions in unusable_positions.items():
+        after = {(item, condition, word + k) for item, condition, word in positions for k in range(lags + 1)}
+        kept = _apply_rule(exclusion_log, rule, kept, ~_is_at_position(kept, after))
+    kept = _apply_rule(exclusion_log, "no reading time", kept, kept["rt"] > 0)
+    if (min_rt, max_rt) == NO_RT_CUTOFFS:
         return kept
     rule = f"read in less than {min_rt:g} or more than {max_rt:g} ms"
-    return _step(ledger, rule, kept, in_band(kept["rt"], min_rt, max_rt))
+    return _apply_rule(exclusion_log, rule, kept, is_within_cutoffs(kept["rt"], min_rt, max_rt))
 
 
-def _described(joined: pd.DataFrame) -> pd.DataFrame:
+def _add_model_variables(joined: pd.DataFrame) -> pd.DataFrame:
     import numpy as np
 
-    place = joined[WORD].astype("string")
-    described = joined.assign(
+    word_texts = joined[WORD_KEY].astype("string")
+    described_words = joined.assign(
         log_rt=np.log(joined["rt"].to_numpy(dtype="float64")),
         position=joined["word"],
-        token=place["item"] + ":" + place["condition"] + ":" + place["word"],
+        token=word_texts["item"] + ":" + word_texts["condition"] + ":" + word_texts["word"],
     )
     if "trial" not in joined:
-        return described
-    return described.assign(log_trial=np.log1p(joined["trial"].to_numpy(dtype="float64")))
+        return described_words
+    return described_words.assign(log_trial=np.log1p(joined["trial"].to_numpy(dtype="float64")))
 
 
-Withheld = Mapping[tuple[str, str], str]
+WithheldModels = Mapping[tuple[str, str], str]
 
 
-def alignment_models(
+def compute_alignment_models(
     aligned: pd.DataFrame,
     *,
     lags: int = 2,
     slopes: bool = True,
     engine: str = "glmm",
-    withheld: Withheld | None = None,
+    withheld: WithheldModels | None = None,
     policy: str = "declared",
     crosscheck: bool = False,
 ) -> dict[str, pd.DataFrame]:
@@ -394,89 +424,93 @@ def alignment_models(
     `withheld` names models not to be fitted, and why.
     """
     fits, steps = [], []
-    for model, protocol, rows in by_model(aligned):
+    for model, protocol, rows in split_by_model(aligned):
         reason = (withheld or {}).get((model, protocol))
         if reason:
-            wanted = formula(terms_of(rows, range(lags + 1)), intercepts(rows))
-            fitted = failed(wanted, TERM, reason, rows, engine=engine)
+            wanted = format_formula(list_model_terms(rows, range(lags + 1)), get_random_intercepts(rows))
+            fitted = failed(wanted, SURPRISAL_TERM, reason, rows, engine=engine)
         else:
-            fixed = terms_of(rows, range(lags + 1))
+            fixed = list_model_terms(rows, range(lags + 1))
             try:
                 if policy == "declared":
-                    fitted = _fitted(rows, fixed, slopes, engine, crosscheck)
+                    fitted = _fit_declared(rows, fixed, slopes, engine, crosscheck)
                 else:
-                    fitted, tried = _fitted_by_policy(rows, fixed, slopes, engine, policy, crosscheck)
+                    fitted, tried = _fit_by_policy(rows, fixed, slopes, engine, policy, crosscheck)
                     steps.append(tried.of(f"{model} ({protocol})"))
             except DataError as error:
                 if isinstance(error, NotFitted) and policy != "declared":
                     steps.append(error.steps.of(f"{model} ({protocol})"))
                 fitted = failed(
-                    formula(fixed, intercepts(rows)), TERM, str(error).replace("\n", "; "), rows, engine=engine
+                    format_formula(fixed, get_random_intercepts(rows)),
+                    SURPRISAL_TERM,
+                    str(error).replace("\n", "; "),
+                    rows,
+                    engine=engine,
                 )
         fits.append(fitted.assign(model=model, protocol=protocol))
     if not fits:
-        fits = [pd.DataFrame(columns=[*MODEL, *COEFFICIENTS])]
+        fits = [pd.DataFrame(columns=[*MODEL_KEY, *COEFFICIENTS])]
     models = check(pd.concat(fits, ignore_index=True), "alignment_models")
     return {"alignment_models": models, "alignment_steps": steps_table(steps, "alignment_steps")}
 
 
-def _slopes_of(rows: pd.DataFrame) -> str:
+def _format_random_slopes(rows: pd.DataFrame) -> str:
     """Return the random effects with slopes of surprisal: over participants, or over texts where they are averaged."""
-    first, *others = intercepts(rows).split(" + ")
-    return " + ".join([first.replace("(1|", f"(1 + {TERM}|"), *others])
+    first, *others = get_random_intercepts(rows).split(" + ")
+    return " + ".join([first.replace("(1|", f"(1 + {SURPRISAL_TERM}|"), *others])
 
 
-def _fitted_by_policy(
+def _fit_by_policy(
     rows: pd.DataFrame, fixed: list[str], slopes: bool, engine: str, policy: str, crosscheck: bool
 ) -> Fit:
     """Return the fit with the slopes of surprisal that the policy leaves, and its steps."""
     model, protocol = rows["model"].iloc[0], rows["protocol"].iloc[0]
     code = (
-        f'rows <- read.csv("{_name(rows)}.csv", stringsAsFactors = FALSE, encoding = "UTF-8")\n'
-        f"rows <- subset(rows, model == {quoted(model)} & protocol == {quoted(protocol)})"
+        f'rows <- read.csv("{_get_table_name(rows)}.csv", stringsAsFactors = FALSE, encoding = "UTF-8")\n'
+        f"rows <- subset(rows, model == {quote_text(model)} & protocol == {quote_text(protocol)})"
     )
     fitted, steps = fit_stepwise(
         rows,
-        formula(fixed, intercepts(rows)),
+        format_formula(fixed, get_random_intercepts(rows)),
         engine=engine,
         policy=policy,
-        slopes=[TERM] * slopes,
+        slopes=[SURPRISAL_TERM] * slopes,
         crosscheck=crosscheck,
         rows=code,
     )
-    return Fit(_with_note(fitted, f"Random effects by the policy {policy}."), steps)
+    return Fit(_add_note(fitted, f"Random effects by the policy {policy}."), steps)
 
 
-def _with_note(fitted: pd.DataFrame, note: str) -> pd.DataFrame:
+def _add_note(fitted: pd.DataFrame, note: str) -> pd.DataFrame:
     return fitted.assign(note=(note + " " + fitted["note"].fillna("")).str.strip())
 
 
-def _fitted(rows: pd.DataFrame, fixed: list[str], slopes: bool, engine: str, crosscheck: bool) -> pd.DataFrame:
-    plain = formula(fixed, intercepts(rows))
+def _fit_declared(rows: pd.DataFrame, fixed: list[str], slopes: bool, engine: str, crosscheck: bool) -> pd.DataFrame:
+    plain = format_formula(fixed, get_random_intercepts(rows))
     if not slopes:
         return fit(rows, plain, engine=engine, crosscheck=crosscheck)
-    random = _slopes_of(rows)
-    varying = formula(fixed, random)
+    random = _format_random_slopes(rows)
+    varying = format_formula(fixed, random)
     fitted = fit(rows, varying, engine=engine)
     if fitted["converged"].all() and not fitted["singular"].any():
-        return _crosschecked(fitted, rows, varying, engine) if crosscheck else fitted
+        return _crosscheck_fit(fitted, rows, varying, engine) if crosscheck else fitted
     how = "singular" if fitted["converged"].all() else "not converged"
     reduced = fit(rows, plain, engine=engine)
     if how == reduced["singular"].map({True: "singular", False: ""}).iloc[0]:
         # singular for another variance than the slopes'
-        return _crosschecked(fitted, rows, varying, engine) if crosscheck else fitted
-    reduced = _crosschecked(reduced, rows, plain, engine) if crosscheck else reduced
-    whose = "item" if are_means(rows) else "participant"
+        return _crosscheck_fit(fitted, rows, varying, engine) if crosscheck else fitted
+    reduced = _crosscheck_fit(reduced, rows, plain, engine) if crosscheck else reduced
+    whose = "item" if is_word_means(rows) else "participant"
     note = f"With slopes of surprisal by {whose}, {random}, the fit is {how}; fitted with intercepts alone."
-    return _with_note(reduced, note)
+    return _add_note(reduced, note)
 
 
-def _crosschecked(fitted: pd.DataFrame, rows: pd.DataFrame, text: str, engine: str) -> pd.DataFrame:
-    model = parse(text)
+def _crosscheck_fit(fitted: pd.DataFrame, rows: pd.DataFrame, text: str, engine: str) -> pd.DataFrame:
+    model = parse_formula(text)
     return checked(fitted, columns_of(rows, model), model, engine)
 
 
-def surprisal_effects(aligned: pd.DataFrame, models: pd.DataFrame, *, engine: str = "glmm") -> pd.DataFrame:
+def compute_surprisal_effects(aligned: pd.DataFrame, models: pd.DataFrame, *, engine: str = "glmm") -> pd.DataFrame:
     """Return ms per bit at each lag: of `models` at the geometric mean reading time, and of a model of ms itself.
 
     A slope b in log ms per bit is worth m * (exp(b) - 1) ms at the geometric mean m; the interval is the delta
@@ -484,31 +518,31 @@ def surprisal_effects(aligned: pd.DataFrame, models: pd.DataFrame, *, engine: st
     fixed effects on ms, with random intercepts only.
     """
     parts = []
-    for model, protocol, fitted in by_model(models):
+    for model, protocol, fitted in split_by_model(models):
         rows = aligned[(aligned["model"] == model) & (aligned["protocol"] == protocol)]
         mean = math.exp(rows["log_rt"].mean())
-        coefficients, raw = by_term(fitted), _raw(rows, fitted, engine)
-        for lag, name in enumerate(at(TERM, range(MOST + 1))):
+        coefficients, raw = index_by_term(fitted), _fit_untransformed(rows, fitted, engine)
+        for lag, name in enumerate(list_lagged_columns(SURPRISAL_TERM, range(MAX_LAGS + 1))):
             if name in coefficients:
-                cost = _milliseconds(coefficients[name], mean) | _ends("raw", raw[name])
+                cost = _convert_to_ms(coefficients[name], mean) | _name_estimate("raw", raw[name])
                 parts.append({"model": model, "protocol": protocol, "lag": lag, "n": len(rows)} | cost)
-    return check(pd.DataFrame(parts), "surprisal_effects") if parts else _none("surprisal_effects")
+    return check(pd.DataFrame(parts), "surprisal_effects") if parts else _build_empty_table("surprisal_effects")
 
 
-def _milliseconds(row: Mapping[str, Any], mean: float) -> dict[str, object]:
+def _convert_to_ms(row: Mapping[str, Any], mean: float) -> dict[str, object]:
     slope = row["estimate"]
     cost, half = mean * math.expm1(slope), mean * math.exp(slope) * (row["ci_high"] - row["ci_low"]) / 2
     effect = {"estimate": slope, "mean_rt": mean, "note": row["note"] if pd.isna(slope) else None}
     return effect | {"ms_per_bit": cost, "ms_low": cost - half, "ms_high": cost + half}
 
 
-def _ends(name: str, row: Mapping[str, Any]) -> dict[str, object]:
+def _name_estimate(name: str, row: Mapping[str, Any]) -> dict[str, object]:
     return {name: row["estimate"], f"{name}_low": row["ci_low"], f"{name}_high": row["ci_high"]}
 
 
-def _raw(rows: pd.DataFrame, fitted: pd.DataFrame, engine: str) -> dict[str, dict[str, Any]]:
+def _fit_untransformed(rows: pd.DataFrame, fitted: pd.DataFrame, engine: str) -> dict[str, dict[str, Any]]:
     """Return the same fixed effects on the times themselves, in ms, with random intercepts."""
     if fitted["estimate"].isna().all():
-        return by_term(fitted)
-    wanted = formula([t for t in fitted["term"] if t != "intercept"], intercepts(rows), response="rt")
-    return by_term(fit(rows, wanted, engine=engine))
+        return index_by_term(fitted)
+    wanted = format_formula([t for t in fitted["term"] if t != "intercept"], get_random_intercepts(rows), response="rt")
+    return index_by_term(fit(rows, wanted, engine=engine))

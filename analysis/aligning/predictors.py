@@ -7,102 +7,115 @@ import pandas as pd
 
 from gardenpath.study import DataError, check
 
-from ..measuring.ratings_and_times import capped
-from ..row_dicts import records
+from ..measuring.ratings_and_times import cap_faults
+from ..row_dicts import list_rows
 
-MODEL = ["model", "protocol"]
-WORD = ["item", "condition", "word"]
-AT = {-2: "_next2", -1: "_next", 0: "", 1: "_previous", 2: "_previous2", 3: "_previous3"}  # lag: what a column ends in
-LAGGED = ("surprisal", "length", "zipf")
-INTERCEPTS = "(1|participant) + (1|item) + (1|token)"
-OF_TEXTS = "(1|item)"  # of words whose reading times are means over readers
-RESPONSE = "log_rt"
+MODEL_KEY = ["model", "protocol"]
+WORD_KEY = ["item", "condition", "word"]
+LAG_SUFFIXES = {
+    -2: "_next2",
+    -1: "_next",
+    0: "",
+    1: "_previous",
+    2: "_previous2",
+    3: "_previous3",
+}  # lag: what a column ends in
+LAGGED_PREDICTORS = ("surprisal", "length", "zipf")
+READING_INTERCEPTS = "(1|participant) + (1|item) + (1|token)"
+WORD_MEAN_INTERCEPTS = "(1|item)"  # of words whose reading times are means over readers
+RESPONSE_VARIABLE = "log_rt"
 
 
-def at(name: str, lags: Iterable[int]) -> list[str]:
+def list_lagged_columns(name: str, lags: Iterable[int]) -> list[str]:
     """Return the columns of a predictor at these lags; 0 is the word itself, 1 the one before, -1 the next.
 
-    >>> at("surprisal", [-1, 0, 1])
+    >>> list_lagged_columns("surprisal", [-1, 0, 1])
     ['surprisal_next', 'surprisal', 'surprisal_previous']
     """
-    return [f"{name}{AT[lag]}" for lag in lags]
+    return [f"{name}{LAG_SUFFIXES[lag]}" for lag in lags]
 
 
-def are_means(aligned: pd.DataFrame) -> bool:
+def is_word_means(aligned: pd.DataFrame) -> bool:
     """Whether rows are words with their mean reading times, of no participant and no trial."""
     return "log_trial" not in aligned
 
 
-def intercepts(aligned: pd.DataFrame) -> str:
+def get_random_intercepts(aligned: pd.DataFrame) -> str:
     """Return the random intercepts of a model of these rows."""
-    return OF_TEXTS if are_means(aligned) else INTERCEPTS
+    return WORD_MEAN_INTERCEPTS if is_word_means(aligned) else READING_INTERCEPTS
 
 
-def terms_of(aligned: pd.DataFrame, lags: Iterable[int], **more: Any) -> list[str]:
-    """Return the fixed effects (see `terms`) of a model of these rows: means have no trial."""
-    names = terms(lags, **more)
-    return names[:-1] if are_means(aligned) else names
+def list_model_terms(aligned: pd.DataFrame, lags: Iterable[int], **more: Any) -> list[str]:
+    """Return the fixed effects (see `list_reading_terms`) of a model of these rows: means have no trial."""
+    names = list_reading_terms(lags, **more)
+    return names[:-1] if is_word_means(aligned) else names
 
 
-def terms(lags: Iterable[int], *, surprisal: bool = True, extra: Iterable[str] = ()) -> list[str]:
+def list_reading_terms(lags: Iterable[int], *, surprisal: bool = True, extra: Iterable[str] = ()) -> list[str]:
     """Return the fixed effects of a reading-time model: each predictor at each lag, then position and log trial.
 
-    >>> terms([0], extra=["entropy_next"])
+    >>> list_reading_terms([0], extra=["entropy_next"])
     ['surprisal', 'entropy_next', 'length', 'zipf', 'position', 'log_trial']
     """
     lags = list(lags)
-    names = at("surprisal", lags) if surprisal else []
-    return [*names, *extra, *(name for what in LAGGED[1:] for name in at(what, lags)), "position", "log_trial"]
+    names = list_lagged_columns("surprisal", lags) if surprisal else []
+    return [
+        *names,
+        *extra,
+        *(name for what in LAGGED_PREDICTORS[1:] for name in list_lagged_columns(what, lags)),
+        "position",
+        "log_trial",
+    ]
 
 
-def formula(fixed: Iterable[str], random: str = INTERCEPTS, response: str = RESPONSE) -> str:
+def format_formula(fixed: Iterable[str], random: str = READING_INTERCEPTS, response: str = RESPONSE_VARIABLE) -> str:
     """Return a model formula. Readers share words: without (1|token) a predictor of words is significant too often.
 
-    >>> formula(["surprisal"])
+    >>> format_formula(["surprisal"])
     'log_rt ~ surprisal + (1|participant) + (1|item) + (1|token)'
     """
     return f"{response} ~ {' + '.join(fixed)} + {random}"
 
 
-def by_model(frame: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+def split_by_model(frame: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
     """Yield each model and protocol with its rows, in the order of their names."""
-    for (model, protocol), rows in frame.groupby(MODEL, sort=True):
+    for (model, protocol), rows in frame.groupby(MODEL_KEY, sort=True):
         yield str(model), str(protocol), rows
 
 
-def by_term(fitted: pd.DataFrame) -> dict[str, dict[str, Any]]:
+def index_by_term(fitted: pd.DataFrame) -> dict[str, dict[str, Any]]:
     """Return the rows of a fit by their term."""
-    return {str(row["term"]): row for row in records(fitted)}
+    return {str(row["term"]): row for row in list_rows(fitted)}
 
 
-def beside(surprisal: pd.DataFrame, words: pd.DataFrame) -> pd.DataFrame:
+def add_neighbouring_predictors(surprisal: pd.DataFrame, words: pd.DataFrame) -> pd.DataFrame:
     """Return each scored word with its length and Zipf frequency, and with the same of the words around it.
 
     What a word around lacks, or where there is none, stays empty. A score whose word is not in `words`, or is another
     text there, is a `DataError`.
     """
-    properties = words[[*WORD, "text", "length", "zipf"]].rename(columns={"text": "in_words"})
-    scored = surprisal.merge(properties, on=WORD, how="left", validate="m:1")
-    no_score(scored[scored["in_words"].isna()], "scored as {r.text!r} by {r.model}, but not in table words")
+    properties = words[[*WORD_KEY, "text", "length", "zipf"]].rename(columns={"text": "in_words"})
+    scored = surprisal.merge(properties, on=WORD_KEY, how="left", validate="m:1")
+    refuse_words(scored[scored["in_words"].isna()], "scored as {r.text!r} by {r.model}, but not in table words")
     differing = scored[scored["in_words"] != scored["text"]]
-    no_score(differing, "scored as {r.text!r} by {r.model}, but {r.in_words!r} in table words")
+    refuse_words(differing, "scored as {r.text!r} by {r.model}, but {r.in_words!r} in table words")
     predictors = scored.drop(columns="in_words")
-    for lag in (lag for lag in AT if lag):
-        names = [*LAGGED, "entropy"] if lag == -1 else [*LAGGED]
-        around = scored[[*MODEL, *WORD, *names]].assign(word=scored["word"] + lag)
-        around = around.rename(columns={name: f"{name}{AT[lag]}" for name in names})
-        predictors = predictors.merge(around, on=[*MODEL, *WORD], how="left", validate="1:1")
+    for lag in (lag for lag in LAG_SUFFIXES if lag):
+        names = [*LAGGED_PREDICTORS, "entropy"] if lag == -1 else [*LAGGED_PREDICTORS]
+        around = scored[[*MODEL_KEY, *WORD_KEY, *names]].assign(word=scored["word"] + lag)
+        around = around.rename(columns={name: f"{name}{LAG_SUFFIXES[lag]}" for name in names})
+        predictors = predictors.merge(around, on=[*MODEL_KEY, *WORD_KEY], how="left", validate="1:1")
     return predictors
 
 
-def no_score(rows: pd.DataFrame, fault: str) -> None:
+def refuse_words(rows: pd.DataFrame, fault: str) -> None:
     """Raise `DataError` with the fault of each of these words, if there are any."""
     if len(rows):
-        place = "item {r.item}, condition {r.condition}, word {r.word}: "
-        raise DataError(capped((place + fault).format(r=r) for r in rows.itertuples()))
+        location = "item {r.item}, condition {r.condition}, word {r.word}: "
+        raise DataError(cap_faults((location + fault).format(r=r) for r in rows.itertuples()))
 
 
-def collinearity(aligned: pd.DataFrame, *, lags: int = 2) -> pd.DataFrame:
+def compute_collinearity(aligned: pd.DataFrame, *, lags: int = 2) -> pd.DataFrame:
     """Return the correlation of every two predictors over readings, and each one's variance inflation factor.
 
     The factor is 1 / (1 - R2) of the predictor regressed on all others; above 10, its coefficient says little alone
@@ -111,24 +124,24 @@ def collinearity(aligned: pd.DataFrame, *, lags: int = 2) -> pd.DataFrame:
 
     >>> rows = pd.DataFrame({"surprisal": [1.0, 2, 3, 4], "length": [2.0, 1, 4, 3], "zipf": [5.0, 5, 5, 5]})
     >>> rows = rows.assign(model="m", protocol="p", position=[1.0, 0, 0, 1], log_trial=[0.0, 0.7, 0.0, 0.8])
-    >>> table = collinearity(rows, lags=0).query("predictor == 'surprisal' and other == 'length'")
+    >>> table = compute_collinearity(rows, lags=0).query("predictor == 'surprisal' and other == 'length'")
     >>> table["r"].round(3).item(), table["n"].item()
     (0.6, 4)
     """
     import numpy as np
 
-    names = terms_of(aligned, range(lags + 1))
+    names = list_model_terms(aligned, range(lags + 1))
     parts = []
-    for model, protocol, rows in by_model(aligned):
+    for model, protocol, rows in split_by_model(aligned):
         values = rows[names].astype("float64").replace([np.inf, -np.inf], np.nan).dropna()
         moving = [name for name in names if values[name].max() > values[name].min()]
         r = np.full((len(names), len(names)), np.nan)
         inflation: dict[str, float] = {}
         if moving:
-            places = [names.index(name) for name in moving]
+            positions = [names.index(name) for name in moving]
             correlations = np.corrcoef(values[moving].to_numpy(), rowvar=False).reshape(len(moving), len(moving))
-            r[np.ix_(places, places)] = correlations
-            inflation = dict(zip(moving, _inflation(values[moving].to_numpy()), strict=True))
+            r[np.ix_(positions, positions)] = correlations
+            inflation = dict(zip(moving, _compute_inflation(values[moving].to_numpy()), strict=True))
         for i, name in enumerate(names):
             part = pd.DataFrame({"predictor": name, "other": names, "r": r[i], "vif": inflation.get(name)})
             parts.append(part.assign(model=model, protocol=protocol, n=len(values)))
@@ -137,7 +150,7 @@ def collinearity(aligned: pd.DataFrame, *, lags: int = 2) -> pd.DataFrame:
     return check(pd.concat(parts, ignore_index=True), "collinearity")
 
 
-def _inflation(values: object) -> list[float]:
+def _compute_inflation(values: object) -> list[float]:
     """Return total over residual sum of squares of each column given all others; infinite where others give it."""
     import numpy as np
 

@@ -9,24 +9,24 @@ import pandas as pd
 from gardenpath.study import TABLES, AnalysisSection, DataError, ExcludeSection, check
 from gardenpath.study.table_files import take_tables
 
-from ..grammatical_status import CODES, minimal_pairs
-from ..intervals import wilson
-from ..ledger import Ledger, complete, in_band
-from ..measuring.ratings_and_times import RATED, SHOWN
-from ..prompts import answered, prompt_suffix, prompts_of, rows_of_prompt
-from .maze_errors import before_errors, chose_well
+from ..exclusion_log import ExclusionLog, is_within_cutoffs, select_complete_sessions
+from ..grammatical_status import GRAMMATICALITY_CODES, find_minimal_pair_paradigms
+from ..intervals import wilson_interval
+from ..measuring.ratings_and_times import MAX_LISTED_FAULTS, RATED_ROLES
+from ..prompts import drop_missing_responses, filter_prompt, format_prompt_suffix, list_prompts
+from .maze_errors import build_first_choice_rule, is_before_error
 
-GOOD, BAD = CODES
-LEVEL = 0.05  # of the Mann-Whitney test that marks a participant
-MINUTE = 60.0
-PROMPT = ["participant", "task", "prompt"]
+GRAMMATICAL, UNGRAMMATICAL = GRAMMATICALITY_CODES
+ALPHA = 0.05  # of the Mann-Whitney test that marks a participant
+SECONDS_PER_MINUTE = 60.0
+PROMPT_KEY = ["participant", "task", "prompt"]
 
 log = logging.getLogger("gardenpath")
-NOBODY = "the exclusion rules leave none of"
-UNABLE = "; nobody answered so many"  # at the end of a rule that could exclude nobody
+NONE_LEFT_MESSAGE = "the exclusion rules leave none of"
+TOO_FEW_RESPONSES_NOTE = "; nobody answered so many"  # at the end of a rule that could exclude nobody
 
 
-def left_in(
+def apply_exclusions(
     readings: pd.DataFrame,
     responses: pd.DataFrame,
     sessions: pd.DataFrame,
@@ -37,7 +37,7 @@ def left_in(
     min_rt: float = 100,
     max_rt: float = 3000,
     exclude: ExcludeSection | None = None,
-    ledger: Ledger | None = None,
+    exclusion_log: ExclusionLog | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Return the readings and responses that the rules leave in, and the tables `participants`, which says who went and why,
     and `participant_prompts`.
@@ -49,82 +49,96 @@ def left_in(
     out by the means of conditions, nor by the Mann-Whitney flag,
     which is circular with the effect.
     """
-    ledger, rules = ledger or Ledger(), exclude or ExcludeSection()
-    readings, responses = complete(
-        sessions, ledger, with_models=with_models(rules), readings=readings, responses=responses
+    exclusion_log, rules = exclusion_log or ExclusionLog(), exclude or ExcludeSection()
+    readings, responses = select_complete_sessions(
+        sessions, exclusion_log, include_models=includes_models(rules), readings=readings, responses=responses
     )
-    counted = sessions[sessions["session"].isin({*readings["session"].unique(), *responses["session"].unique()})]
-    for rule, left_out in _items_left_out(items, rules, replacements).items():
+    counted_sessions = sessions[
+        sessions["session"].isin({*readings["session"].unique(), *responses["session"].unique()})
+    ]
+    for rule, left_out in _find_excluded_items(items, rules, replacements).items():
         parts = {
             name: (part, ~part["item"].isin(left_out))
             for name, part in (("readings", readings), ("responses", responses))
         }
-        readings, responses = ledger.step(rule, **parts)
-    if readings.empty and responses.empty and len(counted):
-        raise DataError(f"{NOBODY} {items['item'].nunique()} items; check [analysis.exclude.items]")
-    lasting = _sessions_left(counted, rules)
-    for rule, kept in lasting.items():
-        readings, responses = _only(rule, "session", set(counted.loc[kept, "session"]), readings, responses, ledger)
-        if readings.empty and responses.empty:
-            raise DataError(f"{NOBODY} {len(counted)} sessions: the last go by {rule!r}; check [analysis.exclude]")
-    counted = counted[counted["session"].isin({*readings["session"].unique(), *responses["session"].unique()})]
-    people = participants(readings, responses, counted, min_rt=min_rt, max_rt=max_rt)
-    prompts = participant_prompts(responses, items)
-    responses = answered(responses, ledger)
-    people["excluded"] = None
-    chose = chose_well(readings, people["participant"], rules.maze_accuracy)
-    for rule, keep in (_people_left(people, prompts, rules, demographics) | chose).items():
-        people.loc[people["excluded"].isna() & ~keep, "excluded"] = rule
-        readings, responses = _only(
-            rule, "participant", set(people.loc[keep, "participant"]), readings, responses, ledger
+        readings, responses = exclusion_log.apply_rule(rule, **parts)
+    if readings.empty and responses.empty and len(counted_sessions):
+        raise DataError(f"{NONE_LEFT_MESSAGE} {items['item'].nunique()} items; check [analysis.exclude.items]")
+    session_rules = _build_session_rules(counted_sessions, rules)
+    for rule, kept in session_rules.items():
+        readings, responses = _keep_only(
+            rule, "session", set(counted_sessions.loc[kept, "session"]), readings, responses, exclusion_log
         )
-    if people["excluded"].notna().all() and len(people):
-        reasons = "; ".join(f"{n} by {rule!r}" for rule, n in people["excluded"].value_counts(sort=False).items())
-        raise DataError(f"{NOBODY} {len(people)} participants: {reasons}; check [analysis.exclude]")
+        if readings.empty and responses.empty:
+            raise DataError(
+                f"{NONE_LEFT_MESSAGE} {len(counted_sessions)} sessions: the last go by {rule!r}; check [analysis.exclude]"
+            )
+    counted_sessions = counted_sessions[
+        counted_sessions["session"].isin({*readings["session"].unique(), *responses["session"].unique()})
+    ]
+    participant_rows = build_participants_table(readings, responses, counted_sessions, min_rt=min_rt, max_rt=max_rt)
+    prompts = build_participant_prompts_table(responses, items)
+    responses = drop_missing_responses(responses, exclusion_log)
+    participant_rows["excluded"] = None
+    maze_rule = build_first_choice_rule(readings, participant_rows["participant"], rules.maze_accuracy)
+    for rule, keep in (_build_participant_rules(participant_rows, prompts, rules, demographics) | maze_rule).items():
+        participant_rows.loc[participant_rows["excluded"].isna() & ~keep, "excluded"] = rule
+        readings, responses = _keep_only(
+            rule, "participant", set(participant_rows.loc[keep, "participant"]), readings, responses, exclusion_log
+        )
+    if participant_rows["excluded"].notna().all() and len(participant_rows):
+        reasons = "; ".join(
+            f"{n} by {rule!r}" for rule, n in participant_rows["excluded"].value_counts(sort=False).items()
+        )
+        raise DataError(
+            f"{NONE_LEFT_MESSAGE} {len(participant_rows)} participants: {reasons}; check [analysis.exclude]"
+        )
     for flag in rules.flags:
         trial = [readings["session"], readings["trial"]]
-        marked = _flagged(readings["flag"], flag).groupby(trial).transform("any").astype(bool)
-        [readings] = ledger.step(f"a word of the sentence is flagged {flag}", readings=(readings, ~marked))
+        marked = _has_flag(readings["flag"], flag).groupby(trial).transform("any").astype(bool)
+        [readings] = exclusion_log.apply_rule(f"a word of the sentence is flagged {flag}", readings=(readings, ~marked))
     if rules.after_error is not None:
         rule = f"a wrong first choice, or one of the {rules.after_error} words after it"
-        [readings] = ledger.step(rule, readings=(readings, before_errors(readings, rules.after_error)))
-    return readings, responses, check(people, "participants"), prompts
+        [readings] = exclusion_log.apply_rule(rule, readings=(readings, is_before_error(readings, rules.after_error)))
+    return readings, responses, check(participant_rows, "participants"), prompts
 
 
-def left_in_of(
-    tables: Mapping[str, pd.DataFrame], settings: AnalysisSection, ledger: Ledger | None = None
+def apply_study_exclusions(
+    tables: Mapping[str, pd.DataFrame], settings: AnalysisSection, exclusion_log: ExclusionLog | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Return what `left_in` does of a study's tables, by its settings."""
-    min_rt, max_rt = settings.band
-    return left_in(
+    """Return what `apply_exclusions` does of a study's tables, by its settings."""
+    min_rt, max_rt = settings.rt_cutoffs
+    return apply_exclusions(
         *take_tables(tables, "readings", "responses", "sessions", "items"),
         demographics=tables.get("demographics"),
         replacements=tables.get("replacements"),
         min_rt=min_rt,
         max_rt=max_rt,
         exclude=settings.exclude,
-        ledger=ledger,
+        exclusion_log=exclusion_log,
     )
 
 
-def with_models(rules: ExcludeSection) -> bool:
+def includes_models(rules: ExcludeSection) -> bool:
     """Whether sessions of language models are analysed beside people's: where `exclude.sessions` names their source."""
     return "model" in rules.sessions.get("source", [])
 
 
-def _only(
-    rule: str, by: str, kept: set[str], readings: pd.DataFrame, responses: pd.DataFrame, ledger: Ledger
+def _keep_only(
+    rule: str, by: str, kept: set[str], readings: pd.DataFrame, responses: pd.DataFrame, exclusion_log: ExclusionLog
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     parts = {"readings": readings, "responses": responses}
-    readings, responses = ledger.step(rule, **{name: (frame, frame[by].isin(kept)) for name, frame in parts.items()})
+    readings, responses = exclusion_log.apply_rule(
+        rule, **{name: (frame, frame[by].isin(kept)) for name, frame in parts.items()}
+    )
     return readings, responses
 
 
-def _items_left_out(
+def _find_excluded_items(
     items: pd.DataFrame, rules: ExcludeSection, replacements: pd.DataFrame | None
 ) -> dict[str, list[str]]:
     """Return the items whose data do not count, by the rule that says why."""
-    _only_known(rules.items, "items", list(items["item"].unique()))
+    _require_known(rules.items, "items", list(items["item"].unique()))
     reasons = dict.fromkeys([] if replacements is None else replacements["replaces"], "replaced by another item")
     reasons |= rules.items
     by_rule: dict[str, list[str]] = {}
@@ -133,56 +147,56 @@ def _items_left_out(
     return by_rule
 
 
-def _sessions_left(sessions: pd.DataFrame, rules: ExcludeSection) -> dict[str, "pd.Series[bool]"]:
+def _build_session_rules(sessions: pd.DataFrame, rules: ExcludeSection) -> dict[str, "pd.Series[bool]"]:
     """Return the declared rules about sessions, each with the sessions that keep it."""
     left: dict[str, pd.Series[bool]] = {}
-    minutes = _minutes(sessions)
+    minutes = _compute_minutes(sessions)
     if rules.min_minutes:
         left[f"session shorter than {rules.min_minutes:g} minutes"] = ~(minutes < rules.min_minutes)
     if rules.max_minutes is not None:
         left[f"session longer than {rules.max_minutes:g} minutes"] = ~(minutes > rules.max_minutes)
     if rules.aborted is not None:
         left[f"session with more than {rules.aborted} trials broken off"] = sessions["aborted"] <= rules.aborted
-    _only_known(rules.sessions, "sessions", list(sessions.columns))
+    _require_known(rules.sessions, "sessions", list(sessions.columns))
     for name, accepted in rules.sessions.items():
-        left[f"session whose {name} is not {' or '.join(accepted)}"] = _one_of(sessions[name], accepted)
+        left[f"session whose {name} is not {' or '.join(accepted)}"] = _is_accepted(sessions[name], accepted)
     return left
 
 
-def _people_left(
-    people: pd.DataFrame, prompts: pd.DataFrame, rules: ExcludeSection, demographics: pd.DataFrame | None
+def _build_participant_rules(
+    participants: pd.DataFrame, prompts: pd.DataFrame, rules: ExcludeSection, demographics: pd.DataFrame | None
 ) -> dict[str, "pd.Series[bool]"]:
     """Return the rules about participants, each with those who keep it; who was not asked keeps a rule."""
-    left = _known(people["participant"], rules.demographics, demographics)
+    left = _build_demographic_rules(participants["participant"], rules.demographics, demographics)
     if rules.attention:
         rule = f"less than {100 * rules.attention:g}% of attention items answered as asked"
-        left[rule] = ~(people["attention"] < rules.attention)
+        left[rule] = ~(participants["attention"] < rules.attention)
     if rules.catch:
         rule, rated = f"less than {100 * rules.catch:g}% of catch sentences told apart", prompts.dropna(subset="catch")
-        for prompt in prompts_of(rated):
-            part = rows_of_prompt(rated, prompt)
+        for prompt in list_prompts(rated):
+            part = filter_prompt(rated, prompt)
             low = part.loc[part["catch"] < rules.catch, "participant"]
-            left[rule + prompt_suffix(prompt)] = ~people["participant"].isin(low)
+            left[rule + format_prompt_suffix(prompt)] = ~participants["participant"].isin(low)
     if rules.accuracy:
         rule = f"less than {100 * rules.accuracy:g}% of at least {rules.questions} questions answered correctly"
-        most = int(people["questions"].max()) if len(people) else 0
+        most = int(participants["questions"].max()) if len(participants) else 0
         if 0 < most < rules.questions:
-            rule += UNABLE
+            rule += TOO_FEW_RESPONSES_NOTE
             log.warning(
                 "analysis.exclude.questions is %d, and nobody answered more than %d: the rule about accuracy can exclude nobody;"
                 " state a smaller number",
                 rules.questions,
                 most,
             )
-        left[rule] = ~((people["accuracy"] < rules.accuracy) & (people["questions"] >= rules.questions))
+        left[rule] = ~((participants["accuracy"] < rules.accuracy) & (participants["questions"] >= rules.questions))
     if rules.out_of_band < 1:
         rule = f"reading times out of the band in more than {100 * rules.out_of_band:g}% of target trials"
-        left[rule] = ~(people["out_of_band"] > rules.out_of_band)
+        left[rule] = ~(participants["out_of_band"] > rules.out_of_band)
     return left
 
 
-def _known(
-    people: pd.Series, accepted: Mapping[str, list[str]], demographics: pd.DataFrame | None
+def _build_demographic_rules(
+    participants: pd.Series, accepted: Mapping[str, list[str]], demographics: pd.DataFrame | None
 ) -> dict[str, "pd.Series[bool]"]:
     if not accepted:
         return {}
@@ -190,20 +204,20 @@ def _known(
         raise DataError(
             f"analysis.exclude.demographics names {', '.join(accepted)}, but there is no table demographics"
         )
-    _only_known(accepted, "demographics", list(demographics["field"].unique()))
+    _require_known(accepted, "demographics", list(demographics["field"].unique()))
     left = {}
-    for name, answers in accepted.items():
+    for name, accepted_responses in accepted.items():
         rows = demographics[demographics["field"] == name]
-        fits = _one_of(rows["answer"], answers)
-        left[f"{name} is not {' or '.join(answers)}"] = people.isin(set(rows.loc[fits, "participant"]))
+        fits = _is_accepted(rows["answer"], accepted_responses)
+        left[f"{name} is not {' or '.join(accepted_responses)}"] = participants.isin(set(rows.loc[fits, "participant"]))
     return left
 
 
-def _only_known(named: Iterable[str], table: str, known: list[str]) -> None:
+def _require_known(named: Iterable[str], table: str, known: list[str]) -> None:
     """Raise `DataError` for what is asked of a table and not in it."""
     faults = [
         f"analysis.exclude.{table} names {name!r}, which is not in table {table}; expected one of "
-        f"{', '.join(known[:SHOWN])}{', ...' if len(known) > SHOWN else ''}"
+        f"{', '.join(known[:MAX_LISTED_FAULTS])}{', ...' if len(known) > MAX_LISTED_FAULTS else ''}"
         for name in named
         if name not in known
     ]
@@ -211,13 +225,13 @@ def _only_known(named: Iterable[str], table: str, known: list[str]) -> None:
         raise DataError(faults)
 
 
-def _one_of(values: pd.Series, accepted: list[str]) -> "pd.Series[bool]":
+def _is_accepted(values: pd.Series, accepted: list[str]) -> "pd.Series[bool]":
     """Return whether each value is accepted, upper and lower case alike; an empty cell is not."""
     texts = values.astype("string").str.strip().str.casefold()
     return texts.isin([answer.strip().casefold() for answer in accepted]).astype(bool)
 
 
-def participants(
+def build_participants_table(
     readings: pd.DataFrame,
     responses: pd.DataFrame,
     sessions: pd.DataFrame,
@@ -226,21 +240,23 @@ def participants(
     max_rt: float = 3000,
 ) -> pd.DataFrame:
     """Return what is known of each participant: duration, attention, answers to all questions, reading times out of the band."""
-    responses = answered(responses)
-    people = pd.DataFrame({"participant": sorted({*sessions["participant"]})})
-    by = sessions.assign(minutes=_minutes(sessions)).groupby("participant")
-    sittings = by.agg(sessions=("session", "size"), minutes=("minutes", "sum"), aborted=("aborted", "sum"))
+    responses = drop_missing_responses(responses)
+    participant_rows = pd.DataFrame({"participant": sorted({*sessions["participant"]})})
+    by = sessions.assign(minutes=_compute_minutes(sessions)).groupby("participant")
+    session_counts = by.agg(sessions=("session", "size"), minutes=("minutes", "sum"), aborted=("aborted", "sum"))
     asked = (responses["task"] == "question") & (responses["role"] != "practice")
     parts: list[pd.DataFrame] = [
-        sittings.reset_index(),
-        _share(responses[responses["role"] == "attention"], ["participant"], "attention_items", "attention"),
-        _share(responses[asked], ["participant"], "questions", "accuracy"),
-        _out_of_band(readings, min_rt, max_rt),
+        session_counts.reset_index(),
+        _compute_share_correct(
+            responses[responses["role"] == "attention"], ["participant"], "attention_items", "attention"
+        ),
+        _compute_share_correct(responses[asked], ["participant"], "questions", "accuracy"),
+        _compute_share_outside_cutoffs(readings, min_rt, max_rt),
     ]
-    return _joined(people, parts, ["participant"], "participants", ("attention_items", "questions"))
+    return _join_parts(participant_rows, parts, ["participant"], "participants", ("attention_items", "questions"))
 
 
-def participant_prompts(responses: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
+def build_participant_prompts_table(responses: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Return what is known of each participant's answers to each prompt: how many came, how many were right, and of ratings
     how they tell sentences apart.
 
@@ -249,23 +265,27 @@ def participant_prompts(responses: pd.DataFrame, items: pd.DataFrame) -> pd.Data
     continuity, as R's wilcox.test. `auc` = U / (n1 n2) is the share of pairs of sentences that are rated as they should be.
     """
     asked = responses[(responses["role"] != "practice") & (responses["task"] != "reading")]
-    came = asked.assign(came=asked["response"].notna(), none=asked["response"].isna()).groupby(PROMPT, as_index=False)
-    answers = answered(asked)
-    rated = answers[answers["task"] == "rating"]
+    response_counts = asked.assign(came=asked["response"].notna(), none=asked["response"].isna()).groupby(
+        PROMPT_KEY, as_index=False
+    )
+    given_responses = drop_missing_responses(asked)
+    rated = given_responses[given_responses["task"] == "rating"]
     rated = rated.assign(rating=pd.to_numeric(rated["response"], errors="coerce").astype("float64"))
-    pairs = rated["paradigm"].isin(minimal_pairs(items))
-    means = rated[rated["role"].isin(RATED)].groupby(PROMPT, as_index=False).agg(mean_rating=("rating", "mean"))
+    pairs = rated["paradigm"].isin(find_minimal_pair_paradigms(items))
+    means = (
+        rated[rated["role"].isin(RATED_ROLES)].groupby(PROMPT_KEY, as_index=False).agg(mean_rating=("rating", "mean"))
+    )
     parts = [
         means,
-        _each(rated[(rated["role"] == "target") & pairs], _mann_whitney),
-        _each(rated[(rated["role"] == "catch") & pairs], lambda part: {"catch": _auc(part)}),
-        _share(answers[answers["task"] != "rating"], PROMPT, "judged", "accuracy"),
+        _measure_each_prompt(rated[(rated["role"] == "target") & pairs], _test_mann_whitney),
+        _measure_each_prompt(rated[(rated["role"] == "catch") & pairs], lambda part: {"catch": _auc(part)}),
+        _compute_share_correct(given_responses[given_responses["task"] != "rating"], PROMPT_KEY, "judged", "accuracy"),
     ]
-    counted = came.agg(answers=("came", "sum"), unanswered=("none", "sum"))
-    return _joined(counted, parts, PROMPT, "participant_prompts", ("grammatical", "ungrammatical", "judged"))
+    counted = response_counts.agg(answers=("came", "sum"), unanswered=("none", "sum"))
+    return _join_parts(counted, parts, PROMPT_KEY, "participant_prompts", ("grammatical", "ungrammatical", "judged"))
 
 
-def _joined(
+def _join_parts(
     table: pd.DataFrame, parts: Iterable[pd.DataFrame], by: list[str], name: str, counts: tuple[str, ...]
 ) -> pd.DataFrame:
     """Return the declared table `name` of these parts, with the interval of `accuracy`; a count that nothing makes is 0."""
@@ -274,17 +294,17 @@ def _joined(
     for count in counts:
         table[count] = table.get(count, pd.Series(0, index=table.index)).fillna(0)
     judged = table[counts[-1]].astype("float64")
-    low, high = wilson(table["accuracy"] * judged, judged)
+    low, high = wilson_interval(table["accuracy"] * judged, judged)
     table = table.assign(accuracy_low=low, accuracy_high=high)
-    return check(table.reindex(columns=TABLES[name].names), name)
+    return check(table.reindex(columns=TABLES[name].column_names), name)
 
 
-def _minutes(sessions: pd.DataFrame) -> "pd.Series[float]":
-    started, finished = (_times(sessions, name) for name in ("started", "finished"))
-    return (finished - started).dt.total_seconds() / MINUTE
+def _compute_minutes(sessions: pd.DataFrame) -> "pd.Series[float]":
+    started, finished = (_parse_times(sessions, name) for name in ("started", "finished"))
+    return (finished - started).dt.total_seconds() / SECONDS_PER_MINUTE
 
 
-def _times(sessions: pd.DataFrame, name: str) -> "pd.Series[pd.Timestamp]":
+def _parse_times(sessions: pd.DataFrame, name: str) -> "pd.Series[pd.Timestamp]":
     times = pd.to_datetime(sessions[name], utc=True, format="ISO8601", errors="coerce")
     unread = sessions[times.isna() & sessions[name].notna()]
     for row in unread.head(1).to_dict("records"):
@@ -295,29 +315,29 @@ def _times(sessions: pd.DataFrame, name: str) -> "pd.Series[pd.Timestamp]":
     return times
 
 
-def _each(rows: pd.DataFrame, measure: Callable[[pd.DataFrame], dict[str, object]]) -> pd.DataFrame:
-    needed = rows[[*PROMPT, "condition", "rating"]]
-    measures = [dict(zip(PROMPT, names, strict=True)) | measure(part) for names, part in needed.groupby(PROMPT)]
-    return pd.DataFrame(measures) if measures else pd.DataFrame(columns=PROMPT)
+def _measure_each_prompt(rows: pd.DataFrame, measure: Callable[[pd.DataFrame], dict[str, object]]) -> pd.DataFrame:
+    needed = rows[[*PROMPT_KEY, "condition", "rating"]]
+    measures = [dict(zip(PROMPT_KEY, names, strict=True)) | measure(part) for names, part in needed.groupby(PROMPT_KEY)]
+    return pd.DataFrame(measures) if measures else pd.DataFrame(columns=PROMPT_KEY)
 
 
-def _sides(part: pd.DataFrame) -> tuple[Any, Any]:
+def _split_by_grammaticality(part: pd.DataFrame) -> tuple[Any, Any]:
     """Return the ratings of grammatical and of ungrammatical sentences, as arrays."""
     rating = part["rating"].to_numpy(dtype="float64")
     condition = part["condition"].to_numpy(dtype=object)
-    good, bad = (rating[(condition == name) & (rating == rating)] for name in (GOOD, BAD))
+    good, bad = (rating[(condition == name) & (rating == rating)] for name in (GRAMMATICAL, UNGRAMMATICAL))
     return good, bad
 
 
-def _mann_whitney(part: pd.DataFrame) -> dict[str, object]:
-    good, bad = _sides(part)
+def _test_mann_whitney(part: pd.DataFrame) -> dict[str, object]:
+    good, bad = _split_by_grammaticality(part)
     counts: dict[str, object] = {"grammatical": len(good), "ungrammatical": len(bad)}
     if not len(good) or not len(bad):
         return counts
     all_ranks = pd.Series([*good, *bad]).rank()
     u = float(all_ranks[: len(good)].sum()) - len(good) * (len(good) + 1) / 2
     p, auc = _mann_whitney_p(u, len(good), len(bad), all_ranks), u / (len(good) * len(bad))
-    return {**counts, "u": u, "auc": auc, "u_p": p, "flagged": p >= LEVEL or auc <= 0.5}
+    return {**counts, "u": u, "auc": auc, "u_p": p, "flagged": p >= ALPHA or auc <= 0.5}
 
 
 def _mann_whitney_p(u: float, good: int, bad: int, ranks: "pd.Series[float]") -> float:
@@ -338,24 +358,24 @@ def _mann_whitney_p(u: float, good: int, bad: int, ranks: "pd.Series[float]") ->
 
 def _auc(part: pd.DataFrame) -> float:
     """Return the share of (grammatical, ungrammatical) pairs in which the grammatical one is rated higher, ties half."""
-    good, bad = (side[:, None] for side in _sides(part))
+    good, bad = (side[:, None] for side in _split_by_grammaticality(part))
     if not len(good) or not len(bad):
         return float("nan")
     return float(((good > bad.T) + 0.5 * (good == bad.T)).mean())
 
 
-def _share(rows: pd.DataFrame, by: list[str], count: str, share: str) -> pd.DataFrame:
+def _compute_share_correct(rows: pd.DataFrame, by: list[str], count: str, share: str) -> pd.DataFrame:
     judged = rows[rows["correct"].notna()].assign(correct=lambda part: part["correct"].astype("float64"))
     return judged.groupby(by, as_index=False)["correct"].agg(["size", "mean"]).set_axis([*by, count, share], axis=1)
 
 
-def _out_of_band(readings: pd.DataFrame, min_rt: float, max_rt: float) -> pd.DataFrame:
+def _compute_share_outside_cutoffs(readings: pd.DataFrame, min_rt: float, max_rt: float) -> pd.DataFrame:
     words = readings[(readings["role"] == "target") & (readings["region"] == "critical").fillna(False)]
-    out = words.assign(out=words["rt"].notna() & ~in_band(words["rt"], min_rt, max_rt))
+    out = words.assign(out=words["rt"].notna() & ~is_within_cutoffs(words["rt"], min_rt, max_rt))
     trials = out.groupby(["participant", "session", "trial"])["out"].any()
     return trials.groupby("participant").mean().rename("out_of_band").reset_index()
 
 
-def _flagged(flags: pd.Series, flag: str) -> "pd.Series[bool]":
+def _has_flag(flags: pd.Series, flag: str) -> "pd.Series[bool]":
     marked = [value for value in flags.dropna().unique() if flag in value.split()]
     return flags.isin(marked).astype(bool)

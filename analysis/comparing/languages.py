@@ -8,22 +8,22 @@ import pandas as pd
 from gardenpath.study import TABLES, DataError, check
 
 from ..intervals import holm, mcnemar, ratio_interval
-from ..measuring.ratings_and_times import capped
+from ..measuring.ratings_and_times import cap_faults
 from ..modelling.mixed_models import fit
 from . import logistic_curve
-from .pair_accuracy import MODEL, OVERALL, accuracy_counts, scored_pairs
+from .pair_accuracy import ALL_PHENOMENA, MODEL_KEY, count_wins, score_pairs
+from .pairwise_comparisons import tabulate_model_wins
 from .regression import least_squares
-from .side_by_side import side_by_side
 
-FAMILY = [*MODEL, "measure"]
-SPLITS = ((0.6, "low"), (0.9, "mid"), (1.0, "high"))  # shares of languages from the least frequent on
-ALL = "all"  # in the column split
+MODEL_MEASURE_KEY = [*MODEL_KEY, "measure"]
+FREQUENCY_SPLITS = ((0.6, "low"), (0.9, "mid"), (1.0, "high"))  # shares of languages from the least frequent on
+ALL_LANGUAGES = "all"  # in the column split
 # Below these p one model is better in a language: the best than the second, and any than any.
-BEST, PAIRWISE = 0.1, 0.05
-SAME = "accuracy or frequency is the same in all languages, or no optimum was found"
+BEST_ALPHA, PAIRWISE_ALPHA = 0.1, 0.05
+NO_CURVE_REASON = "accuracy or frequency is the same in all languages, or no optimum was found"
 
 
-def by_language(
+def compute_language_tables(
     pairs: pd.DataFrame, languages: pd.DataFrame | None = None, *, seed: int = 1
 ) -> dict[str, pd.DataFrame]:
     """Return what pairs of several languages tell of their models, by table, as MultiBLiMP does (arXiv 2504.02768).
@@ -42,7 +42,7 @@ def by_language(
 
     >>> wins = [("nl", 0, True), ("nl", 1, True), ("nl", 2, False), ("nl", 3, True), ("eu", 4, False), ("eu", 5, True)]
     >>> rows = [("m", "p", "SV-#", lang, f"i{k}", "lp", -1.0, -2.0, right, False, lang) for lang, k, right in wins]
-    >>> tables = by_language(pd.DataFrame(rows, columns=TABLES["pairs"].names))
+    >>> tables = compute_language_tables(pd.DataFrame(rows, columns=TABLES["pairs"].column_names))
     >>> tables["language_means"][["phenomenon", "languages", "accuracy"]].to_numpy().tolist()
     [['all', 2, 0.625], ['SV-#', 2, 0.625]]
     """
@@ -50,22 +50,24 @@ def by_language(
         raise DataError(
             f"table pairs: {int(pairs['language'].isna().sum())} of {len(pairs)} rows have no language; evaluate them again"
         )
-    known = _known(pairs, languages)
-    scored = scored_pairs(pairs)
-    accuracies = _accuracies(scored)
+    checked_languages = _check_languages(pairs, languages)
+    scored = score_pairs(pairs)
+    accuracies = _compute_language_accuracies(scored)
     tables = {"language_accuracies": accuracies}
-    several = scored[MODEL].drop_duplicates().shape[0] > 1
-    duels = [*_duels(pairs)] if several else []
-    bests = _bests(scored, duels) if several else None
-    tables["language_means"] = _means(accuracies, _subsets(accuracies, known), bests, seed)
-    if bests is not None:
-        tables |= {"language_bests": bests, "language_wins": _wins(duels)}
-    if known is not None and known["frequency"].notna().any():
-        tables |= frequency_curve(accuracies, known)
+    several = scored[MODEL_KEY].drop_duplicates().shape[0] > 1
+    comparisons = [*_compare_by_language(pairs)] if several else []
+    best_models = _find_best_models(scored, comparisons) if several else None
+    tables["language_means"] = _compute_language_means(
+        accuracies, _split_languages(accuracies, checked_languages), best_models, seed
+    )
+    if best_models is not None:
+        tables |= {"language_bests": best_models, "language_wins": _count_model_wins(comparisons)}
+    if checked_languages is not None and checked_languages["frequency"].notna().any():
+        tables |= compute_frequency_curves(accuracies, checked_languages)
     return tables
 
 
-def _known(pairs: pd.DataFrame, languages: pd.DataFrame | None) -> pd.DataFrame | None:
+def _check_languages(pairs: pd.DataFrame, languages: pd.DataFrame | None) -> pd.DataFrame | None:
     """Return the languages of the pairs with their frequencies as numbers."""
     if languages is None:
         return None
@@ -77,9 +79,12 @@ def _known(pairs: pd.DataFrame, languages: pd.DataFrame | None) -> pd.DataFrame 
         double = languages.loc[languages["language"].duplicated(), "language"].iloc[0]
         raise DataError(f"language {double!r} has several rows in the languages; expected one")
     there = pairs["language"].unique()
-    if lacking := sorted({*there} - {*languages["language"]}):
+    if missing_languages := sorted({*there} - {*languages["language"]}):
         raise DataError(
-            capped(f"language {name!r} of the pairs is not among the languages; add a row for it" for name in lacking)
+            cap_faults(
+                f"language {name!r} of the pairs is not among the languages; add a row for it"
+                for name in missing_languages
+            )
         )
     frequency = pd.to_numeric(languages.get("frequency", pd.Series(index=languages.index, dtype="float64")), "coerce")
     given = languages["frequency"].astype("string").fillna("") != "" if "frequency" in languages else frequency.notna()
@@ -91,122 +96,131 @@ def _known(pairs: pd.DataFrame, languages: pd.DataFrame | None) -> pd.DataFrame 
     return languages.assign(frequency=frequency)[languages["language"].isin(there)]
 
 
-def _accuracies(scored: pd.DataFrame) -> pd.DataFrame:
-    by = [*FAMILY, "language", "phenomenon"]
+def _compute_language_accuracies(scored: pd.DataFrame) -> pd.DataFrame:
+    by = [*MODEL_MEASURE_KEY, "language", "phenomenon"]
     table = pd.concat(
-        [accuracy_counts(scored.assign(phenomenon=OVERALL), by), accuracy_counts(scored, by)], ignore_index=True
+        [count_wins(scored.assign(phenomenon=ALL_PHENOMENA), by), count_wins(scored, by)], ignore_index=True
     )
-    names = TABLES["language_accuracies"].names
-    return check(table.sort_values(FAMILY, kind="stable")[names], "language_accuracies")
+    names = TABLES["language_accuracies"].column_names
+    return check(table.sort_values(MODEL_MEASURE_KEY, kind="stable")[names], "language_accuracies")
 
 
-def _subsets(accuracies: pd.DataFrame, known: pd.DataFrame | None) -> dict[str, set[str]]:
+def _split_languages(accuracies: pd.DataFrame, languages: pd.DataFrame | None) -> dict[str, set[str]]:
     """Return the languages of each split: all, by frequency, and of each list."""
-    subsets = {ALL: {*accuracies["language"]}}
-    if known is None:
+    subsets = {ALL_LANGUAGES: {*accuracies["language"]}}
+    if languages is None:
         return subsets
-    ranked = known.dropna(subset="frequency")
+    ranked = languages.dropna(subset="frequency")
     share = ranked["frequency"].rank() / len(ranked)
     below = 0.0
-    for upto, name in SPLITS if len(ranked) else ():
+    for upto, name in FREQUENCY_SPLITS if len(ranked) else ():
         subsets[name] = {*ranked.loc[(share > below) & (share <= upto), "language"]}
         below = upto
-    for column in known.columns.difference(["language", "frequency"], sort=False):
-        for value, rows in known[known[column].astype("string").fillna("") != ""].groupby(column, sort=False):
+    for column in languages.columns.difference(["language", "frequency"], sort=False):
+        for value, rows in languages[languages[column].astype("string").fillna("") != ""].groupby(column, sort=False):
             subsets[f"{column}: {value}"] = {*rows["language"]}
     return subsets
 
 
-def _means(
-    accuracies: pd.DataFrame, subsets: dict[str, set[str]], bests: pd.DataFrame | None, seed: int
+def _compute_language_means(
+    accuracies: pd.DataFrame, subsets: dict[str, set[str]], best_models: pd.DataFrame | None, seed: int
 ) -> pd.DataFrame:
     parts = []
     for split, names in subsets.items():
         rows = accuracies[accuracies["language"].isin(names)]
-        table = rows.groupby([*FAMILY, "phenomenon"], sort=False).agg(
+        table = rows.groupby([*MODEL_MEASURE_KEY, "phenomenon"], sort=False).agg(
             languages=("language", "size"), n=("n", "sum"), accuracy=("accuracy", "mean"), delta=("delta", "mean")
         )
         table = table.reset_index().assign(split=split)
-        overall = rows[rows["phenomenon"] == OVERALL].groupby(FAMILY, sort=False)["accuracy"]
+        overall = rows[rows["phenomenon"] == ALL_PHENOMENA].groupby(MODEL_MEASURE_KEY, sort=False)["accuracy"]
         ends = {names: ratio_interval(shares, [1] * len(shares), seed=seed) for names, shares in overall}
         table[["low", "high"]] = [
-            ends[tuple(names)] if phenomenon == OVERALL else (None, None)
-            for *names, phenomenon in table[[*FAMILY, "phenomenon"]].itertuples(index=False, name=None)
+            ends[tuple(names)] if phenomenon == ALL_PHENOMENA else (None, None)
+            for *names, phenomenon in table[[*MODEL_MEASURE_KEY, "phenomenon"]].itertuples(index=False, name=None)
         ]
-        if bests is not None:
-            here = bests[bests["language"].isin(names)]
+        if best_models is not None:
+            split_best_models = best_models[best_models["language"].isin(names)]
             for column, p in (("best", "p"), ("best_holm", "p_holm")):
-                counted = here[here[p] < BEST].groupby(FAMILY).size().rename(column).reset_index()
-                table = table.merge(counted, on=FAMILY, how="left")
-                table[column] = table[column].fillna(0).where(table["phenomenon"] == OVERALL)
+                counted = (
+                    split_best_models[split_best_models[p] < BEST_ALPHA]
+                    .groupby(MODEL_MEASURE_KEY)
+                    .size()
+                    .rename(column)
+                    .reset_index()
+                )
+                table = table.merge(counted, on=MODEL_MEASURE_KEY, how="left")
+                table[column] = table[column].fillna(0).where(table["phenomenon"] == ALL_PHENOMENA)
         parts.append(table)
-    return check(pd.concat(parts, ignore_index=True).reindex(columns=TABLES["language_means"].names), "language_means")
+    return check(
+        pd.concat(parts, ignore_index=True).reindex(columns=TABLES["language_means"].column_names), "language_means"
+    )
 
 
-def _duels(pairs: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+def _compare_by_language(pairs: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
     """Yield every two models under a measure: language by language, on pairs given to both, what each wins (alone)."""
     import numpy as np
 
-    for models in side_by_side(pairs):
+    for models in tabulate_model_wins(pairs):
         language, names = pd.factorize(models.pairs["language"])
-        for duel in models.duels():
-            at = language[duel.rows]
-            n = np.bincount(at, minlength=len(names))
+        for comparison in models.compare_models():
+            pair_languages = language[comparison.pair_rows]
+            n = np.bincount(pair_languages, minlength=len(names))
             won_a, won_b, a_only, b_only = (
-                np.bincount(at, weights=side, minlength=len(names)) for side in (duel.won_a, duel.won_b, *duel.alone())
+                np.bincount(pair_languages, weights=side, minlength=len(names))
+                for side in (comparison.won_a, comparison.won_b, *comparison.find_sole_wins())
             )
             counts = pd.DataFrame(
                 {"language": names, "n": n, "a_only": a_only.astype(int), "b_only": b_only.astype(int)}
             )
             counts = counts.assign(accuracy_a=won_a / np.maximum(n, 1), accuracy_b=won_b / np.maximum(n, 1))[n > 0]
             if len(counts):
-                yield duel.place, counts.assign(p=mcnemar(counts["a_only"], counts["b_only"]))
+                yield comparison.row_key, counts.assign(p=mcnemar(counts["a_only"], counts["b_only"]))
 
 
-def _bests(scored: pd.DataFrame, found: list[tuple[dict[str, Any], pd.DataFrame]]) -> pd.DataFrame:
+def _find_best_models(scored: pd.DataFrame, comparisons: list[tuple[dict[str, Any], pd.DataFrame]]) -> pd.DataFrame:
     """Return in each language the model of the highest accuracy against the second highest; equals in the order of the pairs."""
-    duels: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for place, counts in found:
-        a, b = (place["model_a"], place["protocol_a"]), (place["model_b"], place["protocol_b"])
+    counts_by_models: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row_key, counts in comparisons:
+        a, b = (row_key["model_a"], row_key["protocol_a"]), (row_key["model_b"], row_key["protocol_b"])
         for row in counts.to_dict("records"):
-            duels[place["measure"], row["language"], a, b] = {
+            counts_by_models[row_key["measure"], row["language"], a, b] = {
                 "n": row["n"], "accuracy": row["accuracy_a"], "accuracy_second": row["accuracy_b"],
                 "only": row["a_only"], "second_only": row["b_only"], "p": row["p"],
             }  # fmt: skip
-            duels[place["measure"], row["language"], b, a] = {
+            counts_by_models[row_key["measure"], row["language"], b, a] = {
                 "n": row["n"], "accuracy": row["accuracy_b"], "accuracy_second": row["accuracy_a"],
                 "only": row["b_only"], "second_only": row["a_only"], "p": row["p"],
             }  # fmt: skip
     rows = []
-    shares = scored.groupby(["measure", "language", *MODEL], sort=False)["won"].mean().reset_index()
+    shares = scored.groupby(["measure", "language", *MODEL_KEY], sort=False)["won"].mean().reset_index()
     for (measure, language), of_language in shares.groupby(["measure", "language"], sort=False):
-        order = of_language.sort_values("won", ascending=False, kind="stable")[MODEL]
+        order = of_language.sort_values("won", ascending=False, kind="stable")[MODEL_KEY]
         first, second = [*order.itertuples(index=False, name=None)][:2] if len(order) > 1 else (None, None)
-        if first and second and (duel := duels.get((measure, language, first, second))):
+        if first and second and (model_counts := counts_by_models.get((measure, language, first, second))):
             names = dict(zip(("model", "protocol", "second", "second_protocol"), (*first, *second), strict=True))
             # Where fewer pairs are the best's alone, ties decide which is best, and the test has nothing for it.
-            p = duel["p"] if duel["only"] > duel["second_only"] else 1.0
-            rows.append({"measure": measure, "language": language, **names, **duel, "p": p})
-    table = pd.DataFrame(rows, columns=[c for c in TABLES["language_bests"].names if c != "p_holm"])
+            p = model_counts["p"] if model_counts["only"] > model_counts["second_only"] else 1.0
+            rows.append({"measure": measure, "language": language, **names, **model_counts, "p": p})
+    table = pd.DataFrame(rows, columns=[c for c in TABLES["language_bests"].column_names if c != "p_holm"])
     table["p_holm"] = table.groupby("measure", sort=False)["p"].transform(lambda p: holm(p.astype("float64")))
     return check(table, "language_bests")
 
 
-def _wins(found: list[tuple[dict[str, Any], pd.DataFrame]]) -> pd.DataFrame:
+def _count_model_wins(comparisons: list[tuple[dict[str, Any], pd.DataFrame]]) -> pd.DataFrame:
     rows = []
-    for place, counts in found:
+    for row_key, counts in comparisons:
         a_more = counts["a_only"] > counts["b_only"]
-        sure, surer = counts["p"] < PAIRWISE, holm(counts["p"]) < PAIRWISE
+        sure, surer = counts["p"] < PAIRWISE_ALPHA, holm(counts["p"]) < PAIRWISE_ALPHA
         b_more = counts["b_only"] > counts["a_only"]
         rows.append(
-            place
+            row_key
             | {"languages": len(counts), "a_better": int((sure & a_more).sum()), "b_better": int((sure & b_more).sum())}
             | {"a_better_holm": int((surer & a_more).sum()), "b_better_holm": int((surer & b_more).sum())}
         )
-    return check(pd.DataFrame(rows, columns=TABLES["language_wins"].names), "language_wins")
+    return check(pd.DataFrame(rows, columns=TABLES["language_wins"].column_names), "language_wins")
 
 
-def frequency_curve(accuracies: pd.DataFrame, languages: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def compute_frequency_curves(accuracies: pd.DataFrame, languages: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return frequency_curves, each model's accuracy as a logistic curve of language frequency, and frequency_residuals.
 
     accuracy = .5 + (upper - .5) / (1 + exp(-slope (log10 frequency - midpoint))), by least squares over languages, `upper` at most
@@ -218,40 +232,46 @@ def frequency_curve(accuracies: pd.DataFrame, languages: pd.DataFrame) -> dict[s
     >>> shares = [0.5 + 0.4 / (1 + math.exp(-2 * (k - 4))) for k in range(2, 8)]
     >>> table = pd.DataFrame({"language": list("abcdef"), "accuracy": shares})
     >>> table = table.assign(model="m", protocol="p", measure="lp", phenomenon="all")
-    >>> found = frequency_curve(table, frequencies)["frequency_curves"]
+    >>> found = compute_frequency_curves(table, frequencies)["frequency_curves"]
     >>> found[["upper", "slope", "midpoint"]].round(3).to_numpy().tolist()
     [[0.9, 2.0, 4.0]]
     """
     import numpy as np
 
-    overall = accuracies[accuracies["phenomenon"] == OVERALL]
+    overall = accuracies[accuracies["phenomenon"] == ALL_PHENOMENA]
     joined = overall.merge(languages[["language", "frequency"]].dropna(), on="language")
     curves, residuals = [], []
-    for names, rows in joined.groupby(FAMILY, sort=False):
-        place = dict(zip(FAMILY, names, strict=True))
+    for names, rows in joined.groupby(MODEL_MEASURE_KEY, sort=False):
+        row_key = dict(zip(MODEL_MEASURE_KEY, names, strict=True))
         x, y = np.log10(rows["frequency"].to_numpy(dtype="float64")), rows["accuracy"].to_numpy(dtype="float64")
-        found = logistic_curve.fitted(x, y)
+        found = logistic_curve.fit_curve(x, y)
         if found is None:
-            why = f"{len(x)} languages, under {logistic_curve.FEWEST}" if len(x) < logistic_curve.FEWEST else SAME
-            curves.append({**place, "languages": len(x), "note": f"No curve: {why}."})
+            why = (
+                f"{len(x)} languages, under {logistic_curve.MIN_POINTS}"
+                if len(x) < logistic_curve.MIN_POINTS
+                else NO_CURVE_REASON
+            )
+            curves.append({**row_key, "languages": len(x), "note": f"No curve: {why}."})
             continue
-        fitted = logistic_curve.curve(x, *found)
+        fitted = logistic_curve.evaluate_curve(x, *found)
         rss, total = float(((y - fitted) ** 2).sum()), float(((y - y.mean()) ** 2).sum())
         note = "The upper asymptote is held at 1." if found[0] > 1 - 1e-9 else ""
         numbers = dict(zip(("upper", "slope", "midpoint"), found, strict=True))
-        curves.append({**place, "languages": len(x), **numbers, "rss": rss, "r2": 1 - rss / total, "note": note})
+        curves.append({**row_key, "languages": len(x), **numbers, "rss": rss, "r2": 1 - rss / total, "note": note})
         residuals.append(
-            rows[[*FAMILY, "language", "frequency", "accuracy"]].assign(fitted=fitted, residual=y - fitted)
+            rows[[*MODEL_MEASURE_KEY, "language", "frequency", "accuracy"]].assign(fitted=fitted, residual=y - fitted)
         )
-    columns = TABLES["frequency_residuals"].names
-    left = pd.concat(residuals, ignore_index=True) if residuals else pd.DataFrame(columns=columns)
+    columns = TABLES["frequency_residuals"].column_names
+    residual_table = pd.concat(residuals, ignore_index=True) if residuals else pd.DataFrame(columns=columns)
     return {
-        "frequency_curves": check(pd.DataFrame(curves, columns=TABLES["frequency_curves"].names), "frequency_curves"),
-        "frequency_residuals": check(left, "frequency_residuals"),
+        "frequency_curves": check(
+            pd.DataFrame(curves, columns=TABLES["frequency_curves"].column_names), "frequency_curves"
+        ),
+        "frequency_residuals": check(residual_table, "frequency_residuals"),
     }
 
 
-def delta_regression(
+def compute_score_difference_regressions(
     pairs: pd.DataFrame,
     scores: pd.DataFrame,
     languages: pd.DataFrame | None = None,
@@ -270,24 +290,26 @@ def delta_regression(
     Pairs without both members in `scores` are a `DataError`.
 
     >>> rows = [("m", "p", "SV-#", "nl", f"i{k}", "lp", -1.0, -2.0 - k % 3, True, False, "nl") for k in range(6)]
-    >>> pairs = pd.DataFrame(rows, columns=TABLES["pairs"].names)
+    >>> pairs = pd.DataFrame(rows, columns=TABLES["pairs"].column_names)
     >>> sentences = [(f"i{k}", c, 3 + k % 3, -9.0) for k in range(6) for c in ("grammatical", "ungrammatical")]
     >>> scores = pd.DataFrame(sentences, columns=["item", "condition", "tokens", "lp"]).assign(model="m", protocol="p")
-    >>> delta_regression(pairs, scores.assign(critical_tokens=1))[["method", "term"]].to_numpy().tolist()[:2]
+    >>> compute_score_difference_regressions(pairs, scores.assign(critical_tokens=1))[["method", "term"]].to_numpy().tolist()[:2]
     [['ols', 'SV-#'], ['ols', 'perplexity']]
     """
     import numpy as np
 
     good, bad = (
-        scores.loc[scores["condition"] == name, [*MODEL, "item", "tokens", "lp", "critical_tokens"]]
+        scores.loc[scores["condition"] == name, [*MODEL_KEY, "item", "tokens", "lp", "critical_tokens"]]
         for name in ("grammatical", "ungrammatical")
     )
-    key = [*MODEL, "item"]
+    key = [*MODEL_KEY, "item"]
     joined = pairs.merge(good, on=key, how="left", validate="m:1")
     joined = joined.merge(bad[[*key, "critical_tokens"]], on=key, how="left", suffixes=("", "_bad"), validate="m:1")
-    if (lacking := joined["tokens"].isna()).any():
+    if (is_missing := joined["tokens"].isna()).any():
         raise DataError(
-            capped(f"item {r.item} of {r.model} is not in table sentence_scores" for r in joined[lacking].itertuples())
+            cap_faults(
+                f"item {r.item} of {r.model} is not in table sentence_scores" for r in joined[is_missing].itertuples()
+            )
         )
     tokens = joined["tokens"].astype("float64")
     joined = joined.assign(
@@ -303,26 +325,26 @@ def delta_regression(
         log = np.log10(pd.to_numeric(languages["frequency"]))
         joined = joined.merge(languages[["language"]].assign(frequency=log), on="language", how="left", validate="m:1")
     models = [
-        model.assign(**dict(zip(FAMILY, map(str, names), strict=True)))
-        for names, rows in joined.groupby(FAMILY, sort=False)
-        for model in _regressions(rows)
+        model.assign(**dict(zip(MODEL_MEASURE_KEY, map(str, names), strict=True)))
+        for names, rows in joined.groupby(MODEL_MEASURE_KEY, sort=False)
+        for model in _fit_regressions(rows)
     ]
-    return check(pd.concat(models, ignore_index=True)[TABLES["delta_regressions"].names], "delta_regressions")
+    return check(pd.concat(models, ignore_index=True)[TABLES["delta_regressions"].column_names], "delta_regressions")
 
 
 PREDICTORS = ("distance", "perplexity", "length", "subwords", "congruent", "incongruent", "frequency")
-AS_COUNTED = ("congruent", "incongruent")
+UNSTANDARDISED_PREDICTORS = ("congruent", "incongruent")
 
 
-def _regressions(rows: pd.DataFrame) -> Iterator[pd.DataFrame]:
+def _fit_regressions(rows: pd.DataFrame) -> Iterator[pd.DataFrame]:
     """Yield the coefficients by least squares, and those of the mixed model."""
     import numpy as np
 
-    there = [name for name in PREDICTORS if name in rows and rows[name].notna().any()]
-    rows = rows.dropna(subset=there)
-    varying = [name for name in there if rows[name].min() < rows[name].max()]
+    known_predictors = [name for name in PREDICTORS if name in rows and rows[name].notna().any()]
+    rows = rows.dropna(subset=known_predictors)
+    varying = [name for name in known_predictors if rows[name].min() < rows[name].max()]
     x = rows[varying].astype("float64")
-    x = x.assign(**{n: (x[n] - x[n].mean()) / x[n].std(ddof=0) for n in varying if n not in AS_COUNTED})
+    x = x.assign(**{n: (x[n] - x[n].mean()) / x[n].std(ddof=0) for n in varying if n not in UNSTANDARDISED_PREDICTORS})
     phenomena = list(dict.fromkeys(rows["phenomenon"]))
     dummies = {f"phenomenon{k}": (rows["phenomenon"] == name).astype("float64") for k, name in enumerate(phenomena)}
     frame = x.assign(**dummies, delta=rows["delta"], language=rows["language"], paradigm=rows["paradigm"])
@@ -332,22 +354,22 @@ def _regressions(rows: pd.DataFrame) -> Iterator[pd.DataFrame]:
     named = dict(zip(dummies, phenomena, strict=True))
 
     design, delta = frame[terms].to_numpy(dtype="float64"), frame["delta"].to_numpy(dtype="float64")
-    place = {**counts, "method": "ols", "formula": published}
+    row_key = {**counts, "method": "ols", "formula": published}
     if len(rows) <= len(terms) or np.linalg.matrix_rank(design) < len(terms):
         why = "The predictors are not independent of each other, or pairs are too few."
-        yield pd.DataFrame([{**place, "term": named.get(t, t), "note": why} for t in terms])
+        yield pd.DataFrame([{**row_key, "term": named.get(t, t), "note": why} for t in terms])
     else:
         found = least_squares(design, delta)
         numbers = {"estimate": found.estimates, "se": found.se, "df": found.df, "t": found.t, "p": found.p,
-                   "ci_low": found.low, "ci_high": found.high, "note": ""}  # fmt: skip
-        yield pd.DataFrame({"term": [named.get(t, t) for t in terms], **numbers}).assign(**place)
+                   "ci_low": found.ci_low, "ci_high": found.ci_high, "note": ""}  # fmt: skip
+        yield pd.DataFrame({"term": [named.get(t, t) for t in terms], **numbers}).assign(**row_key)
 
     groups = " + (1|language) + (1|paradigm)"
-    place = {**counts, "method": "mixed", "formula": published + groups}
+    row_key = {**counts, "method": "mixed", "formula": published + groups}
     try:
         mixed = fit(frame, "delta ~ " + " + ".join(["0", *terms]) + groups)
     except DataError as error:
-        yield pd.DataFrame([{**place, "term": named.get(t, t), "note": str(error)} for t in terms])
+        yield pd.DataFrame([{**row_key, "term": named.get(t, t), "note": str(error)} for t in terms])
         return
-    told = mixed[["term", "estimate", "se", "df", "t", "p", "ci_low", "ci_high", "note"]]
-    yield told.assign(term=mixed["term"].replace(named), **place)
+    coefficients = mixed[["term", "estimate", "se", "df", "t", "p", "ci_low", "ci_high", "note"]]
+    yield coefficients.assign(term=mixed["term"].replace(named), **row_key)

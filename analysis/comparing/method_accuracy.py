@@ -6,40 +6,46 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
-from ..intervals import FEW, correlation_interval, wilson
-from .group_accuracy import group_key, level_rows
-from .model_comparison import leaning
-from .pair_accuracy import MEAN, OVERALL, PAIR, won
+from ..intervals import MIN_UNITS, correlation_interval, wilson_interval
+from .group_accuracy import compute_level_rows, find_group_key
+from .model_comparison import correlate_with_length
+from .pair_accuracy import ALL_PHENOMENA, MEAN_OVER_PARADIGMS, PAIR_KEY, compute_wins
 
-ASKED = ["model", "method"]
-TEMPLATED, PROMPTED = "template_lp", "yes_no"  # the methods that Ide et al. (2025) let vote, and set beside each other
-BETWEEN = " | "  # stands between two answers of a row
+METHOD_KEY = ["model", "method"]
+IN_TEMPLATE_METHOD, PROMPTING_METHOD = (
+    "template_lp",
+    "yes_no",
+)  # the methods that Ide et al. (2025) let vote, and set beside each other
+RESPONSE_SEPARATOR = " | "  # stands between two answers of a row
 
 
-def judged_pairs(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Return the judgments with `won`, and raise a `DataError` where there are none."""
+def score_judged_pairs(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Return the judgments with `compute_wins`, and raise a `DataError` where there are none."""
     if judgments.empty:
         raise DataError("table judgments has no rows; expected one for each pair, model, method and template")
-    return judgments.assign(won=won(judgments))
+    return judgments.assign(won=compute_wins(judgments))
 
 
-def method_accuracies(judgments: pd.DataFrame, people: Mapping[str, float] | None = None) -> pd.DataFrame:
+def compute_method_accuracies(
+    judgments: pd.DataFrame, human_accuracies: Mapping[str, float] | None = None
+) -> pd.DataFrame:
     """Return the share of pairs won by each method, 0 to 1: by template and over templates, by phenomenon and over all.
 
     A tie is half a success, an answer that could not be read is none. Wilson intervals (doi 10.1080/01621459.1927.10502953) treat
-    pairs as independent. `sd`, over templates, tells how much the wording matters. `people` has people's accuracy by phenomenon.
+    pairs as independent. `sd`, over templates, tells how much the wording matters. `human_accuracies` has people's accuracy by
+    phenomenon.
 
     >>> rows = [("m", "yes_no", t, "npi", "ever", f"i{k}", k < n) for t, n in (("1", 4), ("2", 2)) for k in range(4)]
     >>> judgments = pd.DataFrame(rows, columns=["model", "method", "template", "phenomenon", "paradigm", "item", "correct"])
     >>> judgments = judgments.assign(grammatical=1.0, tie=False, mass=1.0)
-    >>> table = method_accuracies(judgments).query("phenomenon == 'all'")
+    >>> table = compute_method_accuracies(judgments).query("phenomenon == 'all'")
     >>> table[["template", "n", "accuracy", "sd"]].round(3).to_numpy().tolist()
     [['1', 4, 1.0, nan], ['2', 4, 0.5, nan], ['mean', 4, 0.75, 0.354]]
     """
-    judged = judged_pairs(judgments)
+    judged = score_judged_pairs(judgments)
     judged = judged.assign(unread=judged["grammatical"].isna())
-    both = pd.concat([judged.assign(phenomenon=OVERALL), judged], ignore_index=True)
-    by = [*ASKED, "phenomenon", "template"]
+    both = pd.concat([judged.assign(phenomenon=ALL_PHENOMENA), judged], ignore_index=True)
+    by = [*METHOD_KEY, "phenomenon", "template"]
     table = both.groupby(by, sort=False).agg(
         n=("won", "size"),
         ties=("tie", "sum"),
@@ -49,64 +55,70 @@ def method_accuracies(judgments: pd.DataFrame, people: Mapping[str, float] | Non
     )
     paradigms = both.groupby([*by, "paradigm"], sort=False)["won"].mean().groupby(by, sort=False)
     table = table.assign(mean_accuracy=paradigms.mean(), paradigms=paradigms.size()).reset_index()
-    table["wilson_low"], table["wilson_high"] = wilson(table["n"] * table["accuracy"], table["n"])
+    table["wilson_low"], table["wilson_high"] = wilson_interval(table["n"] * table["accuracy"], table["n"])
     how = {"n": "max", "paradigms": "max", "ties": "sum", "unread": "sum", "mean_accuracy": "mean", "mass": "mean"}
-    means = _means(table, [*ASKED, "phenomenon"], how, "accuracy")
+    means = _summarise_templates(table, [*METHOD_KEY, "phenomenon"], how, "accuracy")
     table = pd.concat([table.assign(templates=1), means], ignore_index=True)
-    table["people"] = table["phenomenon"].map(people or {}).astype("float64")
-    return check(_in_order(table, judged).reindex(columns=TABLES["method_accuracies"].names), "method_accuracies")
+    table["people"] = table["phenomenon"].map(human_accuracies or {}).astype("float64")
+    return check(
+        _sort_rows(table, judged).reindex(columns=TABLES["method_accuracies"].column_names), "method_accuracies"
+    )
 
 
-def answer_shares(judgments: pd.DataFrame) -> pd.DataFrame:
+def compute_response_shares(judgments: pd.DataFrame) -> pd.DataFrame:
     """Return how often a model gives each answer, such as A or Yes, by template and over templates, as shares from 0 to 1.
 
     Since the grammatical member stands first in half of the pairs, A should be half of the answers: more is a leaning to a side
     (Ide et al. 2025, table 12, doi 10.18653/v1/2025.naacl-long.380). Of a rating it is the distribution over the scale's points.
 
     >>> judgments = pd.DataFrame({"model": "m", "method": "ab", "template": "1", "answer": ["A", "A", "B", "A | B"]})
-    >>> answer_shares(judgments)[["answer", "n", "share"]].to_numpy().tolist()
+    >>> compute_response_shares(judgments)[["answer", "n", "share"]].to_numpy().tolist()
     [['A', 3, 0.6], ['B', 2, 0.4]]
     """
     given = judgments.dropna(subset="answer")
-    given = given.assign(answer=given["answer"].astype(str).str.split(BETWEEN, regex=False)).explode("answer")
-    by = [*ASKED, "template"]
+    given = given.assign(answer=given["answer"].astype(str).str.split(RESPONSE_SEPARATOR, regex=False)).explode(
+        "answer"
+    )
+    by = [*METHOD_KEY, "template"]
     counts = given.groupby([*by, "answer"], sort=False).size().rename("n").reset_index()
-    templates, answers = counts[by].drop_duplicates(), counts[[*ASKED, "answer"]].drop_duplicates()
-    every = templates.merge(answers, on=ASKED)  # an answer to one template of a method may be none to another
+    templates, response_options = counts[by].drop_duplicates(), counts[[*METHOD_KEY, "answer"]].drop_duplicates()
+    every = templates.merge(
+        response_options, on=METHOD_KEY
+    )  # an answer to one template of a method may be none to another
     table = every.merge(counts, on=[*by, "answer"], how="left").fillna({"n": 0})
     total = table.groupby(by)["n"].transform("sum")
     table = table.assign(share=table["n"] / total)
-    table["wilson_low"], table["wilson_high"] = wilson(table["n"], total)
-    means = _means(table, [*ASKED, "answer"], {"n": "sum"}, "share")
-    table = _in_order(pd.concat([table, means], ignore_index=True), judgments)
-    return check(table.reindex(columns=TABLES["answer_shares"].names), "answer_shares")
+    table["wilson_low"], table["wilson_high"] = wilson_interval(table["n"], total)
+    means = _summarise_templates(table, [*METHOD_KEY, "answer"], {"n": "sum"}, "share")
+    table = _sort_rows(pd.concat([table, means], ignore_index=True), judgments)
+    return check(table.reindex(columns=TABLES["answer_shares"].column_names), "answer_shares")
 
 
-def method_groups(
-    judgments: pd.DataFrame, groups: pd.DataFrame, people: pd.DataFrame | None = None, *, seed: int = 1
+def compute_method_groups(
+    judgments: pd.DataFrame, groups: pd.DataFrame, human_accuracies: pd.DataFrame | None = None, *, seed: int = 1
 ) -> pd.DataFrame:
     """Return the accuracy of each method at every level of each factor in `groups`, mean over templates, as `accuracy_by` does.
 
-    `groups` and `people` are those of `accuracy_by`; `stimuli.groups_of(materials, ["word_shuffling"])` has the paradigms whose
-    members have the same words in another order (Ide et al. 2025, figure 4).
+    `groups` and `human_accuracies` are those of `accuracy_by`; `stimuli.groups_of(materials, ["word_shuffling"])` has the
+    paradigms whose members have the same words in another order (Ide et al. 2025, figure 4).
 
     >>> rows = [("m", "lp", "none", p, f"{p}{k}", k < n) for p, n in (("p", 4), ("q", 2)) for k in range(4)]
     >>> judgments = pd.DataFrame(rows, columns=["model", "method", "template", "paradigm", "item", "correct"]).assign(tie=False)
     >>> groups = pd.DataFrame({"paradigm": ["p", "q"], "factor": "word_shuffling", "level": ["other", "shuffled"]})
-    >>> method_groups(judgments, groups)[["level", "mean_accuracy", "difference"]].to_numpy().tolist()
+    >>> compute_method_groups(judgments, groups)[["level", "mean_accuracy", "difference"]].to_numpy().tolist()
     [['other', 1.0, 0.0], ['shuffled', 0.5, -0.5]]
     """
-    key = group_key(judgments, groups)
-    grouped = over_templates(judgments).merge(groups[[key, "factor", "level"]], on=key)
+    key = find_group_key(judgments, groups)
+    grouped = average_over_templates(judgments).merge(groups[[key, "factor", "level"]], on=key)
     rows = [
         {"model": model, "method": method, **row}
-        for (model, method), of_method in grouped.groupby(ASKED, sort=False)
-        for row in level_rows(of_method, groups, people, seed)
+        for (model, method), of_method in grouped.groupby(METHOD_KEY, sort=False)
+        for row in compute_level_rows(of_method, groups, human_accuracies, seed)
     ]
-    return check(pd.DataFrame(rows, columns=TABLES["method_groups"].names), "method_groups")
+    return check(pd.DataFrame(rows, columns=TABLES["method_groups"].column_names), "method_groups")
 
 
-def method_length_bias(judgments: pd.DataFrame) -> pd.DataFrame:
+def compute_method_length_bias(judgments: pd.DataFrame) -> pd.DataFrame:
     """Return the point-biserial correlation of winning a pair with grammatical less ungrammatical tokens, ties dropped.
 
     By template; its mean over the templates of a method; and, of several models, the mean of these over models (Ide et al. 2025,
@@ -114,33 +126,33 @@ def method_length_bias(judgments: pd.DataFrame) -> pd.DataFrame:
 
     >>> rows = [("m", "lp", "none", k < 2, 3 + k, 4) for k in range(4)]
     >>> columns = ["model", "method", "template", "correct", "tokens_grammatical", "tokens_ungrammatical"]
-    >>> table = method_length_bias(pd.DataFrame(rows, columns=columns).assign(tie=False))
+    >>> table = compute_method_length_bias(pd.DataFrame(rows, columns=columns).assign(tie=False))
     >>> table[["n", "mean_difference", "r"]].round(2).to_numpy().tolist()
     [[4.0, 0.5, -0.89]]
     """
     judgments = judgments.assign(longer=judgments["tokens_grammatical"] - judgments["tokens_ungrammatical"])
-    by = [*ASKED, "template"]
+    by = [*METHOD_KEY, "template"]
     rows = [
-        {**dict(zip(by, place, strict=True)), "r": float("nan"), **leaning(judged, judged["longer"])}
-        for place, judged in judgments.groupby(by, sort=False)
+        {**dict(zip(by, row_key, strict=True)), "r": float("nan"), **correlate_with_length(judged, judged["longer"])}
+        for row_key, judged in judgments.groupby(by, sort=False)
     ]
-    table = pd.DataFrame(rows, columns=TABLES["method_length_bias"].names)
+    table = pd.DataFrame(rows, columns=TABLES["method_length_bias"].column_names)
     counts = dict.fromkeys(("n", "ties", "unequal"), "sum")
     how = {**counts, "mean_difference": "mean"}
-    means = _means(table, ASKED, how, "r")
-    single = table[~table.set_index(ASKED).index.isin(means.set_index(ASKED).index)]
+    means = _summarise_templates(table, METHOD_KEY, how, "r")
+    single = table[~table.set_index(METHOD_KEY).index.isin(means.set_index(METHOD_KEY).index)]
     means["note"] = means["r"].isna().map({True: "No correlation under any template.", False: ""})
     parts = [table, means]
     if len(set(table["model"])) > 1:
         each = pd.concat([single, means])
         over = each.groupby("method", sort=False).agg({**how, "r": "mean"}).reset_index()
-        parts.append(over.assign(model=MEAN, template=MEAN))
-    table = _in_order(pd.concat(parts, ignore_index=True), judgments)
-    return check(table.reindex(columns=TABLES["method_length_bias"].names), "method_length_bias")
+        parts.append(over.assign(model=MEAN_OVER_PARADIGMS, template=MEAN_OVER_PARADIGMS))
+    table = _sort_rows(pd.concat(parts, ignore_index=True), judgments)
+    return check(table.reindex(columns=TABLES["method_length_bias"].column_names), "method_length_bias")
 
 
-def method_differences(
-    judgments: pd.DataFrame, method_a: str = PROMPTED, method_b: str = TEMPLATED, *, seed: int = 1
+def compute_method_differences(
+    judgments: pd.DataFrame, method_a: str = PROMPTING_METHOD, method_b: str = IN_TEMPLATE_METHOD, *, seed: int = 1
 ) -> pd.DataFrame:
     """Return by paradigm how much more often one method is right than another, and the mean difference in tokens of the members.
 
@@ -150,12 +162,12 @@ def method_differences(
     >>> rows = [(method, f"i{k}", k < n) for method, n in (("yes_no", 3), ("template_lp", 1)) for k in range(4)]
     >>> judgments = pd.DataFrame(rows, columns=["method", "item", "correct"]).assign(model="m", template="1", tie=False)
     >>> judgments = judgments.assign(phenomenon="npi", paradigm="p", tokens_grammatical=5, tokens_ungrammatical=6)
-    >>> method_differences(judgments)[["paradigm", "difference", "tokens"]].to_numpy().tolist()
+    >>> compute_method_differences(judgments)[["paradigm", "difference", "tokens"]].to_numpy().tolist()
     [['p', 0.5, -1.0], ['mean', 0.5, -1.0]]
     """
-    judged = over_templates(judgments)
+    judged = average_over_templates(judgments)
     a, b = (judged[judged["method"] == name] for name in (method_a, method_b))
-    both = a.merge(b[["model", *PAIR, "won"]], on=["model", *PAIR], suffixes=("_a", "_b"), validate="1:1")
+    both = a.merge(b[["model", *PAIR_KEY, "won"]], on=["model", *PAIR_KEY], suffixes=("_a", "_b"), validate="1:1")
     if both.empty:
         raise DataError(f"table judgments: no pair was judged by a model under both {method_a!r} and {method_b!r}")
     both = both.assign(tokens=both["tokens_grammatical"] - both["tokens_ungrammatical"])
@@ -166,44 +178,53 @@ def method_differences(
         )
         each = each.reset_index().assign(difference=each["accuracy_a"].to_numpy() - each["accuracy_b"].to_numpy())
         numbers = ["accuracy_a", "accuracy_b", "difference", "tokens"]
-        overall = {"phenomenon": OVERALL, "paradigm": MEAN, "n": int(each["n"].sum()), **each[numbers].mean()}
-        overall |= _correlated(each["tokens"], each["difference"], seed)
+        overall = {
+            "phenomenon": ALL_PHENOMENA,
+            "paradigm": MEAN_OVER_PARADIGMS,
+            "n": int(each["n"].sum()),
+            **each[numbers].mean(),
+        }
+        overall |= _correlate(each["tokens"], each["difference"], seed)
         parts.append(pd.concat([each, pd.DataFrame([overall])], ignore_index=True).assign(model=model))
     table = pd.concat(parts, ignore_index=True).assign(method_a=method_a, method_b=method_b)
-    return check(table.reindex(columns=TABLES["method_differences"].names), "method_differences")
+    return check(table.reindex(columns=TABLES["method_differences"].column_names), "method_differences")
 
 
-def _correlated(x: "pd.Series[float]", y: "pd.Series[float]", seed: int) -> dict[str, object]:
+def _correlate(x: "pd.Series[float]", y: "pd.Series[float]", seed: int) -> dict[str, object]:
     from scipy import stats
 
     if len(x) < 3 or x.nunique() < 2 or y.nunique() < 2:
         return {"note": "No correlation: fewer than 3 paradigms, or one side is the same on all."}
     low, high = correlation_interval(x.to_numpy(), y.to_numpy(), x.index, ranks=False, seed=seed)
-    note = f"No interval: {len(x)} paradigms, under {FEW}." if len(x) < FEW else ""
+    note = f"No interval: {len(x)} paradigms, under {MIN_UNITS}." if len(x) < MIN_UNITS else ""
     return {"r": stats.pearsonr(x, y).statistic, "low": low, "high": high, "note": note}
 
 
-def over_templates(judgments: pd.DataFrame) -> pd.DataFrame:
+def average_over_templates(judgments: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each pair, model and method: mean of what it wins over the templates, and the sum of its ties."""
-    judged = judged_pairs(judgments)
+    judged = score_judged_pairs(judgments)
     first = [name for name in ("phenomenon", "tokens_grammatical", "tokens_ungrammatical") if name in judged]
     how = {**dict.fromkeys(first, "first"), "won": "mean", "tie": "sum"}
-    return judged.groupby([*ASKED, *PAIR], sort=False).agg(how).reset_index()
+    return judged.groupby([*METHOD_KEY, *PAIR_KEY], sort=False).agg(how).reset_index()
 
 
-def _means(table: pd.DataFrame, by: Sequence[str], how: Mapping[str, str], of: str) -> pd.DataFrame:
+def _summarise_templates(
+    table: pd.DataFrame, by: Sequence[str], aggregations: Mapping[str, str], column: str
+) -> pd.DataFrame:
     """Return a row over the templates of each method that has several, with mean and standard deviation of a column."""
     grouped = table.groupby([*by], sort=False)
-    means = grouped.agg(dict(how)).assign(templates=grouped["template"].nunique(), sd=grouped[of].std(ddof=1))
-    means[of] = grouped[of].mean()
-    return means[means["templates"] > 1].reset_index().assign(template=MEAN)
+    means = grouped.agg(dict(aggregations)).assign(
+        templates=grouped["template"].nunique(), sd=grouped[column].std(ddof=1)
+    )
+    means[column] = grouped[column].mean()
+    return means[means["templates"] > 1].reset_index().assign(template=MEAN_OVER_PARADIGMS)
 
 
-def _in_order(table: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
+def _sort_rows(table: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
     """Return the rows by model and method in the order of the judgments, means behind the templates."""
 
     def place(names: "pd.Series[str]") -> "pd.Series[int]":
-        first = [OVERALL] if names.name == "phenomenon" else []
+        first = [ALL_PHENOMENA] if names.name == "phenomenon" else []
         order = {name: k for k, name in enumerate(dict.fromkeys([*first, *judgments[str(names.name)].unique()]))}
         return names.map(lambda name: order.get(name, len(order)))
 

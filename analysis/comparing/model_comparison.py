@@ -9,16 +9,25 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
-from ..intervals import FEW, correlation_interval, holm, mcnemar, mean_interval, ratio_interval, sign_flip, wilson
-from ..measuring.ratings_and_times import capped
-from ..prompts import prompt_suffix, prompts_of
-from .pair_accuracy import MEAN, MODEL, OVERALL, POOLED, won
-from .side_by_side import Duel, side_by_side
+from ..intervals import (
+    MIN_UNITS,
+    correlation_interval,
+    holm,
+    mcnemar,
+    mean_interval,
+    ratio_interval,
+    sign_flip_test,
+    wilson_interval,
+)
+from ..measuring.ratings_and_times import cap_faults
+from ..prompts import format_prompt_suffix, list_prompts
+from .pair_accuracy import ALL_PHENOMENA, MEAN_OVER_PARADIGMS, MODEL_KEY, POOLED_OVER_PAIRS, compute_wins
+from .pairwise_comparisons import PairwiseComparison, tabulate_model_wins
 
-PEOPLE = "people"
+HUMAN_SOURCE = "people"
 
 
-def model_comparisons(pairs: pd.DataFrame, *, seed: int = 1) -> pd.DataFrame:
+def compute_model_comparisons(pairs: pd.DataFrame, *, seed: int = 1) -> pd.DataFrame:
     """Return every two language models on the pairs that both were given: how often, and how surely, one wins more.
 
     McNemar's test is exact (binomial, doi 10.1007/BF02295996) and drops pairs that either model ties; with the bootstrap
@@ -30,18 +39,22 @@ def model_comparisons(pairs: pd.DataFrame, *, seed: int = 1) -> pd.DataFrame:
     >>> wins = [(m, k, k < n) for m, n in (("a", 9), ("b", 3)) for k in range(10)]
     >>> rows = [(m, "p", "npi", "ever", f"i{k}", "lp", -1.0, -2.0, correct, False) for m, k, correct in wins]
     >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
-    >>> model_comparisons(pd.DataFrame(rows, columns=names))[["difference", "a_only", "b_only", "mcnemar_p"]].to_numpy().tolist()
+    >>> table = compute_model_comparisons(pd.DataFrame(rows, columns=names))
+    >>> table[["difference", "a_only", "b_only", "mcnemar_p"]].to_numpy().tolist()
     [[0.6, 6.0, 0.0, 0.03125]]
     """
     comparisons = []
-    for models in side_by_side(pairs):
+    for models in tabulate_model_wins(pairs):
         paradigms = models.pairs["paradigm"].to_numpy()
-        comparisons += [duel.place | _compared(duel, paradigms[duel.rows], seed) for duel in models.duels()]
+        comparisons += [
+            comparison.row_key | _summarise_comparison(comparison, paradigms[comparison.pair_rows], seed)
+            for comparison in models.compare_models()
+        ]
     if not comparisons:
         raise DataError(
             f"table pairs: no two models share a measure in its {len(pairs)} rows; expected two models or more to compare"
         )
-    names = TABLES["model_comparisons"].names
+    names = TABLES["model_comparisons"].column_names
     table = pd.DataFrame(comparisons, columns=[name for name in names if not name.endswith("_holm")])
     for name in ("mcnemar", "flip"):
         table[f"{name}_holm"] = table.groupby("measure", sort=False)[f"{name}_p"].transform(
@@ -50,8 +63,8 @@ def model_comparisons(pairs: pd.DataFrame, *, seed: int = 1) -> pd.DataFrame:
     return check(table, "model_comparisons")
 
 
-def _compared(duel: Duel, paradigms: Any, seed: int) -> dict[str, object]:
-    if not len(duel.rows):
+def _summarise_comparison(comparison: PairwiseComparison, paradigms: Any, seed: int) -> dict[str, object]:
+    if not len(comparison.pair_rows):
         return {
             "n": 0,
             "ties": 0,
@@ -60,30 +73,30 @@ def _compared(duel: Duel, paradigms: Any, seed: int) -> dict[str, object]:
             "paradigms": 0,
             "note": "No pair was given to both models.",
         }
-    won_a, won_b = duel.won_a.astype("float64"), duel.won_b.astype("float64")
+    won_a, won_b = comparison.won_a.astype("float64"), comparison.won_b.astype("float64")
     gain = pd.Series(won_a - won_b)
-    a_only, b_only = (int(alone.sum()) for alone in duel.alone())
+    a_only, b_only = (int(alone.sum()) for alone in comparison.find_sole_wins())
     low, high = mean_interval(gain, seed=seed)
     by_paradigm = gain.groupby(paradigms).mean()
     wide = ratio_interval(by_paradigm, [1] * len(by_paradigm), seed=seed)
-    flipped = sign_flip(by_paradigm, one_sided=False, seed=seed)
-    few = len(by_paradigm) < FEW
+    flipped = sign_flip_test(by_paradigm, one_sided=False, seed=seed)
+    few = len(by_paradigm) < MIN_UNITS
     return {
-        "n": len(gain), "ties": int((~duel.clear).sum()), "accuracy_a": won_a.mean(), "accuracy_b": won_b.mean(),
+        "n": len(gain), "ties": int((~comparison.is_untied).sum()), "accuracy_a": won_a.mean(), "accuracy_b": won_b.mean(),
         "difference": gain.mean(), "low": low, "high": high, "a_only": a_only, "b_only": b_only,
         "mcnemar_p": float(mcnemar(a_only, b_only)),
         "paradigms": len(by_paradigm), "paradigm_difference": by_paradigm.mean(), "paradigm_low": wide[0],
-        "paradigm_high": wide[1], "flip_p": flipped.p, "smallest_p": flipped.smallest,
-        "note": f"No test over paradigms: {len(by_paradigm)}, under {FEW}." if few else "",
+        "paradigm_high": wide[1], "flip_p": flipped.p, "smallest_p": flipped.min_possible_p,
+        "note": f"No test over paradigms: {len(by_paradigm)}, under {MIN_UNITS}." if few else "",
     }  # fmt: skip
 
 
-def proportion_tests(
-    pairs: pd.DataFrame, groups: Mapping[str, str], *, over: str = "pairs", seed: int = 1
+def compute_proportion_tests(
+    pairs: pd.DataFrame, groups: Mapping[str, str], *, unit: str = "pairs", seed: int = 1
 ) -> pd.DataFrame:
     """Return the z-test for two proportions of each model between two groups of items, such as hand-made and generated.
 
-    `over` says what are its trials, which it takes as independent: "pairs" though these cluster in paradigms, or "paradigms",
+    `unit` says what are its trials, which it takes as independent: "pairs" though these cluster in paradigms, or "paradigms",
     whose accuracies, hardly proportions of trials, are averaged. It is for reproduction of published comparisons; beside it is
     the mean difference within paradigms with a bootstrap over these. The standard error pools both groups. An item without a
     group, or any other number of groups than two, is a `DataError`.
@@ -91,99 +104,101 @@ def proportion_tests(
     >>> rows = [("m", "p", "npi", "ever", f"i{k}", "lp", -1.0, -2.0, k % 4 > 0, False) for k in range(80)]
     >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
     >>> groups = {f"i{k}": "small" if k < 20 else "large" for k in range(80)}
-    >>> proportion_tests(pd.DataFrame(rows, columns=names), groups)[["n_a", "accuracy_a", "z", "p"]].to_numpy().tolist()
+    >>> compute_proportion_tests(pd.DataFrame(rows, columns=names), groups)[["n_a", "accuracy_a", "z", "p"]].to_numpy().tolist()
     [[60.0, 0.75, 0.0, 1.0]]
     """
-    if over not in ("pairs", "paradigms"):
-        raise ValueError(f"a test over {over!r}; expected pairs or paradigms")
-    grouped, names = _in_groups(pairs, groups)
+    if unit not in ("pairs", "paradigms"):
+        raise ValueError(f"a test over {unit!r}; expected pairs or paradigms")
+    grouped, names = _assign_groups(pairs, groups)
     rows = []
-    differences = group_differences(pairs, groups).groupby([*MODEL, "measure"])["difference"]
+    differences = compute_group_differences(pairs, groups).groupby([*MODEL_KEY, "measure"])["difference"]
     within = {key: values.to_numpy() for key, values in differences}
-    for key, model_pairs in grouped.groupby([*MODEL, "measure"], sort=False):
-        row: dict[str, object] = {**dict(zip([*MODEL, "measure"], key, strict=True)), "over": over}
+    for key, model_pairs in grouped.groupby([*MODEL_KEY, "measure"], sort=False):
+        row: dict[str, object] = {**dict(zip([*MODEL_KEY, "measure"], key, strict=True)), "over": unit}
         parts = [model_pairs[model_pairs["group"] == name] for name in names]
-        won_of = [p["won"] if over == "pairs" else p.groupby("paradigm", sort=False)["won"].mean() for p in parts]
+        won_of = [p["won"] if unit == "pairs" else p.groupby("paradigm", sort=False)["won"].mean() for p in parts]
         for end, name, part in zip("ab", names, won_of, strict=True):
             row |= {f"group_{end}": name, f"n_{end}": len(part), f"accuracy_{end}": part.mean() if len(part) else None}
         gain = list(within.get(key, ()))
         low, high = ratio_interval(gain, [1] * len(gain), seed=seed)
-        beside = {"paradigms": len(gain), "difference": sum(gain) / len(gain) if len(gain) else None}
-        rows.append(row | _z(*won_of) | beside | {"low": low, "high": high})
+        mean_difference = {"paradigms": len(gain), "difference": sum(gain) / len(gain) if len(gain) else None}
+        rows.append(row | _test_proportions(*won_of) | mean_difference | {"low": low, "high": high})
     return check(pd.DataFrame(rows), "proportion_tests")
 
 
-def group_differences(pairs: pd.DataFrame, groups: Mapping[str, str]) -> pd.DataFrame:
+def compute_group_differences(pairs: pd.DataFrame, groups: Mapping[str, str]) -> pd.DataFrame:
     """Return each model's accuracy in two groups of items of each paradigm that has both, and the difference, 0 to 1.
 
-    `groups` and its faults are those of `proportion_tests`; `difference_figure` draws the differences.
+    `groups` and its faults are those of `compute_proportion_tests`; `difference_figure` draws the differences.
 
     >>> rows = [("m", "p", "npi", "ever", f"i{k}", "lp", -1.0, -2.0, k % 4 > 0, False) for k in range(8)]
     >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
     >>> groups = {f"i{k}": "hand" if k % 4 < 2 else "generated" for k in range(8)}
-    >>> group_differences(pd.DataFrame(rows, columns=names), groups)[["group_a", "group_b", "difference"]].to_numpy().tolist()
+    >>> table = compute_group_differences(pd.DataFrame(rows, columns=names), groups)
+    >>> table[["group_a", "group_b", "difference"]].to_numpy().tolist()
     [['generated', 'hand', 0.5]]
     """
-    grouped, (a, b) = _in_groups(pairs, groups)
-    place = [*MODEL, "measure", "phenomenon", "paradigm"]
+    grouped, (a, b) = _assign_groups(pairs, groups)
+    key_columns = [*MODEL_KEY, "measure", "phenomenon", "paradigm"]
     sides = [
-        grouped[grouped["group"] == name].groupby(place, sort=False)["won"].agg(["size", "mean"]).reset_index()
+        grouped[grouped["group"] == name].groupby(key_columns, sort=False)["won"].agg(["size", "mean"]).reset_index()
         for name in (a, b)
     ]
     sides = [
         s.rename(columns={"size": f"n_{end}", "mean": f"accuracy_{end}"}) for s, end in zip(sides, "ab", strict=True)
     ]
-    both = sides[0].merge(sides[1], on=place).assign(group_a=a, group_b=b)
+    both = sides[0].merge(sides[1], on=key_columns).assign(group_a=a, group_b=b)
     return check(both.assign(difference=both["accuracy_a"] - both["accuracy_b"]), "group_differences")
 
 
-def _in_groups(pairs: pd.DataFrame, groups: Mapping[str, str]) -> tuple[pd.DataFrame, list[str]]:
+def _assign_groups(pairs: pd.DataFrame, groups: Mapping[str, str]) -> tuple[pd.DataFrame, list[str]]:
     """Return the pairs with what they won and their group, and the names of both groups."""
-    lacking = sorted(set(pairs["item"]) - set(groups))
-    if lacking:
+    missing_items = sorted(set(pairs["item"]) - set(groups))
+    if missing_items:
         raise DataError(
-            capped(f"item {item!r} has no group; expected one for each item of the pairs" for item in lacking)
+            cap_faults(f"item {item!r} has no group; expected one for each item of the pairs" for item in missing_items)
         )
-    grouped = pairs.assign(won=won(pairs), group=pairs["item"].map(groups))
+    grouped = pairs.assign(won=compute_wins(pairs), group=pairs["item"].map(groups))
     names = sorted(grouped["group"].unique())
     if len(names) != 2:
         raise DataError(f"items are in {len(names)} group(s) ({', '.join(names)}); expected two")
     return grouped, names
 
 
-def _z(a: "pd.Series[float]", b: "pd.Series[float]") -> dict[str, object]:
+def _test_proportions(a: "pd.Series[float]", b: "pd.Series[float]") -> dict[str, object]:
     from scipy import stats
 
     if a.empty or b.empty:
         return {"z": None, "p": None}
-    together = (a.sum() + b.sum()) / (len(a) + len(b))
-    se = math.sqrt(together * (1 - together) * (1 / len(a) + 1 / len(b)))
+    pooled_share = (a.sum() + b.sum()) / (len(a) + len(b))
+    se = math.sqrt(pooled_share * (1 - pooled_share) * (1 / len(a) + 1 / len(b)))
     if se == 0:
         return {"z": None, "p": None}  # all pairs won, or all lost
     z = (a.mean() - b.mean()) / se
     return {"z": z, "p": 2 * stats.norm.sf(abs(z))}
 
 
-def rankings(accuracies: pd.DataFrame, prompted: pd.DataFrame | None = None) -> pd.DataFrame:
+def compute_rankings(accuracies: pd.DataFrame, prompting_accuracies: pd.DataFrame | None = None) -> pd.DataFrame:
     """Return the place of each model under each measure, 1 for the highest mean accuracy over paradigms; equals share.
 
-    `accuracies` is the table that `accuracy` returns; without its means it is a `DataError`. `prompted`, with the columns model,
-    protocol, n and accuracy (0 to 1), has answers to prompts: models are ranked by them as by the measure `prompting`.
+    `accuracies` is the table that `accuracy` returns; without its means it is a `DataError`. `prompting_accuracies`, with the
+    columns model, protocol, n and accuracy (0 to 1), has answers to prompts: models are ranked by them as by the measure
+    `prompting`.
 
-    >>> from gardenpath.analysis import accuracy
+    >>> from gardenpath.analysis import compute_accuracy
     >>> rows = [(m, "p", "npi", "ever", "i0", "lp", -20.0, -21.0, m == "b", False) for m in "ab"]
     >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
-    >>> rankings(accuracy(pd.DataFrame(rows, columns=names)))[["model", "accuracy", "place"]].to_numpy().tolist()
+    >>> compute_rankings(compute_accuracy(pd.DataFrame(rows, columns=names)))[["model", "accuracy", "place"]].to_numpy().tolist()
     [['b', 1.0, 1.0], ['a', 0.0, 2.0]]
     """
-    means = accuracies[(accuracies["phenomenon"] == OVERALL) & (accuracies["paradigm"] == MEAN)]
+    means = accuracies[(accuracies["phenomenon"] == ALL_PHENOMENA) & (accuracies["paradigm"] == MEAN_OVER_PARADIGMS)]
     if means.empty:
         raise DataError("table accuracy has no means over paradigms; expected the table that accuracy returns")
-    if prompted is not None:
-        asked = prompted[[*MODEL, "n", "accuracy"]].assign(measure="prompting")
+    if prompting_accuracies is not None:
+        asked = prompting_accuracies[[*MODEL_KEY, "n", "accuracy"]].assign(measure="prompting")
         means = pd.concat([means, asked], ignore_index=True)
-    place = means.groupby("measure", sort=False)["accuracy"].rank(ascending=False, method="average")
-    table = means[["measure", *MODEL, "n", "accuracy"]].assign(place=place)
+    ranks = means.groupby("measure", sort=False)["accuracy"].rank(ascending=False, method="average")
+    table = means[["measure", *MODEL_KEY, "n", "accuracy"]].assign(place=ranks)
     order = {measure: k for k, measure in enumerate(table["measure"].unique())}
     return check(
         table.sort_values(
@@ -193,7 +208,7 @@ def rankings(accuracies: pd.DataFrame, prompted: pd.DataFrame | None = None) -> 
     )
 
 
-def length_bias(pairs: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+def compute_length_bias(pairs: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """Return the point-biserial correlation of winning a pair with grammatical less ungrammatical tokens, ties dropped.
 
     Negative: the model wins where the grammatical member is the shorter one. `scores` is sentence_scores of the models.
@@ -205,19 +220,21 @@ def length_bias(pairs: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
     >>> tokens = [(f"i{k}", c, n) for k in range(4) for c, n in (("grammatical", 3 + k), ("ungrammatical", 4))]
     >>> scores = pd.DataFrame(tokens, columns=["item", "condition", "tokens"]).assign(model="m", protocol="p", lp=-1.0)
-    >>> table = length_bias(pd.DataFrame(rows, columns=names), scores)
+    >>> table = compute_length_bias(pd.DataFrame(rows, columns=names), scores)
     >>> table[["n", "mean_difference", "r"]].round(2).to_numpy().tolist()
     [[4.0, 0.5, -0.89]]
     """
-    beside = _with_scores(pairs, scores)
+    merged_pairs = _add_scores(pairs, scores)
     rows = []
-    for (model, protocol, measure), model_pairs in beside.groupby([*MODEL, "measure"], sort=False):
+    for (model, protocol, measure), model_pairs in merged_pairs.groupby([*MODEL_KEY, "measure"], sort=False):
         longer = model_pairs["tokens"] - model_pairs["tokens_ungrammatical"]
-        rows.append({"model": model, "protocol": protocol, "measure": measure, **leaning(model_pairs, longer)})
-    return check(pd.DataFrame(rows, columns=TABLES["length_bias"].names), "length_bias")
+        rows.append(
+            {"model": model, "protocol": protocol, "measure": measure, **correlate_with_length(model_pairs, longer)}
+        )
+    return check(pd.DataFrame(rows, columns=TABLES["length_bias"].column_names), "length_bias")
 
 
-def leaning(pairs: pd.DataFrame, longer: "pd.Series[int]") -> dict[str, object]:
+def correlate_with_length(pairs: pd.DataFrame, longer: "pd.Series[int]") -> dict[str, object]:
     """Return how winning pairs goes along with a difference in tokens: counts, r and p without ties, or why there is no r."""
     from scipy import stats
 
@@ -235,61 +252,67 @@ def leaning(pairs: pd.DataFrame, longer: "pd.Series[int]") -> dict[str, object]:
     return row | {"r": correlation.statistic, "p": correlation.pvalue}
 
 
-def _with_scores(pairs: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+def _add_scores(pairs: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """Return the pairs with tokens and log-probability of the grammatical member, and tokens of the other."""
-    known = scores[[*MODEL, "item", "condition", "tokens", "lp"]]
+    known = scores[[*MODEL_KEY, "item", "condition", "tokens", "lp"]]
     good, bad = (
         known[known["condition"] == name].drop(columns="condition") for name in ("grammatical", "ungrammatical")
     )
-    key = [*MODEL, "item"]
-    beside = pairs.merge(good, on=key, how="left", validate="m:1")
-    beside = beside.merge(bad.drop(columns="lp"), on=key, how="left", suffixes=("", "_ungrammatical"), validate="m:1")
-    lacking = beside[beside["tokens"].isna() | beside["tokens_ungrammatical"].isna()].drop_duplicates(key)
-    if len(lacking):
+    key = [*MODEL_KEY, "item"]
+    merged_pairs = pairs.merge(good, on=key, how="left", validate="m:1")
+    merged_pairs = merged_pairs.merge(
+        bad.drop(columns="lp"), on=key, how="left", suffixes=("", "_ungrammatical"), validate="m:1"
+    )
+    missing_pairs = merged_pairs[
+        merged_pairs["tokens"].isna() | merged_pairs["tokens_ungrammatical"].isna()
+    ].drop_duplicates(key)
+    if len(missing_pairs):
         raise DataError(
-            capped(
+            cap_faults(
                 f"item {r.item}: {r.model} ({r.protocol}) has no row for both members in table sentence_scores"
-                for r in lacking.itertuples()
+                for r in missing_pairs.itertuples()
             )
         )
-    return beside
+    return merged_pairs
 
 
-def accuracy_correlations(
-    accuracies: pd.DataFrame, people: pd.DataFrame | None = None, *, seed: int = 1
+def compute_accuracy_correlations(
+    accuracies: pd.DataFrame, human_accuracies: pd.DataFrame | None = None, *, seed: int = 1
 ) -> pd.DataFrame:
     """Return the correlation over paradigms of every two models' accuracies, and of each with people's.
 
-    `people` has the columns paradigm and accuracy (0 to 1), and `who` where there are several. Intervals are bootstraps over
-    paradigms, none under 10.
+    `human_accuracies` has the columns paradigm and accuracy (0 to 1), and `who` where there are several. Intervals are
+    bootstraps over paradigms, none under 10.
 
     Fewer than two columns to correlate are a `DataError`.
 
     >>> shares = {"a": [0.5, 0.6, 0.9], "b": [0.4, 0.9, 1.0]}
     >>> rows = [(m, "p", "npi", f"p{k}", "lp", share) for m, row in shares.items() for k, share in enumerate(row)]
     >>> accuracies = pd.DataFrame(rows, columns=["model", "protocol", "phenomenon", "paradigm", "measure", "accuracy"])
-    >>> accuracy_correlations(accuracies)[["a", "b", "paradigms", "pearson"]].round(2).to_numpy().tolist()
+    >>> compute_accuracy_correlations(accuracies)[["a", "b", "paradigms", "pearson"]].round(2).to_numpy().tolist()
     [['a (p)', 'b (p)', 3, 0.8]]
     """
-    paradigms = accuracies[~accuracies["paradigm"].isin([MEAN, POOLED])]
+    paradigms = accuracies[~accuracies["paradigm"].isin([MEAN_OVER_PARADIGMS, POOLED_OVER_PAIRS])]
     rows = []
     for measure, measure_rows in paradigms.groupby("measure", sort=False):
         columns = {
             f"{model} ({protocol})": part.set_index("paradigm")["accuracy"]
-            for (model, protocol), part in measure_rows.groupby(MODEL, sort=False)
+            for (model, protocol), part in measure_rows.groupby(MODEL_KEY, sort=False)
         }
-        if people is not None:
-            whose = people.assign(who=people.get("who", PEOPLE)).groupby("who", sort=False)
-            asked = {str(who): part.set_index("paradigm")["accuracy"] for who, part in whose}
-            columns = {**asked, **columns}
+        if human_accuracies is not None:
+            human_groups = human_accuracies.assign(who=human_accuracies.get("who", HUMAN_SOURCE)).groupby(
+                "who", sort=False
+            )
+            human_columns = {str(who): part.set_index("paradigm")["accuracy"] for who, part in human_groups}
+            columns = {**human_columns, **columns}
         for a, b in itertools.combinations(columns, 2):
-            rows.append({"measure": measure, "a": a, "b": b} | _correlated(columns[a], columns[b], seed))
+            rows.append({"measure": measure, "a": a, "b": b} | _correlate(columns[a], columns[b], seed))
     if not rows:
         raise DataError("table accuracy has one model and there are no people; expected two to correlate")
-    return check(pd.DataFrame(rows, columns=TABLES["accuracy_correlations"].names), "accuracy_correlations")
+    return check(pd.DataFrame(rows, columns=TABLES["accuracy_correlations"].column_names), "accuracy_correlations")
 
 
-def _correlated(a: "pd.Series[float]", b: "pd.Series[float]", seed: int) -> dict[str, object]:
+def _correlate(a: "pd.Series[float]", b: "pd.Series[float]", seed: int) -> dict[str, object]:
     from scipy import stats
 
     both = pd.concat([a, b], axis=1, join="inner", keys=["a", "b"]).astype("float64").dropna()
@@ -304,17 +327,17 @@ def _correlated(a: "pd.Series[float]", b: "pd.Series[float]", seed: int) -> dict
         "high": high,
         "spearman": stats.spearmanr(x, y).statistic,
     }
-    return row | {"note": f"No interval: {len(both)} paradigms, under {FEW}." if len(both) < FEW else ""}
+    return row | {"note": f"No interval: {len(both)} paradigms, under {MIN_UNITS}." if len(both) < MIN_UNITS else ""}
 
 
-def people_accuracies(choices: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
+def compute_human_accuracies(choices: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
     """Return people's accuracy (0 to 1) on each paradigm, from the tables choice_agreement and rating_scores.
 
     Of a paradigm in forced choice, the share of single choices of the grammatical member (as BLiMP's figures for people,
     doi 10.1162/tacl_a_00321); of others, the share of pairs whose grammatical member has the higher mean z, ties half. Where there
     are several prompts of choices, or of ratings, each stands by itself: `who` is "people" with the prompt in brackets.
     """
-    choice_shares = choices.loc[choices["paradigm"] != OVERALL, ["prompt", "paradigm", "individual"]].rename(
+    choice_shares = choices.loc[choices["paradigm"] != ALL_PHENOMENA, ["prompt", "paradigm", "individual"]].rename(
         columns={"individual": "accuracy"}
     )
     rated = ratings[ratings["role"] == "target"].dropna(subset="z")
@@ -322,16 +345,19 @@ def people_accuracies(choices: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFr
     means = means.reindex(columns=["grammatical", "ungrammatical"])
     gap = (means["grammatical"] - means["ungrammatical"]).dropna()
     shares = ((gap > 0) + (gap == 0) / 2).groupby(["prompt", "paradigm"]).mean().rename("accuracy").reset_index()
-    if prompts_of(choice_shares) == prompts_of(shares) == [None]:
-        both, who = [choice_shares, shares[~shares["paradigm"].isin(choice_shares["paradigm"])]], lambda prompt: PEOPLE
+    if list_prompts(choice_shares) == list_prompts(shares) == [None]:
+        both, who = (
+            [choice_shares, shares[~shares["paradigm"].isin(choice_shares["paradigm"])]],
+            lambda prompt: HUMAN_SOURCE,
+        )
     else:
-        both, who = [choice_shares, shares], lambda prompt: PEOPLE + prompt_suffix(prompt)
-    people = pd.concat([frame for frame in both if len(frame)] or [choice_shares], ignore_index=True)
-    people = people.assign(who=people["prompt"].map(who))[["who", "paradigm", "accuracy"]]
-    return people.drop_duplicates(["who", "paradigm"])
+        both, who = [choice_shares, shares], lambda prompt: HUMAN_SOURCE + format_prompt_suffix(prompt)
+    human_accuracies = pd.concat([frame for frame in both if len(frame)] or [choice_shares], ignore_index=True)
+    human_accuracies = human_accuracies.assign(who=human_accuracies["prompt"].map(who))[["who", "paradigm", "accuracy"]]
+    return human_accuracies.drop_duplicates(["who", "paradigm"])
 
 
-def accuracy_bins(pairs: pd.DataFrame, scores: pd.DataFrame | None = None, *, bins: int = 5) -> pd.DataFrame:
+def compute_accuracy_bins(pairs: pd.DataFrame, scores: pd.DataFrame | None = None, *, bins: int = 5) -> pd.DataFrame:
     """Return accuracy by confidence, and with `scores` by length, perplexity and log-probability, in equal shares of pairs.
 
     Confidence is the absolute difference of the members' scores (nats); the others are of the grammatical member: tokens,
@@ -342,23 +368,23 @@ def accuracy_bins(pairs: pd.DataFrame, scores: pd.DataFrame | None = None, *, bi
 
     >>> rows = [("m", "p", "npi", "ever", f"i{k}", "lp", -1.0, -2.0 - k, k != 1, False) for k in range(4)]
     >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
-    >>> table = accuracy_bins(pd.DataFrame(rows, columns=names), bins=2)
+    >>> table = compute_accuracy_bins(pd.DataFrame(rows, columns=names), bins=2)
     >>> table[["low", "high", "n", "accuracy"]].to_numpy().tolist()
     [[1.0, 2.0, 2.0, 0.5], [3.0, 4.0, 2.0, 1.0]]
     """
     if bins < 1:
         raise ValueError(f"{bins} bins; expected 1 or more")
-    beside = pairs if scores is None else _with_scores(pairs, scores)
-    beside = beside.assign(won=won(pairs).to_numpy())
+    merged_pairs = pairs if scores is None else _add_scores(pairs, scores)
+    merged_pairs = merged_pairs.assign(won=compute_wins(pairs).to_numpy())
     rows: list[dict[str, object]] = []
-    for (model, protocol, measure), model_pairs in beside.groupby([*MODEL, "measure"], sort=False):
-        for predictor, values in _predictors(model_pairs):
+    for (model, protocol, measure), model_pairs in merged_pairs.groupby([*MODEL_KEY, "measure"], sort=False):
+        for predictor, values in _list_predictors(model_pairs):
             row = {"model": model, "protocol": protocol, "measure": measure, "predictor": predictor}
-            rows += [row | part for part in _binned(values, model_pairs, bins)]
-    return check(pd.DataFrame(rows, columns=TABLES["accuracy_bins"].names), "accuracy_bins")
+            rows += [row | part for part in _compute_bins(values, model_pairs, bins)]
+    return check(pd.DataFrame(rows, columns=TABLES["accuracy_bins"].column_names), "accuracy_bins")
 
 
-def _predictors(pairs: pd.DataFrame) -> Iterator[tuple[str, "pd.Series[float]"]]:
+def _list_predictors(pairs: pd.DataFrame) -> Iterator[tuple[str, "pd.Series[float]"]]:
     yield "confidence", (pairs["grammatical"] - pairs["ungrammatical"]).mask(pairs["tie"], 0.0).abs()
     if "tokens" in pairs:
         tokens, lp = pairs["tokens"].astype("float64"), pairs["lp"].astype("float64")
@@ -367,7 +393,7 @@ def _predictors(pairs: pd.DataFrame) -> Iterator[tuple[str, "pd.Series[float]"]]
         yield "lp", lp
 
 
-def _binned(values: "pd.Series[float]", pairs: pd.DataFrame, bins: int) -> Iterable[dict[str, object]]:
+def _compute_bins(values: "pd.Series[float]", pairs: pd.DataFrame, bins: int) -> Iterable[dict[str, object]]:
     import numpy as np
 
     finite = values.replace([float("inf"), -float("inf")], float("nan")).dropna()
@@ -377,7 +403,7 @@ def _binned(values: "pd.Series[float]", pairs: pd.DataFrame, bins: int) -> Itera
     which = np.ceil(shares * bins).astype("int64")
     for number, (_, part) in enumerate(finite.groupby(which, sort=True)):
         rows = pairs.loc[part.index]
-        low, high = wilson(pd.Series([rows["won"].sum()]), pd.Series([len(rows)]))
+        low, high = wilson_interval(pd.Series([rows["won"].sum()]), pd.Series([len(rows)]))
         yield {
             "bin": number, "low": part.min(), "high": part.max(), "mean_value": part.mean(), "n": len(rows),
             "ties": int(rows["tie"].sum()), "accuracy": rows["won"].mean(), "wilson_low": low[0], "wilson_high": high[0],

@@ -17,8 +17,8 @@ class Regression:
     estimates: "Array"
     se: "Array"
     df: int
-    low: "Array"
-    high: "Array"
+    ci_low: "Array"
+    ci_high: "Array"
     t: "Array"
     p: "Array"
 

@@ -13,16 +13,16 @@ import pandas as pd
 
 from gardenpath.study import DataError, MissingExtra
 
-from .estimates import Cells, Columns, Estimated, Variance, aliased, wald
-from .formulas import Formula, Random
-from .peaks import away
+from .estimates import Cells, Columns, ModelEstimate, RandomEffectSd, build_wald_table, describe_aliased_terms
+from .formulas import Formula, RandomEffects
+from .likelihood_peaks import find_other_peaks
 
 
-def lacks(formula: Formula) -> str:
+def describe_unsupported(formula: Formula) -> str:
     """Return in words which part of the formula glmm does not support, or nothing.
 
-    >>> from .formulas import parse
-    >>> lacks(parse("y ~ x + (0 + x|participant)"))
+    >>> from .formulas import parse_formula
+    >>> describe_unsupported(parse_formula("y ~ x + (0 + x|participant)"))
     'slopes without intercepts, (0 + x|participant)'
     """
     groups = [random.group for random in formula.random]
@@ -39,7 +39,7 @@ def lacks(formula: Formula) -> str:
     return "" if formula.random else "models without random effects"
 
 
-def package() -> Any:
+def import_glmm() -> Any:
     """Return glmm; where it cannot be imported, `MissingExtra` says in a line what to do."""
     try:
         import glmm
@@ -51,24 +51,24 @@ def package() -> Any:
     return glmm
 
 
-def estimate(columns: Columns, formula: Formula, optimizer: str = "", family: str = "gaussian") -> Estimated:
+def estimate_model(columns: Columns, formula: Formula, optimizer: str = "", family: str = "gaussian") -> ModelEstimate:
     """Return the model as glmm fits it, at the highest peak of its likelihood; its one optimizer is its own."""
     import numpy as np
 
-    lacking = lacks(formula)
-    if lacking:
-        raise ValueError(f"formula {str(formula)!r}: engine 'glmm' does not support {lacking}; engine 'lme4' does")
-    data, plain = _multiplied(dict(columns), formula)
+    unsupported = describe_unsupported(formula)
+    if unsupported:
+        raise ValueError(f"formula {str(formula)!r}: engine 'glmm' does not support {unsupported}; engine 'lme4' does")
+    data, plain = _add_product_columns(dict(columns), formula)
     with warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("always")
         try:
-            fit, peaks = highest(data, plain, family=family)
+            fit, peaks = fit_highest_peak(data, plain, family=family)
         except ValueError as error:
             raise ValueError(f"formula {str(formula)!r}: {error}") from None
     out = np.asarray(fit.diagnostics["aliased"], dtype=bool)
     if not (np.isfinite(fit.beta) & (np.isfinite(fit.se) | (family == "gaussian")))[~out].all():
         raise DataError(f"{str(formula)!r} has no estimate: {' '.join(w['message'] for w in fit.warnings)}")
-    terms = ["intercept" if name == "(Intercept)" else name.replace(TIMES, ":") for name in fit.names]
+    terms = ["intercept" if name == "(Intercept)" else name.replace(PRODUCT_MARK, ":") for name in fit.names]
     if family == "gaussian":
         low, high = fit.confint().T
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -76,10 +76,10 @@ def estimate(columns: Columns, formula: Formula, optimizer: str = "", family: st
         tests = {"df": fit.coef_df, "t": t, "p": fit.coef_p, "ci_low": low, "ci_high": high}
         coefficients = pd.DataFrame({"term": terms, "estimate": fit.beta, "se": fit.se} | tests)
     else:
-        coefficients = wald(terms, fit.beta, fit.se)
-    return Estimated(
+        coefficients = build_wald_table(terms, fit.beta, fit.se)
+    return ModelEstimate(
         coefficients,
-        _variances(fit),
+        _extract_variances(fit),
         residual=float(fit.dispersion) ** 0.5,
         parameters=sum(len(names) * (len(names) + 1) // 2 for _, names in fit.re_groups),
         criterion=-2 * float(fit.loglik),
@@ -87,26 +87,32 @@ def estimate(columns: Columns, formula: Formula, optimizer: str = "", family: st
         singular=bool(fit.singular),
         optimizer="glmm",
         family=family,
-        notes=(*_notes(fit, [t for t, dropped in zip(terms, out, strict=True) if dropped], raised), *[PEAKS] * peaks),
+        notes=(
+            *_collect_notes(fit, [t for t, dropped in zip(terms, out, strict=True) if dropped], raised),
+            *[PEAKS_NOTE] * peaks,
+        ),
         covariance=pd.DataFrame(np.where(out | out[:, None], np.nan, fit.vcov), index=terms, columns=terms),
-        freedom=lambda weights: _freedom(fit, weights),
+        compute_df=lambda weights: _compute_df(fit, weights),
     )
 
 
-def _freedom(fit: Any, weights: Any) -> float:
+def _compute_df(fit: Any, weights: Any) -> float:
     """Return Satterthwaite's degrees of freedom of a sum of coefficients; NaN for models whose tests are z tests."""
     if fit.df_method != "satterthwaite":
         return math.nan
     return float(fit.contrast_test(weights)["DenDF"][0])
 
 
-PEAK = 1e-3  # log likelihood by which two peaks differ; optimizers stop within a thousandth of that
-FAR, NEAR = 2.0, 0.1  # standard deviations of random effects at which a search starts, over the residual's
-LONG = 5_000  # rows from which three groups take a tenth of a second for each start
-PEAKS = "The likelihood has more than one peak: these data fit different shares of variance; the highest is given."
+PEAK_TOLERANCE = 1e-3  # log likelihood by which two peaks differ; optimizers stop within a thousandth of that
+LARGE_START_SD, SMALL_START_SD = (
+    2.0,
+    0.1,
+)  # standard deviations of random effects at which a search starts, over the residual's
+COARSE_SEARCH_ROWS = 5_000  # rows from which three groups take a tenth of a second for each start
+PEAKS_NOTE = "The likelihood has more than one peak: these data fit different shares of variance; the highest is given."
 
 
-def highest(columns: Columns, formula: Formula, **options: Any) -> tuple[Any, bool]:
+def fit_highest_peak(columns: Columns, formula: Formula, **options: Any) -> tuple[Any, bool]:
     """Return glmm's fit with the highest likelihood over several starts, and whether some start ended on a lower peak.
 
     Where readers of one list share its few items, what differs between lists can be the readers' variance or the items',
@@ -114,65 +120,75 @@ def highest(columns: Columns, formula: Formula, **options: Any) -> tuple[Any, bo
     effects and the others with small ones; a model with slopes starts from the highest peak of the one without. Where a
     fit takes long, the model is fitted only from starts from which a coarse search does not come back to the first fit.
     """
-    glmm = package()
-    formula = _ordered(columns, formula)
-    best = glmm.fit(columns, formula.plain(), **options)
+    glmm = import_glmm()
+    formula = _order_random_effects(columns, formula)
+    best = glmm.fit(columns, formula.format_expanded(), **options)
     if len(best.re_groups) < 2:
         return best, False
     quick = {**options, "satterthwaite": False, "anova_test": "Wald"}
     start, peaks = None, [float(best.loglik)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is wrong with the model was said of the first fit
-        for theta in _starts(columns, formula, best, quick):
-            other, theta = from_start(theta, columns, formula, quick)
+        for theta in _list_starts(columns, formula, best, quick):
+            other, theta = fit_from_start(theta, columns, formula, quick)
             if other is not None and other.converged:
-                start = theta if other.loglik > max(peaks) + PEAK else start
+                start = theta if other.loglik > max(peaks) + PEAK_TOLERANCE else start
                 peaks.append(float(other.loglik))
     if start is not None:
-        best = glmm.fit(columns, formula.plain(), warm_start={"theta": start}, **options)
+        best = glmm.fit(columns, formula.format_expanded(), warm_start={"theta": start}, **options)
     if not any(random.slopes for random in formula.random):
-        _LAST.append((_question(columns, formula, options), _spread(best)))
-    return best, max(peaks) - min(peaks) > PEAK
+        _RECENT_PEAKS.append((_build_fit_key(columns, formula, options), _compute_relative_sds(best)))
+    return best, max(peaks) - min(peaks) > PEAK_TOLERANCE
 
 
-def _question(columns: Columns, formula: Formula, options: Mapping[str, Any]) -> tuple[object, ...]:
+def _build_fit_key(columns: Columns, formula: Formula, options: Mapping[str, Any]) -> tuple[object, ...]:
     """Return all that the highest peak of a model follows from, of its cells a digest: those of long tables are not kept."""
     import numpy as np
 
-    cells = [hashlib.blake2b(np.asarray(columns[name]).tobytes()).digest() for name in formula.names if name in columns]
+    cells = [
+        hashlib.blake2b(np.asarray(columns[name]).tobytes()).digest()
+        for name in formula.column_names
+        if name in columns
+    ]
     return cells, formula.fixed, {*formula.random}, options.get("family"), options.get("reml")
 
 
 # The last models with intercepts alone, and their peaks: the same with slopes is often fitted next, and starts from there.
-_LAST: deque[tuple[tuple[object, ...], dict[str, float]]] = deque(maxlen=2)
+_RECENT_PEAKS: deque[tuple[tuple[object, ...], dict[str, float]]] = deque(maxlen=2)
 
 
-def from_start(
+def fit_from_start(
     theta: list[float], columns: Columns, formula: Formula, options: Mapping[str, Any]
 ) -> tuple[Any, list[float]]:
     """Return the fit from a start, and the start: glmm 0.6.2 sometimes fails after a search (index out of range in its last step)
     and does not from a start close by; None where it fails from there too.
     """
-    for near in (1.0, 1.05):
-        moved = [near * value for value in theta]
+    for factor in (1.0, 1.05):
+        moved = [factor * value for value in theta]
         with suppress(ValueError):
-            return package().fit(columns, formula.plain(), warm_start={"theta": moved}, **options), moved
+            return import_glmm().fit(columns, formula.format_expanded(), warm_start={"theta": moved}, **options), moved
     return None, theta
 
 
-def _starts(columns: Columns, formula: Formula, fit: Any, options: Mapping[str, Any]) -> Iterator[list[float]]:
+def _list_starts(columns: Columns, formula: Formula, fit: Any, options: Mapping[str, Any]) -> Iterator[list[float]]:
     """Yield the starts beside glmm's own: lower triangles, column by column, of each group's relative Cholesky factor."""
     groups = [group for group, _ in fit.re_groups]
     if not any(random.slopes for random in formula.random):
-        far = [[FAR if group == large else NEAR for group in groups] for large in groups]
-        coarse = len(groups) > 2 and fit.nobs >= LONG and fit.family == "gaussian"
-        ends = away(columns, formula, [_spread(fit)[group] for group in groups], far, reml=fit.reml) if coarse else None
+        far = [[LARGE_START_SD if group == large else SMALL_START_SD for group in groups] for large in groups]
+        coarse = len(groups) > 2 and fit.nobs >= COARSE_SEARCH_ROWS and fit.family == "gaussian"
+        ends = (
+            find_other_peaks(
+                columns, formula, [_compute_relative_sds(fit)[group] for group in groups], far, reml=fit.reml
+            )
+            if coarse
+            else None
+        )
         yield from far if ends is None else ends
         return
-    alone = formula.with_random(replace(random, terms=("1",)) for random in formula.random)
-    asked = _question(columns, alone, options)
-    spread = next((known for question, known in _LAST if question == asked), None)
-    spread = spread or _spread(highest(columns, alone, **options)[0])
+    intercepts_only = formula.replace_random(replace(random, terms=("1",)) for random in formula.random)
+    fit_key = _build_fit_key(columns, intercepts_only, options)
+    spread = next((known for question, known in _RECENT_PEAKS if question == fit_key), None)
+    spread = spread or _compute_relative_sds(fit_highest_peak(columns, intercepts_only, **options)[0])
     if set(spread) != set(groups):
         return
     yield [
@@ -180,25 +196,25 @@ def _starts(columns: Columns, formula: Formula, fit: Any, options: Mapping[str, 
         for group, names in fit.re_groups
         for row, name in enumerate(names)
         for value in (
-            float(spread[group]) if row == 0 else 2 * NEAR / _scale(columns.get(name)),
+            float(spread[group]) if row == 0 else 2 * SMALL_START_SD / _compute_scale(columns.get(name)),
             *[0.0] * (len(names) - row - 1),
         )
     ]
 
 
-def _spread(fit: Any) -> dict[str, float]:
+def _compute_relative_sds(fit: Any) -> dict[str, float]:
     """Return the standard deviations of random intercepts over the residual's, by group."""
     return {group: fit.stddev_corr(k)[0][0] / fit.dispersion**0.5 for k, (group, _) in enumerate(fit.re_groups)}
 
 
-def _scale(cells: Cells | None) -> float:
+def _compute_scale(cells: Cells | None) -> float:
     """Return the standard deviation of a slope's predictor, 1 for a level of a factor."""
     import numpy as np
 
     return float(np.std(cells)) or 1.0 if cells is not None and not isinstance(cells[0], str) else 1.0
 
 
-def _ordered(columns: Columns, formula: Formula) -> Formula:
+def _order_random_effects(columns: Columns, formula: Formula) -> Formula:
     """Return the formula with its random effects in the order in which glmm is fastest.
 
     The first group is solved for apart from the others. With slopes it is best the one with the most effects, at a tenth of the
@@ -211,20 +227,20 @@ def _ordered(columns: Columns, formula: Formula) -> Formula:
         return set(zip(*(columns[name] for name in group.split(":")), strict=True))
 
     if any(random.slopes for random in formula.random):
-        return formula.with_random(sorted(formula.random, key=lambda r: -len(r.terms) * len(levels(r.group))))
+        return formula.replace_random(sorted(formula.random, key=lambda r: -len(r.terms) * len(levels(r.group))))
     if len(formula.random) < 3:
         return formula
     counts = {random.group: len(levels(random.group)) for random in formula.random}
     most = max(counts, key=lambda group: counts[group])
     others = [random.group for random in formula.random if random.group != most]
     first = {group for group in others if len(levels(f"{most}:{group}")) == counts[most]}
-    return formula.with_random(sorted(formula.random, key=lambda random: random.group not in first))
+    return formula.replace_random(sorted(formula.random, key=lambda random: random.group not in first))
 
 
-TIMES = "__times__"
+PRODUCT_MARK = "__times__"
 
 
-def _multiplied(columns: dict[str, Any], formula: Formula) -> tuple[dict[str, Any], Formula]:
+def _add_product_columns(columns: dict[str, Any], formula: Formula) -> tuple[dict[str, Any], Formula]:
     """Give each interaction a column of its own: glmm takes none among random effects."""
     if not any(":" in term for random in formula.random for term in random.terms):
         return columns, formula
@@ -237,29 +253,34 @@ def _multiplied(columns: dict[str, Any], formula: Formula) -> tuple[dict[str, An
                 f"formula {str(formula)!r}: {product} has the factor {text[0]}; name its contrasts, as in "
                 f"contrasts={{{text[0]!r}: 'sum'}}"
             )
-        columns[product.replace(":", TIMES)] = [math.prod(row) for row in zip(*factors, strict=True)]
-    random = [Random(tuple(t.replace(":", TIMES) for t in r.terms), r.group, r.correlated) for r in formula.random]
-    fixed = tuple(term.replace(":", TIMES) for term in formula.fixed)
+        columns[product.replace(":", PRODUCT_MARK)] = [math.prod(row) for row in zip(*factors, strict=True)]
+    random = [
+        RandomEffects(tuple(t.replace(":", PRODUCT_MARK) for t in r.terms), r.group, r.correlated)
+        for r in formula.random
+    ]
+    fixed = tuple(term.replace(":", PRODUCT_MARK) for term in formula.fixed)
     return columns, replace(formula, fixed=fixed, random=tuple(random), text="")
 
 
-def _variances(fit: Any) -> tuple[Variance, ...]:
+def _extract_variances(fit: Any) -> tuple[RandomEffectSd, ...]:
     import numpy as np
 
     variances = []
-    for place, (group, names) in enumerate(fit.re_groups):
+    for group_index, (group, names) in enumerate(fit.re_groups):
         with np.errstate(invalid="ignore", divide="ignore"):  # correlations with a variance of zero
-            deviations, _ = fit.stddev_corr(place)
+            deviations, _ = fit.stddev_corr(group_index)
         for name, deviation in zip(names, deviations, strict=True):
             variances.append(
-                Variance(group, "1" if name == "(Intercept)" else name.replace(TIMES, ":"), float(deviation))
+                RandomEffectSd(
+                    group, "1" if name == "(Intercept)" else name.replace(PRODUCT_MARK, ":"), float(deviation)
+                )
             )
     return tuple(variances)
 
 
-def _notes(fit: Any, dropped: Sequence[str], raised: Sequence[warnings.WarningMessage]) -> tuple[str, ...]:
-    notes = [aliased(dropped)] if dropped else []
+def _collect_notes(fit: Any, dropped: Sequence[str], raised: Sequence[warnings.WarningMessage]) -> tuple[str, ...]:
+    notes = [describe_aliased_terms(dropped)] if dropped else []
     by_kind = {w["kind"]: f"{w['title']}: {w['message']}" for w in fit.warnings}
     notes += [text for kind, text in by_kind.items() if kind not in ("singular", "aliased")]
     # The engine's structured warnings are raised a second time as Python's; what is left is from elsewhere.
-    return (*notes, *(str(w.message) for w in raised if not issubclass(w.category, package().DiagnosticWarning)))
+    return (*notes, *(str(w.message) for w in raised if not issubclass(w.category, import_glmm().DiagnosticWarning)))

@@ -8,102 +8,104 @@ from typing import Any
 import pandas as pd
 
 from . import r_session
-from .estimates import Columns, Estimated, Variance, aliased, wald, without_freedom
+from .estimates import Columns, ModelEstimate, RandomEffectSd, build_wald_table, describe_aliased_terms, return_no_df
 from .formulas import Formula
-from .r_session import first
+from .r_session import get_single_value
 
-DEFAULT = "nloptwrap"
-OPTIMIZERS = (DEFAULT, "bobyqa", "Nelder_Mead", "nloptwrap:NLOPT_LN_NELDERMEAD")
-FIRST = {"gaussian": DEFAULT, "binomial": "bobyqa"}  # lmer's own, and the first of glmer's two
+DEFAULT_OPTIMIZER = "nloptwrap"
+OPTIMIZERS = (DEFAULT_OPTIMIZER, "bobyqa", "Nelder_Mead", "nloptwrap:NLOPT_LN_NELDERMEAD")
+FIRST_OPTIMIZERS = {"gaussian": DEFAULT_OPTIMIZER, "binomial": "bobyqa"}  # lmer's own, and the first of glmer's two
 # lme4's allFit: when optimizers agree to so much deviance and so many SE, a convergence warning is a false alarm.
-SAME_CRITERION, SAME_ESTIMATE = 1e-3, 1e-3
+CRITERION_TOLERANCE, ESTIMATE_TOLERANCE = 1e-3, 1e-3
 
 
-def lacks(formula: Formula) -> str:
+def describe_unsupported(formula: Formula) -> str:
     """Return in words which part of the formula lme4 does not support: only models without random effects."""
     return "" if formula.random else "models without random effects"
 
 
-def estimate(columns: Columns, formula: Formula, optimizer: str = "", family: str = "gaussian") -> Estimated:
+def estimate_model(columns: Columns, formula: Formula, optimizer: str = "", family: str = "gaussian") -> ModelEstimate:
     """Return the model as lme4 fits it; other optimizers are tried when it does not converge, not when it is singular.
 
     With an `optimizer`, that one alone is used.
     """
-    if lacks(formula):
-        raise ValueError(f"formula {str(formula)!r}: engine 'lme4' does not support {lacks(formula)}")
-    usual = FIRST[family]
-    default = _once(columns, formula, optimizer or usual, family)
+    if describe_unsupported(formula):
+        raise ValueError(f"formula {str(formula)!r}: engine 'lme4' does not support {describe_unsupported(formula)}")
+    usual = FIRST_OPTIMIZERS[family]
+    default = _fit_once(columns, formula, optimizer or usual, family)
     if optimizer or default.converged or default.singular:
         return default
-    tried = [default, *(_once(columns, formula, other, family) for other in OPTIMIZERS if other != usual)]
+    tried = [default, *(_fit_once(columns, formula, other, family) for other in OPTIMIZERS if other != usual)]
     good = next((fit for fit in tried if fit.converged), None)
     if good is not None:
         return replace(good, notes=(*good.notes, f"{usual} did not converge; {good.optimizer} did."))
     best = min(tried, key=lambda fit: fit.criterion)
-    if _agree(tried, best):
-        note = (
-            f"{len(tried)} optimizers warn of convergence, yet agree to {SAME_CRITERION:g} in deviance and estimates."
-        )
+    if _is_same_optimum(tried, best):
+        note = f"{len(tried)} optimizers warn of convergence, yet agree to {CRITERION_TOLERANCE:g} in deviance and estimates."
         return replace(best, converged=True, notes=(*best.notes, note))
     return replace(best, notes=(*best.notes, f"None of {len(tried)} optimizers converged, and they do not agree."))
 
 
-def _agree(tried: list[Estimated], best: Estimated) -> bool:
+def _is_same_optimum(tried: list[ModelEstimate], best: ModelEstimate) -> bool:
     reference = best.coefficients
     for fit in tried:
-        apart = (fit.coefficients["estimate"] - reference["estimate"]).abs() / reference["se"]
-        if fit.criterion - best.criterion > SAME_CRITERION or (apart > SAME_ESTIMATE).any():
+        distances = (fit.coefficients["estimate"] - reference["estimate"]).abs() / reference["se"]
+        if fit.criterion - best.criterion > CRITERION_TOLERANCE or (distances > ESTIMATE_TOLERANCE).any():
             return False
     return True
 
 
-def _once(columns: Columns, formula: Formula, optimizer: str, family: str) -> Estimated:
-    answer = r_session.ask("model", columns, str(formula), optimizer=optimizer, family=family)
-    value = answer["value"]
-    singular = bool(first(value["singular"]))
+def _fit_once(columns: Columns, formula: Formula, optimizer: str, family: str) -> ModelEstimate:
+    reply = r_session.ask_r("model", columns, str(formula), optimizer=optimizer, family=family)
+    value = reply["value"]
+    singular = bool(get_single_value(value["singular"]))
     warned = [text for text in value["messages"] if "singular" not in text]
     known = ("singular", "rank deficient", *warned)
-    notes = [text for text in answer["console"] if not any(part in text for part in known)]
-    dropped = [_term(name) for name in value["dropped"]]
+    notes = [text for text in reply["console"] if not any(part in text for part in known)]
+    dropped = [_get_term_name(name) for name in value["dropped"]]
     # R puts the columns of an interaction in the order in which it meets them: b:a may come back as a:b.
     spelled = {frozenset(term.split(":")): term for random in formula.random for term in random.terms}
-    return Estimated(
-        _coefficients(value, dropped),
+    return ModelEstimate(
+        _build_coefficients(value, dropped),
         tuple(
-            Variance(group, "1" if effect == "(Intercept)" else spelled.get(frozenset(effect.split(":")), effect), sd)
-            for group, effect, sd in zip(map(_group, value["group"]), value["effect"], value["sd"], strict=True)
+            RandomEffectSd(
+                group, "1" if effect == "(Intercept)" else spelled.get(frozenset(effect.split(":")), effect), sd
+            )
+            for group, effect, sd in zip(
+                map(_get_group_name, value["group"]), value["effect"], value["sd"], strict=True
+            )
         ),
-        residual=first(value["residual"]),
-        parameters=first(value["parameters"]),
-        criterion=first(value["criterion"]),
-        converged=first(value["code"]) == 0 and not warned,
+        residual=get_single_value(value["residual"]),
+        parameters=get_single_value(value["parameters"]),
+        criterion=get_single_value(value["criterion"]),
+        converged=get_single_value(value["code"]) == 0 and not warned,
         singular=singular,
         optimizer=optimizer,
         family=family,
-        notes=tuple([aliased(dropped)] * bool(dropped) + warned + notes),
-        covariance=_covariance(value, dropped),
-        freedom=partial(_freedom, value) if value["df"] else without_freedom,
+        notes=tuple([describe_aliased_terms(dropped)] * bool(dropped) + warned + notes),
+        covariance=_build_covariance(value, dropped),
+        compute_df=partial(_compute_df, value) if value["df"] else return_no_df,
     )
 
 
-def _covariance(value: dict[str, Any], dropped: list[str]) -> pd.DataFrame:
+def _build_covariance(value: dict[str, Any], dropped: list[str]) -> pd.DataFrame:
     """Return the covariance of the fixed effects, empty for those that were dropped."""
-    terms = [_term(name) for name in value["term"]]
-    kept = pd.DataFrame(_square(value["covariance"]), index=terms, columns=terms)
+    terms = [_get_term_name(name) for name in value["term"]]
+    kept = pd.DataFrame(_build_square_matrix(value["covariance"]), index=terms, columns=terms)
     return kept.reindex(index=[*terms, *dropped], columns=[*terms, *dropped])
 
 
-def _freedom(value: dict[str, Any], weights: Any) -> float:
+def _compute_df(value: dict[str, Any], weights: Any) -> float:
     """Return Satterthwaite's degrees of freedom of a sum of coefficients, as lmerTest's contest1D computes them."""
     import numpy as np
 
     kept = np.asarray(weights)[: len(value["term"])]
-    variance = kept @ _square(value["covariance"]) @ kept
-    gradient = np.array([kept @ _square(slope) @ kept for slope in value["gradients"].values()])
-    return float(2 * variance**2 / (gradient @ _square(value["parameter_covariance"]) @ gradient))
+    variance = kept @ _build_square_matrix(value["covariance"]) @ kept
+    gradient = np.array([kept @ _build_square_matrix(slope) @ kept for slope in value["gradients"].values()])
+    return float(2 * variance**2 / (gradient @ _build_square_matrix(value["parameter_covariance"]) @ gradient))
 
 
-def _square(values: list[float]) -> Any:
+def _build_square_matrix(values: list[float]) -> Any:
     """Return a square matrix of R's values, column by column."""
     import numpy as np
 
@@ -111,10 +113,10 @@ def _square(values: list[float]) -> Any:
     return np.reshape(values, (size, size), order="F")
 
 
-def _coefficients(value: dict[str, Any], dropped: list[str]) -> pd.DataFrame:
+def _build_coefficients(value: dict[str, Any], dropped: list[str]) -> pd.DataFrame:
     from scipy import stats
 
-    table = wald([_term(name) for name in value["term"]], value["estimate"], value["se"])
+    table = build_wald_table([_get_term_name(name) for name in value["term"]], value["estimate"], value["se"])
     if value["df"]:
         width = stats.t.ppf(0.975, value["df"]) * table["se"]
         tested = {name: value[name] for name in ("df", "t", "p")}
@@ -122,11 +124,11 @@ def _coefficients(value: dict[str, Any], dropped: list[str]) -> pd.DataFrame:
     return pd.concat([table, pd.DataFrame({"term": dropped})], ignore_index=True) if dropped else table
 
 
-def _term(name: str) -> str:
+def _get_term_name(name: str) -> str:
     return "intercept" if name == "(Intercept)" else name
 
 
-def _group(name: str) -> str:
+def _get_group_name(name: str) -> str:
     """Return the group without the number that lme4 adds where `||` gave it several sets of effects."""
     base, _, number = name.rpartition(".")
     return base if base and number.isdigit() else name

@@ -8,23 +8,23 @@ from .formulas import Formula
 
 # Of each family: the function, its further arguments, and those of its control.
 FITTERS = {"gaussian": ("lmer", "", ""), "binomial": ("glmer", ", family = binomial", ", tolPwrss = 1e-10")}
-ROWS = 'rows <- read.csv("rows.csv", stringsAsFactors = FALSE, check.names = FALSE)'
+READ_ROWS_CODE = 'rows <- read.csv("rows.csv", stringsAsFactors = FALSE, check.names = FALSE)'
 
 
-def lmer_code(
+def format_lmer_code(
     formula: Formula,
     columns: Columns,
     optimizer: str,
     *,
-    rows: str = ROWS,
+    rows: str = READ_ROWS_CODE,
     codes: Mapping[str, tuple[str, Mapping[str, float]]] | None = None,
     family: str = "gaussian",
 ) -> str:
     """Return R code that repeats a fit of engine lme4; `rows` is the R code of its data frame `rows`."""
     fitter, more, last = FITTERS[family]
-    lines = [f"# {r_session.versions()}", "library(lmerTest)", rows]
+    lines = [f"# {r_session.describe_versions()}", "library(lmerTest)", rows]
     for column, (factor, by) in (codes or {}).items():
-        values = ", ".join(f"{quoted(level)} = {code!r}" for level, code in by.items())
+        values = ", ".join(f"{quote_text(level)} = {code!r}" for level, code in by.items())
         lines.append(f"rows${column} <- unname(c({values})[as.character(rows${factor})])")
     for name, cells in columns.items():
         if isinstance(cells[0], str):
@@ -36,7 +36,7 @@ def lmer_code(
     return "\n".join([*lines, "summary(model)", ""])
 
 
-def quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     """Return a text as R writes it."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -11,25 +11,35 @@ import sys
 from pathlib import Path
 from typing import Any
 
-NEEDED = ("lme4", "lmerTest", "emmeans", "broom", "broom.mixed", "insight", "parameters", "performance", "tibble")
+REQUIRED_PACKAGES = (
+    "lme4",
+    "lmerTest",
+    "emmeans",
+    "broom",
+    "broom.mixed",
+    "insight",
+    "parameters",
+    "performance",
+    "tibble",
+)
 
 
 def main() -> None:
     """Answer each line of standard input with one of standard output until the input ends."""
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    output = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever R or a package prints must not stand between answers
     try:
-        answer = Session().answer
-        print(json.dumps({"value": "ready"}), file=answers, flush=True)
+        handle_request = RInterpreter().handle_request
+        print(json.dumps({"value": "ready"}), file=output, flush=True)
     except Exception as error:
         kind = "absent" if isinstance(error, LookupError) else "failed"
-        print(json.dumps({kind: str(error)}), file=answers, flush=True)
+        print(json.dumps({kind: str(error)}), file=output, flush=True)
         return
     for line in sys.stdin:
-        print(json.dumps(answer(json.loads(line))), file=answers, flush=True)
+        print(json.dumps(handle_request(json.loads(line))), file=output, flush=True)
 
 
-class Package:
+class RPackage:
     """An R package whose functions become Python's when they are asked for.
 
     rpy2's `importr` makes all of a package at once. Those of the packages that pymer4 names are thirty thousand, which takes
@@ -47,8 +57,8 @@ class Package:
         return ro.r["part_of"](self._name, name)
 
 
-class Session:
-    """R with pymer4 loaded; `answer` is all that is asked of it."""
+class RInterpreter:
+    """R with pymer4 loaded; `handle_request` is all that is asked of it."""
 
     def __init__(self) -> None:
         import rpy2.robjects as ro
@@ -62,70 +72,72 @@ class Session:
         self.r = ro.r
         self.r("options(warn = 1, width = 10000)")  # each warning at once, and in one line
         self.r["source"](str(Path(__file__).with_name("fits.R")))
-        lacking = [
+        missing_packages = [
             name
-            for name, is_installed in zip(NEEDED, self.r["installed"](ro.StrVector(NEEDED)), strict=True)
+            for name, is_installed in zip(
+                REQUIRED_PACKAGES, self.r["installed"](ro.StrVector(REQUIRED_PACKAGES)), strict=True
+            )
             if not is_installed
         ]
-        if lacking:
-            raise LookupError(", ".join(lacking))
-        packages.importr = Package
+        if missing_packages:
+            raise LookupError(", ".join(missing_packages))
+        packages.importr = RPackage
         from pymer4.tidystats.emmeans_lib import emmeans
         from pymer4.tidystats.lmerTest import lmer
 
         self.lmer, self.emmeans = lmer, emmeans
 
-    def answer(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def handle_request(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return the value asked for and what R printed to its console meanwhile, or R's error as text."""
         from rpy2.rinterface_lib.embedded import RRuntimeError
 
         self.console.clear()
-        what = asked.pop("what")
+        what = request.pop("what")
         try:
             if what in ("model", "marginal"):
-                value = (self.model if what == "model" else self.marginal)(**asked)
+                value = (self.fit_model if what == "model" else self.compute_contrasts)(**request)
             else:
-                value = plain(self.r[what](**{k: self.to_r(v) for k, v in asked.items()}))
+                value = convert_from_r(self.r[what](**{k: self.convert_to_r(v) for k, v in request.items()}))
         except RRuntimeError as error:
             return {"error": re.sub(r"^Error in .*? : ", "", " ".join(str(error).split()))}
-        return {"value": value, "console": console_lines(self.console)}
+        return {"value": value, "console": parse_console(self.console)}
 
-    def model(self, optimizer: str, **rows: Any) -> Any:
+    def fit_model(self, optimizer: str, **rows: Any) -> Any:
         """Return a fit of lmerTest's lmer, or of glmer, described."""
-        return plain(self.r["described"](self._fitted(optimizer, **rows)))
+        return convert_from_r(self.r["described"](self._fit_rows(optimizer, **rows)))
 
-    def marginal(self, optimizer: str, of: str, by: list[str], method: str, adjust: str, **rows: Any) -> Any:
+    def compute_contrasts(self, optimizer: str, of: str, by: list[str], method: str, adjust: str, **rows: Any) -> Any:
         """Return contrasts between the levels of a factor, averaged over what is not in `by`."""
-        model = self._fitted(optimizer, **rows)
+        model = self._fit_rows(optimizer, **rows)
         # With dots: as lmer_df, which pymer4 itself passes, emmeans does not know it and takes Kenward-Roger. Above
         # lmerTest.limit rows it would pass to z tests without a word.
         options = {"lmer.df": "satterthwaite", "lmerTest.limit": 1e9, "adjust": adjust}
         within = {"by": self.ro.StrVector(by)} if by else {}
         return self.emmeans(model, of, contrasts=method, **within, **options).to_dict(as_series=False)
 
-    def _fitted(self, optimizer: str, path: str, numeric: list[str], formula: str, family: str = "gaussian") -> Any:
+    def _fit_rows(self, optimizer: str, path: str, numeric: list[str], formula: str, family: str = "gaussian") -> Any:
         rows = self.r["rows_from"](path, self.ro.StrVector(numeric))
         if family == "binomial":
             return self.r["binomial_model"](self.ro.Formula(formula), rows, optimizer)
         return self.lmer(self.ro.Formula(formula), rows, control=self.r["optimized_by"](optimizer))
 
-    def to_r(self, value: Any) -> Any:
+    def convert_to_r(self, value: Any) -> Any:
         """Return a Python value as R's."""
         return self.ro.StrVector(value) if isinstance(value, list) else value
 
 
-def plain(value: Any) -> Any:
+def convert_from_r(value: Any) -> Any:
     """Return R's list or vector as Python's; a missing number as NaN."""
     import rpy2.robjects as ro
 
     if isinstance(value, ro.ListVector):
-        return {name: plain(part) for name, part in zip(value.names, value, strict=True)}
+        return {name: convert_from_r(part) for name, part in zip(value.names, value, strict=True)}
     if value is ro.NULL:
         return []
     return [v.item() if hasattr(v, "item") else v for v in value]
 
 
-def console_lines(chunks: list[str]) -> list[str]:
+def parse_console(chunks: list[str]) -> list[str]:
     """Return the warnings and messages that R wrote to its console, each once and without its call."""
     lines = "".join(chunks).splitlines()
     texts = [re.sub(r"^Warning( in .*? ?)?: ?", "", line).strip() for line in lines]

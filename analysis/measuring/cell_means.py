@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-JOINED = " x "  # between the factors, or the levels, of a cell
+CELL_SEPARATOR = " x "  # between the factors, or the levels, of a cell
 
 
-def cell_means(rows: pd.DataFrame, response: str, factors: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+def compute_cell_means(rows: pd.DataFrame, response: str, factors: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """Return the mean of `response` in each cell of `factors`, in their order, with its Cousineau-Morey 95 % interval.
 
     Participants' means come first, then theirs. For the interval each participant's mean over the cells is set to the grand
@@ -19,7 +19,7 @@ def cell_means(rows: pd.DataFrame, response: str, factors: Mapping[str, Sequence
     `rows` has a trial a row, with the columns participant and `response` and one for each factor.
 
     >>> values = [("P1", "a", 1.0), ("P1", "b", 2.0), ("P2", "a", 3.0), ("P2", "b", 6.0), ("P3", "a", 5.0)]
-    >>> means = cell_means(pd.DataFrame(values, columns=["participant", "noun", "z"]), "z", {"noun": ["b", "a"]})
+    >>> means = compute_cell_means(pd.DataFrame(values, columns=["participant", "noun", "z"]), "z", {"noun": ["b", "a"]})
     >>> means[["levels", "participants", "dropped", "mean_value"]].to_numpy().tolist()
     [['b', 2, 1, 4.0], ['a', 2, 1, 2.0]]
     """
@@ -27,27 +27,29 @@ def cell_means(rows: pd.DataFrame, response: str, factors: Mapping[str, Sequence
     from scipy import special
 
     kept = rows.dropna(subset=response)
-    cell = kept[list(factors)].astype("string").agg(JOINED.join, axis=1)
-    by_person = kept.assign(cell=cell).pivot_table(index="participant", columns="cell", values=response)
+    cell = kept[list(factors)].astype("string").agg(CELL_SEPARATOR.join, axis=1)
+    participant_means = kept.assign(cell=cell).pivot_table(index="participant", columns="cell", values=response)
     # Of an incomplete design, the cells that there are.
-    cells = [name for name in map(JOINED.join, itertools.product(*factors.values())) if name in by_person]
-    whole = by_person[cells].dropna()
+    cells = [
+        name for name in map(CELL_SEPARATOR.join, itertools.product(*factors.values())) if name in participant_means
+    ]
+    whole = participant_means[cells].dropna()
     values = whole.to_numpy(dtype="float64")
-    people, number = values.shape
+    participant_count, number = values.shape
     means, half = np.full((2, number), np.nan)
-    if people:
+    if participant_count:
         means = values.mean(axis=0)
-    if people > 1 and number > 1:
+    if participant_count > 1 and number > 1:
         within = values - values.mean(axis=1, keepdims=True) + values.mean()
         variances = within.var(axis=0, ddof=1) * number / (number - 1)
-        half = special.stdtrit(people - 1, 0.975) * np.sqrt(variances / people)
+        half = special.stdtrit(participant_count - 1, 0.975) * np.sqrt(variances / participant_count)
     counts = cell[kept["participant"].isin(whole.index)].value_counts()
     return pd.DataFrame(
         {
-            "factors": JOINED.join(factors),
+            "factors": CELL_SEPARATOR.join(factors),
             "levels": cells,
-            "participants": people,
-            "dropped": len(by_person) - people,
+            "participants": participant_count,
+            "dropped": len(participant_means) - participant_count,
             "n": counts.reindex(cells, fill_value=0).to_numpy(dtype="int64"),
             "mean_value": means,
             "ci_low": means - half,

@@ -10,40 +10,40 @@ import pandas as pd
 
 from gardenpath.study import TABLES, AnalysisSection, DataError, check
 
-from ..intervals import FEW as FEWEST_UNITS
-from ..intervals import wilson
+from ..intervals import MIN_UNITS as FEWEST_UNITS
+from ..intervals import wilson_interval
 
-FRAGMENT = ["item", "conditions"]
-ALL = "all"
-LETTERS = 4  # of the shortest word whose spelling is corrected
-FEW = 5  # with fewer items in a condition nothing is known of how they spread
-NORMAL = 1.959963984540054  # quantile at .975
-MARKS = re.compile(r"^[\W_]+|[\W_]+$")
-APOSTROPHES = str.maketrans("’ʼ‘", "'''")
+FRAGMENT_KEY = ["item", "conditions"]
+ALL_PARADIGMS = "all"
+MIN_CORRECTABLE_LETTERS = 4  # of the shortest word whose spelling is corrected
+MIN_ITEMS = 5  # with fewer items in a condition nothing is known of how they spread
+NORMAL_QUANTILE = 1.959963984540054  # quantile at .975
+EDGE_PUNCTUATION = re.compile(r"^[\W_]+|[\W_]+$")
+APOSTROPHE_TABLE = str.maketrans("’ʼ‘", "'''")
 
-Known = Callable[[str, str], bool | None]  # whether a word of a language is one; None where nothing can say
+WordLookup = Callable[[str, str], bool | None]  # whether a word of a language is one; None where nothing can say
 
 
-def first_word(typed: str, fragment: str, *, spaced: bool = True) -> str:
+def extract_first_word(typed: str, fragment: str, *, spaced: bool = True) -> str:
     """Return the first word of an answer without the marks around it; of an answer that repeats the fragment the first after it.
 
     Where words are not spaced it is the whole answer.
 
-    >>> first_word("... the dog, I think", "She saw"), first_word("She saw dogs.", "She saw"), first_word("?", "She saw")
-    ('the', 'dogs', '')
+    >>> [extract_first_word(typed, "She saw") for typed in ("... the dog, I think", "She saw dogs.", "?")]
+    ['the', 'dogs', '']
     """
     text = " ".join(unicodedata.normalize("NFC", typed).split())
     before = " ".join(unicodedata.normalize("NFC", fragment).split())
     if before and text.casefold().startswith(before.casefold()) and (rest := text[len(before) :].strip()):
         text = rest
-    words = (MARKS.sub("", word) for word in (text.split() if spaced else [text]))
+    words = (EDGE_PUNCTUATION.sub("", word) for word in (text.split() if spaced else [text]))
     return next(filter(None, words), "")
 
 
-def one_edit(a: str, b: str) -> bool:
+def is_one_edit(a: str, b: str) -> bool:
     """Whether two words differ in one letter: another, one more, one less, or two neighbours swapped.
 
-    >>> one_edit("bread", "braed"), one_edit("bread", "bred"), one_edit("bread", "bird")
+    >>> is_one_edit("bread", "braed"), is_one_edit("bread", "bred"), is_one_edit("bread", "bird")
     (True, True, False)
     """
     same = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
@@ -52,78 +52,96 @@ def one_edit(a: str, b: str) -> bool:
     return a != b and (swapped or a[1:] == b or a == b[1:] or a[1:] == b[1:])
 
 
-def _key(word: str) -> str:
-    return unicodedata.normalize("NFC", word).translate(APOSTROPHES).casefold()
+def _standardise_word(word: str) -> str:
+    return unicodedata.normalize("NFC", word).translate(APOSTROPHE_TABLE).casefold()
 
 
-def group_answers(
-    responses: pd.DataFrame, fragments: pd.DataFrame, *, known: Known | None = None, edited: pd.DataFrame | None = None
+def code_cloze_responses(
+    responses: pd.DataFrame,
+    fragments: pd.DataFrame,
+    *,
+    is_known_word: WordLookup | None = None,
+    edited_forms: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Return table `cloze_answers`: the form that each answer to a fragment is counted as, by its first word.
 
-    Words that differ in capitals alone are one form. A word of four letters or more that is not `known` (where nothing can say:
-    that one person typed) is counted as one that is, if it is one edit from it: from a form that others gave to the same fragment,
-    the one given most often, or the target. Of two equally frequent ones it is neither's. `edited` is such a table as a person has
-    changed it: its forms decide.
+    Words that differ in capitals alone are one form. A word of four letters or more that is not `is_known_word` (where nothing
+    can say: that one person typed) is counted as one that is, if it is one edit from it: from a form that others gave to the
+    same fragment, the one given most often, or the target. Of two equally frequent ones it is neither's. `edited_forms` is such
+    a table as a person has changed it: its forms decide.
 
     >>> asked = {"item": "i1", "paradigm": "p", "condition": "a", "language": "en", "context": None, "spaced": True}
     >>> fragments = pd.DataFrame([{**asked, "fragment": "She cut the", "target": "bread"}])
     >>> typed = ["bread", "Bread.", "braed and butter", "cake"]
     >>> responses = pd.DataFrame({"item": "i1", "condition": "a", "response": typed})
-    >>> group_answers(responses, fragments)[["typed", "form", "how"]].values.tolist()
+    >>> code_cloze_responses(responses, fragments)[["typed", "form", "how"]].values.tolist()
     [['Bread.', 'bread', 'case'], ['braed and butter', 'bread', 'spelling'], ['bread', 'bread', 'typed'], ['cake', 'cake', 'typed']]
     """
-    places = shared_fragments(fragments)
-    given = (
-        responses[["item", "condition", "response"]].dropna().merge(places, on=["item", "condition"], validate="m:1")
+    merged_fragments = merge_shared_fragments(fragments)
+    fragment_responses = (
+        responses[["item", "condition", "response"]]
+        .dropna()
+        .merge(merged_fragments, on=["item", "condition"], validate="m:1")
     )
     rows: list[tuple[Any, ...]] = []
-    for (item, conditions), some in given.groupby(FRAGMENT, sort=False):
-        place = places[(places["item"] == item) & (places["conditions"] == conditions)]
-        rows += ((item, conditions, *row) for row in _grouped(some["response"].astype(str), place, known))
-    table = pd.DataFrame(rows, columns=TABLES["cloze_answers"].names).sort_values(
-        [*FRAGMENT, "typed"], ignore_index=True
+    for (item, conditions), some in fragment_responses.groupby(FRAGMENT_KEY, sort=False):
+        fragment_rows = merged_fragments[
+            (merged_fragments["item"] == item) & (merged_fragments["conditions"] == conditions)
+        ]
+        rows += (
+            (item, conditions, *row)
+            for row in _code_fragment_responses(some["response"].astype(str), fragment_rows, is_known_word)
+        )
+    table = pd.DataFrame(rows, columns=TABLES["cloze_answers"].column_names).sort_values(
+        [*FRAGMENT_KEY, "typed"], ignore_index=True
     )
-    return check(table if edited is None else _as_edited(table, edited), "cloze_answers")
+    return check(table if edited_forms is None else _apply_edited_forms(table, edited_forms), "cloze_answers")
 
 
-def norming_responses(tables: Mapping[str, pd.DataFrame], settings: AnalysisSection, task: str) -> pd.DataFrame:
+def select_norming_responses(tables: Mapping[str, pd.DataFrame], settings: AnalysisSection, task: str) -> pd.DataFrame:
     """Return the answers to the targets of a norming study, under its task's name, of those whom the exclusions leave in."""
-    from ..cleaning.exclusions import left_in_of
+    from ..cleaning.exclusions import apply_study_exclusions
 
-    _, responses, _, _ = left_in_of(tables, settings)
+    _, responses, _, _ = apply_study_exclusions(tables, settings)
     asked = responses[(responses["role"] == "target") & (responses["prompt"] == task)]
     if asked.empty:
         raise DataError(f"no answers to the task {task!r}; expected the data of this norming study")
     return asked
 
 
-def shared_fragments(fragments: pd.DataFrame) -> pd.DataFrame:
+def merge_shared_fragments(fragments: pd.DataFrame) -> pd.DataFrame:
     """Return the fragments with the conditions that each is the same in, with commas between: their answers are one."""
     joined = fragments.groupby(["item", "fragment"], sort=False)["condition"].transform(", ".join)
     return fragments.assign(conditions=joined)
 
 
-def _grouped(typed: pd.Series, place: pd.DataFrame, known: Known | None) -> Iterator[tuple[Any, ...]]:
+def _code_fragment_responses(
+    typed: pd.Series, fragment_rows: pd.DataFrame, is_known_word: WordLookup | None
+) -> Iterator[tuple[Any, ...]]:
     """Yield each answer to one fragment with its number, its word, its form and how that was found."""
-    fragment, language, spaced = place[["fragment", "language", "spaced"]].iloc[0]
+    fragment, language, spaced = fragment_rows[["fragment", "language", "spaced"]].iloc[0]
     times = Counter(typed)
-    words = {text: first_word(text, fragment, spaced=bool(spaced)) for text in times}
+    words = {text: extract_first_word(text, fragment, spaced=bool(spaced)) for text in times}
     spellings: dict[str, Counter[str]] = defaultdict(Counter)
     for text, number in times.items():
         if words[text]:
-            spellings[_key(words[text])][words[text]] += number
-    targets = {_key(word): word for word in place["target"]}
+            spellings[_standardise_word(words[text])][words[text]] += number
+    targets = {_standardise_word(word): word for word in fragment_rows["target"]}
     counts = {key: forms.total() for key, forms in spellings.items()}
     form_of = {key: targets.get(key) or max(sorted(forms), key=forms.__getitem__) for key, forms in spellings.items()}
     sure = {
         key
         for key in {*counts, *targets}
-        if key in targets or (counts[key] > 1 if (says := known and known(key, language)) is None else says)
+        if key in targets
+        or (counts[key] > 1 if (says := is_known_word and is_known_word(key, language)) is None else says)
     }
     for text, number in times.items():
-        word, key = words[text], _key(words[text])
-        near = [] if key in sure or len(key) < LETTERS else [one for one in sorted(sure) if one_edit(key, one)]
+        word, key = words[text], _standardise_word(words[text])
+        near = (
+            []
+            if key in sure or len(key) < MIN_CORRECTABLE_LETTERS
+            else [one for one in sorted(sure) if is_one_edit(key, one)]
+        )
         best = sorted((counts.get(one, 0) for one in near), reverse=True)
         if near and (len(near) == 1 or best[0] > best[1]):
             right = max(near, key=lambda one: counts.get(one, 0))
@@ -135,9 +153,9 @@ def _grouped(typed: pd.Series, place: pd.DataFrame, known: Known | None) -> Iter
             yield text, number, word, form, "case" if word != form else "typed" if text == word else "first word"
 
 
-def _as_edited(table: pd.DataFrame, edited: pd.DataFrame) -> pd.DataFrame:
-    key = [*FRAGMENT, "typed"]
-    both = table.merge(edited[[*key, "form"]], on=key, how="outer", suffixes=("", "_edited"), indicator=True)
+def _apply_edited_forms(table: pd.DataFrame, edited_forms: pd.DataFrame) -> pd.DataFrame:
+    key = [*FRAGMENT_KEY, "typed"]
+    both = table.merge(edited_forms[[*key, "form"]], on=key, how="outer", suffixes=("", "_edited"), indicator=True)
     if len(unknown := both[both["_merge"] == "right_only"]):
         row = unknown.iloc[0]
         raise DataError(
@@ -152,7 +170,9 @@ def _as_edited(table: pd.DataFrame, edited: pd.DataFrame) -> pd.DataFrame:
     return both[table.columns].sort_values(key, ignore_index=True)
 
 
-def cloze(answers: pd.DataFrame, fragments: pd.DataFrame, lemmas: Mapping[str, str] | None = None) -> pd.DataFrame:
+def compute_cloze(
+    coded_responses: pd.DataFrame, fragments: pd.DataFrame, lemmas: Mapping[str, str] | None = None
+) -> pd.DataFrame:
     """Return table `cloze`: how probable each form is after its fragment, of table `cloze_answers`.
 
     The lemma of a form stands beside it where `lemmas` has it; nothing is added up by it, since `is` and `are` would be one.
@@ -160,21 +180,28 @@ def cloze(answers: pd.DataFrame, fragments: pd.DataFrame, lemmas: Mapping[str, s
     >>> row = {"item": "i1", "paradigm": "p", "condition": "a", "language": "en", "context": None, "spaced": True}
     >>> fragments = pd.DataFrame([{**row, "fragment": "She cut the", "target": "bread"}])
     >>> answers = pd.DataFrame({"item": "i1", "conditions": "a", "form": ["bread", "cake"], "answers": [3, 1]})
-    >>> cloze(answers, fragments)[["form", "probability"]].values.tolist()
+    >>> compute_cloze(answers, fragments)[["form", "probability"]].values.tolist()
     [['bread', 0.75], ['cake', 0.25]]
     """
-    counted = answers.dropna(subset="form").groupby([*FRAGMENT, "form"], sort=False)["answers"].sum().reset_index()
-    counted["n"] = counted.groupby(FRAGMENT)["answers"].transform("sum")
+    counted = (
+        coded_responses.dropna(subset="form")
+        .groupby([*FRAGMENT_KEY, "form"], sort=False)["answers"]
+        .sum()
+        .reset_index()
+    )
+    counted["n"] = counted.groupby(FRAGMENT_KEY)["answers"].transform("sum")
     counted["probability"] = counted["answers"] / counted["n"]
-    counted["low"], counted["high"] = wilson(counted["answers"], counted["n"])
+    counted["low"], counted["high"] = wilson_interval(counted["answers"], counted["n"])
     counted["lemma"] = [(lemmas or {}).get(form) for form in counted["form"]]
-    texts = shared_fragments(fragments)[[*FRAGMENT, "fragment"]].drop_duplicates()
-    table = counted.merge(texts, on=FRAGMENT, validate="m:1")[TABLES["cloze"].names]
-    order = table.sort_values([*FRAGMENT, "answers", "form"], ascending=[True, True, False, True], ignore_index=True)
+    texts = merge_shared_fragments(fragments)[[*FRAGMENT_KEY, "fragment"]].drop_duplicates()
+    table = counted.merge(texts, on=FRAGMENT_KEY, validate="m:1")[TABLES["cloze"].column_names]
+    order = table.sort_values(
+        [*FRAGMENT_KEY, "answers", "form"], ascending=[True, True, False, True], ignore_index=True
+    )
     return check(order, "cloze")
 
 
-def cloze_norms(table: pd.DataFrame, fragments: pd.DataFrame) -> pd.DataFrame:
+def compute_cloze_norms(table: pd.DataFrame, fragments: pd.DataFrame) -> pd.DataFrame:
     """Return table `norms` of a cloze test, of table `cloze`: the probability of each sentence's own word, and the entropy.
 
     The entropy (bits) is that of the shares as they are; with few answers it is too low (doi 10.1162/089976603321780272).
@@ -182,41 +209,43 @@ def cloze_norms(table: pd.DataFrame, fragments: pd.DataFrame) -> pd.DataFrame:
     >>> row = {"item": "i1", "paradigm": "p", "condition": "a", "language": "en", "context": None, "spaced": True}
     >>> fragments = pd.DataFrame([{**row, "fragment": "She cut the", "target": "bread"}])
     >>> answers = pd.DataFrame({"item": "i1", "conditions": "a", "form": ["bread", "cake"], "answers": [1, 1]})
-    >>> cloze_norms(cloze(answers, fragments), fragments)[["target", "value", "entropy"]].values.tolist()
+    >>> compute_cloze_norms(compute_cloze(answers, fragments), fragments)[["target", "value", "entropy"]].values.tolist()
     [['bread', 0.5, 1.0]]
     """
     import numpy as np
 
-    given: dict[Any, pd.DataFrame] = dict(iter(table.groupby(FRAGMENT, sort=False)))
-    norms = shared_fragments(fragments).reset_index(drop=True)
-    found = [_found(given.get((row["item"], row["conditions"])), row["target"]) for row in norms.to_dict("records")]
+    given: dict[Any, pd.DataFrame] = dict(iter(table.groupby(FRAGMENT_KEY, sort=False)))
+    norms = merge_shared_fragments(fragments).reset_index(drop=True)
+    found = [
+        _summarise_forms(given.get((row["item"], row["conditions"])), row["target"]) for row in norms.to_dict("records")
+    ]
     norms[["n", "hits", "entropy", "modal"]] = pd.DataFrame(found, columns=["n", "hits", "entropy", "modal"])
     hits, n = norms["hits"].astype("float64"), norms["n"].where(norms["n"] > 0).astype("float64")
     norms["value"] = hits / n
-    norms["low"], norms["high"] = wilson(hits, n)
+    norms["low"], norms["high"] = wilson_interval(hits, n)
     counted = norms.assign(hits=hits).dropna(subset="value").groupby("condition")[["hits", "n"]]
-    shrunken = [pd.Series(beta_binomial(some["hits"], some["n"]), some.index) for _, some in counted]
+    shrunken = [pd.Series(shrink_proportions(some["hits"], some["n"]), some.index) for _, some in counted]
     norms = norms.assign(task="cloze", sd=np.nan, shrunken=pd.concat(shrunken) if shrunken else np.nan)
-    return check(norms[TABLES["norms"].names], "norms")
+    return check(norms[TABLES["norms"].column_names], "norms")
 
 
-def _found(forms: pd.DataFrame | None, target: str) -> tuple[int, int, float, str | None]:
+def _summarise_forms(forms: pd.DataFrame | None, target: str) -> tuple[int, int, float, str | None]:
     """Return how many answers there are to a fragment, how many are the target, their entropy and their most frequent form."""
     import numpy as np
 
     if forms is None:
         return 0, 0, np.nan, None
     p = forms["probability"].to_numpy(dtype="float64")
-    hits = int(forms.loc[forms["form"].map(_key) == _key(target), "answers"].sum())
+    hits = int(forms.loc[forms["form"].map(_standardise_word) == _standardise_word(target), "answers"].sum())
     return int(forms["n"].iloc[0]), hits, float(-(p * np.log2(p)).sum()) + 0.0, str(forms["form"].iloc[0])
 
 
-def rating_norms(responses: pd.DataFrame, items: pd.DataFrame, task: str) -> pd.DataFrame:
+def compute_rating_norms(responses: pd.DataFrame, items: pd.DataFrame, task: str) -> pd.DataFrame:
     """Return table `norms` of ratings: the mean of each sentence with its interval (Student's t over readers).
 
     >>> items = pd.DataFrame({"item": ["i1"], "paradigm": ["p"], "condition": ["a"]})
     >>> responses = pd.DataFrame({"item": "i1", "condition": "a", "response": ["5", "6", "7"]})
-    >>> rating_norms(responses, items, "plausibility")[["n", "value", "low", "high"]].round(2).values.tolist()
+    >>> compute_rating_norms(responses, items, "plausibility")[["n", "value", "low", "high"]].round(2).values.tolist()
     [[3.0, 6.0, 3.52, 8.48]]
     """
     import numpy as np
@@ -229,26 +258,26 @@ def rating_norms(responses: pd.DataFrame, items: pd.DataFrame, task: str) -> pd.
     half = stats.t.ppf(0.975, (norms["n"] - 1).clip(lower=1)) * norms["sd"] / norms["n"] ** 0.5
     norms["low"], norms["high"] = norms["value"] - half, norms["value"] + half
     rated = norms.dropna(subset="sd").groupby("condition")[["value", "sd", "n"]]
-    shrunken = [pd.Series(normal_normal(some["value"], some["sd"], some["n"]), some.index) for _, some in rated]
+    shrunken = [pd.Series(shrink_means(some["value"], some["sd"], some["n"]), some.index) for _, some in rated]
     norms["shrunken"] = pd.concat(shrunken) if shrunken else np.nan
     norms = norms.assign(task=task, target=None, entropy=np.nan, modal=None)
-    return check(norms[TABLES["norms"].names], "norms")
+    return check(norms[TABLES["norms"].column_names], "norms")
 
 
-def beta_binomial(hits: Any, n: Any) -> Any:
+def shrink_proportions(hits: Any, n: Any) -> Any:
     """Return the posterior mean of each item's probability, given those of all: empirical Bayes.
 
     Probabilities are drawn from a beta distribution whose parameters have the largest likelihood (Casella 1985,
     doi 10.1080/00031305.1985.10479400). Under 5 items there is nothing to go by, and all is empty.
 
-    >>> [round(float(x), 2) for x in beta_binomial([0, 2, 10, 18, 20], [20] * 5)]
+    >>> [round(float(x), 2) for x in shrink_proportions([0, 2, 10, 18, 20], [20] * 5)]
     [0.01, 0.11, 0.5, 0.89, 0.99]
     """
     import numpy as np
     from scipy import optimize, special
 
     hits, n = np.asarray(hits, dtype="float64"), np.asarray(n, dtype="float64")
-    if len(hits) < FEW:
+    if len(hits) < MIN_ITEMS:
         return np.full(len(hits), np.nan)
 
     def cost(given: Any) -> float:
@@ -264,19 +293,19 @@ def beta_binomial(hits: Any, n: Any) -> Any:
     return (hits + mean * size) / (n + size)
 
 
-def normal_normal(means: Any, sds: Any, n: Any) -> Any:
+def shrink_means(means: Any, sds: Any, n: Any) -> Any:
     """Return the posterior mean of each item's mean, given those of all: empirical Bayes.
 
     Errors are normal with one variance, pooled over items, and true means spread as DerSimonian and Laird estimate
     (doi 10.1016/0197-2456(86)90046-2); Efron and Morris 1975, doi 10.1080/01621459.1975.10479864. Under 5 items all is empty.
 
-    >>> [round(float(x), 2) for x in normal_normal([2.0, 3.0, 4.0, 5.0, 6.0], [1.0] * 5, [4] * 5)]
+    >>> [round(float(x), 2) for x in shrink_means([2.0, 3.0, 4.0, 5.0, 6.0], [1.0] * 5, [4] * 5)]
     [2.2, 3.1, 4.0, 4.9, 5.8]
     """
     import numpy as np
 
     means, sds, n = (np.asarray(values, dtype="float64") for values in (means, sds, n))
-    if len(means) < FEW:
+    if len(means) < MIN_ITEMS:
         return np.full(len(means), np.nan)
     error = ((n - 1) * sds**2).sum() / (n - 1).sum() / n
     if not error.any():  # everybody agrees on every item
@@ -290,13 +319,13 @@ def normal_normal(means: Any, sds: Any, n: Any) -> Any:
     return centre + spread / (spread + error) * (means - centre)
 
 
-def prediction_powered(values: Any, predictions: Any, others: Any) -> tuple[float, float, float]:
+def prediction_powered_mean(values: Any, predictions: Any, others: Any) -> tuple[float, float, float]:
     """Return the mean of all items, with its 95 % interval, where `values` are known of a random sample of them alone.
 
     `predictions` are a model's values of the same items, `others` those of the items that were not in the sample: the mean of
     the latter is corrected by how far the model is off on the former (Angelopoulos et al. 2023, doi 10.1126/science.adi6000).
 
-    >>> tuple(round(x, 3) for x in prediction_powered([0.2, 0.4], [0.1, 0.3], [0.2, 0.3, 0.4]))
+    >>> tuple(round(x, 3) for x in prediction_powered_mean([0.2, 0.4], [0.1, 0.3], [0.2, 0.3, 0.4]))
     (0.4, 0.287, 0.513)
     """
     import numpy as np
@@ -304,11 +333,11 @@ def prediction_powered(values: Any, predictions: Any, others: Any) -> tuple[floa
     values, predictions, others = (np.asarray(given, dtype="float64") for given in (values, predictions, others))
     off = values - predictions
     mean = float(others.mean() + off.mean())
-    half = NORMAL * float(np.sqrt(others.var(ddof=1) / len(others) + off.var(ddof=1) / len(off)))
+    half = NORMAL_QUANTILE * float(np.sqrt(others.var(ddof=1) / len(others) + off.var(ddof=1) / len(off)))
     return mean, mean - half, mean + half
 
 
-def norm_means(
+def compute_norm_means(
     norms: pd.DataFrame, by_model: pd.DataFrame | None = None, others: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Return table `norm_means`: the mean of each paradigm's condition, and of all of them, over items, with its interval.
@@ -318,39 +347,39 @@ def norm_means(
     no intervals of fewer than ten items.
 
     >>> norms = pd.DataFrame({"paradigm": "p", "condition": "a", "value": [0.1, 0.3] * 5})
-    >>> norm_means(norms)[["n_items", "mean_value", "low", "high"]].round(2).values.tolist()
+    >>> compute_norm_means(norms)[["n_items", "mean_value", "low", "high"]].round(2).values.tolist()
     [[10.0, 0.2, 0.13, 0.27]]
     """
     import numpy as np
 
     groups = [*norms.groupby(["paradigm", "condition"], sort=False)]
     if len({*norms["paradigm"]}) > 1:
-        groups += [((ALL, condition), some) for condition, some in norms.groupby("condition", sort=False)]
+        groups += [((ALL_PARADIGMS, condition), some) for condition, some in norms.groupby("condition", sort=False)]
     rows: list[dict[str, Any]] = []
     for (paradigm, condition), some in groups:
         values = some["value"].dropna().to_numpy(dtype="float64")
         if not len(values):
             continue
         mean, enough = values.mean(), len(values) >= FEWEST_UNITS
-        half = NORMAL * values.std(ddof=1) / len(values) ** 0.5 if enough else np.nan
+        half = NORMAL_QUANTILE * values.std(ddof=1) / len(values) ** 0.5 if enough else np.nan
         row = {"paradigm": paradigm, "condition": condition, "n_items": len(values), "mean_value": mean}
         row |= {"low": mean - half, "high": mean + half}
         found = []
         for model, rest in () if others is None else others.groupby("model", sort=False):
             assert by_model is not None
-            is_here = {"condition": condition} | ({} if paradigm == ALL else {"paradigm": paradigm})
-            own = _where(by_model, {"model": model, **is_here}).dropna(subset=["value", "model_value"])
-            more = _where(rest, is_here)["model_value"].dropna()
+            is_here = {"condition": condition} | ({} if paradigm == ALL_PARADIGMS else {"paradigm": paradigm})
+            own = _select_rows(by_model, {"model": model, **is_here}).dropna(subset=["value", "model_value"])
+            more = _select_rows(rest, is_here)["model_value"].dropna()
             if min(len(own), len(more)) >= FEWEST_UNITS:
-                predicted = prediction_powered(own["value"], own["model_value"], more)
+                predicted = prediction_powered_mean(own["value"], own["model_value"], more)
                 names = ("predicted", "predicted_low", "predicted_high")
                 found.append({**row, "model": model, "others": len(more), **dict(zip(names, predicted, strict=True))})
         rows += found or [row]
     task = norms["task"].iloc[0] if "task" in norms and len(norms) else None
-    return check(pd.DataFrame(rows, columns=TABLES["norm_means"].names).assign(task=task), "norm_means")
+    return check(pd.DataFrame(rows, columns=TABLES["norm_means"].column_names).assign(task=task), "norm_means")
 
 
-def _where(table: pd.DataFrame, values: Mapping[str, Any]) -> pd.DataFrame:
+def _select_rows(table: pd.DataFrame, values: Mapping[str, Any]) -> pd.DataFrame:
     chosen = pd.Series(True, index=table.index)
     for name, value in values.items():
         chosen &= table[name] == value

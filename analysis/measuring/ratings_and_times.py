@@ -5,31 +5,31 @@ from collections.abc import Iterable
 import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
-from gardenpath.study.config import CUMULATIVE, EVERY_TIME, FOLLOWING, region_after
-from gardenpath.study.formula_columns import with_formula_columns
-from gardenpath.study.schemas import COMPUTED_NAMES
+from gardenpath.study.config import CUMULATIVE_REGIONS, FOLLOWING_REGIONS, NO_RT_CUTOFFS, format_region_after
+from gardenpath.study.formula_columns import add_formula_columns
+from gardenpath.study.schemas import COMPUTED_COLUMN_NAMES
 
-from ..ledger import Ledger, in_band
-from ..prompts import answered, prompt_suffix, prompts_of, rows_of_prompt
+from ..exclusion_log import ExclusionLog, is_within_cutoffs
+from ..prompts import drop_missing_responses, filter_prompt, format_prompt_suffix, list_prompts
 
-RATED = ("target", "filler")
-SENTENCE_WIDE = "sentence"  # in the column region: what is said of a whole sentence, a rating
-SHOWN = 10  # faults of one kind that are spelt out; the rest is counted
+RATED_ROLES = ("target", "filler")
+SENTENCE_REGION = "sentence"  # in the column region: what is said of a whole sentence, a rating
+MAX_LISTED_FAULTS = 10  # faults of one kind that are spelt out; the rest is counted
 
 
-def rating_scores(
+def compute_rating_scores(
     responses: pd.DataFrame,
     items: pd.DataFrame,
     *,
     conditions: pd.DataFrame | None = None,
-    ledger: Ledger | None = None,
-    before: pd.DataFrame | None = None,
+    exclusion_log: ExclusionLog | None = None,
+    all_responses: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Return the ratings of target and filler trials with z, standardised within participant and prompt (sample s.d., ddof 1).
 
-    Ratings that did not come, other roles and other tasks are excluded and counted in `ledger`. Mean and s.d. are those of all
-    ratings in `before`, where some have been excluded since. Someone who gives one and the same rating throughout has no z; those
-    rows stay, with z empty, and are counted too. With the table `conditions` the factors' levels stand beside them.
+    Ratings that did not come, other roles and other tasks are excluded and counted in `exclusion_log`. Mean and s.d. are those
+    of all ratings in `all_responses`, where some have been excluded since. Someone who gives one and the same rating throughout
+    has no z; those rows stay, with z empty, and are counted too. With the table `conditions` the factors' levels stand beside them.
 
     A rating that is no number, or a sentence that `items` lacks, is a `DataError` that names the session and trial, or the item.
 
@@ -39,43 +39,47 @@ def rating_scores(
     ...     task="rating", prompt="rating", outcome="answered", correct=None,
     ... )
     >>> items = responses[["item", "condition"]].assign(phenomenon="npi")
-    >>> rating_scores(responses, items)[["item", "rating", "z"]].to_numpy().tolist()
+    >>> compute_rating_scores(responses, items)[["item", "rating", "z"]].to_numpy().tolist()
     [['i0', 2.0, -1.0], ['i1', 4.0, 0.0], ['i2', 6.0, 1.0]]
     """
-    ledger = ledger or Ledger()
-    responses = answered(responses, ledger)
-    [rated] = ledger.step("role is neither target nor filler", responses=(responses, responses["role"].isin(RATED)))
-    [rated] = ledger.step("not a rating", responses=(rated, rated["task"] == "rating"))
-    scores = with_phenomenon(rated, items).assign(rating=_numbers(rated))
-    scores["z"] = _within_participant(scores, scores if before is None else _rated(before))
+    exclusion_log = exclusion_log or ExclusionLog()
+    responses = drop_missing_responses(responses, exclusion_log)
+    [rated] = exclusion_log.apply_rule(
+        "role is neither target nor filler", responses=(responses, responses["role"].isin(RATED_ROLES))
+    )
+    [rated] = exclusion_log.apply_rule("not a rating", responses=(rated, rated["task"] == "rating"))
+    scores = add_phenomenon(rated, items).assign(rating=_parse_ratings(rated))
+    scores["z"] = _standardise_within_participant(
+        scores, scores if all_responses is None else _select_ratings(all_responses)
+    )
     left = scores
-    for prompt in prompts_of(scores):
-        rule = f"no z: the participant gave the same rating throughout{prompt_suffix(prompt)}"
-        flat = left["z"].isna() & left.index.isin(rows_of_prompt(left, prompt).index)
-        [left] = ledger.step(rule, rating_scores=(left, ~flat))
-    return _for_formulas(scores, "rating_scores", responses, conditions)
+    for prompt in list_prompts(scores):
+        rule = f"no z: the participant gave the same rating throughout{format_prompt_suffix(prompt)}"
+        flat = left["z"].isna() & left.index.isin(filter_prompt(left, prompt).index)
+        [left] = exclusion_log.apply_rule(rule, rating_scores=(left, ~flat))
+    return _build_declared_table(scores, "rating_scores", responses, conditions)
 
 
-def _rated(responses: pd.DataFrame) -> pd.DataFrame:
-    rated = answered(responses[responses["role"].isin(RATED) & (responses["task"] == "rating")])
-    return rated.reset_index(drop=True).assign(rating=_numbers(rated))
+def _select_ratings(responses: pd.DataFrame) -> pd.DataFrame:
+    rated = drop_missing_responses(responses[responses["role"].isin(RATED_ROLES) & (responses["task"] == "rating")])
+    return rated.reset_index(drop=True).assign(rating=_parse_ratings(rated))
 
 
-def _within_participant(scores: pd.DataFrame, everything: pd.DataFrame) -> pd.Series:
+def _standardise_within_participant(scores: pd.DataFrame, all_ratings: pd.DataFrame) -> pd.Series:
     who = ["participant", "prompt"]
-    by = everything.groupby(who)["rating"]
+    by = all_ratings.groupby(who)["rating"]
     # Not s.d. == 0: equal decimals can leave a rounding error in it.
     known = pd.DataFrame({"mean": by.mean(), "spread": by.std(ddof=1).where(by.max() > by.min())}).reset_index()
     norms = scores[who].merge(known, on=who, how="left", validate="m:1")
     return (scores["rating"] - norms["mean"].astype("float64")) / norms["spread"].astype("float64")
 
 
-def _numbers(rated: pd.DataFrame) -> pd.Series:
+def _parse_ratings(rated: pd.DataFrame) -> pd.Series:
     numbers = pd.to_numeric(rated["response"], errors="coerce").astype("float64")
     wrong = rated[(numbers.isna() | numbers.abs().eq(float("inf"))).to_numpy()]
     if len(wrong):
         raise DataError(
-            capped(
+            cap_faults(
                 f"table responses: session {r.session}, trial {r.trial}: rating {r.response!r}; expected a number"
                 for r in wrong.itertuples()
             )
@@ -83,11 +87,11 @@ def _numbers(rated: pd.DataFrame) -> pd.Series:
     return numbers.reset_index(drop=True)
 
 
-TRIAL = ["session", "trial", "condition"]
-SENTENCE = ["item", "condition"]
+TRIAL_KEY = ["session", "trial", "condition"]
+SENTENCE_KEY = ["item", "condition"]
 
 
-def region_times(
+def compute_region_times(
     readings: pd.DataFrame,
     items: pd.DataFrame,
     *,
@@ -97,15 +101,15 @@ def region_times(
     max_rt: float = 3000,
     region: str = "critical",
     spillover: int = 2,
-    regions: str = FOLLOWING,
-    ledger: Ledger | None = None,
+    regions: str = FOLLOWING_REGIONS,
+    exclusion_log: ExclusionLog | None = None,
 ) -> pd.DataFrame:
     """Return the time each target trial spent on `region`, and on each of the `spillover` words after it.
 
     A region's time is the sum over its words in ms, and then its natural logarithm. A word after the region has its own
     row, region `critical+1`, `critical+2`; with `regions="cumulative"` the row is of the region up to that word, `critical..+1`,
     `critical..+2`. Both are there only where the sentence goes on after the word, since the last word has a time of its
-    own kind. A region is dropped, and counted in `ledger`, when a word of it has no reading time or one outside
+    own kind. A region is dropped, and counted in `exclusion_log`, when a word of it has no reading time or one outside
     [min_rt, max_rt] ms. With `responses` the participant's accuracy on questions stands beside the times, and with the table
     `conditions` the factors' levels.
 
@@ -117,31 +121,33 @@ def region_times(
     ...     condition="grammatical", text="word", flag=None, line=0,
     ... )
     >>> items = pd.DataFrame({"item": ["i0"], "condition": ["grammatical"], "phenomenon": ["npi"]})
-    >>> region_times(readings, items)[["region", "words", "rt", "log_rt"]].round(2).to_numpy().tolist()
+    >>> compute_region_times(readings, items)[["region", "words", "rt", "log_rt"]].round(2).to_numpy().tolist()
     [['critical', 2, 650.0, 6.48], ['critical+1', 1, 310.0, 5.74]]
     """
-    ledger = ledger or Ledger()
-    _timed(readings)
-    [words] = ledger.step("role is not target", readings=(readings, readings["role"] == "target"))
+    exclusion_log = exclusion_log or ExclusionLog()
+    _require_valid_times(readings)
+    [words] = exclusion_log.apply_rule("role is not target", readings=(readings, readings["role"] == "target"))
     inside = words[(words["region"] == region).fillna(False).astype(bool)]
-    bounds = inside.groupby(SENTENCE)["word"].agg(first="min", last="max")
-    bounds["end"] = words.groupby(SENTENCE)["word"].max()
-    trials = words.drop_duplicates(TRIAL).drop(columns=["rt", "word", "text", "flag", "region", "line"])
-    trials = trials.merge(bounds.reset_index(), on=SENTENCE, how="left", validate="m:1")
+    bounds = inside.groupby(SENTENCE_KEY)["word"].agg(first="min", last="max")
+    bounds["end"] = words.groupby(SENTENCE_KEY)["word"].max()
+    trials = words.drop_duplicates(TRIAL_KEY).drop(columns=["rt", "word", "text", "flag", "region", "line"])
+    trials = trials.merge(bounds.reset_index(), on=SENTENCE_KEY, how="left", validate="m:1")
     times = []
     for after in range(spillover + 1):
         last = trials["last"] + after
-        first = trials["first"] if not after or regions == CUMULATIVE else last
-        place = trials.assign(first=first, last=last)
-        name = region_after(region, after, regions)
+        first = trials["first"] if not after or regions == CUMULATIVE_REGIONS else last
+        region_spans = trials.assign(first=first, last=last)
+        name = format_region_after(region, after, regions)
         rule = f"{name} is not there or ends the sentence" if after else f"the sentence has no {region} region"
-        present = place["last"] < place["end"] if after else place["first"].notna()
-        times.append(_region(words, place, present, name, rule, (min_rt, max_rt), ledger))
-    summed = with_phenomenon(pd.concat(times, ignore_index=True), items)
-    return _for_formulas(summed.assign(log_rt=_log(summed["rt"])), "region_times", responses, conditions)
+        present = region_spans["last"] < region_spans["end"] if after else region_spans["first"].notna()
+        times.append(_sum_region_times(words, region_spans, present, name, rule, (min_rt, max_rt), exclusion_log))
+    summed = add_phenomenon(pd.concat(times, ignore_index=True), items)
+    return _build_declared_table(summed.assign(log_rt=_take_log(summed["rt"])), "region_times", responses, conditions)
 
 
-def marked(readings: pd.DataFrame, items: pd.DataFrame, words: pd.DataFrame | None, region: str) -> pd.DataFrame:
+def mark_region_words(
+    readings: pd.DataFrame, items: pd.DataFrame, words: pd.DataFrame | None, region: str
+) -> pd.DataFrame:
     """Return the readings with `region` on every word that overlaps it, also where a smaller region lies within.
 
     Without `words`, which has the words' spans, the readings' own column, the innermost region, has to do. A name that no
@@ -160,19 +166,22 @@ def marked(readings: pd.DataFrame, items: pd.DataFrame, words: pd.DataFrame | No
     if not spans:
         names = sorted({span[0] for regions in items["regions"] for span in json.loads(regions)})
         raise DataError(f"region {region!r} is in no sentence; there are {', '.join(names) or 'none'}")
-    bounds = pd.DataFrame(spans, columns=[*SENTENCE, "from", "to"])
-    held = words.merge(bounds, on=SENTENCE, validate="m:1")
-    held = held.loc[(held["start"] < held["to"]) & (held["from"] < held["end"]), [*SENTENCE, "word"]]
-    joined = readings.merge(held.assign(inside=True), on=[*SENTENCE, "word"], how="left", validate="m:1")
+    bounds = pd.DataFrame(spans, columns=[*SENTENCE_KEY, "from", "to"])
+    region_words = words.merge(bounds, on=SENTENCE_KEY, validate="m:1")
+    region_words = region_words.loc[
+        (region_words["start"] < region_words["to"]) & (region_words["from"] < region_words["end"]),
+        [*SENTENCE_KEY, "word"],
+    ]
+    joined = readings.merge(region_words.assign(inside=True), on=[*SENTENCE_KEY, "word"], how="left", validate="m:1")
     return joined.assign(region=joined["region"].mask(joined["inside"].notna(), region)).drop(columns="inside")
 
 
-def _timed(readings: pd.DataFrame) -> None:
+def _require_valid_times(readings: pd.DataFrame) -> None:
     """Raise `DataError` for reading times that no clock gives."""
     wrong = readings[readings["rt"].abs().eq(float("inf")) | (readings["rt"] < 0)]
     if len(wrong):
         raise DataError(
-            capped(
+            cap_faults(
                 f"table readings: session {r.session}, trial {r.trial}, word {r.word}: reading time {r.rt:g}; expected a number of "
                 "ms from 0, or an empty cell"
                 for r in wrong.itertuples()
@@ -180,72 +189,74 @@ def _timed(readings: pd.DataFrame) -> None:
         )
 
 
-def _region(
+def _sum_region_times(
     words: pd.DataFrame,
-    place: pd.DataFrame,
+    region_spans: pd.DataFrame,
     present: "pd.Series[bool]",
     name: str,
     rule: str,
-    band: tuple[float, float],
-    ledger: Ledger,
+    rt_cutoffs: tuple[float, float],
+    exclusion_log: ExclusionLog,
 ) -> pd.DataFrame:
-    """Return the times of one region: the words from `first` to `last` of each trial in `place`."""
+    """Return the times of one region: the words from `first` to `last` of each trial in `region_spans`."""
     table = f"region_times: {name}"
-    [place] = ledger.step(rule, **{table: (place, present)})
-    read = words[[*TRIAL, "word", "rt", "line"]].merge(place[[*TRIAL, "first", "last"]], on=TRIAL, validate="m:1")
+    [region_spans] = exclusion_log.apply_rule(rule, **{table: (region_spans, present)})
+    read = words[[*TRIAL_KEY, "word", "rt", "line"]].merge(
+        region_spans[[*TRIAL_KEY, "first", "last"]], on=TRIAL_KEY, validate="m:1"
+    )
     read = read[read["word"].between(read["first"], read["last"])]
-    read = read.assign(out=~in_band(read["rt"], *band))
+    read = read.assign(out=~is_within_cutoffs(read["rt"], *rt_cutoffs))
     summed = (
-        read.groupby(TRIAL)
+        read.groupby(TRIAL_KEY)
         .agg(timed=("rt", "count"), rt=("rt", "sum"), line=("line", "min"), out=("out", "any"))
         .reset_index()
     )
-    times = place.merge(summed, on=TRIAL, how="left", validate="1:1")
+    times = region_spans.merge(summed, on=TRIAL_KEY, how="left", validate="1:1")
     times = times.assign(words=times["last"] - times["first"] + 1, word=times["first"], region=name)
     timed = (times["timed"] == times["words"]) & (times["rt"] > 0)
-    [times] = ledger.step(f"a word of {name} has no reading time", **{table: (times, timed)})
-    if band == EVERY_TIME:
+    [times] = exclusion_log.apply_rule(f"a word of {name} has no reading time", **{table: (times, timed)})
+    if rt_cutoffs == NO_RT_CUTOFFS:
         return times
-    rule = f"a word of {name} was read in less than {band[0]:g} or more than {band[1]:g} ms"
-    return ledger.step(rule, **{table: (times, ~times["out"].astype(bool))})[0]
+    rule = f"a word of {name} was read in less than {rt_cutoffs[0]:g} or more than {rt_cutoffs[1]:g} ms"
+    return exclusion_log.apply_rule(rule, **{table: (times, ~times["out"].astype(bool))})[0]
 
 
-def _log(rt: pd.Series) -> pd.Series:
+def _take_log(rt: pd.Series) -> pd.Series:
     import numpy as np
 
     return pd.Series(np.log(rt.to_numpy(dtype="float64")), index=rt.index)
 
 
-def condition_means(scores: pd.DataFrame, times: pd.DataFrame) -> pd.DataFrame:
+def compute_condition_means(scores: pd.DataFrame, times: pd.DataFrame) -> pd.DataFrame:
     """Return means by phenomenon, condition and region of rating, z and rt (ms): participants' means, then their mean.
 
     Ratings under several prompts are kept apart. The standard error is that over participants (s.d. of their means / sqrt of
     their number). Target trials only.
 
-    `scores` and `times` are the tables that `rating_scores` and `region_times` return.
+    `scores` and `times` are the tables that `compute_rating_scores` and `compute_region_times` return.
 
     >>> rows = [("P1", 2.0, -1.0), ("P1", 4.0, 0.0), ("P2", 6.0, 1.0)]
     >>> scores = pd.DataFrame(rows, columns=["participant", "rating", "z"]).assign(
     ...     role="target", phenomenon="npi", condition="grammatical", prompt="rating"
     ... )
     >>> times = pd.DataFrame(columns=["participant", "phenomenon", "condition", "region", "rt"])
-    >>> condition_means(scores, times)[["measure", "participants", "n", "mean_value", "se"]].to_numpy().tolist()
+    >>> compute_condition_means(scores, times)[["measure", "participants", "n", "mean_value", "se"]].to_numpy().tolist()
     [['rating', 2, 3, 4.5, 1.5], ['z', 2, 3, 0.25, 0.75]]
     """
-    targets = scores[scores["role"] == "target"].assign(region=SENTENCE_WIDE)
+    targets = scores[scores["role"] == "target"].assign(region=SENTENCE_REGION)
     cell = ["phenomenon", "condition", "region"]
     parts = [
-        _means(targets, "rating", [*cell, "prompt"]),
-        _means(targets.dropna(subset="z"), "z", [*cell, "prompt"]),
-        _means(times, "rt", cell),
+        _average_over_participants(targets, "rating", [*cell, "prompt"]),
+        _average_over_participants(targets.dropna(subset="z"), "z", [*cell, "prompt"]),
+        _average_over_participants(times, "rt", cell),
     ]
     return check(pd.concat(parts, ignore_index=True), "condition_means")
 
 
-AROUND = (-3, 4)  # words before and after the critical region that a curve shows
+CURVE_WINDOW = (-3, 4)  # words before and after the critical region that a curve shows
 
 
-def reading_curves(
+def compute_reading_curves(
     readings: pd.DataFrame, items: pd.DataFrame, *, min_rt: float = 100, max_rt: float = 3000
 ) -> pd.DataFrame:
     """Return mean reading times word by word around the critical region: participants' means first, then their mean.
@@ -253,22 +264,32 @@ def reading_curves(
     Place 0 is the critical region, of which the mean of its words counts, so that regions of any length compare; a word
     outside [min_rt, max_rt] ms is left out. Target trials; the last word of a sentence is left out, unless it is critical.
     """
-    words = readings[(readings["role"] == "target") & in_band(readings["rt"], min_rt, max_rt)]
+    words = readings[(readings["role"] == "target") & is_within_cutoffs(readings["rt"], min_rt, max_rt)]
     critical = readings[(readings["region"] == "critical").fillna(False)]
-    bounds = critical.groupby(SENTENCE)["word"].agg(first="min", last="max")
-    bounds["end"] = readings.groupby(SENTENCE)["word"].max()
-    placed = words[[*TRIAL, "item", "participant", "word", "rt"]].merge(
-        bounds.reset_index(), on=SENTENCE, how="inner", validate="m:1"
+    bounds = critical.groupby(SENTENCE_KEY)["word"].agg(first="min", last="max")
+    bounds["end"] = readings.groupby(SENTENCE_KEY)["word"].max()
+    positioned_words = words[[*TRIAL_KEY, "item", "participant", "word", "rt"]].merge(
+        bounds.reset_index(), on=SENTENCE_KEY, how="inner", validate="m:1"
     )
-    before, after = (placed["word"] - placed["first"]).clip(upper=0), (placed["word"] - placed["last"]).clip(lower=0)
-    placed["place"] = before + after
-    shown = placed["place"].between(*AROUND) & ((placed["word"] < placed["end"]) | (placed["place"] == 0))
-    trials = placed[shown].groupby([*TRIAL, "item", "participant", "place"], sort=False)["rt"].mean().reset_index()
-    curves = _means(with_phenomenon(trials, items), "rt", ["phenomenon", "condition", "place"])
+    before, after = (
+        (positioned_words["word"] - positioned_words["first"]).clip(upper=0),
+        (positioned_words["word"] - positioned_words["last"]).clip(lower=0),
+    )
+    positioned_words["place"] = before + after
+    shown = positioned_words["place"].between(*CURVE_WINDOW) & (
+        (positioned_words["word"] < positioned_words["end"]) | (positioned_words["place"] == 0)
+    )
+    trials = (
+        positioned_words[shown]
+        .groupby([*TRIAL_KEY, "item", "participant", "place"], sort=False)["rt"]
+        .mean()
+        .reset_index()
+    )
+    curves = _average_over_participants(add_phenomenon(trials, items), "rt", ["phenomenon", "condition", "place"])
     return check(curves.drop(columns="measure"), "reading_curves")
 
 
-def _means(frame: pd.DataFrame, measure: str, cell: list[str]) -> pd.DataFrame:
+def _average_over_participants(frame: pd.DataFrame, measure: str, cell: list[str]) -> pd.DataFrame:
     by_participant = frame.groupby([*cell, "participant"])[measure].agg(["mean", "size"]).reset_index()
     grouped = by_participant.groupby(cell)
     table = grouped.agg(
@@ -277,40 +298,40 @@ def _means(frame: pd.DataFrame, measure: str, cell: list[str]) -> pd.DataFrame:
     return table.reset_index().assign(measure=measure)
 
 
-def with_phenomenon(frame: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
+def add_phenomenon(frame: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Return `frame` with each row's phenomenon; a sentence that `items` lacks is a `DataError`."""
     names = items[["item", "condition", "phenomenon"]]
     joined = frame.merge(names, on=["item", "condition"], how="left", validate="m:1")
-    lacking = joined.loc[joined["phenomenon"].isna(), ["item", "condition"]].drop_duplicates()
-    if len(lacking):
+    missing_sentences = joined.loc[joined["phenomenon"].isna(), ["item", "condition"]].drop_duplicates()
+    if len(missing_sentences):
         raise DataError(
-            capped(
+            cap_faults(
                 f"item {r.item}, condition {r.condition}: shown to participants but not in table items"
-                for r in lacking.itertuples()
+                for r in missing_sentences.itertuples()
             )
         )
     return joined
 
 
-def declared(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+def select_declared_columns(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     """Return `frame` as the declared table `name`, without the columns that the table does not have."""
-    return check(frame[TABLES[name].names], name)
+    return check(frame[TABLES[name].column_names], name)
 
 
-def _for_formulas(
+def _build_declared_table(
     frame: pd.DataFrame, name: str, responses: pd.DataFrame | None, conditions: pd.DataFrame | None
 ) -> pd.DataFrame:
     """Return `frame` as the declared table `name` with what formulas need beside its measure."""
-    measured = frame[[column for column in TABLES[name].names if column not in COMPUTED_NAMES]]
-    return check(with_formula_columns(measured, responses, conditions), name)
+    measured = frame[[column for column in TABLES[name].column_names if column not in COMPUTED_COLUMN_NAMES]]
+    return check(add_formula_columns(measured, responses, conditions), name)
 
 
-def capped(faults: Iterable[str]) -> list[str]:
+def cap_faults(faults: Iterable[str]) -> list[str]:
     """Return the first faults and, where there are more, a line that counts them.
 
-    >>> capped(str(i) for i in range(12))[-1]
+    >>> cap_faults(str(i) for i in range(12))[-1]
     '... and 2 more of this kind'
     """
     lines = list(faults)
-    more = len(lines) - SHOWN
-    return [*lines[:SHOWN], f"... and {more} more of this kind"] if more > 0 else lines
+    more = len(lines) - MAX_LISTED_FAULTS
+    return [*lines[:MAX_LISTED_FAULTS], f"... and {more} more of this kind"] if more > 0 else lines

@@ -7,11 +7,13 @@ import pandas as pd
 
 from gardenpath.study import TABLES, check
 
-DRAWS = 999
-MOST_POINTS = 11  # of a scale; beyond them the distribution is nearly continuous, and the dip test is the better one
+SIMULATED_SAMPLES = 999
+MAX_SCALE_POINTS = (
+    11  # of a scale; beyond them the distribution is nearly continuous, and the dip test is the better one
+)
 
 
-def unimodality(rating_counts: pd.DataFrame, *, seed: int = 1, draws: int = DRAWS) -> pd.DataFrame:
+def compute_unimodality(rating_counts: pd.DataFrame, *, seed: int = 1, draws: int = SIMULATED_SAMPLES) -> pd.DataFrame:
     """Return whether the ratings of each phenomenon in each condition have one mode, from the table rating_counts.
 
     The nearest distribution over the scale's points with one mode is that of the highest likelihood; `distance` is the
@@ -23,7 +25,7 @@ def unimodality(rating_counts: pd.DataFrame, *, seed: int = 1, draws: int = DRAW
 
     >>> rows = [("rating", "npi", "p", "grammatical", point, n) for point, n in ((1, 40), (2, 5), (3, 3), (4, 6), (5, 46))]
     >>> counts = pd.DataFrame(rows, columns=["prompt", "phenomenon", "paradigm", "condition", "rating", "n"])
-    >>> unimodality(counts)[["points", "n", "p"]].to_numpy().tolist()
+    >>> compute_unimodality(counts)[["points", "n", "p"]].to_numpy().tolist()
     [[5.0, 100.0, 0.001]]
     """
     import numpy as np
@@ -33,23 +35,23 @@ def unimodality(rating_counts: pd.DataFrame, *, seed: int = 1, draws: int = DRAW
         points = sorted(of_prompt["rating"].unique())
         if all(float(point).is_integer() for point in points):
             points = list(range(int(points[0]), int(points[-1]) + 1))
-        if len(points) > MOST_POINTS:
+        if len(points) > MAX_SCALE_POINTS:
             continue
         for (phenomenon, condition), part in of_prompt.groupby(["phenomenon", "condition"], sort=True):
             counts = part.groupby("rating")["n"].sum().reindex(points, fill_value=0).to_numpy(dtype="float64")
-            distance, nearest = _nearest(counts[None])
+            distance, nearest = _fit_unimodal(counts[None])
             # The same draws whatever else is in the table.
             random = np.random.default_rng([seed, crc32(f"{prompt}-{phenomenon}-{condition}".encode())])
             samples = random.multinomial(int(counts.sum()), nearest[0], size=draws).astype("float64")
-            hits = int((_nearest(samples)[0] >= distance[0] - 1e-9).sum())
+            hits = int((_fit_unimodal(samples)[0] >= distance[0] - 1e-9).sum())
             rows.append({
                 "prompt": prompt, "phenomenon": phenomenon, "condition": condition, "points": len(points),
                 "n": int(counts.sum()), "distance": max(0.0, float(distance[0])), "p": (hits + 1) / (draws + 1),
             })  # fmt: skip
-    return check(pd.DataFrame(rows, columns=TABLES["unimodality"].names), "unimodality")
+    return check(pd.DataFrame(rows, columns=TABLES["unimodality"].column_names), "unimodality")
 
 
-def _nearest(counts: Any) -> tuple[Any, Any]:
+def _fit_unimodal(counts: Any) -> tuple[Any, Any]:
     """Return for each line of counts twice the log-likelihood that one mode costs, and the likeliest shares with one mode.
 
     Shares that rise up to some point and fall after it have one mode, and each of both parts is an isotonic regression.
@@ -57,7 +59,7 @@ def _nearest(counts: Any) -> tuple[Any, Any]:
     import numpy as np
     from scipy.special import xlogy
 
-    rising, falling = _isotonic(counts), _isotonic(counts[:, ::-1])
+    rising, falling = _fit_isotonic(counts), _fit_isotonic(counts[:, ::-1])
     best = np.full(len(counts), -np.inf)
     nearest = np.zeros_like(counts)
     for split in range(counts.shape[1] + 1):
@@ -70,7 +72,7 @@ def _nearest(counts: Any) -> tuple[Any, Any]:
     return 2 * (xlogy(counts, counts).sum(axis=1) - best), nearest / total
 
 
-def _isotonic(counts: Any) -> list[Any]:
+def _fit_isotonic(counts: Any) -> list[Any]:
     """Return the nondecreasing regression of each line's first 0, 1, 2 ... cells: at each, the largest of the smallest means."""
     import numpy as np
 
@@ -78,13 +80,13 @@ def _isotonic(counts: Any) -> list[Any]:
     fits = []
     for length in range(counts.shape[1] + 1):
         fit = np.zeros((len(counts), length))
-        for place in range(length):
+        for point in range(length):
             means = [
                 np.min(
-                    [(sums[:, end] - sums[:, start]) / (end - start) for end in range(place + 1, length + 1)], axis=0
+                    [(sums[:, end] - sums[:, start]) / (end - start) for end in range(point + 1, length + 1)], axis=0
                 )
-                for start in range(place + 1)
+                for start in range(point + 1)
             ]
-            fit[:, place] = np.max(means, axis=0)
+            fit[:, point] = np.max(means, axis=0)
         fits.append(fit)
     return fits

@@ -7,10 +7,10 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
-from ..aligning.predictors import are_means, at, by_model, formula, terms_of
+from ..aligning.predictors import format_formula, is_word_means, list_lagged_columns, list_model_terms, split_by_model
 from ..engines import r_session
 from ..engines.estimates import Cells
-from ..engines.r_session import first
+from ..engines.r_session import get_single_value
 from .mixed_models import plain_cells
 
 NORMAL = 1.959964  # standard errors to each end of a 95 % interval, as mgcv draws them
@@ -48,17 +48,19 @@ def curves(
     sentence are correlated. Where the curves are straight, a slope in `alignment_models` says all. Models in `withheld`
     are left out.
     """
-    of_surprisal = [f"s({name})" for name in at("surprisal", range(lags + 1))]
-    random, series = OF_TEXTS if are_means(aligned) else (RANDOM, SERIES)
-    wanted = formula([*of_surprisal, *terms_of(aligned, range(lags + 1), surprisal=False)], random)
+    of_surprisal = [f"s({name})" for name in list_lagged_columns("surprisal", range(lags + 1))]
+    random, series = OF_TEXTS if is_word_means(aligned) else (RANDOM, SERIES)
+    wanted = format_formula([*of_surprisal, *list_model_terms(aligned, range(lags + 1), surprisal=False)], random)
     tables: dict[str, list[pd.DataFrame]] = {"gam_terms": [], "smooths": []}
-    for model, protocol, rows in by_model(aligned):
+    for model, protocol, rows in split_by_model(aligned):
         if (model, protocol) not in (withheld or {}):
             read = rows.sort_values([*series, "word"], kind="stable")
             for collected, table in zip(tables.values(), _fitted(read, wanted, series, None), strict=True):
                 collected.append(table.assign(model=model, protocol=protocol))
     return {
-        name: check(pd.concat([pd.DataFrame(columns=TABLES[name].names), *collected])[TABLES[name].names], name)
+        name: check(
+            pd.concat([pd.DataFrame(columns=TABLES[name].column_names), *collected])[TABLES[name].column_names], name
+        )
         for name, collected in tables.items()
     }
 
@@ -79,23 +81,23 @@ def _fitted(
         same = (frame[list(series)] == frame[list(series)].shift()).fillna(False).all(axis=1)
         columns[START] = (~same).astype("float64").to_list()
     details = {"needs": ("mgcv",), "start": START if series else ""}
-    value = r_session.ask("additive", columns, formula, rho=rho or 0.0, **details)["value"]
+    value = r_session.ask_r("additive", columns, formula, rho=rho or 0.0, **details)["value"]
     if series and rho is None:
-        rho = round(first(value["autocorrelation"]), 3)
-        value = r_session.ask("additive", columns, formula, rho=rho, **details)["value"]
+        rho = round(get_single_value(value["autocorrelation"]), 3)
+        value = r_session.ask_r("additive", columns, formula, rho=rho, **details)["value"]
     names = ("term", "smooth", "estimate", "se", "edf", "statistic", "p")
     table = pd.DataFrame({name: value[name] for name in names}).assign(
         formula=formula,
         n=numbers,
-        deviance=first(value["deviance"]),
+        deviance=get_single_value(value["deviance"]),
         rho=float(rho or 0.0),
-        autocorrelation=first(value["autocorrelation"]),
+        autocorrelation=get_single_value(value["autocorrelation"]),
     )
     table["term"] = table["term"].replace("(Intercept)", "intercept")
     points = pd.DataFrame(value["curves"], columns=["predictor", "value", "estimate", "se"])
     width = NORMAL * points["se"]
     points = points.assign(ci_low=points["estimate"] - width, ci_high=points["estimate"] + width)
-    return check(table.assign(model=None, protocol=None)[TABLES["gam_terms"].names], "gam_terms"), points
+    return check(table.assign(model=None, protocol=None)[TABLES["gam_terms"].column_names], "gam_terms"), points
 
 
 def _columns(frame: pd.DataFrame, formula: str) -> dict[str, Cells]:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gardenpath.study import DataError
-from gardenpath.study.config import CODINGS
+from gardenpath.study.config import CONTRAST_CODINGS
 
-from ..engines.formulas import Formula, Random
+from ..engines.formulas import Formula, RandomEffects
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,7 +43,7 @@ def matrix(coding: str, levels: int) -> "np.ndarray":
     }
     if coding in codes:
         return codes[coding]
-    raise ValueError(f"contrasts {coding!r} are not known; expected one of {', '.join(CODINGS)}")
+    raise ValueError(f"contrasts {coding!r} are not known; expected one of {', '.join(CONTRAST_CODINGS)}")
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def coded(frame: pd.DataFrame, formula: Formula, contrasts: Mapping[str, Coding]
     coding: dict[str, _Columns] = {}
     faults: list[str] = []
     for factor, contrast in contrasts.items():
-        if factor not in formula.names:
+        if factor not in formula.column_names:
             raise ValueError(f"contrasts of {factor!r}: not in formula {str(formula)!r}")
         if factor in frame:
             name, order = (contrast, None) if isinstance(contrast, str) else contrast
@@ -162,7 +162,7 @@ def coded(frame: pd.DataFrame, formula: Formula, contrasts: Mapping[str, Coding]
     if not contrasts:
         return Coded(frame, formula, {}, {})
     numeric = _replaced(formula, coding)
-    used = {*numeric.names}
+    used = {*numeric.column_names}
     codes = {
         column: (factor, by)
         for factor, columns in coding.items()
@@ -300,5 +300,5 @@ def _replaced(formula: Formula, coding: Mapping[str, _Columns]) -> Formula:
         order = [*dict.fromkeys(name for term in numeric for name in term.split(":"))]
         return tuple(":".join(sorted(term.split(":"), key=order.index)) for term in numeric)
 
-    random = tuple(Random(terms(r.terms, True), r.group, r.correlated) for r in formula.random)
+    random = tuple(RandomEffects(terms(r.terms, True), r.group, r.correlated) for r in formula.random)
     return replace(formula, fixed=terms(formula.fixed, False), random=random, text="")

@@ -2,12 +2,12 @@
 
 import pandas as pd
 
-from gardenpath.study.config import Smallest, smallest_effect
+from gardenpath.study.config import Sesoi, find_sesoi
 
 COLUMNS = ("smallest", "low_90", "high_90", "p_equivalence")
 
 
-def equivalence(tested: pd.DataFrame, smallest: Smallest, terms: "pd.Series[str]") -> pd.DataFrame:
+def equivalence(tested: pd.DataFrame, smallest: Sesoi, terms: "pd.Series[str]") -> pd.DataFrame:
     """Return for each coefficient the smallest effect of interest, the 90 % interval, and p of equivalence.
 
     `tested` has the columns measure, estimate, se and df, of models in which the effect varies over participants or items:
@@ -23,8 +23,7 @@ def equivalence(tested: pd.DataFrame, smallest: Smallest, terms: "pd.Series[str]
     from scipy.special import stdtr, stdtrit
 
     stated = [
-        smallest_effect(smallest, str(measure), str(term))
-        for measure, term in zip(tested["measure"], terms, strict=True)
+        find_sesoi(smallest, str(measure), str(term)) for measure, term in zip(tested["measure"], terms, strict=True)
     ]
     bound = pd.Series(stated, index=tested.index, dtype="float64")
     estimate, se, df = (tested[name].astype("float64").where(bound.notna()) for name in ("estimate", "se", "df"))

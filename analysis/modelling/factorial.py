@@ -7,20 +7,20 @@ from typing import Any
 import pandas as pd
 
 from gardenpath.study import TABLES, DataError, ModelSection, check
-from gardenpath.study.config import COVARIATES, RATINGS, Smallest, words_after
+from gardenpath.study.config import COVARIATES, RATING_MEASURES, Sesoi, parse_region_name
 
-from ..engines.estimates import Estimated
-from ..engines.formulas import Formula, parse
-from ..engines.r_code import quoted
-from ..factor_levels import levels
-from ..grammatical_status import CODES
-from ..intervals import corrected, holm
-from ..ledger import ALL
-from ..measuring.binary_answers import BINARY, CHOSEN, CORRECT, YES, pair_levels
-from ..measuring.cell_means import cell_means
-from ..measuring.ratings_and_times import SENTENCE_WIDE
-from ..prompts import named_prompts, prompt_suffix, rows_of_prompt
-from ..row_dicts import records
+from ..engines.estimates import ModelEstimate
+from ..engines.formulas import Formula, parse_formula
+from ..engines.r_code import quote_text
+from ..exclusion_log import ALL_CONDITIONS
+from ..factor_levels import tabulate_levels
+from ..grammatical_status import GRAMMATICALITY_CODES
+from ..intervals import adjust_by_family, holm
+from ..measuring.binary_responses import BINARY_MEASURES, CHOICE_MEASURE, CORRECT_MEASURE, YES_MEASURE, find_pair_levels
+from ..measuring.cell_means import compute_cell_means
+from ..measuring.ratings_and_times import SENTENCE_REGION
+from ..prompts import filter_prompt, format_prompt_suffix, label_prompts
+from ..row_dicts import list_rows
 from .coding import Coded, Coding, coded, hypotheses
 from .equivalence import equivalence
 from .grammaticality import INTERCEPTS, SLOPES, detectable
@@ -31,13 +31,13 @@ from .policies import NotFitted, steps_table
 from .probabilities import probabilities
 
 TIMES = ("log_rt", "rt")
-RESPONSES = (*RATINGS, *TIMES, *BINARY)
+RESPONSES = (*RATING_MEASURES, *TIMES, *BINARY_MEASURES)
 DECLARED = "declared"  # in the column random
-SOURCES = dict.fromkeys(RATINGS, "rating_scores") | dict.fromkeys(TIMES, "region_times")  # else binary_answers
+SOURCES = dict.fromkeys(RATING_MEASURES, "rating_scores") | dict.fromkeys(TIMES, "region_times")  # else binary_answers
 ABSENT = {  # what has no rows, of a response
-    CORRECT: "no answer about these paradigms was right or wrong",
-    YES: "no sentence of these paradigms was rated on a scale of two points",
-    CHOSEN: "no sentence of these paradigms was chosen from a pair",
+    CORRECT_MEASURE: "no answer about these paradigms was right or wrong",
+    YES_MEASURE: "no sentence of these paradigms was rated on a scale of two points",
+    CHOICE_MEASURE: "no sentence of these paradigms was chosen from a pair",
 }
 Levels = Mapping[str, pd.DataFrame]  # of a paradigm: the level of each factor by condition
 POPULATION, POPULATIONS = "population", ["people", "model"]  # who answered: a column where both did
@@ -58,10 +58,10 @@ class _Planned:
 
     @property
     def family(self) -> str:
-        return "binomial" if self.formula.response in BINARY else "gaussian"
+        return "binomial" if self.formula.response in BINARY_MEASURES else "gaussian"
 
     @property
-    def place(self) -> dict[str, str | None]:
+    def row_key(self) -> dict[str, str | None]:
         """The columns that say which model a row is of."""
         place = {"model": self.name, "measure": self.formula.response, "region": self.region, "prompt": self.prompt}
         return {**place, "random": self.random}
@@ -91,7 +91,7 @@ def factorial_models(
     engine: str = "glmm",
     policy: str = "declared",
     crosscheck: bool = False,
-    smallest: Smallest | None = None,
+    smallest: Sesoi | None = None,
     covariates: Sequence[str] = COVARIATES,
 ) -> dict[str, pd.DataFrame]:
     """Return factorial_models, factorial_means, model_steps, simple_effects, contrast_matrices and contrast_codes, by name: the
@@ -133,8 +133,8 @@ def factorial_models(
     >>> rows = [(f"P{p}", f"i{i}", "ab"[(p + i) % 2], i, (p + i) % 2 + (p * i) % 3 / 9) for p in range(6) for i in range(6)]
     >>> scores = pd.DataFrame(rows, columns=["participant", "item", "condition", "trial", "z"])
     >>> scores = scores.assign(role="target", paradigm="ever", prompt="rating")
-    >>> levels = [("ever", "a", "npi", "any"), ("ever", "b", "npi", "ever")]
-    >>> conditions = pd.DataFrame(levels, columns=["paradigm", "condition", "factor", "level"])
+    >>> tabulate_levels = [("ever", "a", "npi", "any"), ("ever", "b", "npi", "ever")]
+    >>> conditions = pd.DataFrame(tabulate_levels, columns=["paradigm", "condition", "factor", "level"])
     >>> times = pd.DataFrame(columns=["region", "paradigm"])
     >>> table = factorial_models(scores, times, conditions)["factorial_models"]
     >>> table[["random", "term", "contrast", "n"]].to_numpy().tolist()[1]
@@ -144,14 +144,14 @@ def factorial_models(
     study = _Study.of(scores, times, conditions, answers)
     planned = _models(study, models, policy, covariates)
     _supported(planned, engine)
-    named_by = named_prompts(pd.DataFrame([plan.place for plan in planned], columns=["measure", "prompt"]))
+    named_by = label_prompts(pd.DataFrame([plan.row_key for plan in planned], columns=["measure", "prompt"]))
     fits = [
         _fitted(plan, _rows(plan, study), engine, crosscheck, prompt)
         for plan, prompt in zip(planned, named_by, strict=True)
     ]
     effects = _together("factorial_models", [fitted.effects for fitted in fits], extra=["hypothesis"])
     tested = effects[effects["term"] != "intercept"]
-    varying = tested[pd.Series([_varies(row) for row in records(tested)], index=tested.index, dtype="bool")]
+    varying = tested[pd.Series([_varies(row) for row in list_rows(tested)], index=tested.index, dtype="bool")]
     effects = effects.assign(
         reduced=effects["reduced"].eq(True),
         p_holm=_over_regions(tested),
@@ -174,7 +174,11 @@ def factorial_models(
 
 def _supported(planned: Sequence[_Planned], engine: str) -> None:
     """Raise `DataError` for the declared models whose random effects the engine does not support."""
-    lacking = {plan.name: engine_named(engine).lacks(plan.formula) for plan in planned if plan.random == DECLARED}
+    lacking = {
+        plan.name: engine_named(engine).describe_unsupported(plan.formula)
+        for plan in planned
+        if plan.random == DECLARED
+    }
     faults = [
         f"analysis.models, {name!r}: engine {engine!r} does not support {lack}"
         + ("; engine 'lme4' does" if engine != "lme4" else "")
@@ -189,14 +193,14 @@ def _together(name: str, parts: Sequence[pd.DataFrame], extra: Sequence[str] = (
     """Return the parts of a table as one, in the order of its columns."""
     rows = [part for part in parts if len(part)]
     table = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
-    return table.reindex(columns=[*TABLES[name].names, *extra])
+    return table.reindex(columns=[*TABLES[name].column_names, *extra])
 
 
 def _varies(row: Mapping[str, Any]) -> bool:
     """Whether a coefficient, no covariate's, is of a model with slopes; of a declared one, whether this effect has some."""
     if row["term"] in COVARIATES:
         return False
-    random = parse(row["formula"]).random
+    random = parse_formula(row["formula"]).random
     return row["random"] == SLOPES or (row["random"] == DECLARED and any(row["term"] in r.terms for r in random))
 
 
@@ -204,7 +208,7 @@ def _over_regions(tested: pd.DataFrame) -> "pd.Series[float]":
     """Return p adjusted over the regions of a coefficient, after Holm; empty where it is tested in one region alone."""
     tests = tested[~tested["term"].isin(COVARIATES) & tested["p"].notna()]
     regions = tests.groupby(["hypothesis", "term"])["region"].transform("nunique")
-    return corrected(tests[regions > 1], ["hypothesis", "term"], holm)
+    return adjust_by_family(tests[regions > 1], ["hypothesis", "term"], holm)
 
 
 @dataclass(frozen=True)
@@ -221,20 +225,20 @@ class _Study:
         cls, scores: pd.DataFrame, times: pd.DataFrame, conditions: pd.DataFrame, answers: pd.DataFrame | None
     ) -> "_Study":
         """Return what there is of these tables; without `answers`, none."""
-        none = pd.DataFrame(columns=TABLES["binary_answers"].names)
-        return cls(scores, times, none if answers is None else answers, levels(conditions))
+        none = pd.DataFrame(columns=TABLES["binary_answers"].column_names)
+        return cls(scores, times, none if answers is None else answers, tabulate_levels(conditions))
 
     def rows(self, response: str) -> pd.DataFrame:
         """Return the target trials that have a response, under its name."""
         if response in TIMES:
             return self.times
-        if response in RATINGS:
+        if response in RATING_MEASURES:
             return self.scores[self.scores["role"] == "target"].dropna(subset="z")
         return self.answers[self.answers["measure"] == response].rename(columns={"answer": response})
 
     def levels_of(self, response: str) -> Levels:
         """Return the levels that vary between the rows of a response: of choices, those of whole pairs."""
-        return pair_levels(self.answers, self.levels) if response == CHOSEN else self.levels
+        return find_pair_levels(self.answers, self.levels) if response == CHOICE_MEASURE else self.levels
 
 
 def _cells(
@@ -276,10 +280,10 @@ def _means(planned: Sequence[_Planned], study: _Study) -> list[pd.DataFrame]:
             factor: POPULATIONS if factor == POPULATION else _order(factor, plan.paradigms, study.levels)
             for factor in plan.contrasts
         }
-        means = cell_means(rows, response, orders)
+        means = compute_cell_means(rows, response, orders)
         exponents = np.exp(means[["mean_value", "ci_low", "ci_high"]]) if response == "log_rt" else np.nan
         means[["ms", "ms_low", "ms_high"]] = exponents
-        parts.append(means.assign(**{**plan.place, "random": None}))
+        parts.append(means.assign(**{**plan.row_key, "random": None}))
     return parts
 
 
@@ -306,7 +310,7 @@ def rating_models(
     scores: pd.DataFrame, conditions: pd.DataFrame, models: Sequence[ModelSection] = ()
 ) -> Iterator[Rated]:
     """Yield the models of `rating` that are declared; where nothing is, one of all factors for each paradigm and prompt."""
-    study = _Study.of(scores, pd.DataFrame(columns=TABLES["region_times"].names), conditions, None)
+    study = _Study.of(scores, pd.DataFrame(columns=TABLES["region_times"].column_names), conditions, None)
     for plan in _models(study, models, "declared"):
         rated = plan.formula.response == "rating" if models else plan.random == INTERCEPTS
         rows = _rows(plan, study) if rated else pd.DataFrame()
@@ -316,19 +320,19 @@ def rating_models(
 
 def regions_named(models: Sequence[ModelSection]) -> list[str]:
     """Return the regions beside the critical one, and those after it, that declared models are about."""
-    named = dict.fromkeys(words_after(model.region)[0] for model in models if _response(model) in TIMES)
+    named = dict.fromkeys(parse_region_name(model.region)[0] for model in models if _response(model) in TIMES)
     return [name for name in named if name != "critical"]
 
 
 def _response(model: ModelSection) -> str:
-    return parse(model.formula).response
+    return parse_formula(model.formula).response
 
 
 def _declared(models: Sequence[ModelSection], study: _Study, policy: str) -> Iterator[_Planned]:
     faults = []
     plans = []
     for model in models:
-        formula = parse(model.formula)
+        formula = parse_formula(model.formula)
         levels = study.levels_of(formula.response)
         if formula.response not in RESPONSES:
             faults.append(
@@ -338,9 +342,11 @@ def _declared(models: Sequence[ModelSection], study: _Study, policy: str) -> Ite
             there = ", ".join(study.levels)
             faults.append(f"analysis.models, {model.name!r}: no paradigm {unknown[0]!r}; there are {there}")
             continue
-        factors = dict.fromkeys(str(name) for by in levels.values() for name in by if name in formula.names)
+        factors = dict.fromkeys(str(name) for by in levels.values() for name in by if name in formula.column_names)
         having = [p for p in (model.paradigms or levels) if p in levels and {*factors} <= {*levels[p]}]
-        of_people = [POPULATION] if POPULATION in formula.names and POPULATION in study.rows(formula.response) else []
+        of_people = (
+            [POPULATION] if POPULATION in formula.column_names and POPULATION in study.rows(formula.response) else []
+        )
         if stated := sorted({*model.contrasts, *model.reference} - {*factors, *of_people}):
             there = ", ".join(sorted(factors)) or "none"
             faults.append(
@@ -357,7 +363,7 @@ def _declared(models: Sequence[ModelSection], study: _Study, policy: str) -> Ite
                 faults.append(
                     f"analysis.models, {model.name!r}: reference.{name} is {reference!r}; expected one of {', '.join(order)}"
                 )
-        region = model.region if formula.response in TIMES else SENTENCE_WIDE
+        region = model.region if formula.response in TIMES else SENTENCE_REGION
         plans.append(_Planned(model.name, formula, region, tuple(having), contrasts, DECLARED, policy))
     if faults:
         raise DataError(faults)
@@ -369,14 +375,14 @@ def _suggested(study: _Study, covariates: Sequence[str]) -> Iterator[_Planned]:
     regions = sorted(study.times["region"].unique())
     beside = [name for name in ("log_trial",) if name in covariates]
     for paradigm, by in study.levels.items():
-        if {*by.index} != {*CODES} and len(by) > 1:
-            measured = [("z", SENTENCE_WIDE)] * (paradigm in rated)
+        if {*by.index} != {*GRAMMATICALITY_CODES} and len(by) > 1:
+            measured = [("z", SENTENCE_REGION)] * (paradigm in rated)
             measured += [("log_rt", str(region)) for region in regions if paradigm in read]
             for measure, region in measured:
                 yield from _two_forms(paradigm, measure, region, {paradigm: by}, beside if measure in TIMES else [])
-    for measure in BINARY:
+    for measure in BINARY_MEASURES:
         for name, having in _binary_units(study.rows(measure), study.levels_of(measure), measure):
-            yield from _two_forms(name, measure, SENTENCE_WIDE, having)
+            yield from _two_forms(name, measure, SENTENCE_REGION, having)
 
 
 def _binary_units(rows: pd.DataFrame, levels: Levels, measure: str) -> Iterator[tuple[str, Levels]]:
@@ -386,10 +392,12 @@ def _binary_units(rows: pd.DataFrame, levels: Levels, measure: str) -> Iterator[
         by = levels.get(str(paradigm))
         if by is None or not {*part["condition"]} <= {*by.index}:
             continue  # answers about both members of a pair
-        if {*by.index} == {*CODES}:
+        if {*by.index} == {*GRAMMATICALITY_CODES}:
             # Grammatical minus ungrammatical, as in the other models of grammaticality.
-            pairs.setdefault(str(part["phenomenon"].iloc[0]), {})[str(paradigm)] = by.loc[[*reversed(CODES)]]
-        elif len(by) > 1 or measure == CHOSEN:
+            pairs.setdefault(str(part["phenomenon"].iloc[0]), {})[str(paradigm)] = by.loc[
+                [*reversed(GRAMMATICALITY_CODES)]
+            ]
+        elif len(by) > 1 or measure == CHOICE_MEASURE:
             yield str(paradigm), {str(paradigm): by}
     for phenomenon, having in pairs.items():
         taken = phenomenon in levels and phenomenon not in having
@@ -405,7 +413,7 @@ def _two_forms(name: str, measure: str, region: str, having: Levels, others: Seq
     fixed = " + ".join([f"{measure} ~ {crossed}", *others])
     forms = [(INTERCEPTS, "declared", "1"), (SLOPES, "maximal", f"1 + {crossed}")]
     for random, policy, group in forms if factors else forms[:1]:
-        formula = parse(f"{fixed} + ({group}|participant) + ({group}|item)")
+        formula = parse_formula(f"{fixed} + ({group}|participant) + ({group}|item)")
         yield _Planned(name, formula, region, tuple(having), contrasts, random, policy)
 
 
@@ -414,14 +422,14 @@ def _by_prompt(plan: _Planned, study: _Study) -> list[_Planned]:
 
     Of ratings on a scale of two points nobody is suggested a model of z.
     """
-    if plan.region != SENTENCE_WIDE:
+    if plan.region != SENTENCE_REGION:
         return [plan]
-    if "prompt" in plan.formula.names:
-        return [replace(plan, prompt=ALL)]
+    if "prompt" in plan.formula.column_names:
+        return [replace(plan, prompt=ALL_CONDITIONS)]
     rows = study.rows(plan.formula.response)
     prompts = {*rows.loc[rows["paradigm"].isin(plan.paradigms), "prompt"]}
     if plan.random != DECLARED and plan.formula.response == "z":
-        prompts -= {*study.rows(YES)["prompt"]}
+        prompts -= {*study.rows(YES_MEASURE)["prompt"]}
     elif not prompts:
         return [plan]
     return [replace(plan, prompt=str(prompt)) for prompt in sorted(prompts)]
@@ -444,8 +452,10 @@ def _rows(plan: _Planned, study: _Study) -> pd.DataFrame:
 
     levels = study.levels_of(plan.formula.response)
     frame = study.rows(plan.formula.response)
-    frame = frame if plan.region == SENTENCE_WIDE else frame[frame["region"] == plan.region]
-    frame = rows_of_prompt(frame[frame["paradigm"].isin(plan.paradigms)], None if plan.prompt == ALL else plan.prompt)
+    frame = frame if plan.region == SENTENCE_REGION else frame[frame["region"] == plan.region]
+    frame = filter_prompt(
+        frame[frame["paradigm"].isin(plan.paradigms)], None if plan.prompt == ALL_CONDITIONS else plan.prompt
+    )
     factors = pd.concat([levels[p].reset_index().assign(paradigm=p) for p in plan.paradigms] or [frame.head(0)])
     new = factors[["paradigm", "condition", *(n for n in factors if n not in frame)]]
     rows = frame.astype({"participant": object, "item": object}).merge(
@@ -455,7 +465,7 @@ def _rows(plan: _Planned, study: _Study) -> pd.DataFrame:
         log_trial=np.log1p(rows["trial"].to_numpy(dtype="float64")),
         position=rows["word"].astype("float64") if "word" in rows else 0.0,
     )
-    if absent := [name for name in plan.formula.names if name not in rows]:
+    if absent := [name for name in plan.formula.column_names if name not in rows]:
         raise DataError(
             f"analysis.models, {plan.name!r}: {', '.join(map(repr, absent))} is no column; expected some of "
             f"{', '.join(sorted(rows.columns))}"
@@ -465,22 +475,24 @@ def _rows(plan: _Planned, study: _Study) -> pd.DataFrame:
 
 def _numbers(plan: _Planned, rows: pd.DataFrame) -> list[str]:
     """Return the numeric predictors of a model."""
-    return [n for n in plan.formula.names[1:] if n not in plan.contrasts and pd.api.types.is_numeric_dtype(rows[n])]
+    return [
+        n for n in plan.formula.column_names[1:] if n not in plan.contrasts and pd.api.types.is_numeric_dtype(rows[n])
+    ]
 
 
 def steps_named(models: pd.DataFrame) -> list[str]:
     """Return how each row of factorial_models is named in model_steps."""
     places = models[["model", "measure", "region", "random"]].itertuples(index=False)
     return [
-        " ".join(map(str, place)) + prompt_suffix(prompt)
-        for place, prompt in zip(places, named_prompts(models), strict=True)
+        " ".join(map(str, place)) + format_prompt_suffix(prompt)
+        for place, prompt in zip(places, label_prompts(models), strict=True)
     ]
 
 
 def _fitted(plan: _Planned, rows: pd.DataFrame, engine: str, crosscheck: bool, prompt: str | None) -> "_Fitted":
     """Return a model's fixed effects, the steps that led to it, which name `prompt`, and what follows from it."""
-    response, place = plan.formula.response, plan.place
-    name = f"{plan.name} {response} {plan.region} {plan.random}{prompt_suffix(prompt)}"
+    response, place = plan.formula.response, plan.row_key
+    name = f"{plan.name} {response} {plan.region} {plan.random}{format_prompt_suffix(prompt)}"
     hypothesis = str((str(plan.formula), plan.contrasts, plan.paradigms, plan.prompt))  # one, in several regions
     text, term = str(plan.formula), next((name for name in plan.formula.fixed if name != "1"), "intercept")
     if rows.empty:
@@ -508,7 +520,7 @@ def _fitted(plan: _Planned, rows: pd.DataFrame, engine: str, crosscheck: bool, p
     if response == "log_rt" and steps.kept:
         model = model.assign(**_in_ms(steps.kept, design))
     contrast, factors = (model["term"].map(name) for name in (design.named, design.factors))
-    if response == CHOSEN:
+    if response == CHOICE_MEASURE:
         contrast = contrast.mask(model["term"] == "intercept", f"preference: {rows['event'].iloc[0]}")
     model = model.assign(contrast=contrast, factors=factors, reduced=steps.reduced, hypothesis=hypothesis)
     model = model.assign(**place, family=plan.family)
@@ -528,23 +540,23 @@ def contrast_codes(model: str, measure: str, design: Coded) -> pd.DataFrame:
 
 
 def _probabilities(
-    plan: _Planned, rows: pd.DataFrame, estimated: Estimated | None, design: Coded | None
+    plan: _Planned, rows: pd.DataFrame, estimated: ModelEstimate | None, design: Coded | None
 ) -> pd.DataFrame:
     """Return the rows of factorial_means of a binomial model, none of another one."""
     if plan.family != "binomial":
         return pd.DataFrame()
     orders = {factor: [str(level) for level in order] for factor, (_, order) in plan.contrasts.items()}
-    return probabilities(rows, plan.formula.response, orders, estimated, design).assign(**plan.place)
+    return probabilities(rows, plan.formula.response, orders, estimated, design).assign(**plan.row_key)
 
 
-def _in_ms(estimated: Estimated, design: Coded) -> dict[str, list[float]]:
+def _in_ms(estimated: ModelEstimate, design: Coded) -> dict[str, list[float]]:
     """Return the columns ms, ms_low and ms_high: of the contrasts that are differences of two levels, -1/2 and +1/2."""
     terms = estimated.coefficients["term"].to_list()
     differences = {term: (float("nan"),) * 3 for term in terms}
     for column, (_, by) in design.codes.items():
         if column in terms and "intercept" in terms and sorted(by.values()) == [-0.5, 0.5]:
             upper, lower = ({"intercept": 1.0, column: code} for code in (0.5, -0.5))
-            differences[column] = estimated.exp_difference(upper, lower)
+            differences[column] = estimated.compute_exp_difference(upper, lower)
     return {name: [differences[term][n] for term in terms] for n, name in enumerate(("ms", "ms_low", "ms_high"))}
 
 
@@ -552,23 +564,23 @@ def _rows_code(plan: _Planned, rows: pd.DataFrame) -> str:
     """Return the R code that reads a model's rows from the table of results they stand in."""
     response = plan.formula.response
     table = SOURCES.get(response, "binary_answers")
-    paradigms = ", ".join(map(quoted, sorted(set(rows["paradigm"]))))
+    paradigms = ", ".join(map(quote_text, sorted(set(rows["paradigm"]))))
     where = [f"paradigm %in% c({paradigms})"]
     where += {
         "rating_scores": ['role == "target"', "!is.na(z)"],
-        "region_times": [f"region == {quoted(plan.region)}"],
-        "binary_answers": [f"measure == {quoted(response)}"],
+        "region_times": [f"region == {quote_text(plan.region)}"],
+        "binary_answers": [f"measure == {quote_text(response)}"],
     }[table]
-    where += [] if plan.prompt in (None, ALL) else [f"prompt == {quoted(plan.prompt)}"]
+    where += [] if plan.prompt in (None, ALL_CONDITIONS) else [f"prompt == {quote_text(plan.prompt)}"]
     lines = [
         f'rows <- read.csv("{table}.csv", stringsAsFactors = FALSE, encoding = "UTF-8")',
         f"rows <- subset(rows, {' & '.join(where)})",
-        *([f"rows${response} <- rows$answer"] if response in BINARY else []),
+        *([f"rows${response} <- rows$answer"] if response in BINARY_MEASURES else []),
     ]
     for factor in plan.contrasts:
         levels = rows.drop_duplicates(["paradigm", "condition"])
         pairs = [
-            f"{quoted(f'{p}/{c}')} = {quoted(level)}"
+            f"{quote_text(f'{p}/{c}')} = {quote_text(level)}"
             for p, c, level in levels[["paradigm", "condition", factor]].itertuples(index=False)
         ]
         lines.append(f'rows${factor} <- unname(c({", ".join(pairs)})[paste(rows$paradigm, rows$condition, sep = "/")])')

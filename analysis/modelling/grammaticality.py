@@ -7,14 +7,14 @@ from typing import Any
 import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
-from gardenpath.study.config import COVARIATES, Smallest
+from gardenpath.study.config import COVARIATES, Sesoi
 
-from ..engines.estimates import Estimated
-from ..engines.formulas import parse
-from ..grammatical_status import CODES, minimal_pairs
-from ..intervals import benjamini_hochberg, corrected
-from ..measuring.ratings_and_times import SENTENCE_WIDE
-from ..prompts import rows_of_prompt
+from ..engines.estimates import ModelEstimate
+from ..engines.formulas import parse_formula
+from ..grammatical_status import GRAMMATICALITY_CODES, find_minimal_pair_paradigms
+from ..intervals import adjust_by_family, benjamini_hochberg
+from ..measuring.ratings_and_times import SENTENCE_REGION
+from ..prompts import filter_prompt
 from .equivalence import equivalence
 from .mixed_models import engine_named, failed, fit_stepwise
 
@@ -43,7 +43,7 @@ def phenomenon_models(
     items: pd.DataFrame,
     *,
     engine: str = "glmm",
-    smallest: Smallest | None = None,
+    smallest: Sesoi | None = None,
     covariates: Sequence[str] = COVARIATES,
     known: Known | None = None,
 ) -> pd.DataFrame:
@@ -74,7 +74,7 @@ def paradigm_models(
     items: pd.DataFrame,
     *,
     engine: str = "glmm",
-    smallest: Smallest | None = None,
+    smallest: Sesoi | None = None,
     covariates: Sequence[str] = COVARIATES,
 ) -> pd.DataFrame:
     """Return the models of each paradigm, families of their own: of ratings with intercepts and with slopes, of reading times,
@@ -91,10 +91,10 @@ def entering(
     """Return the trials that enter the models of each (measure, region, prompt), with grammaticality and the covariates."""
     import numpy as np
 
-    pairs = minimal_pairs(items)
+    pairs = find_minimal_pair_paradigms(items)
     targets = scores[scores["role"] == "target"].dropna(subset="z")
     measured: dict[Measured, pd.DataFrame] = {
-        ("z", SENTENCE_WIDE, str(prompt)): rows for prompt, rows in targets.groupby("prompt", sort=True)
+        ("z", SENTENCE_REGION, str(prompt)): rows for prompt, rows in targets.groupby("prompt", sort=True)
     }
     measured |= {("log_rt", str(region), None): rows for region, rows in times.groupby("region", sort=True)}
     trials = {}
@@ -109,7 +109,8 @@ def entering(
         }
         rows = rows.drop(columns=[*known], errors="ignore")
         trials[key] = rows.assign(
-            **{TERM: rows["condition"].map(CODES).astype("float64")}, **{name: known[name] for name in covariates}
+            **{TERM: rows["condition"].map(GRAMMATICALITY_CODES).astype("float64")},
+            **{name: known[name] for name in covariates},
         )
     return {key: rows for key, rows in trials.items() if len(rows)}
 
@@ -125,7 +126,7 @@ def _models(
     table: str,
     engine: str,
     forms: Mapping[str, Sequence[str]],
-    smallest: Smallest | None,
+    smallest: Sesoi | None,
     known: Known | None = None,
 ) -> pd.DataFrame:
     fits, places = [], []
@@ -135,11 +136,11 @@ def _models(
             place |= {"measure": measure, "region": region, "prompt": prompt}
             for form in forms[measure]:
                 model, estimated = _effect(*_trials(rows, measure, RANDOM[measure][form], engine), engine, known)
-                if estimated and "raw" in TABLES[table].names:
+                if estimated and "raw" in TABLES[table].column_names:
                     model = _described(model, estimated, rows, measure, form, engine, known)
                 fits.append(model)
                 places += [{**place, "random": form}] * len(model)
-    columns = TABLES[table].names
+    columns = TABLES[table].column_names
     if not fits:
         return check(pd.DataFrame(columns=columns), table)
     models = adjusted(pd.concat(fits, ignore_index=True).join(pd.DataFrame(places)))
@@ -172,14 +173,14 @@ def _trials(rows: pd.DataFrame, response: str, random: Sequence[str], engine: st
     centred = pd.DataFrame(used | {name: rows[name] - rows[name].mean() for name in others})
     fixed = " + ".join([TERM, *others])
     formulas = [f"{response} ~ {fixed} + {form}" for form in random]
-    lacks = engine_named(engine).lacks
+    lacks = engine_named(engine).describe_unsupported
     # The formula in the table says which random effects were fitted.
-    return centred, next((each for each in formulas if not lacks(parse(each))), formulas[-1])
+    return centred, next((each for each in formulas if not lacks(parse_formula(each))), formulas[-1])
 
 
 def _effect(
     trials: pd.DataFrame, formula: str, engine: str, known: Known | None
-) -> tuple[pd.DataFrame, Estimated | None]:
+) -> tuple[pd.DataFrame, ModelEstimate | None]:
     """Return the fixed effects and, where the model could be fitted, the fit, which is then `known`."""
     try:
         model, steps = fit_stepwise(trials, formula, engine=engine)
@@ -213,7 +214,7 @@ def covariates(rows: pd.DataFrame) -> list[str]:
 
 def _described(
     model: pd.DataFrame,
-    estimated: Estimated,
+    estimated: ModelEstimate,
     rows: pd.DataFrame,
     measure: str,
     form: str,
@@ -227,7 +228,7 @@ def _described(
         for ours, theirs in (("raw", "estimate"), ("raw_low", "ci_low"), ("raw_high", "ci_high")):
             columns[ours] = raw.loc[raw["term"] == TERM, theirs].item()
     if measure == "log_rt":
-        ends = estimated.exp_difference({"intercept": 1.0, TERM: 0.5}, {"intercept": 1.0, TERM: -0.5})
+        ends = estimated.compute_exp_difference({"intercept": 1.0, TERM: 0.5}, {"intercept": 1.0, TERM: -0.5})
         columns |= dict(zip(("ms", "ms_low", "ms_high"), ends, strict=True))
     term = model["term"] == TERM
     return model.assign(**{name: term.map({True: value, False: float("nan")}) for name, value in columns.items()})
@@ -236,8 +237,8 @@ def _described(
 def adjusted(models: pd.DataFrame) -> pd.DataFrame:
     """Return `models` with p of the grammaticality term adjusted: `p_bh` within each region and prompt, `p_bh_all` over them."""
     tests = models[models["term"] == TERM]
-    within = corrected(tests, ["measure", "region", "prompt", "random"], benjamini_hochberg)
-    return models.assign(p_bh=within, p_bh_all=corrected(tests, ["measure", "random"], benjamini_hochberg))
+    within = adjust_by_family(tests, ["measure", "region", "prompt", "random"], benjamini_hochberg)
+    return models.assign(p_bh=within, p_bh_all=adjust_by_family(tests, ["measure", "random"], benjamini_hochberg))
 
 
 def detectable(tested: pd.DataFrame) -> pd.Series:
@@ -260,7 +261,7 @@ def families(models: Mapping[str, pd.DataFrame], measured: Mapping[Measured, pd.
         tests = table[table["term"] == TERM]
         for measure, region, prompt in measured:
             in_family = (tests["measure"] == measure) & (tests["region"] == region)
-            for random, rows in rows_of_prompt(tests[in_family], prompt).groupby("random", sort=False):
+            for random, rows in filter_prompt(tests[in_family], prompt).groupby("random", sort=False):
                 summaries.append(
                     {
                         "level": level,
@@ -277,7 +278,7 @@ def families(models: Mapping[str, pd.DataFrame], measured: Mapping[Measured, pd.
                         "autocorrelation": lagged[measure, region, prompt],
                     }
                 )
-    return check(pd.DataFrame(summaries, columns=TABLES["families"].names), "families")
+    return check(pd.DataFrame(summaries, columns=TABLES["families"].column_names), "families")
 
 
 def autocorrelation(rows: pd.DataFrame, response: str) -> float:

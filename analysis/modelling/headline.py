@@ -5,7 +5,7 @@ import pandas as pd
 from .grammaticality import SLOPES
 
 # What tells the models of one table apart, beside their random effects.
-PLACE = ("phenomenon", "paradigm", "model", "measure", "region", "prompt")
+MODEL_KEY = ("phenomenon", "paradigm", "model", "measure", "region", "prompt")
 
 
 def headline(models: pd.DataFrame) -> "pd.Series[bool]":
@@ -21,7 +21,7 @@ def headline(models: pd.DataFrame) -> "pd.Series[bool]":
     >>> headline(two.assign(p=[0.01, None], converged=[True, False])).to_list()
     [True, False]
     """
-    place = [name for name in PLACE if name in models]
+    place = [name for name in MODEL_KEY if name in models]
     slopes = models["random"] == SLOPES
     tested = slopes & models["estimate"].notna() & models["p"].notna() & models["converged"].astype("bool")
     keys = [models[name].astype("object") for name in place]
@@ -30,6 +30,6 @@ def headline(models: pd.DataFrame) -> "pd.Series[bool]":
     return (slopes == with_slopes) | alone
 
 
-def beside(models: pd.DataFrame) -> "pd.Series[bool]":
+def is_intercepts_form(models: pd.DataFrame) -> "pd.Series[bool]":
     """Return for each row whether it is the published form, with intercepts alone, of a model whose headline has slopes."""
     return ~headline(models) & (models["random"] != SLOPES)

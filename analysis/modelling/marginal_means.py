@@ -8,9 +8,9 @@ import pandas as pd
 from gardenpath.study import TABLES, DataError, check
 
 from ..engines import r_session
-from ..engines.estimates import Estimated
-from ..engines.formulas import parse
-from ..engines.lme4_engine import DEFAULT
+from ..engines.estimates import ModelEstimate
+from ..engines.formulas import parse_formula
+from ..engines.lme4_engine import DEFAULT_OPTIMIZER
 from ..intervals import holm
 from .coding import Coded
 from .mixed_models import columns_of
@@ -45,7 +45,7 @@ def marginal_contrasts(
 
     if adjust not in ADJUSTMENTS:
         raise ValueError(f"adjust {adjust!r} is not known; expected one of {', '.join(ADJUSTMENTS)}")
-    parsed = parse(formula)
+    parsed = parse_formula(formula)
     columns = columns_of(frame, parsed)
     fixed = {name for term in parsed.fixed for name in term.split(":")}
     numeric = [name for name in (of, *by) if name not in fixed or not isinstance(columns[name][0], str)]
@@ -53,8 +53,8 @@ def marginal_contrasts(
         raise DataError(
             f"formula {formula!r}: {', '.join(numeric)} is no factor among its fixed effects; expected text"
         )
-    answer = r_session.ask(
-        "marginal", columns, formula, optimizer=DEFAULT, of=of, by=list(by), method=method, adjust=adjust
+    answer = r_session.ask_r(
+        "marginal", columns, formula, optimizer=DEFAULT_OPTIMIZER, of=of, by=list(by), method=method, adjust=adjust
     )
     contrasts = pd.DataFrame(answer["value"]).rename(columns={"SE": "se", "t_ratio": "t", "p_value": "p"})
     width = stats.t.ppf(0.975, contrasts["df"]) * contrasts["se"]
@@ -67,13 +67,13 @@ def marginal_contrasts(
         ci_high=contrasts["estimate"] + width,
         adjustment=adjust,
     )
-    return check(table[TABLES["marginal_contrasts"].names], "marginal_contrasts")
+    return check(table[TABLES["marginal_contrasts"].column_names], "marginal_contrasts")
 
 
 METHOD = "contrast of the fitted model"  # no refit to a part of the data
 
 
-def simple_effects(estimated: Estimated, design: Coded) -> pd.DataFrame:
+def simple_effects(estimated: ModelEstimate, design: Coded) -> pd.DataFrame:
     """Return the differences between the levels of each factor at each combination of levels of those it interacts with.
 
     A level minus the one before it, in units of the linear predictor; factors that it does not interact with are averaged over,
@@ -92,8 +92,8 @@ def simple_effects(estimated: Estimated, design: Coded) -> pd.DataFrame:
             at = dict(zip(others, combined, strict=True))
             for before, after in itertools.pairwise(levels[factor]):
                 upper, lower = (design.cell(terms, {**at, factor: level}) for level in (after, before))
-                row = estimated.combined({term: upper[term] - lower[term] for term in terms})
-                ends = estimated.exp_difference(upper, lower) if in_ms else [float("nan")] * 3
+                row = estimated.combine_effects({term: upper[term] - lower[term] for term in terms})
+                ends = estimated.compute_exp_difference(upper, lower) if in_ms else [float("nan")] * 3
                 row |= dict(zip(("ms", "ms_low", "ms_high"), ends, strict=True))
                 where = ", ".join(f"{other} {level}" for other, level in at.items())
                 effects.append({"factor": factor, "within": where, "contrast": f"{after} minus {before}", **row})

@@ -9,31 +9,31 @@ import pandas as pd
 from gardenpath.study import TABLES, DataError
 
 from ..engines import glmm_engine, lme4_engine
-from ..engines.estimates import FAMILIES, Cells, Columns, Estimated, singularity
-from ..engines.formulas import Formula, parse
-from ..engines.r_code import ROWS, lmer_code
+from ..engines.estimates import RESPONSE_FAMILIES, Cells, Columns, ModelEstimate, describe_singularity
+from ..engines.formulas import Formula, parse_formula
+from ..engines.r_code import READ_ROWS_CODE, format_lmer_code
 from .coding import Coding, coded
 from .policies import POLICIES, NotFitted, Search, Steps, declared, maximal, parsimonious, widest
 from .separation import binary, require_overlap, settled
 
 # Columns of a fit, in the order in which study declares them for the tables of models.
-COEFFICIENTS = [name for name in TABLES["alignment_models"].names if name not in ("model", "protocol")]
+COEFFICIENTS = [name for name in TABLES["alignment_models"].column_names if name not in ("model", "protocol")]
 SAME = 1e-3  # standard errors by which two engines may differ
 
 
 @dataclass(frozen=True)
 class Engine:
-    """A program that fits mixed models: `estimate` takes an optimizer and a family too, and `lacks` says in words which part of a
-    formula is not supported.
+    """A program that fits mixed models: `estimate` takes an optimizer and a family too, and `describe_unsupported` says in words
+    which part of a formula is not supported.
     """
 
-    estimate: Callable[[Columns, Formula, str, str], Estimated]
-    lacks: Callable[[Formula], str]
+    estimate: Callable[[Columns, Formula, str, str], ModelEstimate]
+    describe_unsupported: Callable[[Formula], str]
 
 
 ENGINES: Mapping[str, Engine] = {
-    "glmm": Engine(glmm_engine.estimate, glmm_engine.lacks),
-    "lme4": Engine(lme4_engine.estimate, lme4_engine.lacks),
+    "glmm": Engine(glmm_engine.estimate_model, glmm_engine.describe_unsupported),
+    "lme4": Engine(lme4_engine.estimate_model, lme4_engine.describe_unsupported),
 }
 
 
@@ -101,7 +101,7 @@ def fit_stepwise(
     slopes: Sequence[str] | None = None,
     contrasts: Mapping[str, Coding] | None = None,
     crosscheck: bool = False,
-    rows: str = ROWS,
+    rows: str = READ_ROWS_CODE,
 ) -> Fit:
     """Return what `fit` does with every fit on the way, and the R code of the one kept; `rows` is the code that reads its rows.
 
@@ -110,11 +110,11 @@ def fit_stepwise(
     program = engine_named(engine)
     if policy not in POLICIES:
         raise ValueError(f"policy {policy!r} is not known; expected one of {', '.join(POLICIES)}")
-    if family not in FAMILIES:
-        raise ValueError(f"family {family!r} is not known; expected one of {', '.join(FAMILIES)}")
+    if family not in RESPONSE_FAMILIES:
+        raise ValueError(f"family {family!r} is not known; expected one of {', '.join(RESPONSE_FAMILIES)}")
     steps = Steps(engine)
     try:
-        parsed = parse(formula)
+        parsed = parse_formula(formula)
         if family == "binomial":
             frame = frame.assign(**binary(frame, parsed.response))
         design = coded(frame, parsed, contrasts or {})
@@ -123,10 +123,12 @@ def fit_stepwise(
             require_overlap(frame, parsed, design.formula, columns)
         numeric_slopes(design.formula, columns)
         if engine == "lme4":
-            steps.code = lambda fitted, estimated: lmer_code(
+            steps.code = lambda fitted, estimated: format_lmer_code(
                 fitted, columns, estimated.optimizer, rows=rows, codes=design.codes, family=family
             )
-        search = Search(lambda wanted: settled(program.estimate(columns, wanted, "", family)), program.lacks, steps)
+        search = Search(
+            lambda wanted: settled(program.estimate(columns, wanted, "", family)), program.describe_unsupported, steps
+        )
         if policy == "declared":
             fitted, estimated = declared(design.formula, search)
             table = tabled(estimated, fitted, frame, engine)
@@ -157,7 +159,7 @@ def checked(
 ) -> pd.DataFrame:
     """Return the table with the outcome of a refit in the other engine; raise `DataError` where the two differ."""
     [other] = [name for name in ENGINES if name != engine]
-    lacking = ENGINES[other].lacks(formula)
+    lacking = ENGINES[other].describe_unsupported(formula)
     if lacking:
         return _noted(table, f"Not cross-checked: engine {other!r} does not support {lacking}.")
     theirs = ENGINES[other].estimate(columns, formula, "", family).coefficients.set_index("term")["estimate"]
@@ -178,14 +180,14 @@ def _noted(table: pd.DataFrame, text: str) -> pd.DataFrame:
 
 
 def tabled(
-    estimated: Estimated,
+    estimated: ModelEstimate,
     formula: Formula,
     frame: pd.DataFrame,
     engine: str,
     kept: str = "the model is kept as declared",
 ) -> pd.DataFrame:
     """Return the fixed effects of a fit with what a reader of the table needs beside them."""
-    notes = [singularity(estimated, formula, kept)] if estimated.singular else []
+    notes = [describe_singularity(estimated, formula, kept)] if estimated.singular else []
     facts: dict[str, object] = {
         "engine": engine,
         "formula": str(formula),
@@ -229,7 +231,7 @@ def engine_named(name: str) -> Engine:
 
 def columns_of(frame: pd.DataFrame, formula: Formula) -> dict[str, Cells]:
     """Return the formula's columns as plain numbers and strings; all that is wrong in them is one `DataError`."""
-    missing = [name for name in formula.names if name not in frame]
+    missing = [name for name in formula.column_names if name not in frame]
     if missing:
         raise DataError(
             f"formula {str(formula)!r}: no column {', '.join(missing)}; there are {', '.join(frame.columns)}"
@@ -239,8 +241,8 @@ def columns_of(frame: pd.DataFrame, formula: Formula) -> dict[str, Cells]:
     nested = {name for random in formula.random if ":" in random.group for name in random.group.split(":")}
     columns: dict[str, Cells] = {}
     faults: list[str] = []
-    for name in formula.names:
-        columns[name], fault = plain_cells(frame[name], group=name in formula.groups, nested=name in nested)
+    for name in formula.column_names:
+        columns[name], fault = plain_cells(frame[name], group=name in formula.group_columns, nested=name in nested)
         faults += fault
     faults = faults or _response_faults(formula.response, columns)
     if faults:

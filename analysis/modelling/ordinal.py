@@ -9,8 +9,8 @@ import pandas as pd
 from gardenpath.study import TABLES, DataError, ModelSection, check
 
 from ..engines import ordinal_engine
-from ..engines.estimates import Columns, singularity
-from ..engines.formulas import Formula, parse
+from ..engines.estimates import Columns, describe_singularity
+from ..engines.formulas import Formula, parse_formula
 from .coding import Coded, Coding, coded
 from .factorial import contrast_codes, rating_models
 from .grammaticality import TERM
@@ -72,20 +72,20 @@ def ordinal_factorial_models(
     with correlations, which a policy would leave out first, clmm takes minutes. Ratings on a scale of two points have binomial
     models instead.
     """
-    fits, codes = [], [pd.DataFrame(columns=TABLES["contrast_codes"].names)]
+    fits, codes = [], [pd.DataFrame(columns=TABLES["contrast_codes"].column_names)]
     for model in rating_models(scores, conditions, models):
         place = {"model": model.name, "prompt": model.prompt}
         name = f"{model.name} rating ordinal ({model.prompt})"
-        formula = model.formula.plain()
+        formula = model.formula.format_expanded()
         fits.append(_noted(model.rows, formula, model.contrasts, policy, place, name, suggested=not models))
         if fits[-1][0]["estimate"].notna().any():
             codes.append(contrast_codes(model.name, "rating", coded(model.rows, model.formula, model.contrasts)))
-    of_conditions = pd.concat(codes, ignore_index=True).drop_duplicates()[TABLES["contrast_codes"].names]
+    of_conditions = pd.concat(codes, ignore_index=True).drop_duplicates()[TABLES["contrast_codes"].column_names]
     return _tables(fits) | {"contrast_codes": check(of_conditions, "contrast_codes")}
 
 
 def _tables(fits: Sequence[tuple[pd.DataFrame, pd.DataFrame]]) -> dict[str, pd.DataFrame]:
-    names = TABLES["ordinal_models"].names
+    names = TABLES["ordinal_models"].column_names
     effects = pd.concat([pd.DataFrame(columns=names), *(effects.reindex(columns=names) for effects, _ in fits)])
     steps = steps_table([steps for _, steps in fits])
     return {"ordinal_models": check(effects.reset_index(drop=True), "ordinal_models"), "model_steps": steps}
@@ -120,10 +120,10 @@ def _check_categories(ratings: pd.Series) -> None:
 
 
 def _failed(formula: str, reason: str, rows: pd.DataFrame) -> pd.DataFrame:
-    term = next((name for name in parse(formula).fixed if name != "1"), "1")
+    term = next((name for name in parse_formula(formula).fixed if name != "1"), "1")
     facts = {"formula": formula, "link": LINKS[0], "term": term, "thresholds": 0, "n": len(rows)}
     facts |= {"converged": False, "singular": False, "reduced": False, "note": f"Not fitted: {reason}"}
-    return pd.DataFrame([dict.fromkeys(TABLES["ordinal_models"].names) | facts])
+    return pd.DataFrame([dict.fromkeys(TABLES["ordinal_models"].column_names) | facts])
 
 
 def cumulative(
@@ -145,7 +145,7 @@ def cumulative(
     if link not in LINKS:
         raise ValueError(f"link {link!r} is not known; expected one of {', '.join(LINKS)}")
     effects = _fitted(frame, formula, link, contrasts or {}).effects
-    return check(effects.reindex(columns=TABLES["ordinal_models"].names), "ordinal_models")
+    return check(effects.reindex(columns=TABLES["ordinal_models"].column_names), "ordinal_models")
 
 
 def _fitted(
@@ -157,19 +157,23 @@ def _fitted(
     suggested: bool = False,
 ) -> _Fitted:
     """Return the model whose random effects the policy chooses; of a suggested one, those of the formula do not count."""
-    design = coded(frame, parse(formula), contrasts)
+    design = coded(frame, parse_formula(formula), contrasts)
     steps = Steps("ordinal")
     try:
         columns = columns_of(design.frame, design.formula)
         numeric_slopes(design.formula, columns)
-        search = Search(lambda wanted: ordinal_engine.estimate(columns, wanted, link), ordinal_engine.lacks, steps)
+        search = Search(
+            lambda wanted: ordinal_engine.estimate_model(columns, wanted, link),
+            ordinal_engine.describe_unsupported,
+            steps,
+        )
         begun = design.formula if policy == "declared" and not suggested else _start(design, columns)
         fitted, estimated = CHOICES[policy](begun, search)
     except DataError as error:
         raise NotFitted(error, steps) from error
-    notes = [singularity(estimated, fitted, KEPT.get(policy, LEFT))] if estimated.singular else []
+    notes = [describe_singularity(estimated, fitted, KEPT.get(policy, LEFT))] if estimated.singular else []
     effects = estimated.coefficients.rename(columns={"t": "z"}).assign(
-        formula=ordinal_engine.apart(fitted).plain(),
+        formula=ordinal_engine.split_uncorrelated_effects(fitted).format_expanded(),
         link=link,
         thresholds=len({*columns[fitted.response]}) - 1,
         n=len(frame),
@@ -177,7 +181,7 @@ def _fitted(
         converged=estimated.converged,
         singular=estimated.singular,
         reduced=steps.reduced,
-        sd=estimated.spread(),
+        sd=estimated.describe_variances(),
         note=" ".join([*notes, *estimated.notes]) or None,
     )
     return _Fitted(effects, steps, design)
@@ -186,4 +190,4 @@ def _fitted(
 def _start(design: Coded, columns: Columns) -> Formula:
     """Return all slopes of the contrasts that the design allows; correlated where there is one, since more take many minutes."""
     start = widest(design.formula, columns, list(design.codes) or None)
-    return start.with_random(replace(random, correlated=len(random.slopes) < 2) for random in start.random)
+    return start.replace_random(replace(random, correlated=len(random.slopes) < 2) for random in start.random)

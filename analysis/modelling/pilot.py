@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from gardenpath.study import AnalysisSection, DataError
-from gardenpath.study.config import words_after
+from gardenpath.study.config import parse_region_name
 from gardenpath.study.table_files import take_tables
 
-from ..cleaning.exclusions import left_in_of
-from ..engines.estimates import Estimated, named_term
-from ..engines.formulas import Formula, Random
-from ..measuring.ratings_and_times import rating_scores, region_times
-from ..prompts import prompts_of
+from ..cleaning.exclusions import apply_study_exclusions
+from ..engines.estimates import ModelEstimate, describe_term
+from ..engines.formulas import Formula, RandomEffects
+from ..measuring.ratings_and_times import compute_rating_scores, compute_region_times
+from ..prompts import list_prompts
 from .mixed_models import columns_of, engine_named
 from .policies import widest
 from .simulated_trials import CHOSEN, CORRECT, GROUPS, LOG_RT, RATING, Assumptions, Layout, standard
@@ -81,7 +81,7 @@ def spreads_in(rows: pd.DataFrame, layout: Layout, response: str = LOG_RT, *, en
         limit = _limit(sd, residual, list(_information(frame, group, term)))
         if sd < NOTHING * residual:
             found[group, term], limit = default, max(default, limit)
-            whose = f"the {named_term(term)} by {group}"
+            whose = f"the {describe_term(term)} by {group}"
             notes.append(f"pilot: the s.d. of {whose} is estimated as zero; the default, {default:g}, is taken")
         upper[group, term] = limit
     likely, highest = _assumed(usual, found, PILOT, layout), _assumed(usual, upper, UPPER, layout)
@@ -106,12 +106,12 @@ def _rows(
     settings: AnalysisSection,
 ) -> pd.DataFrame:
     """Return the trials of these paradigms with the response, as `analyse` measures it."""
-    min_rt, max_rt = settings.band
+    min_rt, max_rt = settings.rt_cutoffs
     [items] = take_tables(tables, "items")
-    readings, responses, *_ = left_in_of(tables, settings)
+    readings, responses, *_ = apply_study_exclusions(tables, settings)
     if response == LOG_RT:
-        times = region_times(
-            readings, items, min_rt=min_rt, max_rt=max_rt, region=words_after(region)[0], regions=settings.regions
+        times = compute_region_times(
+            readings, items, min_rt=min_rt, max_rt=max_rt, region=parse_region_name(region)[0], regions=settings.regions
         )
         rows = times[times["region"] == region]
     elif response == CORRECT:
@@ -121,9 +121,9 @@ def _rows(
         chosen = responses[(responses["task"] == "choice") & (responses["role"] == "target")].dropna(subset="response")
         rows = chosen.assign(chosen=0.0)  # by which condition is chosen, once the layout is known
     else:
-        scores = rating_scores(responses, items)
+        scores = compute_rating_scores(responses, items)
         rows = scores[scores["role"] == "target"]
-        rows = rows[rows["prompt"] == prompts_of(rows)[0]] if len(prompts_of(rows)) > 1 else rows
+        rows = rows[rows["prompt"] == list_prompts(rows)[0]] if len(list_prompts(rows)) > 1 else rows
     rows = rows[rows["paradigm"].isin(paradigms)]
     if len(rows) == 0:
         raise DataError(
@@ -141,7 +141,7 @@ def _coded(rows: pd.DataFrame, layout: Layout, response: str) -> tuple[pd.DataFr
             .astype(object)
             .assign(chosen=(rows["response"] == levels[1]).astype("float64"))
         )
-        return frame, Formula(response, ("1",), tuple(Random(("1",), group) for group in GROUPS))
+        return frame, Formula(response, ("1",), tuple(RandomEffects(("1",), group) for group in GROUPS))
     index = dict(_conditions(layout))
     if unknown := sorted(set(rows["condition"]) - set(index)):
         raise DataError(f"condition {unknown[0]!r} of the pilot is not in the study; expected {', '.join(index)}")
@@ -149,7 +149,7 @@ def _coded(rows: pd.DataFrame, layout: Layout, response: str) -> tuple[pd.DataFr
     for column, (factor, codes) in layout.columns.items():
         k = list(layout.factors).index(factor)
         frame[column] = [codes[index[condition][k]] for condition in rows["condition"]]
-    return frame, Formula(response, ("1", *layout.terms), tuple(Random(("1",), group) for group in GROUPS))
+    return frame, Formula(response, ("1", *layout.terms), tuple(RandomEffects(("1",), group) for group in GROUPS))
 
 
 def _conditions(layout: Layout) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -183,7 +183,7 @@ def _limit(sd: float, residual: float, information: Sequence[float]) -> float:
     return math.sqrt(max(total - sampling, 0.0))
 
 
-def _residual_limit(estimated: Estimated, frame: pd.DataFrame, formula: Formula) -> float:
+def _residual_limit(estimated: ModelEstimate, frame: pd.DataFrame, formula: Formula) -> float:
     from scipy import stats
 
     spent = len(formula.fixed) + sum((frame[r.group].nunique() - 1) * len(r.terms) for r in formula.random)

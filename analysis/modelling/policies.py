@@ -7,8 +7,8 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
-from ..engines.estimates import Columns, Estimated
-from ..engines.formulas import Formula, Random
+from ..engines.estimates import Columns, ModelEstimate
+from ..engines.formulas import Formula, RandomEffects
 
 POLICIES = ("declared", "maximal", "parsimonious")
 ALPHA = 0.2  # of Matuschek et al.'s likelihood-ratio tests
@@ -19,9 +19,9 @@ class Steps:
     """The fits on the way to one model, in the order made; `code` writes the R code of the one that is kept."""
 
     engine: str
-    code: Callable[[Formula, Estimated], str] = lambda formula, estimated: ""
+    code: Callable[[Formula, ModelEstimate], str] = lambda formula, estimated: ""
     rows: list[dict[str, object]] = field(default_factory=list)
-    kept: Estimated | None = None  # the fit of the results
+    kept: ModelEstimate | None = None  # the fit of the results
 
     @property
     def reduced(self) -> bool:
@@ -31,7 +31,7 @@ class Steps:
     def note(
         self,
         formula: Formula,
-        estimated: Estimated | None,
+        estimated: ModelEstimate | None,
         decision: str,
         test: "Comparison | None" = None,
         kept: bool = False,
@@ -53,7 +53,7 @@ class Steps:
                 "p": test.p if test else float("nan"),
                 "kept": kept,
                 "decision": decision,
-                "sd": estimated.spread() if estimated else None,
+                "sd": estimated.describe_variances() if estimated else None,
                 "code": (self.code(formula, estimated) or None) if estimated and kept else None,
             }
         )
@@ -65,7 +65,7 @@ class Steps:
 
 def steps_table(parts: Sequence[pd.DataFrame], name: str = "model_steps") -> pd.DataFrame:
     """Return the declared table of these steps, model_steps or alignment_steps."""
-    columns = TABLES[name].names
+    columns = TABLES[name].column_names
     rows = [part for part in parts if len(part)]
     table = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
     return check(table.reindex(columns=columns), name)
@@ -92,11 +92,11 @@ class Comparison:
 class Search:
     """How a formula is fitted (`DataError` where it cannot be), what the engine lacks, and where steps are noted."""
 
-    estimate: Callable[[Formula], Estimated]
-    lacks: Callable[[Formula], str]
+    estimate: Callable[[Formula], ModelEstimate]
+    describe_unsupported: Callable[[Formula], str]
     steps: Steps
 
-    def attempt(self, formula: Formula) -> tuple[Estimated | None, str]:
+    def attempt(self, formula: Formula) -> tuple[ModelEstimate | None, str]:
         """Return the fit, or nothing and the reason."""
         try:
             return self.estimate(formula), ""
@@ -104,19 +104,19 @@ class Search:
             return None, str(error).replace("\n", "; ")
 
 
-def declared(formula: Formula, search: Search) -> tuple[Formula, Estimated]:
+def declared(formula: Formula, search: Search) -> tuple[Formula, ModelEstimate]:
     """Return the fit of the formula as it is, singular or not."""
     estimated = search.estimate(formula)
     search.steps.note(
         formula,
         estimated,
-        f"kept as declared{'' if estimated.usable else f', though {_trouble(estimated)}'}",
+        f"kept as declared{'' if estimated.is_usable else f', though {_trouble(estimated)}'}",
         kept=True,
     )
     return formula, estimated
 
 
-def maximal(formula: Formula, search: Search) -> tuple[Formula, Estimated]:
+def maximal(formula: Formula, search: Search) -> tuple[Formula, ModelEstimate]:
     """Return the largest model that converges and is not singular (Barr et al. 2013, doi 10.1016/j.jml.2012.11.001).
 
     Correlations go first, then slopes whose variance is zero, of the highest order first; intercepts stay, even without
@@ -124,7 +124,7 @@ def maximal(formula: Formula, search: Search) -> tuple[Formula, Estimated]:
     """
     while True:
         estimated, reason = search.attempt(formula)
-        if estimated and estimated.usable:
+        if estimated and estimated.is_usable:
             search.steps.note(formula, estimated, "kept: it converged and is not singular", kept=True)
             return formula, estimated
         smaller, what = _next(formula, estimated, search)
@@ -141,7 +141,7 @@ def maximal(formula: Formula, search: Search) -> tuple[Formula, Estimated]:
         formula = smaller
 
 
-def parsimonious(formula: Formula, search: Search) -> tuple[Formula, Estimated]:
+def parsimonious(formula: Formula, search: Search) -> tuple[Formula, ModelEstimate]:
     """Return the model from which nothing more can be left out by likelihood-ratio tests at .2, backward.
 
     After Matuschek et al. 2017 (doi 10.1016/j.jml.2017.01.001): correlations first, then slopes, the interactions before
@@ -156,12 +156,12 @@ def parsimonious(formula: Formula, search: Search) -> tuple[Formula, Estimated]:
         formula = smaller
         estimated, reason = search.attempt(formula)
     search.steps.note(
-        formula, estimated, "start" if estimated.usable else f"start: {_trouble(estimated)}, so it is reduced"
+        formula, estimated, "start" if estimated.is_usable else f"start: {_trouble(estimated)}, so it is reduced"
     )
     costly = False
     while True:
         best = _best(_without_correlations(formula, search), estimated, search)
-        if best is None or (best.test.p <= ALPHA and estimated.usable):
+        if best is None or (best.test.p <= ALPHA and estimated.is_usable):
             best = _best(_without_slopes(formula), estimated, search)
             if best is not None and best.test.p <= ALPHA and estimated.converged:
                 best, costly = None, True
@@ -170,7 +170,7 @@ def parsimonious(formula: Formula, search: Search) -> tuple[Formula, Estimated]:
             search.steps.note(formula, estimated, f"kept: {left}", kept=True)
             return formula, estimated
         best.row["decision"] = f"{best.row['decision']}, taken" + (
-            "" if estimated.usable else f", since with them {_trouble(estimated)}"
+            "" if estimated.is_usable else f", since with them {_trouble(estimated)}"
         )
         formula, estimated = best.formula, best.estimated
 
@@ -180,12 +180,12 @@ class Candidate:
     """A smaller model with its test against the present one, and its row among the steps."""
 
     formula: Formula
-    estimated: Estimated
+    estimated: ModelEstimate
     test: Comparison
     row: dict[str, object]
 
 
-def _best(smaller: Sequence[tuple[Formula, str]], present: Estimated, search: Search) -> Candidate | None:
+def _best(smaller: Sequence[tuple[Formula, str]], present: ModelEstimate, search: Search) -> Candidate | None:
     """Return the smaller model that costs least, all of them noted; nothing where none can be fitted."""
     tried: list[Candidate] = []
     for formula, what in smaller:
@@ -199,7 +199,7 @@ def _best(smaller: Sequence[tuple[Formula, str]], present: Estimated, search: Se
     return max(tried, key=lambda candidate: candidate.test.p, default=None)
 
 
-def _compared(larger: Estimated, smaller: Estimated) -> Comparison:
+def _compared(larger: ModelEstimate, smaller: ModelEstimate) -> Comparison:
     from scipy import stats
 
     chi2 = max(smaller.criterion - larger.criterion, 0.0)
@@ -207,14 +207,14 @@ def _compared(larger: Estimated, smaller: Estimated) -> Comparison:
     return Comparison(chi2, df, float(stats.chi2.sf(chi2, df)))
 
 
-def _next(formula: Formula, estimated: Estimated | None, search: Search) -> tuple[Formula | None, str]:
+def _next(formula: Formula, estimated: ModelEstimate | None, search: Search) -> tuple[Formula | None, str]:
     """Return the next smaller model on the way of `maximal`, and what it does without."""
     if any(random.correlated and len(random.terms) > 1 for random in formula.random):
-        without = formula.with_random(replace(random, correlated=False) for random in formula.random)
-        if not search.lacks(without):
+        without = formula.replace_random(replace(random, correlated=False) for random in formula.random)
+        if not search.describe_unsupported(without):
             return without, "correlations"
     spread = {(v.group, v.term): v for v in estimated.variances} if estimated else {}
-    zero = {(v.group, v.term) for v in estimated.zero} if estimated else set()
+    zero = {(v.group, v.term) for v in estimated.zero_variances} if estimated else set()
     candidates = []
     for place, random in enumerate(formula.random):
         for term in _droppable(random):
@@ -234,8 +234,8 @@ def _without_correlations(formula: Formula, search: Search) -> list[tuple[Formul
     for place, random in enumerate(formula.random):
         if random.correlated and len(random.terms) > 1:
             less = [replace(r, correlated=False) if k == place else r for k, r in enumerate(formula.random)]
-            without = formula.with_random(less)
-            if not search.lacks(without):
+            without = formula.replace_random(less)
+            if not search.describe_unsupported(without):
                 candidates.append((without, f"correlations by {random.group}"))
     return candidates
 
@@ -248,7 +248,7 @@ def _without_slopes(formula: Formula) -> list[tuple[Formula, str]]:
     ]
 
 
-def _droppable(random: Random) -> list[str]:
+def _droppable(random: RandomEffects) -> list[str]:
     """Return the slopes that are no part of an interaction among them; the last effect of a group stays."""
     parts = {term: set(term.split(":")) for term in random.slopes}
     free = [term for term, factors in parts.items() if not any(factors < other for other in parts.values())]
@@ -258,10 +258,10 @@ def _droppable(random: Random) -> list[str]:
 def _without(formula: Formula, place: int, term: str) -> Formula:
     random = formula.random[place]
     less = replace(random, terms=tuple(t for t in random.terms if t != term))
-    return formula.with_random(less if k == place else r for k, r in enumerate(formula.random))
+    return formula.replace_random(less if k == place else r for k, r in enumerate(formula.random))
 
 
-def _trouble(estimated: Estimated) -> str:
+def _trouble(estimated: ModelEstimate) -> str:
     if estimated.converged:
         return "it is singular"
     return "it did not converge and is singular" if estimated.singular else "it did not converge"
@@ -289,8 +289,8 @@ def widest(formula: Formula, columns: Columns, slopes: Sequence[str] | None = No
         within = [term for term in effects if _varies(columns, term, group)]
         whole = any("1" in r.terms for r in formula.random if r.group == group)
         terms = ("1", *within) if whole or not within else tuple(within)
-        random.append(Random(terms, group))
-    return formula.with_random(random)
+        random.append(RandomEffects(terms, group))
+    return formula.replace_random(random)
 
 
 def _varies(columns: Columns, term: str, group: str) -> bool:

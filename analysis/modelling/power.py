@@ -10,13 +10,13 @@ from typing import Any
 
 import pandas as pd
 
-from gardenpath.study import TABLES, DataError, check, engines
-from gardenpath.study.engines import Engine
+from gardenpath.study import TABLES, DataError, check, executors
+from gardenpath.study.executors import Executor
 
 from ..engines import ordinal_engine, r_session
-from ..engines.estimates import Cells, Estimated
+from ..engines.estimates import Cells, ModelEstimate
 from ..engines.formulas import Formula
-from ..intervals import wilson
+from ..intervals import wilson_interval
 from .grammaticality import ALPHA, TERM
 from .mixed_models import engine_named
 from .ordinal import CATEGORIES
@@ -65,7 +65,7 @@ FAILED = Fitted(math.nan, math.nan, math.nan, math.nan, False)
 
 
 @dataclass(frozen=True)
-class Plan:
+class PowerScenario:
     """A coefficient whose power is simulated: what is true, and the model in which it is tested.
 
     `effects` are those of terms, in units of the response (latent for ratings, log odds for answers and choices); with a number
@@ -81,18 +81,18 @@ class Plan:
     slopes: str
     engine: str
 
-    def place(self, people: int, sentences: int, runs: int) -> dict[str, object]:
+    def build_row_key(self, people: int, sentences: int, runs: int) -> dict[str, object]:
         """Return the cells of a row by which it is known."""
         return {
             "response": self.response,
             "term": self.tested.name,
-            "effect": self._effect(self.layout.deal(people, sentences)),
+            "effect": self._effect(self.layout.assign_trials(people, sentences)),
             "participants": people,
             "n_items": sentences,
             "family": self.family,
             "slopes": self.slopes,
             "assumptions": self.assumptions.name,
-            "formula": str(self.formula(self.layout.deal(people, sentences))),
+            "formula": str(self.formula(self.layout.assign_trials(people, sentences))),
             "runs": runs,
         }
 
@@ -128,7 +128,7 @@ class Plan:
         """Yield the studies of this size in batches, each with the generator as it is before the first of them."""
         import numpy as np
 
-        trials = self.layout.deal(people, sentences)
+        trials = self.layout.assign_trials(people, sentences)
         generator = np.random.default_rng([seed, people, sentences])
         for start in range(0, runs, AT_ONCE):
             size = min(AT_ONCE, runs - start)
@@ -138,7 +138,7 @@ class Plan:
 
     def batch(self, people: int, sentences: int, generator: Any, runs: int) -> "list[Study]":
         """Return what the next studies of this generator find with the effect and without it."""
-        trials = self.layout.deal(people, sentences)
+        trials = self.layout.assign_trials(people, sentences)
         effect, expected = self._effect(trials), self.expected(trials)
         without = expected - effect * trials.product(self.tested.column, self.tested)
         fit = _Fits(self, trials)
@@ -186,8 +186,8 @@ Study = tuple[Fitted, float]  # what is found of the effect, and the p where the
 class Batch:
     """Some studies of one size: those that follow a state of the random generator."""
 
-    plan: Plan
-    people: int
+    scenario: PowerScenario
+    participants: int
     sentences: int
     state: Mapping[str, Any]
     runs: int
@@ -199,7 +199,7 @@ def simulated(batch: Batch) -> list[Study]:
 
     generator = np.random.default_rng()
     generator.bit_generator.state = batch.state
-    return batch.plan.batch(batch.people, batch.sentences, generator, batch.runs)
+    return batch.scenario.batch(batch.participants, batch.sentences, generator, batch.runs)
 
 
 def _came_out(studies: Sequence[Study]) -> dict[str, float]:
@@ -220,13 +220,13 @@ def _came_out(studies: Sequence[Study]) -> dict[str, float]:
 class _Fits:
     """Fits of one model to responses of the same trials, whose predictors are laid out once."""
 
-    def __init__(self, plan: Plan, trials: Trials) -> None:
+    def __init__(self, plan: PowerScenario, trials: Trials) -> None:
         self.plan, self.formula = plan, plan.formula(trials)
         shown = trials.shown(plan.tested.column)
         self.term = "intercept" if shown == "1" else shown
         self.cells = _cells(trials)
         self.columns: dict[str, Cells] = {group: [str(n) for n in trials.units(group)] for group in GROUPS}
-        for name in self.formula.names[1:]:
+        for name in self.formula.column_names[1:]:
             if name not in self.columns:
                 self.columns[name] = trials.product(name, plan.tested).tolist()
 
@@ -243,9 +243,9 @@ class _Fits:
         )
         return Fitted(estimate, se, df, p, estimated.singular)
 
-    def _estimate(self, columns: Mapping[str, Cells]) -> Estimated:
+    def _estimate(self, columns: Mapping[str, Cells]) -> ModelEstimate:
         if self.plan.family == ORDINAL:
-            return ordinal_engine.estimate(columns, self.formula, "probit")
+            return ordinal_engine.estimate_model(columns, self.formula, "probit")
         family = "binomial" if self.plan.family == BINOMIAL else "gaussian"
         return engine_named(self.plan.engine).estimate(columns, self.formula, "", family)
 
@@ -269,7 +269,7 @@ def _cells(trials: Trials) -> Array:
     return np.unique(np.column_stack(inside), axis=0, return_inverse=True)[1].ravel()
 
 
-def planned(
+def build_scenario(
     effect: float | Mapping[str, float],
     *,
     term: str = TERM,
@@ -281,7 +281,7 @@ def planned(
     family: str | None = None,
     slopes: str | None = None,
     engine: str = "glmm",
-) -> Plan:
+) -> PowerScenario:
     """Return what is to be simulated and fitted, arguments as in `power_curve`."""
     assumed = assumptions or standard(response)
     families = families_of(response, assumed)
@@ -294,7 +294,7 @@ def planned(
     engine_named(engine)
     if isinstance(effect, Mapping):
         effect = {layout.test(name).column: size for name, size in effect.items()}
-    return Plan(layout, response, layout.test(term), effect, assumed, family, slopes, engine)
+    return PowerScenario(layout, response, layout.test(term), effect, assumed, family, slopes, engine)
 
 
 def families_of(response: str, assumed: Assumptions) -> tuple[str, ...]:
@@ -326,7 +326,7 @@ def power_curve(
     known: pd.DataFrame | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
     each: Callable[[pd.DataFrame], None] = lambda table: None,
-    workers: Engine | None = None,
+    workers: Executor | None = None,
 ) -> pd.DataFrame:
     """Return how often a coefficient of this size is found at .05, for each number of participants and of items.
 
@@ -347,14 +347,14 @@ def power_curve(
 
     A cell depends on the seed and its own numbers alone, so those of a table `known` are not simulated again; of other
     assumptions under the same name it must not be. `each` gets the table after each cell, `progress` the studies done and all.
-    With `workers`, such as `study.engines.Local(2)`, studies are spread over processes, and the table is the same.
+    With `workers`, such as `study.executors.LocalExecutor(2)`, studies are spread over processes, and the table is the same.
 
     >>> factors = {"extraction": ("subject", "object"), "noun_phrase": ("name", "description")}
     >>> table = power_curve(0.2, participants=[12], items=[8], factors=factors, term="noun_phrase:extraction", runs=5)
     >>> table["formula"].item().partition(" + (")[0]
     'log_rt ~ extraction + noun_phrase + extraction:noun_phrase'
     """
-    plan = planned(
+    plan = build_scenario(
         effect,
         term=term,
         response=response,
@@ -371,7 +371,7 @@ def power_curve(
 
 
 def curve(
-    plan: Plan,
+    plan: PowerScenario,
     participants: Sequence[int],
     items: Sequence[int],
     runs: int,
@@ -380,7 +380,7 @@ def curve(
     known: pd.DataFrame | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
     each: Callable[[pd.DataFrame], None] = lambda table: None,
-    workers: Engine | None = None,
+    workers: Executor | None = None,
 ) -> pd.DataFrame:
     """Return the table power of a plan; arguments as in `power_curve`."""
     if runs < 1 or not participants or not items or min(*participants, *items) < 2:
@@ -389,44 +389,44 @@ def curve(
             "expected at least 2 of each, and at least one run"
         )
     cells = list(itertools.product(participants, items))
-    places = {cell: plan.place(*cell, runs) for cell in cells}
+    places = {cell: plan.build_row_key(*cell, runs) for cell in cells}
     rows = {cell: looked_up(known, place) for cell, place in places.items()}
     missing = [cell for cell in dict.fromkeys(cells) if rows[cell].empty]
     batches = [batch for cell in missing for batch in plan.batches(*cell, runs, seed)]
-    left = Counter((batch.people, batch.sentences) for batch in batches)
+    left = Counter((batch.participants, batch.sentences) for batch in batches)
     done = (len(rows) - len(missing)) * runs
     found: dict[int, list[Study]] = {}
 
     def table() -> pd.DataFrame:
         there = [row for row in rows.values() if len(row)]
-        there = there or [pd.DataFrame(columns=TABLES["power"].names)]
-        return check(pd.concat(there, ignore_index=True)[TABLES["power"].names], "power")
+        there = there or [pd.DataFrame(columns=TABLES["power"].column_names)]
+        return check(pd.concat(there, ignore_index=True)[TABLES["power"].column_names], "power")
 
-    for outcome in engines.map(simulated, batches, workers):
-        found[outcome.place] = outcome.result()
-        done += batches[outcome.place].runs
+    for outcome in executors.map_in_parallel(simulated, batches, workers):
+        found[outcome.index] = outcome.get_value()
+        done += batches[outcome.index].runs
         progress(done, len(rows) * runs)
-        cell = batches[outcome.place].people, batches[outcome.place].sentences
+        cell = batches[outcome.index].participants, batches[outcome.index].sentences
         left[cell] -= 1
         if not left[cell]:
-            of_cell = [n for n, batch in enumerate(batches) if (batch.people, batch.sentences) == cell]
+            of_cell = [n for n, batch in enumerate(batches) if (batch.participants, batch.sentences) == cell]
             came_out = _came_out([study for n in of_cell for study in found.pop(n)])
-            low, high = wilson(pd.Series([came_out["power"] * runs]), pd.Series([float(runs)]))
+            low, high = wilson_interval(pd.Series([came_out["power"] * runs]), pd.Series([float(runs)]))
             row = {**places[cell], **came_out, "power_low": low.item(), "power_high": high.item()}
             rows[cell] = pd.DataFrame([row])
             each(table())
     return table()
 
 
-def looked_up(known: pd.DataFrame | None, place: Mapping[str, object]) -> pd.DataFrame:
+def looked_up(known: pd.DataFrame | None, row_key: Mapping[str, object]) -> pd.DataFrame:
     """Return the row of this place in a table of earlier results, or none."""
-    return pd.DataFrame() if known is None else known[(known[list(place)] == pd.Series(place)).all(axis=1)]
+    return pd.DataFrame() if known is None else known[(known[list(row_key)] == pd.Series(row_key)).all(axis=1)]
 
 
-def seconds(plan: Plan, cells: Iterable[tuple[int, int]], runs: int, seed: int) -> float:
+def seconds(plan: PowerScenario, cells: Iterable[tuple[int, int]], runs: int, seed: int) -> float:
     """Return how long so many studies of each size, participants and items, will take here, from one study of each."""
     if plan.family == ORDINAL:
-        r_session.session()  # whose start is no part of a study
+        r_session.get_session()  # whose start is no part of a study
     needed = 0.0
     for people, sentences in cells:
         started = time.perf_counter()

@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from ..engines.estimates import Estimated
-from ..ledger import ALL
-from ..measuring.cell_means import JOINED
+from ..engines.estimates import ModelEstimate
+from ..exclusion_log import ALL_CONDITIONS
+from ..measuring.cell_means import CELL_SEPARATOR
 from .coding import Coded
 
 
@@ -16,7 +16,7 @@ def probabilities(
     rows: pd.DataFrame,
     response: str,
     factors: Mapping[str, Sequence[str]],
-    estimated: Estimated | None = None,
+    estimated: ModelEstimate | None = None,
     design: Coded | None = None,
 ) -> pd.DataFrame:
     """Return each cell of the factors in their order: the share of ones, and the model's log odds and probability of one.
@@ -34,14 +34,17 @@ def probabilities(
         part = rows[inside]
         if len(part):
             counts = {"participants": part["participant"].nunique(), "dropped": 0, "n": len(part)}
-            names = {"factors": JOINED.join(factors) or ALL, "levels": JOINED.join(levels) or ALL}
+            names = {
+                "factors": CELL_SEPARATOR.join(factors) or ALL_CONDITIONS,
+                "levels": CELL_SEPARATOR.join(levels) or ALL_CONDITIONS,
+            }
             cells.append(
                 {**names, **counts, "share": float(part[response].mean()), **_predicted(estimated, design, at)}
             )
     return pd.DataFrame(cells)
 
 
-def _predicted(estimated: Estimated | None, design: Coded | None, at: Mapping[str, str]) -> dict[str, float]:
+def _predicted(estimated: ModelEstimate | None, design: Coded | None, at: Mapping[str, str]) -> dict[str, float]:
     """Return the log odds of a cell and the probability, each with its interval."""
     from scipy.special import expit
 
@@ -51,7 +54,7 @@ def _predicted(estimated: Estimated | None, design: Coded | None, at: Mapping[st
     predictors = {name for term in terms for name in term.split(":")} - {"intercept", *design.codes}
     if not all(name in design.frame and pd.api.types.is_numeric_dtype(design.frame[name]) for name in predictors):
         return {}
-    cell = estimated.combined(design.cell(terms, at))
+    cell = estimated.combine_effects(design.cell(terms, at))
     log_odds = {"mean_value": cell["estimate"], "ci_low": cell["ci_low"], "ci_high": cell["ci_high"]}
     names = {"mean_value": "probability", "ci_low": "probability_low", "ci_high": "probability_high"}
     return log_odds | {names[end]: float(expit(value)) for end, value in log_odds.items()}

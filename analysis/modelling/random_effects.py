@@ -6,9 +6,9 @@ import pandas as pd
 
 from gardenpath.study import TABLES, check
 
-from ..engines.formulas import parse
-from ..engines.r_code import quoted
-from ..prompts import prompt_suffix, prompts_of
+from ..engines.formulas import parse_formula
+from ..engines.r_code import quote_text
+from ..prompts import format_prompt_suffix, list_prompts
 from .grammaticality import PLAIN, RANDOM, SLOPES, TERM, Measured, covariates
 from .mixed_models import engine_named, failed, fit_stepwise
 from .policies import NotFitted, steps_table
@@ -45,11 +45,11 @@ def chosen_models(
             except NotFitted as error:
                 model = failed(formula, TERM, str(error).replace("\n", "; "), rows, engine=engine)
                 tried = error.steps
-            steps.append(tried.of(f"{measure} {region} {name}{prompt_suffix(prompt if several else None)}"))
+            steps.append(tried.of(f"{measure} {region} {name}{format_prompt_suffix(prompt if several else None)}"))
             fits.append(
                 model.assign(phenomenon=str(name), measure=measure, region=region, prompt=prompt, policy=policy)
             )
-    columns = TABLES["chosen_models"].names
+    columns = TABLES["chosen_models"].column_names
     models = pd.concat(fits, ignore_index=True) if fits else pd.DataFrame(columns=columns)
     return {"chosen_models": check(models[columns], "chosen_models"), "model_steps": steps_table(steps)}
 
@@ -57,13 +57,15 @@ def chosen_models(
 def _formula(measure: str, names: list[str], engine: str) -> str:
     fixed = " + ".join([measure + " ~ " + TERM, *names])
     forms = [f"{fixed} + {form}" for form in (*RANDOM[measure][SLOPES], PLAIN)]
-    return next(form for form in forms if not engine_named(engine).lacks(parse(form)))
+    return next(form for form in forms if not engine_named(engine).describe_unsupported(parse_formula(form)))
 
 
 def steps_named(models: pd.DataFrame) -> pd.Series:
     """Return how each row of chosen_models is named in model_steps."""
-    several = prompts_of(models) != [None]
-    prompts = models["prompt"].map(lambda prompt: prompt_suffix(prompt if several and not pd.isna(prompt) else None))
+    several = list_prompts(models) != [None]
+    prompts = models["prompt"].map(
+        lambda prompt: format_prompt_suffix(prompt if several and not pd.isna(prompt) else None)
+    )
     return models["measure"] + " " + models["region"] + " " + models["phenomenon"] + prompts.astype("string")
 
 
@@ -71,12 +73,12 @@ def rows_code(rows: pd.DataFrame, measured: Measured, phenomenon: str, names: li
     """Return the R code that reads a model's rows from the table of results they stand in."""
     measure, region, prompt = measured
     table = "rating_scores" if measure == "z" else "region_times"
-    paradigms = ", ".join(quoted(name) for name in sorted(set(rows["paradigm"])))
-    where = [f"phenomenon == {quoted(phenomenon)}", f"paradigm %in% c({paradigms})"]
+    paradigms = ", ".join(quote_text(name) for name in sorted(set(rows["paradigm"])))
+    where = [f"phenomenon == {quote_text(phenomenon)}", f"paradigm %in% c({paradigms})"]
     where += (
-        [f"region == {quoted(region)}"]
+        [f"region == {quote_text(region)}"]
         if prompt is None
-        else [f"prompt == {quoted(prompt)}", 'role == "target"', "!is.na(z)"]
+        else [f"prompt == {quote_text(prompt)}", 'role == "target"', "!is.na(z)"]
     )
     lines = [
         f'rows <- read.csv("{table}.csv", stringsAsFactors = FALSE, encoding = "UTF-8")',

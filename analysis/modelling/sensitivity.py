@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from gardenpath.study import TABLES, check, engines
-from gardenpath.study.config import COVARIATES, EVERY_TIME
-from gardenpath.study.engines import Engine
+from gardenpath.study import TABLES, check, executors
+from gardenpath.study.config import COVARIATES, NO_RT_CUTOFFS
+from gardenpath.study.executors import Executor
 
-from ..measuring.ratings_and_times import SENTENCE_WIDE, region_times
+from ..measuring.ratings_and_times import SENTENCE_REGION, compute_region_times
 from .grammaticality import TERM, Known, effect, entering, narrow
 
 EVERYBODY, UNFLAGGED = "all", "not flagged"
@@ -64,7 +64,7 @@ def sensitivity_grid(
     max_rt: float = 3000,
     engine: str = "glmm",
     covariates: Sequence[str] = COVARIATES,
-    workers: Engine | None = None,
+    workers: Executor | None = None,
     known: Known | None = None,
 ) -> pd.DataFrame:
     """Return the effect of grammaticality in each phenomenon under every cutoff and transform, random intercepts only.
@@ -73,8 +73,9 @@ def sensitivity_grid(
     with the log of the region's time, the time itself, the log of the mean time of its words, and the negative reciprocal;
     ratings under each prompt: z and as given. Then without the participants who are `flagged`, by prompt, if there are any: reading
     times without those of each prompt in turn. One choice is the `declared` one; no other carries stars or a corrected p, since
-    choosing among them is what the grid guards against. With `workers`, such as `study.engines.Local(2)`, models are fitted by
-    several processes, and the table is the same; without, models that are `known` (see `phenomenon_models`) are not fitted again.
+    choosing among them is what the grid guards against. With `workers`, such as `study.executors.LocalExecutor(2)`, models are
+    fitted by several processes, and the table is the same; without, models that are `known` (see `phenomenon_models`) are not
+    fitted again.
     """
     flagged = flagged or {}
     declared = (min_rt, max_rt)
@@ -84,9 +85,9 @@ def sensitivity_grid(
         *_time_choices(scores, readings, items, flagged, declared, fits, covariates),
     ]
     fitted = partial(_fitted, known=None if workers else known)
-    models = {one.place: one.result() for one in engines.map(fitted, fits.wanted, workers)}
+    models = {one.index: one.get_value() for one in executors.map_in_parallel(fitted, fits.wanted, workers)}
     rows = [_row(choice, models[choice["fit"]]) for choice in choices]
-    return check(pd.DataFrame(rows, columns=TABLES["sensitivity"].names), "sensitivity")
+    return check(pd.DataFrame(rows, columns=TABLES["sensitivity"].column_names), "sensitivity")
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ def _rating_choices(
     scores: pd.DataFrame, readings: pd.DataFrame, items: pd.DataFrame, flagged: Mapping[str, set[str]], fits: _Fits
 ) -> list[dict[str, Any]]:
     """Return the choices for ratings, z and as given, of everybody and of those who are not flagged."""
-    no_times = region_times(readings.head(0), items, spillover=0)
+    no_times = compute_region_times(readings.head(0), items, spillover=0)
     rows = []
     for (_, _, prompt), rated in entering(scores, no_times, items).items():
         left_out = flagged.get(str(prompt), set())
@@ -145,7 +146,7 @@ def _rating_choices(
             groups[UNFLAGGED] = rated[~rated["participant"].isin(left_out)]
         for people, part in groups.items():
             for response in ("z", "rating"):
-                choice: dict[str, str | None] = {"measure": "z", "region": SENTENCE_WIDE, "cutoff": NO_CUTOFF}
+                choice: dict[str, str | None] = {"measure": "z", "region": SENTENCE_REGION, "cutoff": NO_CUTOFF}
                 choice |= {"scale": response, "people": people, "prompt": prompt}
                 rows += fits.each(part, choice, response, response == "z" and people == EVERYBODY)
     return rows
@@ -161,7 +162,7 @@ def _time_choices(
     covariates: Sequence[str],
 ) -> list[dict[str, Any]]:
     """Return the choices for reading times of the critical region under each cutoff and transform; `declared` is a band, ms."""
-    own = {} if declared == EVERY_TIME else {f"{declared[0]:g} to {declared[1]:g} ms": declared}
+    own = {} if declared == NO_RT_CUTOFFS else {f"{declared[0]:g} to {declared[1]:g} ms": declared}
     declared_cutoff = next(iter(own), NO_CUTOFF)
     groups: dict[tuple[str, str | None], set[str]] = {(EVERYBODY, None): set()}
     groups |= {(UNFLAGGED, prompt): names for prompt, names in flagged.items() if names}
@@ -169,7 +170,7 @@ def _time_choices(
     words = readings[(readings["role"] == "target") & (readings["region"] == "critical").fillna(False)]
     rows = []
     for cutoff, timed in _cut(readings, words, {**own, **BANDS}).items():
-        times = region_times(timed, items, min_rt=0, max_rt=float("inf"), spillover=0)
+        times = compute_region_times(timed, items, min_rt=0, max_rt=float("inf"), spillover=0)
         for (people, prompt), left_out in groups.items():
             kept = times[~times["participant"].isin(left_out)]
             entered = entering(scores.head(0), kept, items, covariates).get(("log_rt", "critical", None))

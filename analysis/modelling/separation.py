@@ -7,7 +7,7 @@ import pandas as pd
 
 from gardenpath.study import DataError
 
-from ..engines.estimates import Columns, Estimated
+from ..engines.estimates import Columns, ModelEstimate
 from ..engines.formulas import Formula
 
 LEVELS = 10  # up to so many values a predictor counts as a factor, whose levels can be named
@@ -51,9 +51,9 @@ def separated(columns: Columns, formula: Formula) -> bool:
     """Whether 0 and 1 are separated, completely or in part, so that the likelihood has no maximum (Albert & Anderson 1984, doi
     10.1093/biomet/71.1.1): whether any combination of the fixed effects is never on the wrong side of zero.
 
-    >>> from ..engines.formulas import parse
+    >>> from ..engines.formulas import parse_formula
     >>> columns = {"y": [0.0, 1.0, 1.0, 1.0], "x": [-0.5, -0.5, 0.5, 0.5]}
-    >>> separated(columns, parse("y ~ x")), separated(columns, parse("y ~ 1"))
+    >>> separated(columns, parse_formula("y ~ x")), separated(columns, parse_formula("y ~ 1"))
     (True, False)
     """
     import numpy as np
@@ -66,7 +66,7 @@ def separated(columns: Columns, formula: Formula) -> bool:
     return bool(best.fun is not None and -best.fun > CLEAR * len(sides))
 
 
-def settled(estimated: Estimated) -> Estimated:
+def settled(estimated: ModelEstimate) -> ModelEstimate:
     """Return a binomial fit, as not converged where the variance of some random effect has run away and took the estimates along.
 
     Random effects can tell 0 from 1 without error where fixed effects alone cannot: of few answers, nearly all of one kind. The

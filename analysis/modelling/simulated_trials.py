@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gardenpath.study import DataError
 
-from ..engines.formulas import Formula, Random
+from ..engines.formulas import Formula, RandomEffects
 from .coding import matrix
 from .grammaticality import TERM
 
@@ -201,18 +201,18 @@ class Layout:
     def _listed(self) -> str:
         return "; ".join(f"{name} with {', '.join(levels)}" for name, levels in self.factors.items())
 
-    def deal(self, people: int, sentences: int) -> "Trials":
+    def assign_trials(self, people: int, sentences: int) -> "Trials":
         """Return the trials of so many participants, each of whom sees so many items."""
         import numpy as np
 
         person, item = (codes.ravel() for codes in np.meshgrid(np.arange(people), np.arange(sentences), indexing="ij"))
         groups = list(itertools.product(*(range(len(self.factors[name])) for name in self.between)))
-        dealt = np.zeros((len(person), len(self.factors)), dtype="int64")
+        assigned_levels = np.zeros((len(person), len(self.factors)), dtype="int64")
         for n, group in enumerate(groups):
             cycle = np.array(self._cycle(dict(zip(self.between, group, strict=True))))
-            theirs = person % len(groups) == n
-            dealt[theirs] = cycle[(person[theirs] // len(groups) + item[theirs]) % len(cycle)]
-        return Trials(self, person, item, {name: dealt[:, k] for k, name in enumerate(self.factors)})
+            is_in_group = person % len(groups) == n
+            assigned_levels[is_in_group] = cycle[(person[is_in_group] // len(groups) + item[is_in_group]) % len(cycle)]
+        return Trials(self, person, item, {name: assigned_levels[:, k] for k, name in enumerate(self.factors)})
 
     def _cycle(self, fixed: Mapping[str, int]) -> list[list[int]]:
         """Return the levels of every factor in the order in which a participant comes by them, each as often as its share."""
@@ -229,16 +229,16 @@ class Trials:
     """Trials: the number of their participant and of their item, and the number of each factor's level."""
 
     layout: Layout
-    person: Array
+    participant: Array
     item: Array
     levels: Mapping[str, Array]
 
     def __len__(self) -> int:
-        return len(self.person)
+        return len(self.participant)
 
     def units(self, group: str) -> Array:
         """Return the number of each trial's participant or item."""
-        return self.person if group == GROUPS[0] else self.item
+        return self.participant if group == GROUPS[0] else self.item
 
     def product(self, term: str, tested: Tested | None = None) -> Array:
         """Return a term's numbers, those of an interaction being the product of its parts'."""
@@ -313,7 +313,7 @@ class Trials:
         """Return the model in which a coefficient is tested: with intercepts, and slopes of it alone, of all terms, or none."""
         wanted = {TESTED: (tested.column,), MAXIMAL: tested.terms, NONE: ()}[slopes]
         random = [
-            Random(("1", *(self.shown(term) for term in wanted if self.is_random(term, group, tested))), group)
+            RandomEffects(("1", *(self.shown(term) for term in wanted if self.is_random(term, group, tested))), group)
             for group in GROUPS
         ]
         fixed = tuple(shown for shown in map(self.shown, tested.terms) if shown != "1")

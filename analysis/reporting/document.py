@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gardenpath.study import TABLES, DataError
-from gardenpath.study.config import FiguresSection, Smallest
+from gardenpath.study.config import FiguresSection, Sesoi
 
-from ..row_dicts import records
+from ..row_dicts import list_rows
 from . import manuscript, references, rscript
 from .exhibits import ALARM, OF_SENTENCES, Exhibit, Page, Section, Tables, cells_of
 from .sections import (
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 HEAD = 5  # rows of each table shown in the list of tables
 
 SECTIONS: Sequence[Callable[[Page], Section]] = (
-    effect_sections.answer,
+    effect_sections.build_factorial_section,
     people_sections.run,
     origin_sections.origins,
     people_sections.exclusions,
@@ -70,9 +70,9 @@ def report(
     software: Mapping[str, str] | None = None,
     models: Mapping[str, str] | None = None,
     absent: Sequence[str] = (),
-    smallest: Smallest | None = None,
+    smallest: Sesoi | None = None,
     figures: FiguresSection | None = None,
-    ms_per_bit: surprisal.Truth | None = None,
+    ms_per_bit: surprisal.SimulatedCosts | None = None,
 ) -> str:
     """Return the report of a study as one HTML document; the same input gives the same text.
 
@@ -114,9 +114,9 @@ def whole(
     software: Mapping[str, str] | None = None,
     models: Mapping[str, str] | None = None,
     absent: Sequence[str] = (),
-    smallest: Smallest | None = None,
+    smallest: Sesoi | None = None,
     figures: FiguresSection | None = None,
-    ms_per_bit: surprisal.Truth | None = None,
+    ms_per_bit: surprisal.SimulatedCosts | None = None,
 ) -> Report:
     """Return the report with its figures and its R code, for those who want them as files; see `report`."""
     import jinja2
@@ -143,7 +143,7 @@ def whole(
         facts=dict(facts or {}),
         sections=sections,
         appendix=appendix,
-        shared=page.people() if any(name not in OF_SENTENCES for name in tables) else (),
+        shared=page.describe_simulated_participants() if any(name not in OF_SENTENCES for name in tables) else (),
         listed=_listed(page),
         methods=methods,
         references=references.cited(" ".join(methods)),
@@ -164,7 +164,7 @@ def _filled(sections: Iterable[Section]) -> list[Section]:
 def _singles(page: Page) -> str:
     """Return the R code of each model that a policy chose or the study declared, as the engine lme4 fitted it."""
     kept = [page.get(name) for name in ("model_steps", "alignment_steps") if name in page.tables]
-    rows = [row for steps in kept for row in records(steps[steps["kept"].astype(bool)].dropna(subset="code"))]
+    rows = [row for steps in kept for row in list_rows(steps[steps["kept"].astype(bool)].dropna(subset="code"))]
     return "\n".join(f"# {row['model']}\n{row['code']}" for row in rows)
 
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gardenpath.study import TABLES, DataError
-from gardenpath.study.config import FiguresSection, Smallest
+from gardenpath.study.config import FiguresSection, Sesoi
 
-from ..aligning.alignment_test import FAILED
-from ..prompts import prompts_of, rated_prompts
+from ..aligning.alignment_check import FAILED_VERDICT
+from ..prompts import list_prompts, list_rated_prompts
 from .figures import figure_style
 from .wording.coefficients import Coefficients
 from .wording.numbers import cell
-from .wording.surprisal import Truth
+from .wording.surprisal import SimulatedCosts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -129,16 +129,16 @@ class Page:
 
     tables: Tables
     files: Mapping[str, str] = field(default_factory=dict)
-    smallest: Smallest = field(default_factory=dict)
+    sesoi: Sesoi = field(default_factory=dict)
     styled: FiguresSection = field(default_factory=FiguresSection)  # stars and bars of coefficients
-    ms_per_bit: Truth = field(default_factory=dict)  # simulated
+    ms_per_bit: SimulatedCosts = field(default_factory=dict)  # simulated
     drawn: dict[str, tuple["Figure", str]] = field(
         default_factory=dict
     )  # every figure of the page and its SVG, by name
 
     def get(self, name: str) -> pd.DataFrame:
         """Return a table, empty where it is not there."""
-        return self.tables[name] if name in self.tables else pd.DataFrame(columns=TABLES[name].names)
+        return self.tables[name] if name in self.tables else pd.DataFrame(columns=TABLES[name].column_names)
 
     def file(self, name: str) -> str:
         """Return where a table lies, seen from the report."""
@@ -146,9 +146,9 @@ class Page:
 
     def prompts(self) -> list[str | None]:
         """Return the prompts of the ratings one by one, where there are several; else None for all ratings."""
-        return rated_prompts(self.tables)
+        return list_rated_prompts(self.tables)
 
-    def people(self) -> tuple[str, ...]:
+    def describe_simulated_participants(self) -> tuple[str, ...]:
         """Return the warnings that readers were simulated, or language models, where some were, or that nobody can tell."""
         if "sessions" not in self.tables:
             return ("source of the data unknown",)
@@ -175,7 +175,7 @@ class Page:
     def badges(self, name: str, rows: pd.DataFrame | None = None) -> tuple[str, ...]:
         """Return the warnings that the numbers of a table, or of some rows of it, have to carry."""
         frame = self.get(name) if rows is None else rows
-        return (*(() if name in OF_SENTENCES else self.people()), *self.toy(frame))
+        return (*(() if name in OF_SENTENCES else self.describe_simulated_participants()), *self.toy(frame))
 
     def badges_of_first(self, *names: str) -> tuple[str, ...]:
         """Return the warnings of the first of these tables that has rows."""
@@ -184,7 +184,7 @@ class Page:
     def failed(self) -> pd.DataFrame:
         """Return model and protocol of the language models by which reading times stand beside the wrong words."""
         tested = self.get("alignment_test")
-        return tested.loc[tested["verdict"] == FAILED, ["model", "protocol"]]
+        return tested.loc[tested["verdict"] == FAILED_VERDICT, ["model", "protocol"]]
 
     def figure(
         self,
@@ -214,7 +214,7 @@ class Page:
         frame = self.get(name) if rows is None else rows
         if frame.empty:
             return []
-        if "prompt" in frame and prompts_of(frame) == [None]:
+        if "prompt" in frame and list_prompts(frame) == [None]:
             frame = frame.drop(columns="prompt")
         header, cells = cells_of(frame.head(limit))
         badges = self.badges(name, rows if rows is not None and {"model", "model_a", "a"} & set(rows) else None)
@@ -249,7 +249,7 @@ def few(sentences: Sequence[str], most: int = 9) -> int:
     return len(sentences) if len(sentences) <= most else 0
 
 
-def constant_apart(rows: pd.DataFrame, *columns: str) -> tuple[pd.DataFrame, str]:
+def split_constant_columns(rows: pd.DataFrame, *columns: str) -> tuple[pd.DataFrame, str]:
     """Return the rows without those columns that hold one value throughout, and these values for the caption."""
     single = [column for column in columns if column in rows and len(rows[column].unique()) == 1]
     values = ", ".join(str(rows[column].iloc[0]) for column in single)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from gardenpath.study.measures import MEASURES
 
-from ..comparing.pair_accuracy import MODEL, OVERALL
+from ..comparing.pair_accuracy import ALL_PHENOMENA, MODEL_KEY
 
 POOLED = "pooled"
 
@@ -47,12 +47,12 @@ def leaderboard(tables: Mapping[str, pd.DataFrame], coverage: pd.DataFrame | Non
     for measure, rows in pooled.groupby("measure", sort=False):
         boards.append(_board(f"Phenomena, {_label(str(measure))}", rows, "phenomenon"))
     if "language_accuracies" in tables:
-        overall = tables["language_accuracies"].query("phenomenon == @OVERALL", local_dict={"OVERALL": OVERALL})
+        overall = tables["language_accuracies"].query("phenomenon == @OVERALL", local_dict={"OVERALL": ALL_PHENOMENA})
         means = tables["language_means"].query(
-            "phenomenon == @OVERALL and split == @OVERALL", local_dict={"OVERALL": OVERALL}
+            "phenomenon == @OVERALL and split == @OVERALL", local_dict={"OVERALL": ALL_PHENOMENA}
         )
         for measure, rows in overall.groupby("measure", sort=False):
-            certain = means[means["measure"] == measure].set_index(list(MODEL))
+            certain = means[means["measure"] == measure].set_index(list(MODEL_KEY))
             boards.append(_board(f"Languages, {_label(str(measure))}", rows, "language", certain))
     if coverage is not None:
         boards.append(_matrix(coverage))
@@ -68,14 +68,16 @@ def _label(measure: str) -> str:
 def _board(title: str, rows: pd.DataFrame, column: str, certain: pd.DataFrame | None = None) -> Board:
     """Return accuracies of models (rows) by a column's values, the most accurate model first."""
     values = rows[column].drop_duplicates().tolist()
-    columns = sorted(values, key=lambda value: value != OVERALL)  # all of them together first
-    found: dict[Any, pd.DataFrame] = {key: of.set_index(column) for key, of in rows.groupby(list(MODEL), sort=False)}
+    columns = sorted(values, key=lambda value: value != ALL_PHENOMENA)  # all of them together first
+    found: dict[Any, pd.DataFrame] = {
+        key: of.set_index(column) for key, of in rows.groupby(list(MODEL_KEY), sort=False)
+    }
     highest = rows.groupby(column)["accuracy"].max()
     means = {key: _mean(of, certain, key) for key, of in found.items()}
     body = []
     for key, of in sorted(found.items(), key=lambda pair: -means[pair[0]]):
         cells = [Cell(key[0], title=key[1])]
-        best = sum(of["accuracy"].get(value) == highest[value] for value in columns if value != OVERALL)
+        best = sum(of["accuracy"].get(value) == highest[value] for value in columns if value != ALL_PHENOMENA)
         cells.append(Cell(str(best), best))
         if certain is not None:
             surely = certain["best"].get(key) if "best" in certain else None
@@ -90,7 +92,7 @@ def _board(title: str, rows: pd.DataFrame, column: str, certain: pd.DataFrame | 
 
 def _mean(of: pd.DataFrame, certain: pd.DataFrame | None, key: Any) -> float:
     known: dict[Any, float] = {} if certain is None else certain["accuracy"].to_dict()
-    return float(known.get(key, of["accuracy"].to_dict().get(OVERALL, of["accuracy"].mean())))
+    return float(known.get(key, of["accuracy"].to_dict().get(ALL_PHENOMENA, of["accuracy"].mean())))
 
 
 def _of(row: "pd.Series[float]", low: str = "wilson_low", high: str = "wilson_high", best: float | None = None) -> Cell:

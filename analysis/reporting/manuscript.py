@@ -5,16 +5,16 @@ from collections.abc import Mapping
 import pandas as pd
 
 from gardenpath.study import TABLES
-from gardenpath.study.config import CUMULATIVE, Smallest, words_after
+from gardenpath.study.config import CUMULATIVE_REGIONS, Sesoi, parse_region_name
 
-from ..aligning.held_out import CLUSTERS
-from ..aligning.predictors import AT, at
-from ..comparing.pair_accuracy import OVERALL
-from ..comparing.rating_correlation import RELATIVE
-from ..ledger import ALL
+from ..aligning.held_out_likelihood import CLUSTER_COLUMNS
+from ..aligning.predictors import LAG_SUFFIXES, list_lagged_columns
+from ..comparing.pair_accuracy import ALL_PHENOMENA
+from ..comparing.rating_correlation import RELATIVE_LEVEL
+from ..exclusion_log import ALL_CONDITIONS
 from ..modelling.grammaticality import INTERCEPTS, SLOPES, TERM
-from ..modelling.headline import beside, headline
-from ..prompts import rated_prompts
+from ..modelling.headline import headline, is_intercepts_form
+from ..prompts import list_rated_prompts
 from .exhibits import Page
 from .references import cited
 from .wording import (
@@ -68,7 +68,7 @@ def methods(tables: Tables, software: Versions | None = None, models: Mapping[st
     return [*texts[:-1], f"{texts[-1]} Analyses were run with gardenpath{f' {version}' if version else ''}."]
 
 
-def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: Smallest | None = None) -> str:
+def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: Sesoi | None = None) -> str:
     """Return methods and results of a study as plain Markdown, each sentence read off the tables, and each there once.
 
     Where the table `sessions` is there and says that readers were simulated, or language models, that comes first.
@@ -84,7 +84,7 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
         ("What was tested", hypotheses.tested(factorial, models)),
         ("Methods", paragraphs),
         ("Exclusions", [sentence for sentence in excluded if sentence not in text]),
-        ("Ratings", effects.effects(models, "z", rated_prompts(tables))),
+        ("Ratings", effects.effects(models, "z", list_rated_prompts(tables))),
         ("Reading times", effects.effects(models, "log_rt")),
         ("Factors of the study", [*factors.factorial_effects(factorial), *simple, *_tables(tables)]),
         (
@@ -96,7 +96,7 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
         ("Contrasts, for a supplement", [f"{caption}\n\n{table.markdown()}" for caption, table in matrices]),
         ("References", [f"{reference.entry} {reference.address}" for reference in cited(text)]),
     ]
-    warned = Page(tables).people() if "sessions" in tables else ()
+    warned = Page(tables).describe_simulated_participants() if "sessions" in tables else ()
     warnings = [f"**{text[0].upper()}{text[1:]}**: no findings about people." for text in warned]
     sections = [f"## {title}\n\n" + "\n\n".join(lines) for title, lines in parts if lines]
     return "\n\n".join([*warnings, *sections]) + "\n"
@@ -107,9 +107,9 @@ def _tables(tables: Tables) -> list[str]:
     models, means = table_of(tables, "factorial_models"), table_of(tables, "factorial_means")
     shown = [
         (effect_captions.cells_caption(rows), effect_captions.cells(rows))
-        for _, rows in means[means["factors"] != ALL].groupby("factors", sort=False)
+        for _, rows in means[means["factors"] != ALL_CONDITIONS].groupby("factors", sort=False)
     ]
-    shown.append((effect_captions.PREFERENCES, effect_captions.preferences(means[means["factors"] == ALL])))
+    shown.append((effect_captions.PREFERENCES, effect_captions.preferences(means[means["factors"] == ALL_CONDITIONS])))
     if len(models):
         shown.append((effect_captions.contrasts_caption(models), effect_captions.contrasts(models)))
     return [f"{caption}\n\n{table.markdown()}" for caption, table in shown if table.rows]
@@ -121,7 +121,7 @@ EXCLUSIONS = ("exclusions", "participants", "participant_prompts")
 
 def table_of(tables: Tables, name: str) -> pd.DataFrame:
     """Return a table, empty where it is not there."""
-    return tables.get(name, pd.DataFrame(columns=TABLES[name].names))
+    return tables.get(name, pd.DataFrame(columns=TABLES[name].column_names))
 
 
 def _sample(tables: Tables) -> list[str]:
@@ -146,7 +146,7 @@ def _ratings(tables: Tables) -> str:
 
 def _prompts(tables: Tables) -> str:
     """Return the prompts of the ratings in words where there are several, else nothing."""
-    names = [labels.label(prompt) for prompt in rated_prompts(tables) if prompt is not None]
+    names = [labels.label(prompt) for prompt in list_rated_prompts(tables) if prompt is not None]
     return labels.listed(names) if names else ""
 
 
@@ -156,11 +156,11 @@ def _times(tables: Tables) -> str:
         return ""
     sentences = [
         "The reading time of the critical region is the sum over its words.",
-        participation.out_of_band(table_of(tables, "exclusions")),
+        participation.count_outlier_regions(table_of(tables, "exclusions")),
         "Times were then log-transformed.",
     ]
     if len(times["region"].unique()) > 1:
-        cumulative = any(words_after(region)[2] == CUMULATIVE for region in times["region"].unique())
+        cumulative = any(parse_region_name(region)[2] == CUMULATIVE_REGIONS for region in times["region"].unique())
         sentences.append(
             "The region with the words after it, one more at a time, was analysed likewise, where the sentence went on after them."
             if cumulative
@@ -173,7 +173,7 @@ def _factors(tables: Tables, software: Versions) -> str:
     fitted = table_of(tables, "factorial_models").dropna(subset=["estimate"])
     if fitted.empty:
         return ""
-    first, published = fitted[headline(fitted)], fitted[beside(fitted)]
+    first, published = fitted[headline(fitted)], fitted[is_intercepts_form(fitted)]
     compared = dict.fromkeys(contrast for contrast in first["contrast"].dropna() if " x " not in contrast)
     families = [first[first["family"] == family] for family in dict.fromkeys(first["family"])]
     how = ", and ".join(f"{fits.formulas(rows)}, {fits.estimation(rows, software)}" for rows in families)
@@ -334,7 +334,7 @@ def _alignment_models(tables: Tables, software: Versions) -> str:
     if fitted.empty:
         return ""
     terms = set(fitted["term"])
-    lags = sum(name in terms for name in at("surprisal", [lag for lag in AT if lag > 0]))
+    lags = sum(name in terms for name in list_lagged_columns("surprisal", [lag for lag in LAG_SUFFIXES if lag > 0]))
     back = ("", " and of the word before", " and of two words before", " and of three words before")[lags]
     text = (
         f"Log reading time was modelled by surprisal, length and frequency of the word{back}, position in the sentence and log "
@@ -363,7 +363,7 @@ def _heldout(tables: Tables, software: Versions) -> str:
         return ""
     by = str(held["folds_by"].iloc[0])
     unit = {"item": "items", "story": "stories", "participant": "participants", "row": "single readings"}[by]
-    cluster = {"row": "item"}.get(by, CLUSTERS[by] if by != "story" else "story")
+    cluster = {"row": "item"}.get(by, CLUSTER_COLUMNS[by] if by != "story" else "story")
     folds = int(held["fold"].max()) + 1 if held["fold"].notna().any() else 0
     sentences = [
         f"What surprisal adds was measured on held-out data (Goodkind & Bicknell, 2018): {unit} were dealt to "
@@ -393,7 +393,7 @@ def _rating_correlations(tables: Tables) -> str:
     if table.empty:
         return ""
     measures = labels.measures(table["measure"].unique())
-    levels = "; ".join(str(name) for name in table["level"].unique() if name != RELATIVE)
+    levels = "; ".join(str(name) for name in table["level"].unique() if name != RELATIVE_LEVEL)
     prompts = _prompts(tables)
     text = (
         f"Scores of sentences ({measures}) were correlated with the mean standardised rating of each sentence"
@@ -401,7 +401,7 @@ def _rating_correlations(tables: Tables) -> str:
         f"and Spearman, over {levels} (the levels of Suijkerbuijk et al., 2025); intervals are bootstraps over "
         "items, paradigms or phenomena."
     )
-    if (table["level"] == RELATIVE).any():
+    if (table["level"] == RELATIVE_LEVEL).any():
         text += f" Beside them stands the correlation of ratings with {minimal_pairs.RELATIVE}."
     if table["ceiling"].notna().any():
         text += " Each is held against a noise ceiling."
@@ -438,7 +438,7 @@ def _judgments(tables: Tables) -> str:
     accuracies = table_of(tables, "method_accuracies")
     if accuracies.empty:
         return ""
-    overall = accuracies[accuracies["phenomenon"] == OVERALL]
+    overall = accuracies[accuracies["phenomenon"] == ALL_PHENOMENA]
     methods = labels.listed(judgments.method_name(name) for name in overall["method"].unique())
     text = (
         f"Language models were asked to judge {overall['n'].max()} minimal pairs in {overall['paradigms'].max()} paradigms by "

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..aligning.alignment_test import SEEN
-from ..aligning.predictors import formula, terms
-from ..engines.r_code import quoted
-from ..grammatical_status import minimal_pairs
+from ..aligning.alignment_check import SEEN_LAGS
+from ..aligning.predictors import format_formula, list_reading_terms
+from ..engines.r_code import quote_text
+from ..grammatical_status import find_minimal_pair_paradigms
 from .exhibits import Tables
 
 # What holds the trials of a response.
@@ -26,17 +26,17 @@ class Refitted:
     formula: str = ""
 
 
-PLACE = ("measure", "region", "prompt")
+EFFECT_KEY = ("measure", "region", "prompt")
 LANGUAGE_MODEL = ("model", "protocol")
 REFITTED = {
-    "phenomenon_models": Refitted(("phenomenon", *PLACE, "random"), "rows_of_pairs"),
-    "paradigm_models": Refitted(("phenomenon", "paradigm", *PLACE, "random"), "rows_of_pairs"),
-    "chosen_models": Refitted(("phenomenon", *PLACE), "rows_of_pairs"),
-    "factorial_models": Refitted(("model", *PLACE, "random"), "rows_of_factors"),
+    "phenomenon_models": Refitted(("phenomenon", *EFFECT_KEY, "random"), "rows_of_pairs"),
+    "paradigm_models": Refitted(("phenomenon", "paradigm", *EFFECT_KEY, "random"), "rows_of_pairs"),
+    "chosen_models": Refitted(("phenomenon", *EFFECT_KEY), "rows_of_pairs"),
+    "factorial_models": Refitted(("model", *EFFECT_KEY, "random"), "rows_of_factors"),
     "ordinal_models": Refitted(("model", "phenomenon", "paradigm", "prompt"), "rows_of_ratings"),
     "alignment_models": Refitted(LANGUAGE_MODEL, "read_words"),
     "lag_profile": Refitted(LANGUAGE_MODEL, "read_words"),
-    "alignment_test": Refitted(LANGUAGE_MODEL, "read_words", formula(terms([-1, *SEEN]))),
+    "alignment_test": Refitted(LANGUAGE_MODEL, "read_words", format_formula(list_reading_terms([-1, *SEEN_LAGS]))),
 }
 # The other tables with estimates, and why R has no code for them here.
 LEFT_OUT = {
@@ -54,7 +54,7 @@ LEFT_OUT = {
     "smooths": "curves (R: mgcv)",
     "delta_regressions": "differences in score over pairs, of which the predictors are columns of other tables",
 }
-BESIDE = "columns computed from the estimates: adjusted and equivalence p, mde, ms, raw and their limits"
+COMPUTED_COLUMNS_NOTE = "columns computed from the estimates: adjusted and equivalence p, mde, ms, raw and their limits"
 BAYESIAN = ("phenomenon_models", "factorial_models")
 
 
@@ -72,10 +72,10 @@ def script(tables: Tables, files: Mapping[str, str] | None = None, name: str = "
     files = {table: f"{table}.csv" for table in tables} | dict(files or {})
     needed = {name for table in refitted for name in _needed(tables, table)}
     functions = {name for table in refitted for name in _functions(tables, table)}
-    pairs = minimal_pairs(tables["items"]) if "rows_of_pairs" in functions else []
+    pairs = find_minimal_pair_paradigms(tables["items"]) if "rows_of_pairs" in functions else []
     loader = jinja2.PackageLoader("gardenpath.analysis.reporting", "templates")
     environment = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
-    environment.filters["r"] = quoted
+    environment.filters["r"] = quote_text
     return environment.get_template("report.R").render(
         name=name,
         trials={table: files[table] for table in dict.fromkeys(TRIALS.values()) if table in needed},
@@ -85,7 +85,7 @@ def script(tables: Tables, files: Mapping[str, str] | None = None, name: str = "
         tables=[
             {"name": table, "file": files[table], **vars(REFITTED[table])} for table in REFITTED if table in refitted
         ],
-        left_out=[*_left_out(tables), BESIDE],
+        left_out=[*_left_out(tables), COMPUTED_COLUMNS_NOTE],
         ratings="rows_of_ratings" in functions,
         bayesian=any(table in BAYESIAN for table in refitted),
     )

@@ -10,7 +10,7 @@ BROWSERS = {
     r"Chrome/|Chromium/|CriOS/": "Chrome",
     r"Safari/": "Safari",
 }
-SYSTEMS = {
+OPERATING_SYSTEMS = {
     r"Windows": "Windows",
     r"Android": "Android",
     r"iPhone|iPad|iPod": "iOS",
@@ -20,12 +20,12 @@ SYSTEMS = {
 }
 
 
-def device(user_agent: str) -> str:
+def identify_device(user_agent: str) -> str:
     """Return the families, without versions.
 
-    >>> device("Mozilla/5.0 (Windows NT 10.0; rv:61.0) Gecko/20100101 Firefox/61.0")
+    >>> identify_device("Mozilla/5.0 (Windows NT 10.0; rv:61.0) Gecko/20100101 Firefox/61.0")
     'Firefox on Windows'
     """
     browser = next((name for mark, name in BROWSERS.items() if re.search(mark, user_agent)), "another browser")
-    system = next((name for mark, name in SYSTEMS.items() if re.search(mark, user_agent)), "another system")
+    system = next((name for mark, name in OPERATING_SYSTEMS.items() if re.search(mark, user_agent)), "another system")
     return f"{browser} on {system}"

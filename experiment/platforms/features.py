@@ -1,7 +1,7 @@
 """What a study's screens ask of whoever shows them, found by walking its scripts; and what a platform says to each of it.
 
-A platform states its table PLAYS: for each of `FEATURES` that it plays it as it is (`PLAYED`), a sentence about what is lost or to
-be done by hand, or `REFUSED`, where it cannot run it, or where what was answered could not come back.
+A platform states its table FEATURE_SUPPORT: for each of `FEATURES` that it plays it as it is (`SUPPORTED`), a sentence about
+what is lost or to be done by hand, or `UNSUPPORTED`, where it cannot run it, or where what was answered could not come back.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from gardenpath import study
-from gardenpath.study.screens import KINDS, Script, Step
+from gardenpath.study.screens import SCREEN_KINDS, Script, Step
 
-from ..versions import VersionFile
+from ..scripts.list_files import ListFile
 
-PLAYED = ""
-REFUSED = None
-Plays = Mapping[str, str | None]
+SUPPORTED = ""
+UNSUPPORTED = None
+FeatureSupport = Mapping[str, str | None]
 
 # Kinds of screens come first, then what some of them have; each with how a message calls it.
 FEATURES: Mapping[str, str] = {
@@ -54,24 +54,24 @@ FEATURES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Where:
+class FeatureLocation:
     """Where a feature was found: the screen's name, and the item of its trial; of a page None."""
 
     screen: str
     item: str | None
 
 
-def features_of(files: Sequence[VersionFile]) -> dict[str, list[Where]]:
+def find_features(files: Sequence[ListFile]) -> dict[str, list[FeatureLocation]]:
     """Return the features of a study's versions, each with every place where it is."""
-    places: dict[str, list[Where]] = {}
+    locations: dict[str, list[FeatureLocation]] = {}
     for file in files:
-        for feature, screen, trial in _walked(file.script):
+        for feature, screen, trial in _walk_features(file.script):
             item = None if trial is None else file.version.trials[trial].item.id
-            places.setdefault(feature, []).append(Where(screen, item))
-    return places
+            locations.setdefault(feature, []).append(FeatureLocation(screen, item))
+    return locations
 
 
-def _walked(script: Script) -> Iterator[tuple[str, str, int | None]]:
+def _walk_features(script: Script) -> Iterator[tuple[str, str, int | None]]:
     """Yield each feature with the screen that has it, and the number of its trial."""
     if script.direction == "rtl":
         yield "right_to_left", "", None
@@ -79,13 +79,13 @@ def _walked(script: Script) -> Iterator[tuple[str, str, int | None]]:
     between = [step for interlude in script.interludes for step in interlude.steps]
     for step in (*script.front, *script.trials, *between, *script.end):
         for screen in step.screens:
-            for feature in _of(screen, step, script):
+            for feature in _find_screen_features(screen, step, script):
                 yield feature, screen.name, step.trial
     for step in between:
         yield "rounds" if step.when else "breaks", step.name, step.trial
 
 
-def _of(screen: Any, step: Step, script: Script) -> Iterator[str]:
+def _find_screen_features(screen: Any, step: Step, script: Script) -> Iterator[str]:
     yield screen.kind
     if screen.kind == "words":
         yield screen.arrangement
@@ -115,45 +115,46 @@ def _of(screen: Any, step: Step, script: Script) -> Iterator[str]:
             yield "leave"
 
 
-def losses(files: Sequence[VersionFile], plays: Plays) -> list[str]:
+def list_feature_losses(files: Sequence[ListFile], support: FeatureSupport) -> list[str]:
     """Return what a platform cannot do of a study, or not by itself, a sentence each, in the order of its table."""
-    features = features_of(files)
-    return list(dict.fromkeys(said for feature, said in plays.items() if said and feature in features))
+    features = find_features(files)
+    return list(dict.fromkeys(sentence for feature, sentence in support.items() if sentence and feature in features))
 
 
-def refuse(files: Sequence[VersionFile], plays: Plays, platform: str) -> None:
+def refuse_unsupported(files: Sequence[ListFile], support: FeatureSupport, platform: str) -> None:
     """Raise `study.DataError` where a platform cannot run a study, with all that it cannot run and the screens that have it."""
-    features = features_of(files)
+    features = find_features(files)
     faults = [
-        f"{platform} cannot run {FEATURES.get(feature, feature)}: {_listed(places)}; expected an export to jspsych or jatos, which "
+        f"{platform} cannot run {FEATURES.get(feature, feature)}: {_format_locations(locations)}; expected an export "
+        "to jspsych or jatos, which "
         "run every screen, or another procedure"
-        for feature, places in features.items()
-        if plays.get(feature, REFUSED) is REFUSED
+        for feature, locations in features.items()
+        if support.get(feature, UNSUPPORTED) is UNSUPPORTED
     ]
     if faults:
         raise study.DataError(faults)
 
 
-def _listed(places: Sequence[Where]) -> str:
-    names = ", ".join(dict.fromkeys(place.screen for place in places))
-    items = list(dict.fromkeys(place.item for place in places if place.item is not None))
+def _format_locations(locations: Sequence[FeatureLocation]) -> str:
+    names = ", ".join(dict.fromkeys(location.screen for location in locations))
+    items = list(dict.fromkeys(location.item for location in locations if location.item is not None))
     return f"screen {names}" + (f" of {len(items)} items, the first {items[0]}" if items else "")
 
 
 # Our own page plays all that there is.
-EVERYTHING: Plays = dict.fromkeys(FEATURES, PLAYED)
+FULL_SUPPORT: FeatureSupport = dict.fromkeys(FEATURES, SUPPORTED)
 # What no other platform does of our page, whatever a study shows.
-ELSEWHERE = (
+COMMON_LOSSES = (
     "There is no button for withdrawing, and whoever does not agree closes the window. The standard consent text promises such a "
     "button, and says what our own server stores: correct it to what holds there.",
     "A session cannot be resumed: whoever reloads the page begins again, as another session.",
 )
 # What all other platforms say to a feature alike.
-ALIKE: Plays = {
+COMMON_SUPPORT: FeatureSupport = {
     "screener": "Nobody is screened out, whatever the answers to the screener: invite only whom you look for, by the screening of "
     "the platform that recruits.",
     "aside": "The device is not checked: say in the instructions that a computer with a keyboard is needed.",
     "rounds": "Practice is not repeated, however many answers are right: everybody goes on after one round.",
 }
 
-assert set(KINDS) <= FEATURES.keys()
+assert set(SCREEN_KINDS) <= FEATURES.keys()

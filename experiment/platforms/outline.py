@@ -19,34 +19,34 @@ from typing import Any
 
 from gardenpath.study.screens import Answers, Record, Script, Slider, Step, Text, Whole
 
-from ..versions import VersionFile
-from .imported import answer_given
+from ..scripts.list_files import ListFile
+from .imported_sessions import build_response_record
 
-Key = tuple[str, str]
-Named = tuple[str, Any]  # a screen under its name
+ScreenKey = tuple[str, str]
+NamedScreen = tuple[str, Any]  # a screen under its name
 
 
 @dataclass(frozen=True)
 class Outline:
     """All screens that some trial of a study shows, in an order that every trial keeps."""
 
-    keys: tuple[Key, ...]
+    keys: tuple[ScreenKey, ...]
 
     @classmethod
-    def of(cls, files: Sequence[VersionFile]) -> "Outline":
+    def from_files(cls, files: Sequence[ListFile]) -> "Outline":
         """Return the outline of a study's trials."""
-        return cls.of_steps([step for file in files for step in file.script.trials])
+        return cls.from_steps([step for file in files for step in file.script.trials])
 
     @classmethod
-    def of_steps(cls, steps: Iterable[Step]) -> "Outline":
+    def from_steps(cls, steps: Iterable[Step]) -> "Outline":
         """Return the outline of these steps."""
-        keys: list[Key] = []
+        keys: list[ScreenKey] = []
         for step in steps:
-            at = 0
-            for key in map(_key, step.screens):
-                if key not in keys[at:]:
-                    keys.insert(at, key)
-                at = keys.index(key, at) + 1
+            index = 0
+            for key in map(_build_screen_key, step.screens):
+                if key not in keys[index:]:
+                    keys.insert(index, key)
+                index = keys.index(key, index) + 1
         return cls(tuple(keys))
 
     @cached_property
@@ -56,17 +56,17 @@ class Outline:
             f"{base}_{1 + sum(other == base for other, _ in self.keys[:n])}" for n, (base, _) in enumerate(self.keys)
         )
 
-    def named(self, step: Step) -> list[Named]:
+    def name_screens(self, step: Step) -> list[NamedScreen]:
         """Return the screens of a trial under their names."""
-        made, at = [], 0
+        named_screens, index = [], 0
         for screen in step.screens:
-            n = self.keys.index(_key(screen), at)
-            made.append((self.names[n], screen))
-            at = n + 1
-        return made
+            n = self.keys.index(_build_screen_key(screen), index)
+            named_screens.append((self.names[n], screen))
+            index = n + 1
+        return named_screens
 
 
-def _key(screen: Any) -> Key:
+def _build_screen_key(screen: Any) -> ScreenKey:
     """Return what tells a screen apart from others of a trial: what it is for and, of prompts and pages, its name."""
     if isinstance(screen, Text):
         return "page", screen.name
@@ -75,60 +75,60 @@ def _key(screen: Any) -> Key:
     return ("sentence", "") if hasattr(screen, "sentence") else ("ask", screen.name)
 
 
-def from_left(screen: Any) -> Any:
+def order_from_left(screen: Any) -> Any:
     """Return a screen with its answers in the order in which they stand, the one on the left first: F is its key, J the other's."""
     if not isinstance(screen, Answers):
         return screen
     return replace(screen, answers=tuple(sorted(screen.answers, key=lambda one: one.side == "right")))
 
 
-def kind(screen: Any) -> str:
+def identify_answer_kind(screen: Any) -> str:
     """Return how a screen that asks is answered: by points, a row, a pair, a slider or an entry."""
     if isinstance(screen, Answers):
         return "pair" if screen.arrangement == "stacked_pair" else screen.arrangement
     return str(screen.kind)
 
 
-def recorded(name: str, screen: Any) -> dict[str, Any]:
+def build_recorded_columns(name: str, screen: Any) -> dict[str, Any]:
     """Return the columns by which what was answered is told when it comes back."""
-    columns: dict[str, Any] = {"kind": kind(screen), "task": screen.task, "name": screen.name}
+    columns: dict[str, Any] = {"kind": identify_answer_kind(screen), "task": screen.task, "name": screen.name}
     if screen.deadline is not None:
         columns["deadline"] = f"{screen.deadline:g}"
     if isinstance(screen, Slider):
         columns |= {"least": screen.least, "most": screen.most}
-    elif kind(screen) == "points":
+    elif identify_answer_kind(screen) == "points":
         columns |= {"least": screen.answers[0].value, "most": screen.answers[-1].value}
     elif isinstance(screen, Answers):
         for n, one in enumerate(screen.answers, start=1):
             columns[f"value_{n}"] = one.value
-            if kind(screen) == "row":
+            if identify_answer_kind(screen) == "row":
                 columns[f"label_{n}"] = one.label
             if one.side is not None:
                 columns[f"side_{n}"] = one.side
     return {f"{name}_{column}": cell for column, cell in columns.items()}
 
 
-def shown(name: str, screen: Any) -> dict[str, Any]:
+def build_shown_columns(name: str, screen: Any) -> dict[str, Any]:
     """Return the columns that say what is shown of a screen that asks."""
     columns = {"prompt": screen.prompt, "above": getattr(screen.above, "text", "")}
-    if kind(screen) in ("points", "slider"):
+    if identify_answer_kind(screen) in ("points", "slider"):
         columns |= {"low": screen.low, "high": screen.high}
-    elif kind(screen) == "pair":
+    elif identify_answer_kind(screen) == "pair":
         columns |= {f"label_{n}": one.label for n, one in enumerate(screen.answers, start=1)}
     return {f"{name}_{column}": cell for column, cell in columns.items()}
 
 
-def joined(screen: Any) -> str:
+def join_words(screen: Any) -> str:
     """Return the sentence of a screen of words, as it is shown at once."""
     return "".join(word + gap for word, gap in zip(screen.words, (*screen.gaps, ""), strict=True))
 
 
-def said(steps: Iterable[Step]) -> list[str]:
+def list_paragraphs(steps: Iterable[Step]) -> list[str]:
     """Return the paragraphs of these pages."""
     return [one for step in steps for screen in step.screens if isinstance(screen, Text) for one in screen.paragraphs]
 
 
-def front(script: Script) -> dict[str, list[Step]]:
+def group_front_pages(script: Script) -> dict[str, list[Step]]:
     """Return the pages before the first trial, consent and the rest; those that turn devices away no other platform knows."""
     pages = [step for step in script.front if not any(isinstance(s, Text) and s.aside for s in step.screens)]
     return {"consent": [s for s in pages if s.name == "consent"], "rest": [s for s in pages if s.name != "consent"]}
@@ -137,46 +137,46 @@ def front(script: Script) -> dict[str, list[Step]]:
 # ---------------------------------------------------------------------------------------------------------- back
 
 
-def asked(cells: Mapping[str, Any]) -> Iterator[str]:
+def list_asked_screens(cells: Mapping[str, Any]) -> Iterator[str]:
     """Yield the names of what a row of an export says was asked."""
     names = [column.removesuffix("_kind") for column in cells if column.startswith("ask_") and column.endswith("_kind")]
     yield from sorted((name for name in names if cells[f"{name}_kind"]), key=lambda name: int(name.split("_")[1]))
 
 
-def answered(cells: Mapping[str, str], name: str, response: str, rt: float | None) -> Record:
+def read_response_record(cells: Mapping[str, str], name: str, response: str, rt: float | None) -> Record:
     """Return what was answered to a screen, with the side on which that stood."""
-    values = [cells[f"{name}_value_{n}"] for n in range(1, 1 + _count(cells, f"{name}_value_"))]
+    values = [cells[f"{name}_value_{n}"] for n in range(1, 1 + _count_columns(cells, f"{name}_value_"))]
     side = cells.get(f"{name}_side_{values.index(response) + 1}") if response in values else None
-    return answer_given(cells[f"{name}_task"], cells[f"{name}_name"], response, rt=rt, side=side or None)
+    return build_response_record(cells[f"{name}_task"], cells[f"{name}_name"], response, rt=rt, side=side or None)
 
 
-def nth_value(cells: Mapping[str, str], name: str, nth: int | None) -> str | None:
+def get_nth_value(cells: Mapping[str, str], name: str, nth: int | None) -> str | None:
     """Return the value of the n-th answer, from 0; None where there is none."""
     return None if nth is None or nth < 0 else cells.get(f"{name}_value_{nth + 1}") or None
 
 
-def late(cells: Mapping[str, str], name: str, rt: float | None = None) -> bool:
+def is_late(cells: Mapping[str, str], name: str, rt: float | None = None) -> bool:
     """Whether no answer was taken: there was a deadline, and none came, or one after it."""
     deadline = cells.get(f"{name}_deadline")
     return bool(deadline) and float(deadline or 0) > 0 and (rt is None or rt > float(deadline or 0))
 
 
-def timeout(cells: Mapping[str, str], name: str) -> Record:
+def read_timeout_record(cells: Mapping[str, str], name: str) -> Record:
     """Return that no answer came in time."""
     return Record(cells[f"{name}_task"], cells[f"{name}_name"], "timeout")
 
 
-def sentence_of(name: str, *, pair: bool) -> int:
+def find_sentence_number(name: str, *, pair: bool) -> int:
     """Return which of a trial's sentences a screen of this name shows."""
     return int(name.partition("_")[2]) - 1 if pair else 0
 
 
-def read_at_once(name: str, rt: float | None, *, pair: bool, ended: bool = True) -> Record:
+def build_whole_text_record(name: str, rt: float | None, *, pair: bool, ended: bool = True) -> Record:
     """Return that a text was read at once, or left where it has not `ended`."""
     base = name.partition("_")[0]
-    sentence = None if base == "context" else sentence_of(name, pair=pair)
+    sentence = None if base == "context" else find_sentence_number(name, pair=pair)
     return Record("whole", base, "read" if ended else None, rt=rt, sentence=sentence)
 
 
-def _count(cells: Mapping[str, Any], start: str) -> int:
+def _count_columns(cells: Mapping[str, Any], start: str) -> int:
     return sum(1 for column, cell in cells.items() if column.startswith(start) and cell not in ("", None))

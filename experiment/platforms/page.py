@@ -10,16 +10,16 @@ from typing import Any
 
 from gardenpath import study
 
-from ..players.web.built import page_folder
-from ..recruitment import PLATFORMS, ending
-from ..versions import VersionFile
-from .places import Place, turns
+from ..players.web.built_page import find_page_folder
+from ..scripts.list_files import ListFile
+from ..sessions.recruitment import PLATFORMS_BY_PARAMETER, build_ending_page
+from .list_slots import ListSlot, describe_slot_rule
 
-ID = "{id}"  # stands in an address for the participant's id, which the page puts there
+ID_PLACEHOLDER = "{id}"  # stands in an address for the participant's id, which the page puts there
 ENDINGS = ("refused", "unsuitable", "screened_out", "withdrawn", "unsent", "handed_over", "finished", "open_elsewhere")
 
 
-def filled_in(name: str, files: Sequence[VersionFile] = (), places: Sequence[Place] = (), **more: str) -> str:
+def fill_template(name: str, files: Sequence[ListFile] = (), slots: Sequence[ListSlot] = (), **more: str) -> str:
     """Return a text that goes along, with what stands there as @name@ filled in."""
     text = (resources("gardenpath.experiment.platforms") / name).read_text("utf-8")
     if not files:
@@ -29,49 +29,49 @@ def filled_in(name: str, files: Sequence[VersionFile] = (), places: Sequence[Pla
         "study": files[0].study,
         "names": ", ".join(sorted(file.name for file in files)),
         "versions": str(len(files)),
-        "places": str(len(places)),
-        "orders": str(max((place.slot for place in places), default=-1) + 1),
-        "turns": turns(files),
+        "places": str(len(slots)),
+        "orders": str(max((slot.number for slot in slots), default=-1) + 1),
+        "turns": describe_slot_rule(files),
         **more,
     }
     return re.sub("@([a-z]+)@", lambda blank: values[blank[1]], text)
 
 
-def quoted(paragraphs: Sequence[str]) -> str:
+def format_quotation(paragraphs: Sequence[str]) -> str:
     """Return paragraphs as a quotation in a README."""
     return "\n>\n".join("> " + part.replace("\n", " ") for part in paragraphs)
 
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file, all of it or nothing."""
-    with study.files.atomic(path) as temporary:
+    with study.files.write_atomically(path) as temporary:
         temporary.write_bytes(content)
 
 
-def page_files(html: str) -> dict[str, bytes]:
+def read_page_files(html: str) -> dict[str, bytes]:
     """Return the files of the page by name, with this index.html; raises `FileNotFoundError` saying how to build it."""
-    folder = page_folder()
+    folder = find_page_folder()
     names = {"app.js": "standalone.js", "app.css": "app.css", "LICENSES.txt": "LICENSES.txt"}
     built_files = {name: (folder / built).read_bytes() for name, built in names.items()}
     return {"index.html": html.encode(), **built_files}
 
 
-def index_html(script: str = "save.js") -> str:
+def build_index_html(script: str = "save.js") -> str:
     """Return the page's index.html; `script` is loaded before the study."""
-    return study.files.read_text(page_folder() / "standalone.html").replace('src="save.js"', f'src="{script}"')
+    return study.files.read_text(find_page_folder() / "standalone.html").replace('src="save.js"', f'src="{script}"')
 
 
-def study_js(files: Sequence[VersionFile], places: Sequence[Place], online: study.config.OnlineSection) -> str:
+def build_study_js(files: Sequence[ListFile], slots: Sequence[ListSlot], online: study.config.OnlineSection) -> str:
     """Return study.js: what the page shows, each version once, and the places as orders of its trials."""
-    text = json.dumps(exported(files, places, online), ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(build_exported_study(files, slots, online), ensure_ascii=False, separators=(",", ":"))
     # These two end a line for older readers of JavaScript, and "</script" a script that is put into a page.
     for character, escaped in (("\u2028", "\\u2028"), ("\u2029", "\\u2029"), ("</", "<\\/")):
         text = text.replace(character, escaped)
     return f"window.gardenpathStudy = {text};\n"
 
 
-def exported(
-    files: Sequence[VersionFile], places: Sequence[Place], online: study.config.OnlineSection
+def build_exported_study(
+    files: Sequence[ListFile], slots: Sequence[ListSlot], online: study.config.OnlineSection
 ) -> Mapping[str, Any]:
     """Return what study.js holds (web/src/exported.ts)."""
     ordered = sorted(files, key=lambda file: file.name)
@@ -82,7 +82,7 @@ def exported(
             "resume_hours": online.resume_hours,
             "lease_minutes": online.lease_minutes,
             "sessions": online.sessions,
-            "endings": {platform: _endings(online, platform) for platform in PLATFORMS.values()},
+            "endings": {platform: _build_endings(online, platform) for platform in PLATFORMS_BY_PARAMETER.values()},
         },
         "versions": [
             {
@@ -91,7 +91,7 @@ def exported(
                 "procedure_sha256": file.procedure_sha256,
                 "seed": file.version.seed,
                 # Without a server the page judges who takes part; before the trials nothing else is to be judged.
-                "script": {**file.shown, "front": [asdict(step) for step in file.script.front]},
+                "script": {**file.player_script, "front": [asdict(step) for step in file.script.front]},
                 "labels": [
                     {"role": trial.role, "item": trial.item.id, "condition": trial.condition}
                     for trial in file.version.trials
@@ -99,9 +99,9 @@ def exported(
             }
             for file in ordered
         ],
-        "places": [[numbers[place.file.name], place.slot, list(place.order)] for place in places],
+        "places": [[numbers[slot.file.name], slot.number, list(slot.order)] for slot in slots],
     }
 
 
-def _endings(online: study.config.OnlineSection, platform: str) -> dict[str, Any]:
-    return {kind: ending(online, kind, platform, ID).json() for kind in ENDINGS}
+def _build_endings(online: study.config.OnlineSection, platform: str) -> dict[str, Any]:
+    return {kind: build_ending_page(online, kind, platform, ID_PLACEHOLDER).to_json() for kind in ENDINGS}

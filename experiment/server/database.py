@@ -12,9 +12,9 @@ import sqlalchemy as sa
 
 from gardenpath import study
 
-SCHEMA = 6
-OPENING = 76_141_517  # a lock's number, as good as any
-PATIENCE = 10_000  # ms that a writer of another process is waited for
+SCHEMA_VERSION = 6
+SETUP_LOCK = 76_141_517  # a lock's number, as good as any
+BUSY_TIMEOUT_MS = 10_000  # ms that a writer of another process is waited for
 Row = sa.Row[Any]
 metadata = sa.MetaData()
 META = sa.Table(
@@ -23,7 +23,7 @@ META = sa.Table(
     sa.Column("schema", sa.Integer, nullable=False),
     sa.Column("closed", sa.Boolean, nullable=False, default=False),
 )
-VERSIONS = sa.Table(
+TRIAL_LISTS = sa.Table(
     "versions",
     metadata,
     sa.Column("sha256", sa.String(64), primary_key=True),
@@ -70,16 +70,16 @@ SESSIONS = sa.Table(
     sa.Column("apart", sa.Integer, nullable=False, default=0),
     sa.UniqueConstraint("participant", "ordinal"),
 )
-PREVIEW = "preview"
-REAL = SESSIONS.c.source != PREVIEW
+PREVIEW_SOURCE = "preview"
+IS_REAL = SESSIONS.c.source != PREVIEW_SOURCE
 # Two sessions never share a place; previews take none.
 sa.Index(
     "place",
     SESSIONS.c.version,
     SESSIONS.c.slot,
     unique=True,
-    sqlite_where=REAL,
-    postgresql_where=REAL,
+    sqlite_where=IS_REAL,
+    postgresql_where=IS_REAL,
 )
 EVENTS = sa.Table(
     "events",
@@ -94,7 +94,7 @@ EVENTS = sa.Table(
     sa.Column("value", sa.Text, nullable=False),
 )
 # What came with an event's number and is none that its session can contain, as it came: kept, and never data.
-APART = sa.Table(
+REJECTED_EVENTS = sa.Table(
     "apart",
     metadata,
     sa.Column("session", sa.ForeignKey("sessions.id"), primary_key=True),
@@ -114,7 +114,7 @@ PAYMENTS = sa.Table(
     sa.Column("status", sa.String, nullable=False),
 )
 # Keyed hashes of people who left, or were screened out, and may not come again.
-DEPARTED = sa.Table(
+DEPARTED_PARTICIPANTS = sa.Table(
     "departed",
     metadata,
     sa.Column("participant", sa.String, primary_key=True),
@@ -143,47 +143,47 @@ class Database:
 
     def __init__(self, url: str, *, create: bool = True) -> None:
         self.url, self._lock = url, threading.Lock()
-        self._deleted = 0  # the transaction after the last deletion, on PostgreSQL
+        self._deletion_transaction = 0  # the transaction after the last deletion, on PostgreSQL
         try:
-            self.engine = sa.create_engine(_with_driver(url), hide_parameters=True)  # errors are logged, ids are not
+            self.engine = sa.create_engine(_parse_url(url), hide_parameters=True)  # errors are logged, ids are not
             if self.engine.dialect.name == "sqlite":
                 _prepare_sqlite(self.engine)
                 _make_private(url, self.engine.url.database, create)
-            self._open(_without_password(url))
+            self._create_tables(_mask_password(url))
         except ModuleNotFoundError as error:
             extra = " 'gardenpath[postgres]'" if error.name == "psycopg" else f" {error.name}"
             raise study.MissingExtra(
-                f"{_without_password(url)}: its driver {error.name} is not installed: pip install{extra}"
+                f"{_mask_password(url)}: its driver {error.name} is not installed: pip install{extra}"
             ) from None
         except sa.exc.SQLAlchemyError as error:
             reason = str(getattr(error, "orig", error)).partition("\n")[0]
-            raise study.DataError(f"{_without_password(url)}: not a database of gardenpath: {reason}") from None
+            raise study.DataError(f"{_mask_password(url)}: not a database of gardenpath: {reason}") from None
 
-    def _open(self, url: str) -> None:
-        with self.writing() as connection:
+    def _create_tables(self, url: str) -> None:
+        with self.begin_writing() as connection:
             if self.engine.dialect.name == "postgresql":  # of several processes that begin at once one makes the tables
-                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({OPENING})")
+                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({SETUP_LOCK})")
             exists = sa.inspect(connection).has_table(META.name)
             schema = connection.scalar(sa.select(META.c.schema)) if exists else None
             if schema is None:
                 metadata.create_all(connection)
-                connection.execute(META.insert().values(schema=SCHEMA))
-            elif schema != SCHEMA:
+                connection.execute(META.insert().values(schema=SCHEMA_VERSION))
+            elif schema != SCHEMA_VERSION:
                 raise study.DataError(
-                    f"{url}: the database has schema {schema}, expected {SCHEMA}; collect its data with the gardenpath "
+                    f"{url}: the database has schema {schema}, expected {SCHEMA_VERSION}; collect its data with the gardenpath "
                     "that made it, and serve from a new database"
                 )
 
     @contextmanager
-    def exclusive(self) -> Iterator[sa.Connection]:
+    def begin_exclusive(self) -> Iterator[sa.Connection]:
         """A transaction beside which nobody is assigned a place: SQLite has one writer, PostgreSQL locks the sessions."""
-        with self.writing() as connection:
+        with self.begin_writing() as connection:
             if self.engine.dialect.name == "postgresql":
                 connection.exec_driver_sql("LOCK TABLE sessions IN SHARE ROW EXCLUSIVE MODE")
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[sa.Connection]:
+    def begin_writing(self) -> Iterator[sa.Connection]:
         """A transaction that writes; on SQLite the writers of this process wait in line instead of polling the file."""
         if self.engine.dialect.name != "sqlite":
             with self.engine.begin() as connection:
@@ -197,32 +197,34 @@ class Database:
             yield connection
 
     @contextmanager
-    def reading(self) -> Iterator[sa.Connection]:
+    def begin_reading(self) -> Iterator[sa.Connection]:
         """A transaction that reads one state of the data."""
         options = {"isolation_level": "REPEATABLE READ"} if self.engine.dialect.name == "postgresql" else {}
         with self.engine.connect().execution_options(**options) as connection, connection.begin():
             yield connection
 
-    def scrub(self, again: bool = False) -> bool:
+    def scrub_deleted_rows(self, is_retry: bool = False) -> bool:
         """Leave no trace of deleted rows in the database's files; return whether none is left, and never wait for who reads.
 
-        `again`: nothing was deleted since the call before, which did not come to an end.
+        `is_retry`: nothing was deleted since the call before, which did not come to an end.
         """
         if self.engine.dialect.name == "sqlite":
-            return self._emptied_log()
+            return self._empty_log()
         with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            if not (again and self._deleted):
-                self._deleted = int(connection.exec_driver_sql("SELECT txid_current()").scalar_one()) % 2**32
+            if not (is_retry and self._deletion_transaction):
+                self._deletion_transaction = (
+                    int(connection.exec_driver_sql("SELECT txid_current()").scalar_one()) % 2**32
+                )
             # A snapshot from before keeps what it sees.
             older = connection.exec_driver_sql(
                 "SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
-                f"AND age(backend_xmin) > age('{self._deleted}'::xid)"
+                f"AND age(backend_xmin) > age('{self._deletion_transaction}'::xid)"
             ).scalar_one()
-            for table in (EVENTS, APART, SCREENINGS, SESSIONS, PAYMENTS):
+            for table in (EVENTS, REJECTED_EVENTS, SCREENINGS, SESSIONS, PAYMENTS):
                 connection.exec_driver_sql(f"VACUUM {table.name}")
         return not older
 
-    def _emptied_log(self) -> bool:
+    def _empty_log(self) -> bool:
         """Bring SQLite's write-ahead log into its file, where deleted rows are overwritten, and empty it."""
         with self._lock, self.engine.connect() as connection:
             connection.exec_driver_sql("COMMIT")  # a checkpoint cannot run within a transaction
@@ -230,18 +232,18 @@ class Database:
             try:
                 busy, *_ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
             finally:
-                connection.exec_driver_sql(f"PRAGMA busy_timeout={PATIENCE}")
+                connection.exec_driver_sql(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
         return not busy
 
 
-def is_full(error: sa.exc.SQLAlchemyError) -> bool:
+def is_disk_full(error: sa.exc.SQLAlchemyError) -> bool:
     """Whether a statement failed since the disk is full."""
     cause = getattr(error, "orig", None)
     # PostgreSQL's code for a full disk; SQLite's.
     return getattr(cause, "sqlstate", None) == "53100" or getattr(cause, "sqlite_errorname", None) == "SQLITE_FULL"
 
 
-def sqlite_url(path: str | Path) -> str:
+def build_sqlite_url(path: str | Path) -> str:
     """Return the URL of a SQLite file, whose folder is made."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     return f"sqlite:///{path}"
@@ -255,18 +257,18 @@ def _make_private(url: str, path: str | None, create: bool) -> None:
         raise FileNotFoundError(f"{url}: there is no such file; expected a study's database")
 
 
-def canonical(value: object) -> str:
+def format_canonical_json(value: object) -> str:
     """Return JSON with sorted keys and no spaces: equal values give equal texts."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def _with_driver(url: str) -> sa.URL:
+def _parse_url(url: str) -> sa.URL:
     """Read a URL; PostgreSQL is reached by psycopg unless another driver is named."""
-    made = sa.make_url(url)
-    return made.set(drivername="postgresql+psycopg") if made.drivername in ("postgresql", "postgres") else made
+    parsed = sa.make_url(url)
+    return parsed.set(drivername="postgresql+psycopg") if parsed.drivername in ("postgresql", "postgres") else parsed
 
 
-def _without_password(url: str) -> str:
+def _mask_password(url: str) -> str:
     return re.sub(r"(://[^/@]*?):[^/@]*@", r"\1:***@", url)
 
 
@@ -280,7 +282,7 @@ def _prepare_sqlite(engine: sa.Engine) -> None:
             "journal_mode=WAL",
             "synchronous=FULL",
             "foreign_keys=ON",
-            f"busy_timeout={PATIENCE}",
+            f"busy_timeout={BUSY_TIMEOUT_MS}",
             "secure_delete=ON",
         ):
             connection.execute(f"PRAGMA {pragma}")

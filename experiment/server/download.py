@@ -13,43 +13,52 @@ from pathlib import Path
 
 from gardenpath import study
 
-from ..collect_data import collect_parts
-from ..session_folders import record_texts, session_text
+from ..collection.recorded_sessions import open_session_source
+from ..sessions.event_tables import build_table_parts
+from ..sessions.session_folders import format_session, format_session_files
 from .store import Store
 
-FAST = 1  # of nine levels: a fifth more bytes in a third of the time
+COMPRESSION_LEVEL = 1  # of nine levels: a fifth more bytes in a third of the time
 
 
-def write_tables(url: str, made: zipfile.ZipFile) -> None:
+def write_tables(url: str, archive: zipfile.ZipFile) -> None:
     """Write the tables of `collect` with their sidecars and the data dictionary."""
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        study.table_files.write_parts(collect_parts(url), folder, command="dashboard, tables", dictionary=True)
+    own = open_session_source(url, previews=False)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        parts = build_table_parts(own.read_recorded_sessions(), own.list_files, where=url)
+        study.table_files.write_parts(parts, folder, command="dashboard, tables", dictionary=True)
         for path in sorted(folder.iterdir()):
-            made.write(path, path.name)
+            archive.write(path, path.name)
 
 
-def write_events(url: str, made: zipfile.ZipFile) -> None:
+def write_events(url: str, archive: zipfile.ZipFile) -> None:
     """Write the events as they came, as a folder that `gardenpath collect` reads, with the schema that describes them."""
     store = Store(url, create=False)
-    for file in store.files().values():
-        made.writestr(f"versions/{file.sha256}.json", file.text)
-    for record in store.records():
-        for name, text in {**record_texts(record), "session.json": session_text(record.session)}.items():
-            made.writestr(f"{record.session.id}/{name}", text)
-    made.write(str(files("gardenpath.experiment") / "screens.schema.json"), "screens.schema.json")
+    for file in store.read_list_files().values():
+        archive.writestr(f"versions/{file.sha256}.json", file.text)
+    for recorded_session in store.read_recorded_sessions():
+        for name, text in {
+            **format_session_files(recorded_session),
+            "session.json": format_session(recorded_session.session),
+        }.items():
+            archive.writestr(f"{recorded_session.session.id}/{name}", text)
+    archive.write(str(files("gardenpath.experiment.sessions") / "screens.schema.json"), "screens.schema.json")
     store.database.engine.dispose()
 
 
-KINDS: Mapping[str, Callable[[str, zipfile.ZipFile], None]] = {"tables": write_tables, "events": write_events}
+DOWNLOAD_WRITERS: Mapping[str, Callable[[str, zipfile.ZipFile], None]] = {
+    "tables": write_tables,
+    "events": write_events,
+}
 
 
-def write_zip(kind: str, url: str, target: Path) -> None:
+def write_download(kind: str, url: str, target: Path) -> None:
     """Write a download of this kind to a zip file, from the database to the disk: no table and no zip is in memory."""
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=FAST) as made:
-        KINDS[kind](url, made)
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION_LEVEL) as archive:
+        DOWNLOAD_WRITERS[kind](url, archive)
 
 
 if __name__ == "__main__":
     gc.set_threshold(100_000)  # as gardenpath.cli.main
-    write_zip(sys.argv[1], sys.stdin.read(), Path(sys.argv[2]))
+    write_download(sys.argv[1], sys.stdin.read(), Path(sys.argv[2]))

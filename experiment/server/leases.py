@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from .database import SESSIONS, Row
-from .rules import Rules
+from .rules import SessionRules
 
 
 class Leases:
@@ -16,37 +16,37 @@ class Leases:
     Times are texts in ISO 8601, as the database holds them: they sort as the times do.
     """
 
-    def __init__(self, rules: Rules, clock: Callable[[], datetime]) -> None:
+    def __init__(self, rules: SessionRules, clock: Callable[[], datetime]) -> None:
         self.rules, self._clock = rules, clock
 
-    def now(self) -> str:
+    def get_time(self) -> str:
         """Return the time."""
-        return self._text(self._clock())
+        return self._format_time(self._clock())
 
-    def oldest_live(self) -> str:
+    def get_live_cutoff(self) -> str:
         """Return the time since which an unfinished session must have been seen to keep its place."""
-        return self._text(self._clock() - self.rules.lease)
+        return self._format_time(self._clock() - self.rules.lease_duration)
 
-    def oldest_resumable(self) -> str:
+    def get_resume_cutoff(self) -> str:
         """Return the time since which an unfinished session must have been seen to be resumed."""
-        return self._text(self._clock() - self.rules.resume)
+        return self._format_time(self._clock() - self.rules.resume_duration)
 
-    def wait_for_tab(self, row: Row, tab: str | None) -> float:
+    def compute_tab_wait(self, row: Row, tab: str | None) -> float:
         """Return the seconds until this tab may take a session from another one; 0 or less when it may already.
 
         A missing tab is another one.
         """
         if row.tab == tab or row.tab_seen is None:
             return 0.0
-        free: datetime = datetime.fromisoformat(row.tab_seen) + self.rules.tab
+        free: datetime = datetime.fromisoformat(row.tab_seen) + self.rules.tab_duration
         return (free - self._clock()) / timedelta(seconds=1)
 
-    def renew(self, connection: sa.Connection, row: Row, **values: Any) -> None:
+    def renew_lease(self, connection: sa.Connection, row: Row, **values: Any) -> None:
         """Renew a session's lease and set values; one whose lease had run out is late, since its place was given away."""
-        late = row.late or (row.finished is None and row.seen <= self.oldest_live())
-        seen = row.seen if row.finished is not None else self.now()
-        connection.execute(SESSIONS.update().where(SESSIONS.c.id == row.id).values(seen=seen, late=late, **values))
+        is_late = row.late or (row.finished is None and row.seen <= self.get_live_cutoff())
+        seen = row.seen if row.finished is not None else self.get_time()
+        connection.execute(SESSIONS.update().where(SESSIONS.c.id == row.id).values(seen=seen, late=is_late, **values))
 
     @staticmethod
-    def _text(time: datetime) -> str:
+    def _format_time(time: datetime) -> str:
         return time.isoformat(timespec="milliseconds")

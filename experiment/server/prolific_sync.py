@@ -17,114 +17,120 @@ from gardenpath import study
 
 from .store import Store
 
-API = "https://api.prolific.com/api/v1"
-PAGE = 100  # submissions
-MOST_BONUSES = 200  # in one payment
-GONE = ("RETURNED", "TIMED OUT")
-LEDGER = "prolific-bonuses.csv"
+API_URL = "https://api.prolific.com/api/v1"
+SUBMISSIONS_PER_PAGE = 100  # submissions
+MAX_BONUSES = 200  # in one payment
+GONE_STATUSES = ("RETURNED", "TIMED OUT")
+BONUS_FILENAME = "prolific-bonuses.csv"
 
 
-class Prolific:
+class ProlificClient:
     """Prolific's API; every call raises `ValueError` with what Prolific said where it refuses, `OSError` where it is away."""
 
-    def __init__(self, token: str, api: str = API) -> None:
+    def __init__(self, token: str, api: str = API_URL) -> None:
         httpx = study.errors.require("httpx2", "online")
         self._error = httpx.HTTPError
         self._client = httpx.Client(
             base_url=f"{api.rstrip('/')}/", headers={"Authorization": f"Token {token}"}, timeout=60
         )
 
-    def submissions(self, study_id: str) -> dict[str, str]:
+    def fetch_submission_statuses(self, study_id: str) -> dict[str, str]:
         """Return the status of each submission of a study, in capitals."""
-        return {str(one["id"]): re.sub("[_-]", " ", str(one["status"]).upper()) for one in self._listed(study_id)}
+        return {
+            str(one["id"]): re.sub("[_-]", " ", str(one["status"]).upper()) for one in self._fetch_submissions(study_id)
+        }
 
-    def _listed(self, study_id: str) -> Iterator[Mapping[str, Any]]:
+    def _fetch_submissions(self, study_id: str) -> Iterator[Mapping[str, Any]]:
         page = 1
         while True:
-            answer = self._call("GET", "submissions/", params={"study": study_id, "page": page, "page_size": PAGE})
-            yield from answer["results"]
-            if not ((answer.get("_links") or {}).get("next") or {}).get("href"):
+            response = self._send_request(
+                "GET", "submissions/", params={"study": study_id, "page": page, "page_size": SUBMISSIONS_PER_PAGE}
+            )
+            yield from response["results"]
+            if not ((response.get("_links") or {}).get("next") or {}).get("href"):
                 return
             page += 1
 
-    def approve(self, submission: str) -> None:
+    def approve_submission(self, submission: str) -> None:
         """Approve a submission, which pays it; asking again changes nothing."""
-        self._call("POST", f"submissions/{submission}/transition/", json={"action": "APPROVE"})
+        self._send_request("POST", f"submissions/{submission}/transition/", json={"action": "APPROVE"})
 
     def set_up_bonuses(self, study_id: str, amounts: Mapping[str, Decimal]) -> str:
         """Set up bonuses in the study's currency and return the payment's id; nothing is paid by it."""
         lines = "".join(f"{submission},{amount}\n" for submission, amount in amounts.items())
-        answer = self._call("POST", "submissions/bonus-payments/", json={"study_id": study_id, "csv_bonuses": lines})
-        return str(answer["id"])
+        response = self._send_request(
+            "POST", "submissions/bonus-payments/", json={"study_id": study_id, "csv_bonuses": lines}
+        )
+        return str(response["id"])
 
     def pay_bonuses(self, payment: str) -> None:
         """Pay bonuses that were set up; asking again pays again."""
-        self._call("POST", f"bulk-bonus-payments/{payment}/pay/")
+        self._send_request("POST", f"bulk-bonus-payments/{payment}/pay/")
 
-    def _call(self, method: str, path: str, **more: Any) -> Any:
+    def _send_request(self, method: str, path: str, **options: Any) -> Any:
         try:
-            answer = self._client.request(method, path, **more)
+            response = self._client.request(method, path, **options)
         except self._error as error:
             raise OSError(
                 f"{self._client.base_url}: {error or type(error).__name__}; nothing is known of its answer"
             ) from None
-        if answer.status_code == 401:
+        if response.status_code == 401:
             raise ValueError(
                 "Prolific does not know the token; expected one made in its settings, of the study's workspace"
             )
-        if not answer.is_success:
-            raise ValueError(f"Prolific refuses {method} {path}: {answer.status_code} {answer.text[:300]}")
+        if not response.is_success:
+            raise ValueError(f"Prolific refuses {method} {path}: {response.status_code} {response.text[:300]}")
         try:
-            return answer.json() if answer.content else {}
+            return response.json() if response.content else {}
         except ValueError:
             return {}  # of what is only to be done the answer is a sentence, or nothing
 
 
 @dataclass
-class Synced:
+class SyncReport:
     """What was done and what is left to look at, by submission."""
 
-    released: list[str] = field(default_factory=list)
-    approved: list[str] = field(default_factory=list)
-    to_approve: list[str] = field(default_factory=list)
-    finished_yet_gone: list[str] = field(default_factory=list)
-    unfinished_yet_waiting: list[str] = field(default_factory=list)
-    unknown_there: list[str] = field(default_factory=list)
+    released_submissions: list[str] = field(default_factory=list)
+    approved_submissions: list[str] = field(default_factory=list)
+    submissions_to_approve: list[str] = field(default_factory=list)
+    finished_but_returned: list[str] = field(default_factory=list)
+    unfinished_awaiting_review: list[str] = field(default_factory=list)
+    unknown_to_prolific: list[str] = field(default_factory=list)
 
 
-def sync(store: Store, api: Prolific, study_id: str, *, approve: bool) -> Synced:
+def synchronise_submissions(store: Store, client: ProlificClient, study_id: str, *, approves: bool) -> SyncReport:
     """Open the places of submissions that were returned or ran out, and note who is approved; return what was done.
 
-    With `approve` those are approved, and so paid, who wait for it and have finished here, whatever their data look like. Nobody
+    With `approves` those are approved, and so paid, who wait for it and have finished here, whatever their data look like. Nobody
     is rejected, and who finished here and returned there keeps the place: that is for the experimenter to decide.
     """
-    theirs, made = api.submissions(study_id), Synced()
-    for payment in store.payments():
+    statuses, report = client.fetch_submission_statuses(study_id), SyncReport()
+    for payment in store.list_payments():
         submission = payment["submission"]
         if payment["platform"] != "prolific" or submission is None:
             continue
-        there, finished = theirs.get(submission), payment["status"] in ("completed", "approved")
-        if there is None:
-            made.unknown_there.append(submission)
-        elif there in GONE and finished:
-            made.finished_yet_gone.append(submission)
-        elif there in GONE:
-            if store.release(submission, f"Prolific: {there.lower()}"):
-                made.released.append(submission)
-        elif there == "APPROVED" and payment["status"] == "completed":
-            store.note_payment(submission, "approved")
-        elif there == "AWAITING REVIEW" and not finished:
-            made.unfinished_yet_waiting.append(submission)
-        elif there == "AWAITING REVIEW" and not approve:
-            made.to_approve.append(submission)
-        elif there == "AWAITING REVIEW":
-            api.approve(submission)
-            store.note_payment(submission, "approved")
-            made.approved.append(submission)
-    return made
+        status, is_finished = statuses.get(submission), payment["status"] in ("completed", "approved")
+        if status is None:
+            report.unknown_to_prolific.append(submission)
+        elif status in GONE_STATUSES and is_finished:
+            report.finished_but_returned.append(submission)
+        elif status in GONE_STATUSES:
+            if store.release_slot(submission, f"Prolific: {status.lower()}"):
+                report.released_submissions.append(submission)
+        elif status == "APPROVED" and payment["status"] == "completed":
+            store.note_payment_status(submission, "approved")
+        elif status == "AWAITING REVIEW" and not is_finished:
+            report.unfinished_awaiting_review.append(submission)
+        elif status == "AWAITING REVIEW" and not approves:
+            report.submissions_to_approve.append(submission)
+        elif status == "AWAITING REVIEW":
+            client.approve_submission(submission)
+            store.note_payment_status(submission, "approved")
+            report.approved_submissions.append(submission)
+    return report
 
 
-def read_bonuses(path: Path, known: Sequence[str]) -> dict[str, Decimal]:
+def read_bonuses(path: Path, submissions: Sequence[str]) -> dict[str, Decimal]:
     """Return the bonuses of a CSV file with the columns submission and amount; raises `DataError` with every fault."""
     rows = study.table_files.read_csv(path)
     if list(rows.columns) != ["submission", "amount"]:
@@ -132,7 +138,7 @@ def read_bonuses(path: Path, known: Sequence[str]) -> dict[str, Decimal]:
     amounts: dict[str, Decimal] = {}
     faults = []
     for line, (submission, amount) in enumerate(rows.itertuples(index=False), start=2):
-        if submission not in known:
+        if submission not in submissions:
             faults.append(
                 f"{path}, line {line}: submission {submission!r} is none of this study's; expected one of payments.csv"
             )
@@ -149,35 +155,35 @@ def read_bonuses(path: Path, known: Sequence[str]) -> dict[str, Decimal]:
     return amounts
 
 
-def unpaid(amounts: Mapping[str, Decimal], ledger: Path) -> dict[str, Decimal]:
+def select_unpaid_bonuses(amounts: Mapping[str, Decimal], bonus_file: Path) -> dict[str, Decimal]:
     """Return the bonuses of submissions for which the ledger has none."""
-    paid = set(study.table_files.read_csv(ledger)["submission"]) if ledger.exists() else set()
+    paid = set(study.table_files.read_csv(bonus_file)["submission"]) if bonus_file.exists() else set()
     return {submission: amount for submission, amount in amounts.items() if submission not in paid}
 
 
-def pay(api: Prolific, study_id: str, amounts: Mapping[str, Decimal], ledger: Path) -> None:
+def pay_bonuses(client: ProlificClient, study_id: str, amounts: Mapping[str, Decimal], bonus_file: Path) -> None:
     """Pay bonuses; the ledger has each before it is paid, since Prolific pays again whenever it is asked again."""
     waiting = list(amounts.items())
     while waiting:
-        part, waiting = dict(waiting[:MOST_BONUSES]), waiting[MOST_BONUSES:]
-        payment = api.set_up_bonuses(study_id, part)
-        _enter(ledger, payment, part)
+        part, waiting = dict(waiting[:MAX_BONUSES]), waiting[MAX_BONUSES:]
+        payment = client.set_up_bonuses(study_id, part)
+        _append_bonuses(bonus_file, payment, part)
         try:
-            api.pay_bonuses(payment)
+            client.pay_bonuses(payment)
         except (OSError, ValueError) as error:
             raise type(error)(
                 f"{error}\nwhether payment {payment} was made has to be looked up at Prolific; if it was not, delete its lines "
-                f"from {ledger} and pay again"
+                f"from {bonus_file} and pay again"
             ) from None
 
 
-def _enter(ledger: Path, payment: str, amounts: Mapping[str, Decimal]) -> None:
+def _append_bonuses(bonus_file: Path, payment: str, amounts: Mapping[str, Decimal]) -> None:
     text = io.StringIO(newline="")
     lines = csv.writer(text, lineterminator="\n")
-    if not ledger.exists():
+    if not bonus_file.exists():
         lines.writerow(["submission", "amount", "payment", "time"])
-        ledger.touch(mode=0o600)
+        bonus_file.touch(mode=0o600)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     lines.writerows([submission, amount, payment, now] for submission, amount in amounts.items())
-    with ledger.open("a", encoding="utf-8") as stream:
+    with bonus_file.open("a", encoding="utf-8") as stream:
         stream.write(text.getvalue())

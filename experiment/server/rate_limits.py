@@ -5,45 +5,45 @@ from collections.abc import Callable
 
 from starlette.requests import Request
 
-LARGEST_BODY = 1_000_000
-MOST_EVENTS = 200_000
-LONGEST_VALUE = 20_000
-FORGET_AFTER = 10_000  # callers that are remembered at once
+MAX_BODY_BYTES = 1_000_000
+MAX_EVENTS = 200_000
+MAX_VALUE_BYTES = 20_000
+MAX_CALLERS = 10_000  # callers that are remembered at once
 
 
-class TooLarge(Exception):
+class BodyTooLarge(Exception):
     """The body is larger than any that is read."""
 
 
-async def limited(request: Request) -> bytes:
+async def read_limited_body(request: Request) -> bytes:
     """Return the request's body; no more than the largest is ever read."""
     raw = bytearray()
     async for chunk in request.stream():
         raw += chunk
-        if len(raw) > LARGEST_BODY:
-            raise TooLarge
+        if len(raw) > MAX_BODY_BYTES:
+            raise BodyTooLarge
     return bytes(raw)
 
 
-class Limit:
+class RateLimit:
     """Lets each caller come `burst` times at once and `rate` times a second in the long run.
 
-    >>> limit = Limit(burst=2, rate=1, clock=lambda: 0.0)
-    >>> [limit.wait("a"), limit.wait("a"), limit.wait("a"), limit.wait("b")]
+    >>> limit = RateLimit(burst=2, rate=1, clock=lambda: 0.0)
+    >>> [limit.count_call("a"), limit.count_call("a"), limit.count_call("a"), limit.count_call("b")]
     [0.0, 0.0, 1.0, 0.0]
     """
 
     def __init__(self, burst: int, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.burst, self.rate, self._clock = burst, rate, clock
-        self._left: dict[str, tuple[float, float]] = {}
+        self._remaining_calls: dict[str, tuple[float, float]] = {}
 
-    def wait(self, caller: str) -> float:
+    def count_call(self, caller: str) -> float:
         """Count a call, or return the seconds until the caller's next one is welcome."""
         now = self._clock()
-        left, then = self._left.pop(caller, (float(self.burst), now))
-        left = min(float(self.burst), left + (now - then) * self.rate)
-        welcome = left >= 1
-        self._left[caller] = (left - 1 if welcome else left, now)
-        if len(self._left) > FORGET_AFTER:
-            del self._left[next(iter(self._left))]  # the one that has been silent longest
-        return 0.0 if welcome else (1 - left) / self.rate
+        remaining, then = self._remaining_calls.pop(caller, (float(self.burst), now))
+        remaining = min(float(self.burst), remaining + (now - then) * self.rate)
+        is_welcome = remaining >= 1
+        self._remaining_calls[caller] = (remaining - 1 if is_welcome else remaining, now)
+        if len(self._remaining_calls) > MAX_CALLERS:
+            del self._remaining_calls[next(iter(self._remaining_calls))]  # the one that has been silent longest
+        return 0.0 if is_welcome else (1 - remaining) / self.rate

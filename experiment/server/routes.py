@@ -27,29 +27,39 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gardenpath import study
 
-from ..barring import read_barred
-from ..players.web.built import page_folder
-from ..pseudonyms import hash_participant
-from ..pseudonyms import known_key as known_key
-from ..pseudonyms import participant_key as participant_key
-from ..pseudonyms import secret as secret
-from ..recruitment import LAB, Ending, ending, is_signed, kiosk_texts, online_section, person, person_in_lab, way_back
-from ..sessions import Json, payload
-from ..standard_texts import direction, texts_of
-from ..versions import VersionFile
-from .arrivals import Arrival, Opened
-from .dashboard import COOKIE, Dashboard
-from .database import is_full
-from .payments import Ticket
-from .rate_limits import LARGEST_BODY, MOST_EVENTS, Limit, TooLarge, limited
-from .received_events import received
-from .rules import Conflict, Refused, Rules
-from .slow_connections import PATIENCE, impatient
+from ..collection.previous_participants import read_previous_participants
+from ..players.web.built_page import find_page_folder
+from ..scripts.list_files import ListFile
+from ..sessions.pseudonyms import hash_participant
+from ..sessions.pseudonyms import load_existing_key as load_existing_key
+from ..sessions.pseudonyms import load_participant_key as load_participant_key
+from ..sessions.pseudonyms import load_secret as load_secret
+from ..sessions.recruitment import (
+    LAB_PLATFORM,
+    EndingPage,
+    build_ending_page,
+    build_return_url,
+    complete_online_section,
+    identify_lab_participant,
+    identify_participant,
+    is_signed,
+    select_kiosk_texts,
+)
+from ..sessions.sessions import Json, build_payload
+from ..texts.standard_texts import get_direction, load_texts
+from .arrivals import Arrival, OpenedSession
+from .dashboard import COOKIE_NAME, Dashboard
+from .database import is_disk_full
+from .payments import ReturnTicket
+from .rate_limits import MAX_BODY_BYTES, MAX_EVENTS, BodyTooLarge, RateLimit, read_limited_body
+from .received_events import parse_received_events
+from .rules import Conflict, Refusal, SessionRules
+from .slow_connections import REQUEST_TIMEOUT_S, create_timeout_protocol
 from .store import Store
 
 log = logging.getLogger("gardenpath")
 
-HEADERS = {
+SECURITY_HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     # Cross-origin isolation gives the page a clock of 5 us instead of 100 us.
@@ -60,10 +70,10 @@ HEADERS = {
     "x-content-type-options": "nosniff",
     "cache-control": "no-store",
 }
-LOCAL = ("localhost", "127.0.0.1", "::1")
-REASONS = ("withdrawn", "refused", "unsuitable")
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+WITHDRAWAL_REASONS = ("withdrawn", "refused", "unsuitable")
 PREVIEW_CODE = "PREVIEW"
-MOST_NAMED = 1000  # events set apart in one answer
+MAX_LISTED_REJECTIONS = 1000  # events set apart in one answer
 
 
 class SecurityHeaders:
@@ -76,14 +86,14 @@ class SecurityHeaders:
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 present = {name.lower() for name, _ in message["headers"]}
-                added = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+                added = [(name.encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
                 message["headers"] = [*message["headers"], *(h for h in added if h[0] not in present)]
             await send(message)
 
         await self.app(scope, receive, with_headers)
 
 
-class _Under:
+class _PathPrefix:
     """Serves below a path, whether or not the proxy before it takes the path away."""
 
     def __init__(self, app: ASGIApp, path: str) -> None:
@@ -96,215 +106,230 @@ class _Under:
 
 
 @dataclass(frozen=True)
-class Site:
+class SiteSettings:
     """Where and how a study is reached: its outer path, whether a proxy tells who calls, and the dashboard's password.
 
-    Without a password there is no dashboard. With `kiosk` everybody comes to the lab and begins with a code; it is how many
+    Without a password there is no dashboard. With `kiosk_seconds` everybody comes to the lab and begins with a code; it is how many
     seconds the last page of a session stands. `burst` is how many calls of one session are taken at once; in the long run it is
     a fiftieth of that a second.
     """
 
     path: str = ""
-    behind_proxy: bool = False
+    is_behind_proxy: bool = False
     password: str | None = None
     burst: int = 1000
-    kiosk: int | None = None
+    kiosk_seconds: int | None = None
 
 
-def application(store: Store, plan: study.Study, *, key: bytes, site: Site | None = None) -> Starlette:
+def create_application(store: Store, config: study.Study, *, key: bytes, site: SiteSettings | None = None) -> Starlette:
     """Return the ASGI application of a study whose versions are published in `store`.
 
     `key` turns a platform's participant id into the keyed hash that is stored in its place.
     """
-    return _Study(store, plan, key, site or Site()).application()
+    return _StudyHandlers(store, config, key, site or SiteSettings()).create_application()
 
 
-def check(plan: study.Study) -> None:
+def check_online_study(config: study.Study) -> None:
     """Raise `DataError` where the server would show people what it does not do, or texts that no page asks for."""
-    online_section(plan)
-    if plan.served.withdrawal == "keep" and plan.procedure.consent is None:
+    complete_online_section(config)
+    if config.required_online.withdrawal == "keep" and config.procedure.consent is None:
         raise study.DataError(
-            f"{plan.path}: online.withdrawal is 'keep', and the standard consent text promises deletion; expected a "
+            f"{config.path}: online.withdrawal is 'keep', and the standard consent text promises deletion; expected a "
             "text of your own in procedure.consent that says what is kept"
         )
 
 
-class _Study:
+class _StudyHandlers:
     """The handlers of one study's calls."""
 
-    def __init__(self, store: Store, plan: study.Study, key: bytes, site: Site) -> None:
-        check(plan)
-        self.store, self.plan, self.online, self.key, self.site = store, plan, online_section(plan), key, site
-        self.barred = read_barred(self.online.barred, plan.folder)
-        self.arrivals = Limit(burst=300, rate=5)  # a class behind one address comes at once
-        self.calls = Limit(burst=site.burst, rate=site.burst / 50)
+    def __init__(self, store: Store, config: study.Study, key: bytes, site: SiteSettings) -> None:
+        check_online_study(config)
+        self.store, self.config, self.online, self.key, self.site = (
+            store,
+            config,
+            complete_online_section(config),
+            key,
+            site,
+        )
+        self.previous_participants = read_previous_participants(self.online.barred, config.folder)
+        self.arrival_limit = RateLimit(burst=300, rate=5)  # a class behind one address comes at once
+        self.call_limit = RateLimit(burst=site.burst, rate=site.burst / 50)
 
-    def application(self) -> Starlette:
-        page = page_folder()
-        description = Path(str(files("gardenpath.experiment") / "openapi.json"))
+    def create_application(self) -> Starlette:
+        page = find_page_folder()
+        description = Path(str(files("gardenpath.experiment.server") / "openapi.json"))
         session = "/api/sessions/{session}"
         return Starlette(
             routes=[
-                Route("/", self._page(page / "index.html")),
-                Route("/static/{name}", _static(page)),
-                Route("/health", self._answered(self.health)),
+                Route("/", self._create_page_handler(page / "index.html")),
+                Route("/static/{name}", _create_static_handler(page)),
+                Route("/health", self._create_handler(self.check_health)),
                 Route("/api/openapi.json", lambda request: FileResponse(description)),
-                Route("/api/sessions", self._answered(self.open_session), methods=["POST"]),
-                Route(f"{session}/events", self._answered(self.put_events), methods=["PUT"]),
-                Route(f"{session}/heartbeat", self._answered(self.heartbeat), methods=["POST"]),
-                Route(f"{session}/screener", self._answered(self.screen), methods=["POST"]),
-                Route(f"{session}/complete", self._answered(self.complete), methods=["POST"]),
-                Route(f"{session}/withdraw", self._answered(self.withdraw), methods=["POST"]),
-                *self._dashboard(),
+                Route("/api/sessions", self._create_handler(self.open_session), methods=["POST"]),
+                Route(f"{session}/events", self._create_handler(self.store_events), methods=["PUT"]),
+                Route(f"{session}/heartbeat", self._create_handler(self.receive_heartbeat), methods=["POST"]),
+                Route(f"{session}/screener", self._create_handler(self.judge_screener), methods=["POST"]),
+                Route(f"{session}/complete", self._create_handler(self.complete_session), methods=["POST"]),
+                Route(f"{session}/withdraw", self._create_handler(self.withdraw_session), methods=["POST"]),
+                *self._build_dashboard_routes(),
             ],
-            lifespan=self._living,
-            middleware=[Middleware(_Under, path=self.site.path), Middleware(SecurityHeaders)],
-            exception_handlers={HTTPException: _refused, Exception: _failed},
+            lifespan=self._run_lifespan,
+            middleware=[Middleware(_PathPrefix, path=self.site.path), Middleware(SecurityHeaders)],
+            exception_handlers={HTTPException: _handle_http_error, Exception: _handle_failure},
         )
 
     @contextlib.asynccontextmanager
-    async def _living(self, app: Starlette) -> AsyncIterator[None]:
+    async def _run_lifespan(self, app: Starlette) -> AsyncIterator[None]:
         """Remove what was deleted before the server was killed, and at the end what could not be while it ran."""
-        await run_in_threadpool(self.store.scrubber.ask)
+        await run_in_threadpool(self.store.scrubber.scrub_deleted_rows)
         yield
         await run_in_threadpool(self.store.scrubber.stop)
 
-    def _page(self, index: Path) -> Callable[[Request], Response]:
-        seconds, language = self.site.kiosk, self.plan.language
+    def _create_page_handler(self, index: Path) -> Callable[[Request], Response]:
+        seconds, language = self.site.kiosk_seconds, self.config.language
         if seconds is None:
             return lambda request: FileResponse(index)
-        said = {
+        kiosk_data = {
             "study": {
-                "title": self.plan.title or self.plan.name,
+                "title": self.config.title or self.config.name,
                 "language": language,
-                "direction": direction(language),
+                "direction": get_direction(language),
             },
             "seconds": seconds,
-            "texts": kiosk_texts(self.online),
+            "texts": select_kiosk_texts(self.online),
         }
-        data = json.dumps(said, ensure_ascii=False).replace("<", "\\u003c")
+        data = json.dumps(kiosk_data, ensure_ascii=False).replace("<", "\\u003c")
         block = f'<script type="application/json" id="kiosk">{data}</script>'
         html = index.read_text("utf-8").replace("</head>", f"{block}\n  </head>")
 
-        def page(request: Request) -> Response:
-            answer = HTMLResponse(html)
+        def send_page(request: Request) -> Response:
+            response = HTMLResponse(html)
             if "preview" not in request.query_params:  # participants find no open dashboard here
-                answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
-            return answer
+                response.delete_cookie(COOKIE_NAME, httponly=True, samesite="strict")
+            return response
 
-        return page
+        return send_page
 
-    def _dashboard(self) -> list[Route]:
+    def _build_dashboard_routes(self) -> list[Route]:
         if self.site.password is None:
             return []
-        url, key = self.store.database.url, preview_key(self.key)
-        return Dashboard(self.store, self.plan, url, self.site.password, key, self._safe).routes()
+        url, key = self.store.database.url, compute_preview_key(self.key)
+        return Dashboard(self.store, self.config, url, self.site.password, key, self._is_safe).build_routes()
 
     # ------------------------------------------------------------------------------------------------- the calls
 
-    async def health(self, request: Request) -> Response:
+    async def check_health(self, request: Request) -> Response:
         try:
-            closed = await run_in_threadpool(lambda: self.store.closed)
+            closed = await run_in_threadpool(lambda: self.store.is_closed)
         except sa.exc.SQLAlchemyError:
-            return _error(503, "the database does not answer", wait=1)
+            return _build_error(503, "the database does not answer", wait=1)
         return JSONResponse({"status": "ok", "closed": closed})
 
     async def open_session(self, request: Request) -> Response:
-        body = await _body(request)
-        preview = _preview(body.get("preview"), self.key)
+        body = await _read_body(request)
+        preview = _read_preview(body.get("preview"), self.key)
         source = body.get("source") or "server"
-        real = "server" if self.site.kiosk is None or preview else "lab"
-        if source not in (real, "robot"):
-            raise ValueError(f"source: expected '{real}' or 'robot'")
-        if source == "robot" and not _is_key(body.get("key"), self.key):
+        participant_source = "server" if self.site.kiosk_seconds is None or preview else "lab"
+        if source not in (participant_source, "robot"):
+            raise ValueError(f"source: expected '{participant_source}' or 'robot'")
+        if source == "robot" and not _is_preview_key(body.get("key"), self.key):
             raise PermissionError("source: 'robot' needs the experimenter's key, which stands in the preview links")
-        who = person_in_lab(body) if source == "lab" else person(body)
-        asked = self.online.signed_links and source == "server" and preview is None
-        if asked and not is_signed(body, who, self.key):
-            raise Refused("unsigned", "the link is none of this study's; expected one that  gardenpath links  has made")
+        platform_participant = identify_lab_participant(body) if source == "lab" else identify_participant(body)
+        needs_signature = self.online.signed_links and source == "server" and preview is None
+        if needs_signature and not is_signed(body, platform_participant, self.key):
+            raise Refusal("unsigned", "the link is none of this study's; expected one that  gardenpath links  has made")
         arrival = Arrival(
-            None if who is None else hash_participant(who.id, self.key),
-            who,
+            None if platform_participant is None else hash_participant(platform_participant.id, self.key),
+            platform_participant,
             source,
-            _random_text(body, "tab"),
-            _random_text(body, "resume"),
+            _read_random_text(body, "tab"),
+            _read_random_text(body, "resume"),
             preview,
-            barred=who is not None and any(one.holds(who.id) for one in self.barred),
+            is_excluded=platform_participant is not None
+            and any(one.has_participant(platform_participant.id) for one in self.previous_participants),
         )
-        if source == real and preview is None and not self._safe(request):
-            raise Refused("insecure", "real participants are served over HTTPS only; see docs/online.md")
-        opened = await run_in_threadpool(self.store.open, arrival)
-        answer = payload(
-            opened.session, opened.file, opened.stand, token=opened.token, visit=opened.visit, next_seq=opened.next_seq
+        if source == participant_source and preview is None and not self._is_safe(request):
+            raise Refusal("insecure", "real participants are served over HTTPS only; see docs/online.md")
+        opened = await run_in_threadpool(self.store.open_session, arrival)
+        response = build_payload(
+            opened.session, opened.file, opened.walk, token=opened.token, visit=opened.visit, next_seq=opened.next_seq
         )
-        return JSONResponse({**answer, "online": self._online(opened)}, status_code=200 if opened.visit else 201)
+        return JSONResponse(
+            {**response, "online": self._build_online_data(opened)}, status_code=200 if opened.visit else 201
+        )
 
-    async def put_events(self, request: Request) -> Response:
-        session, token = _ticket(request)
-        events, apart = received((await _body(request)).get("events"))
-        stored, unknown = await run_in_threadpool(self.store.append, session, token, events, apart)
-        return JSONResponse({"stored": stored, "apart": _named({one.seq: one.reason for one in unknown})})
+    async def store_events(self, request: Request) -> Response:
+        session, token = _read_credentials(request)
+        events, rejected_events = parse_received_events((await _read_body(request)).get("events"))
+        stored, all_rejected = await run_in_threadpool(
+            self.store.append_events, session, token, events, rejected_events
+        )
+        return JSONResponse(
+            {"stored": stored, "apart": _list_rejections({one.seq: one.reason for one in all_rejected})}
+        )
 
-    async def heartbeat(self, request: Request) -> Response:
-        session, token = _ticket(request)
-        body = await _body(request)
+    async def receive_heartbeat(self, request: Request) -> Response:
+        session, token = _read_credentials(request)
+        body = await _read_body(request)
         leaving = body.get("leaving", False)
         if not isinstance(leaving, bool):
             raise ValueError("leaving: expected true or false")
-        await run_in_threadpool(self.store.heartbeat, session, token, leaving=leaving)
+        await run_in_threadpool(self.store.renew_lease, session, token, is_leaving=leaving)
         return JSONResponse({"seconds": self.online.heartbeat_seconds})
 
-    async def screen(self, request: Request) -> Response:
-        session, token = _ticket(request)
-        answers = (await _body(request)).get("answers")
+    async def judge_screener(self, request: Request) -> Response:
+        session, token = _read_credentials(request)
+        answers = (await _read_body(request)).get("answers")
         if not isinstance(answers, dict) or not all(isinstance(answer, str) for answer in answers.values()):
             raise ValueError("answers: expected an object with the answer to each question of the screener")
         code = self.online.screened_out_code
-        ticket = await run_in_threadpool(self.store.screen, session, token, answers, code)
+        ticket = await run_in_threadpool(self.store.judge_screener, session, token, answers, code)
         if ticket is None:
             return JSONResponse({"outcome": "accepted"})
-        return JSONResponse({"outcome": "screened_out", **self._ending("screened_out", ticket).json()})
+        return JSONResponse({"outcome": "screened_out", **self._build_ending_page("screened_out", ticket).to_json()})
 
-    async def complete(self, request: Request) -> Response:
-        session, token = _ticket(request)
-        events = (await _body(request)).get("events")
-        if not isinstance(events, int) or isinstance(events, bool) or not 0 < events <= MOST_EVENTS:
+    async def complete_session(self, request: Request) -> Response:
+        session, token = _read_credentials(request)
+        events = (await _read_body(request)).get("events")
+        if not isinstance(events, int) or isinstance(events, bool) or not 0 < events <= MAX_EVENTS:
             raise ValueError("events: expected the number of events sent, a whole number above 0")
         code = self.online.completion_code
-        missing, apart, ticket = await run_in_threadpool(self.store.complete, session, token, events, code)
+        missing, rejection_reasons, ticket = await run_in_threadpool(
+            self.store.complete_session, session, token, events, code
+        )
         if missing:
             return JSONResponse({"error": "events are missing", "missing": missing[:10_000]}, status_code=409)
         if ticket.source == "preview":
-            return JSONResponse({"code": PREVIEW_CODE, "url": None, "apart": _named(apart)})
-        url = way_back(self.online, ticket.platform, ticket.id, code)
-        return JSONResponse({"code": code, "url": url, "apart": _named(apart)})
+            return JSONResponse({"code": PREVIEW_CODE, "url": None, "apart": _list_rejections(rejection_reasons)})
+        url = build_return_url(self.online, ticket.platform, ticket.id, code)
+        return JSONResponse({"code": code, "url": url, "apart": _list_rejections(rejection_reasons)})
 
-    async def withdraw(self, request: Request) -> Response:
-        session, token = _ticket(request)
-        reason = (await _body(request)).get("reason", "withdrawn")
-        if reason not in REASONS:
-            raise ValueError(f"reason: expected one of {', '.join(REASONS)}")
-        code = ending(self.online, reason).code
-        left = await run_in_threadpool(self.store.withdraw, session, token, reason, code)
-        last = self._withdrawn(left.how, left.ticket).json()
-        return JSONResponse({**last, "deleted": left.deleted, "scrubbed": left.scrubbed})
+    async def withdraw_session(self, request: Request) -> Response:
+        session, token = _read_credentials(request)
+        reason = (await _read_body(request)).get("reason", "withdrawn")
+        if reason not in WITHDRAWAL_REASONS:
+            raise ValueError(f"reason: expected one of {', '.join(WITHDRAWAL_REASONS)}")
+        code = build_ending_page(self.online, reason).code
+        result = await run_in_threadpool(self.store.withdraw_session, session, token, reason, code)
+        ending_page = self._build_withdrawal_page(result.ending, result.ticket).to_json()
+        return JSONResponse({**ending_page, "deleted": result.is_deleted, "scrubbed": result.is_scrubbed})
 
     # ------------------------------------------------------------------------------------------------- what they say
 
-    def _withdrawn(self, how: str, ticket: Ticket) -> Ending:
-        if how != "finished":
-            return self._ending(how, ticket)
+    def _build_withdrawal_page(self, ending_kind: str, ticket: ReturnTicket) -> EndingPage:
+        if ending_kind != "finished":
+            return self._build_ending_page(ending_kind, ticket)
         # Who withdraws at the very end has earned the code.
-        text = self._ending("withdrawn", ticket).text[:1]
+        text = self._build_ending_page("withdrawn", ticket).text[:1]
         code = self.online.completion_code
-        return Ending(text, code, way_back(self.online, ticket.platform, ticket.id, code))
+        return EndingPage(text, code, build_return_url(self.online, ticket.platform, ticket.id, code))
 
-    def _ending(self, kind: str, ticket: Ticket | None) -> Ending:
+    def _build_ending_page(self, kind: str, ticket: ReturnTicket | None) -> EndingPage:
         platform, id = (ticket.platform, ticket.id) if ticket else ("link", "")
-        platform = platform if self.site.kiosk is None else LAB
-        return ending(self.online, kind, platform, id)
+        platform = platform if self.site.kiosk_seconds is None else LAB_PLATFORM
+        return build_ending_page(self.online, kind, platform, id)
 
-    def _online(self, opened: Opened) -> Json:
+    def _build_online_data(self, opened: OpenedSession) -> Json:
         online, ticket = self.online, opened.ticket
         known = ticket.id or opened.session.source == "preview"
         kinds = ("refused", "unsuitable", "screened_out", "withdrawn", "unsent")
@@ -312,107 +337,111 @@ class _Study:
             "platform": ticket.platform,
             "test": opened.session.source == "preview",
             "heartbeat_seconds": online.heartbeat_seconds,
-            "resume": None if known else opened.resume,
+            "resume": None if known else opened.resume_token,
             "resume_hours": online.resume_hours,
             "reward": asdict(online.reward) if online.reward else None,
-            "endings": {kind: self._ending(kind, ticket).json() for kind in kinds},
+            "endings": {kind: self._build_ending_page(kind, ticket).to_json() for kind in kinds},
         }
 
-    def _safe(self, request: Request) -> bool:
+    def _is_safe(self, request: Request) -> bool:
         """Whether what is sent stays between the participant and this machine."""
         if request.url.scheme == "https":
             return True
         # A proxy that is not trusted hides where a request comes from.
-        through = {"x-forwarded-for", "x-forwarded-proto", "forwarded"} & set(request.headers)
-        return request.url.hostname in LOCAL and not (through and not self.site.behind_proxy)
+        proxy_headers = {"x-forwarded-for", "x-forwarded-proto", "forwarded"} & set(request.headers)
+        return request.url.hostname in LOCAL_HOSTS and not (proxy_headers and not self.site.is_behind_proxy)
 
-    def _answered(self, handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    def _create_handler(
+        self, handle: Callable[[Request], Awaitable[Response]]
+    ) -> Callable[[Request], Awaitable[Response]]:
         """Turn what a handler raises into the answer the API documents."""
 
         async def answered(request: Request) -> Response:
-            if (wait := self._wait(request)) > 0:
-                return _error(429, "too many requests; wait before the next one", wait=wait)
+            if (wait := self._count_call(request)) > 0:
+                return _build_error(429, "too many requests; wait before the next one", wait=wait)
             try:
                 return await handle(request)
-            except TooLarge:
-                return _error(413, f"the body is over {LARGEST_BODY} bytes; send fewer events at once")
+            except BodyTooLarge:
+                return _build_error(413, f"the body is over {MAX_BODY_BYTES} bytes; send fewer events at once")
             except PermissionError as error:
-                return _error(401, str(error))
+                return _build_error(401, str(error))
             except KeyError as error:
-                return _error(404, str(error.args[0]))
-            except Refused as error:
-                return self._refusal(error)
+                return _build_error(404, str(error.args[0]))
+            except Refusal as error:
+                return self._build_refusal(error)
             except Conflict as error:
-                return _error(409, str(error))
+                return _build_error(409, str(error))
             except RecursionError:
-                return _error(400, "the body is nested too deeply")
+                return _build_error(400, "the body is nested too deeply")
             except ValueError as error:
-                return _error(400, str(error).partition("\n")[0])
+                return _build_error(400, str(error).partition("\n")[0])
             except ClientDisconnect:
-                return _error(408, "the request did not come whole; send it again")  # which hardly anybody hears
+                return _build_error(408, "the request did not come whole; send it again")  # which hardly anybody hears
             except (sa.exc.OperationalError, sa.exc.TimeoutError) as error:
                 log.error("the database fails: %s", str(getattr(error, "orig", error)).partition("\n")[0])
-                if is_full(error):
-                    return _error(503, "the disk of the server is full; send it again when there is room", wait=10)
-                return _error(503, "the database is busy; send it again", wait=1)
+                if is_disk_full(error):
+                    return _build_error(
+                        503, "the disk of the server is full; send it again when there is room", wait=10
+                    )
+                return _build_error(503, "the database is busy; send it again", wait=1)
 
         return answered
 
-    def _wait(self, request: Request) -> float:
+    def _count_call(self, request: Request) -> float:
         if (session := request.path_params.get("session")) is not None:
-            return self.calls.wait(session)
+            return self.call_limit.count_call(session)
         caller = request.client.host if request.client else ""
         # Without a trusted proxy this machine may stand for everybody behind one.
-        return 0.0 if caller in LOCAL and not self.site.behind_proxy else self.arrivals.wait(caller)
+        return 0.0 if caller in LOCAL_HOSTS and not self.site.is_behind_proxy else self.arrival_limit.count_call(caller)
 
-    def _refusal(self, error: Refused) -> JSONResponse:
-        said = self._ending(error.reason, error.session)
-        more = {} if error.wait is None else {"retry_after": round(error.wait, 1)}
-        answer = {"error": str(error), "reason": error.reason, **said.json(), **more}
-        return JSONResponse(answer, status_code=403 if error.reason in ("insecure", "preview", "unsigned") else 409)
+    def _build_refusal(self, error: Refusal) -> JSONResponse:
+        ending_page = self._build_ending_page(error.reason, error.ticket)
+        retry_fields = {} if error.wait_seconds is None else {"retry_after": round(error.wait_seconds, 1)}
+        body = {"error": str(error), "reason": error.reason, **ending_page.to_json(), **retry_fields}
+        return JSONResponse(body, status_code=403 if error.reason in ("insecure", "preview", "unsigned") else 409)
 
 
-def preview_key(key: bytes) -> str:
+def compute_preview_key(key: bytes) -> str:
     """Return what a preview link must hold, and a robot send: nobody else sees materials ahead or fills places with robots."""
     return hmac.new(key, b"preview", "sha256").hexdigest()[:32]
 
 
-def _static(page: Path) -> Callable[[Request], Response]:
+def _create_static_handler(page: Path) -> Callable[[Request], Response]:
     by_name = {path.name: path for path in page.iterdir() if path.is_file()}
 
-    def static(request: Request) -> Response:
+    def send_file(request: Request) -> Response:
         path = by_name.get(request.path_params["name"])
-        return FileResponse(path) if path else _error(404, "there is no such file")
+        return FileResponse(path) if path else _build_error(404, "there is no such file")
 
-    return static
+    return send_file
 
 
-def _named(apart: Mapping[int, str]) -> list[Json]:
+def _list_rejections(rejection_reasons: Mapping[int, str]) -> list[Json]:
     """Return events that are set apart as the API names them; thousands need no more than their first ones."""
-    return [{"seq": seq, "reason": apart[seq]} for seq in sorted(apart)[:MOST_NAMED]]
+    return [{"seq": seq, "reason": rejection_reasons[seq]} for seq in sorted(rejection_reasons)[:MAX_LISTED_REJECTIONS]]
 
 
-def _error(status: int, message: str, *, wait: float | None = None) -> JSONResponse:
+def _build_error(status: int, message: str, *, wait: float | None = None) -> JSONResponse:
     headers = None if wait is None else {"retry-after": str(max(1, round(wait)))}
     return JSONResponse({"error": message}, status_code=status, headers=headers)
 
 
-def _refused(request: Request, error: Exception) -> Response:
+def _handle_http_error(request: Request, error: Exception) -> Response:
     """Answer what no route takes in the form the API documents."""
     assert isinstance(error, HTTPException)
-    answer = _error(error.status_code, f"{request.method}: {error.detail}; see docs/api.md for what there is")
-    answer.headers.update(error.headers or {})
-    return answer
+    response = _build_error(error.status_code, f"{request.method}: {error.detail}; see docs/api.md for what there is")
+    response.headers.update(error.headers or {})
+    return response
 
 
-def _failed(request: Request, error: Exception) -> Response:
-    return _error(500, "the server has failed; the fault is in its log, and what was stored is safe")
+def _handle_failure(request: Request, error: Exception) -> Response:
+    return _build_error(500, "the server has failed; the fault is in its log, and what was stored is safe")
 
 
-async def _body(request: Request) -> dict[str, Any]:
+async def _read_body(request: Request) -> dict[str, Any]:
     """Return the request's JSON object."""
     try:
-        body = json.loads(await limited(request), parse_constant=_no_number)
+        body = json.loads(await read_limited_body(request), parse_constant=_refuse_constant)
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
         raise ValueError("the body is not valid JSON in UTF-8") from None
     if not isinstance(body, dict):
@@ -420,37 +449,39 @@ async def _body(request: Request) -> dict[str, Any]:
     return body
 
 
-def _no_number(name: str) -> float:
+def _refuse_constant(name: str) -> float:
     raise ValueError(f"the body holds {name}, which is not JSON")
 
 
-def _random_text(body: Json, name: str) -> str | None:
+def _read_random_text(body: Json, name: str) -> str | None:
     value = body.get(name)
     if value is None or (isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9_-]{8,64}", value)):
         return value
     raise ValueError(f"{name}: expected 8 to 64 of A-Z, a-z, 0-9, _ and -, or null")
 
 
-def _preview(asked: object, key: bytes) -> tuple[str, int] | None:
-    if asked is None:
+def _read_preview(request: object, key: bytes) -> tuple[str, int] | None:
+    if request is None:
         return None
-    if not isinstance(asked, dict) or not {"version", "key"} <= asked.keys():
+    if not isinstance(request, dict) or not {"version", "key"} <= request.keys():
         raise ValueError("preview: expected an object with version, trial and key")
-    version, trial, sent_key = asked["version"], asked.get("trial", 0), asked["key"]
-    if not isinstance(version, str) or not re.fullmatch(r"[\w.-]{1,100}", version):
+    list_name, trial, sent_key = request["version"], request.get("trial", 0), request["key"]
+    if not isinstance(list_name, str) or not re.fullmatch(r"[\w.-]{1,100}", list_name):
         raise ValueError("preview: expected version as in E1-V1")
     if not isinstance(trial, int) or isinstance(trial, bool) or not 0 <= trial < 100_000:
         raise ValueError("preview: expected trial as a whole number from 0")
-    if not _is_key(sent_key, key):
-        raise Refused("preview", "the key of the preview link is not this study's")
-    return version, trial
+    if not _is_preview_key(sent_key, key):
+        raise Refusal("preview", "the key of the preview link is not this study's")
+    return list_name, trial
 
 
-def _is_key(sent: object, key: bytes) -> bool:
-    return isinstance(sent, str) and hmac.compare_digest(sent.encode("utf-8", "replace"), preview_key(key).encode())
+def _is_preview_key(sent: object, key: bytes) -> bool:
+    return isinstance(sent, str) and hmac.compare_digest(
+        sent.encode("utf-8", "replace"), compute_preview_key(key).encode()
+    )
 
 
-def _ticket(request: Request) -> tuple[str, str]:
+def _read_credentials(request: Request) -> tuple[str, str]:
     """Return the session of the address and the token that came with it."""
     session: str = request.path_params["session"]
     if not re.fullmatch(r"s-[0-9a-f]{16}", session):
@@ -461,7 +492,7 @@ def _ticket(request: Request) -> tuple[str, str]:
     return session, token
 
 
-def listen(host: str, port: int) -> socket.socket:
+def bind_socket(host: str, port: int) -> socket.socket:
     """Return a socket bound to host and port; raises `ValueError` where the port is in use."""
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -478,52 +509,52 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def key_of(url: str, path: str | Path) -> bytes:
+def find_participant_key(url: str, path: str | Path) -> bytes:
     """Return the key that hashes ids, made on first use; `FileNotFoundError` where it is missing and people are known by it."""
-    if not Path(path).exists() and Store(url).knows_people():
-        return known_key(path, "the study's database")
-    return participant_key(path)
+    if not Path(path).exists() and Store(url).has_known_participants():
+        return load_existing_key(path, "the study's database")
+    return load_participant_key(path)
 
 
 def open_store(
-    plan: study.Study,
-    versions: Sequence[VersionFile],
+    config: study.Study,
+    list_files: Sequence[ListFile],
     url: str,
     *,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Store:
     """Return the study's database at `url` with its versions published."""
-    online = plan.served
-    rules = Rules(
+    online = config.required_online
+    rules = SessionRules(
         quota=online.quota,
-        sessions=online.sessions,
-        lease=timedelta(minutes=online.lease_minutes),
-        resume=timedelta(hours=online.resume_hours),
-        tab=timedelta(seconds=3 * online.heartbeat_seconds),
-        keep_withdrawn=online.withdrawal == "keep",
-        screener=tuple(plan.procedure.screener),
+        max_sessions=online.sessions,
+        lease_duration=timedelta(minutes=online.lease_minutes),
+        resume_duration=timedelta(hours=online.resume_hours),
+        tab_duration=timedelta(seconds=3 * online.heartbeat_seconds),
+        keeps_withdrawn_data=online.withdrawal == "keep",
+        screener=tuple(config.procedure.screener),
     )
     store = Store(url, rules=rules, clock=clock)
     # What people are told and how they are treated; how many places there are may change at any time.
-    own = texts_of(plan).own.get("endings", {})
+    ending_texts = load_texts(config).own_texts.get("endings", {})
     settings = {name: value for name, value in asdict(online).items() if name in ("reward", "sessions", "withdrawal")}
-    settings["texts"] = {**own, **online.texts}
-    store.publish(versions, settings)
+    settings["texts"] = {**ending_texts, **online.texts}
+    store.publish_lists(list_files, settings)
     return store
 
 
-def run(app: Starlette, listener: socket.socket, *, proxy: str | None = None) -> None:
+def run_server(app: Starlette, listener: socket.socket, *, proxy: str | None = None) -> None:
     """Serve until interrupted; `proxy` is the address of the proxy whose headers say who calls, and how."""
-    server(app, proxy=proxy).run(sockets=[listener])
+    create_server(app, proxy=proxy).run(sockets=[listener])
 
 
-def server(app: Starlette, *, proxy: str | None = None, patience: float = PATIENCE) -> Any:
+def create_server(app: Starlette, *, proxy: str | None = None, request_timeout: float = REQUEST_TIMEOUT_S) -> Any:
     """Return uvicorn's server of the application, without an access log, which would hold addresses and ids.
 
-    A connection that takes longer than `patience`, in seconds, to send a request is dropped.
+    A connection that takes longer than `request_timeout`, in seconds, to send a request is dropped.
     """
     uvicorn = study.errors.require("uvicorn", "online")
     gc.freeze()  # what was loaded stays: no request waits for a look through all of it
     trusted: dict[str, Any] = {"proxy_headers": proxy is not None, "forwarded_allow_ips": proxy or ""}
     options: dict[str, Any] = {"access_log": False, "log_level": "warning", "server_header": False}
-    return uvicorn.Server(uvicorn.Config(app, http=impatient(patience), **options, **trusted))
+    return uvicorn.Server(uvicorn.Config(app, http=create_timeout_protocol(request_timeout), **options, **trusted))

@@ -3,10 +3,10 @@
 import asyncio
 from typing import Any
 
-PATIENCE = 60.0  # seconds for a whole request, from its first byte, or from the connection, to its last
+REQUEST_TIMEOUT_S = 60.0  # seconds for a whole request, from its first byte, or from the connection, to its last
 
 
-def impatient(patience: float = PATIENCE) -> type[asyncio.Protocol]:
+def create_timeout_protocol(timeout: float = REQUEST_TIMEOUT_S) -> type[asyncio.Protocol]:
     """Return uvicorn's protocol of HTTP, which drops a connection that has not sent a whole request in so many seconds."""
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
@@ -15,7 +15,7 @@ def impatient(patience: float = PATIENCE) -> type[asyncio.Protocol]:
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
-            self._end = self.loop.call_later(patience, transport.abort)
+            self._end = self.loop.call_later(timeout, transport.abort)
 
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
@@ -23,7 +23,7 @@ def impatient(patience: float = PATIENCE) -> type[asyncio.Protocol]:
             if cycle is not None and not cycle.more_body and not cycle.response_complete:
                 self._forgive()
             elif self._end is None:
-                self._end = self.loop.call_later(patience, self.transport.abort)
+                self._end = self.loop.call_later(timeout, self.transport.abort)
 
         def connection_lost(self, exc: Exception | None) -> None:
             self._forgive()

@@ -6,30 +6,30 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from ..sessions import Apart, Event, Session, SessionRecord
-from ..versions import VersionFile
-from . import departures, overview, payments, published_versions, stored_sessions
-from .arrivals import Arrival, Arrivals, Opened
-from .assignment import Filled
+from ..scripts.list_files import ListFile
+from ..sessions.assignment import SlotCounts
+from ..sessions.sessions import Event, RecordedSession, RejectedEvent, Session
+from . import departures, payments, published_lists, session_overview, stored_sessions
+from .arrivals import Arrival, OpenedSession, SessionAssigner
 from .database import Database
 from .leases import Leases
-from .overview import SessionSummary
-from .payments import Ticket
-from .published_versions import VersionFiles
-from .rules import Rules
+from .payments import ReturnTicket
+from .published_lists import ListFileCache
+from .rules import SessionRules
 from .running_sessions import RunningSessions
-from .screening import Screening
+from .screening import AnswerScreening
 from .scrubbing import Scrubber
+from .session_overview import SessionSummary
 
 
 @dataclass(frozen=True)
-class Left:
+class WithdrawalResult:
     """How a session was left: how it counts, whether its data are deleted, and are in none of the database's files any more."""
 
-    how: str
-    deleted: bool
-    scrubbed: bool
-    ticket: Ticket
+    ending: str
+    is_deleted: bool
+    is_scrubbed: bool
+    ticket: ReturnTicket
 
 
 class Store:
@@ -39,147 +39,154 @@ class Store:
         self,
         url: str,
         *,
-        rules: Rules | None = None,
+        rules: SessionRules | None = None,
         create: bool = True,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.database = Database(url, create=create)
-        self.scrubber = Scrubber(self.database.scrub)
-        self._leases = Leases(rules or Rules(), clock)
-        self._files = VersionFiles()
-        self._screening = Screening(self._leases, self._files)
-        self._arrivals = Arrivals(self._leases, self._files, self._screening)
+        self.scrubber = Scrubber(self.database.scrub_deleted_rows)
+        self._leases = Leases(rules or SessionRules(), clock)
+        self._files = ListFileCache()
+        self._screening = AnswerScreening(self._leases, self._files)
+        self._assigner = SessionAssigner(self._leases, self._files, self._screening)
         self._running = RunningSessions(self._leases, self._files)
 
     # ---------------------------------------------------------------------------------------------- versions
 
-    def publish(self, files: Sequence[VersionFile], settings: Mapping[str, Any] | None = None) -> int:
+    def publish_lists(self, files: Sequence[ListFile], settings: Mapping[str, Any] | None = None) -> int:
         """Make these versions the ones that new sessions are assigned to, and return the number of this revision.
 
         What nobody has met yet is replaced; what a session has met stays, and a change has a new number.
         """
         for file in files:
-            file.version.drawn(0)  # the first order costs a count; no arrival should wait for it
-        hashes = published_versions.hashes_of(files, settings or {})
-        with self.database.exclusive() as connection:
-            return published_versions.publish(connection, files, hashes, now=self._leases.now())
+            file.version.draw_order(0)  # the first order costs a count; no arrival should wait for it
+        hashes = published_lists.compute_content_hashes(files, settings or {})
+        with self.database.begin_exclusive() as connection:
+            return published_lists.publish_lists(connection, files, hashes, now=self._leases.get_time())
 
-    def revisions(self) -> list[dict[str, Any]]:
+    def list_revisions(self) -> list[dict[str, Any]]:
         """Return each revision's number, time and hashes, and what changed since the one before."""
-        with self.database.reading() as connection:
-            return published_versions.revisions(connection)
+        with self.database.begin_reading() as connection:
+            return published_lists.list_revisions(connection)
 
-    def places(self) -> dict[str, int | None]:
+    def count_list_quotas(self) -> dict[str, int | None]:
         """Return how many places each version has that newcomers are assigned to: its lists, or its quota, None without one."""
-        with self.database.reading() as connection:
+        with self.database.begin_reading() as connection:
             files = {
-                name: self._files.file(connection, sha) for name, sha in published_versions.active(connection).items()
+                name: self._files.get_list_file(connection, sha)
+                for name, sha in published_lists.find_active_lists(connection).items()
             }
-        return {name: len(files[name].version.lists) or self._leases.rules.quota for name in sorted(files)}
+        return {name: len(files[name].version.short_lists) or self._leases.rules.quota for name in sorted(files)}
 
-    def files(self) -> dict[str, VersionFile]:
+    def read_list_files(self) -> dict[str, ListFile]:
         """Return every version that is or was published, by SHA-256."""
-        with self.database.reading() as connection:
-            return self._files.every(connection)
+        with self.database.begin_reading() as connection:
+            return self._files.get_all_list_files(connection)
 
     # ---------------------------------------------------------------------------------------------- sessions
 
-    def open(self, arrival: Arrival) -> Opened:
+    def open_session(self, arrival: Arrival) -> OpenedSession:
         """Return a new session in a version with the fewest completed and running ones, or the person's unfinished one.
 
         Raises `Refused` when the study is full or closed, or when this person may not begin or go on.
         """
-        with self.database.exclusive() as connection:
-            return self._arrivals.open(connection, arrival)
+        with self.database.begin_exclusive() as connection:
+            return self._assigner.open_session(connection, arrival)
 
-    def append(
-        self, session: str, token: str, events: Sequence[Event], apart: Sequence[Apart] = ()
-    ) -> tuple[int, list[Apart]]:
+    def append_events(
+        self, session: str, token: str, events: Sequence[Event], malformed_events: Sequence[RejectedEvent] = ()
+    ) -> tuple[int, list[RejectedEvent]]:
         """Store events; return how many the session has, and which of these are set apart. One stored already must be the same.
 
         Raises `KeyError` for an unknown session, `PermissionError` for a wrong token, `Conflict` for a different event.
         """
-        with self.database.writing() as connection:
-            return self._running.append(connection, session, token, events, apart)
+        with self.database.begin_writing() as connection:
+            return self._running.append_events(connection, session, token, events, malformed_events)
 
-    def heartbeat(self, session: str, token: str, *, leaving: bool = False) -> None:
+    def renew_lease(self, session: str, token: str, *, is_leaving: bool = False) -> None:
         """Renew the session's lease; raises `Refused` when another tab has the session."""
-        with self.database.writing() as connection:
-            self._running.heartbeat(connection, session, token, leaving=leaving)
+        with self.database.begin_writing() as connection:
+            self._running.renew_lease(connection, session, token, is_leaving=is_leaving)
 
-    def complete(self, session: str, token: str, events: int, code: str) -> tuple[list[int], Mapping[int, str], Ticket]:
+    def complete_session(
+        self, session: str, token: str, events: int, code: str
+    ) -> tuple[list[int], Mapping[int, str], ReturnTicket]:
         """Mark the session finished if events 0 to `events` - 1 are all stored, and its script was walked to the end.
 
         Returns the missing numbers, and those set apart with the reason. `code` is noted for payment. Neither the time it took nor
         any answer matters here.
         """
-        with self.database.writing() as connection:
-            return self._running.complete(connection, session, token, events, code)
+        with self.database.begin_writing() as connection:
+            return self._running.complete_session(connection, session, token, events, code)
 
-    def withdraw(self, session: str, token: str, reason: str, code: str | None) -> Left:
+    def withdraw_session(self, session: str, token: str, reason: str, code: str | None) -> WithdrawalResult:
         """Let somebody go; return how it counts, whether the data are deleted and out of the files, and what the way back needs.
 
         Who refuses, or whose device does not fit, leaves nothing, unless a trial has ended: then it is a withdrawal.
         Who had finished keeps the payment.
         """
-        with self.database.exclusive() as connection:
-            how, deleted, ticket = departures.withdraw(connection, self._leases, session, token, reason, code)
-        return Left(how, deleted, deleted and self.scrubber.ask(), ticket)
+        with self.database.begin_exclusive() as connection:
+            ending, is_deleted, ticket = departures.withdraw_session(
+                connection, self._leases, session, token, reason, code
+            )
+        return WithdrawalResult(ending, is_deleted, is_deleted and self.scrubber.scrub_deleted_rows(), ticket)
 
-    def screen(self, session: str, token: str, answers: Mapping[str, Any], code: str | None) -> Ticket | None:
+    def judge_screener(
+        self, session: str, token: str, answers: Mapping[str, Any], code: str | None
+    ) -> ReturnTicket | None:
         """Judge answers to the screener; return None for who goes on, else what the way back needs: the session is deleted.
 
         `code` is noted for payment. Raises `ValueError` for answers that are no choice of the questions.
         """
-        with self.database.exclusive() as connection:
-            admitted, ticket = self._screening.judge(connection, session, token, dict(answers), code)
-        if not admitted:
-            self.scrubber.ask()
+        with self.database.begin_exclusive() as connection:
+            is_admitted, ticket = self._screening.judge_answers(connection, session, token, dict(answers), code)
+        if not is_admitted:
+            self.scrubber.scrub_deleted_rows()
         return ticket
 
-    def screened(self) -> dict[tuple[str, str], int]:
+    def count_screener_answers(self) -> dict[tuple[str, str], int]:
         """Return how many sessions that are completed or running gave each answer to the screener, by question and answer."""
-        with self.database.reading() as connection:
-            return self._screening.filled(connection)
+        with self.database.begin_reading() as connection:
+            return self._screening.count_answers(connection)
 
     # ---------------------------------------------------------------------------------------------- people
 
-    def forget(self, participant: str, name: str | None = None) -> int:
+    def forget_participant(self, participant: str, name: str | None = None) -> int:
         """Delete all that is stored of a person and bar the way back; return how many sessions that were.
 
         The person is given by the keyed hash, or by `name`: a participant or session as the tables name them.
         Raises `KeyError` when nothing is known of this person.
         """
-        with self.database.exclusive() as connection:
-            number = departures.forget(connection, participant, name)
-        self.scrubber.ask()
+        with self.database.begin_exclusive() as connection:
+            number = departures.forget_participant(connection, participant, name)
+        self.scrubber.scrub_deleted_rows()
         return number
 
-    def knows_people(self) -> bool:
+    def has_known_participants(self) -> bool:
         """Whether anybody is known by the keyed hash of an id; a new key would not recognise them."""
-        with self.database.reading() as connection:
-            return departures.knows_people(connection)
+        with self.database.begin_reading() as connection:
+            return departures.has_known_participants(connection)
 
-    def payments(self) -> list[dict[str, Any]]:
+    def list_payments(self) -> list[dict[str, Any]]:
         """Return the payments: platform, id, submission, code and status, ordered by platform and id."""
-        with self.database.reading() as connection:
-            return payments.listed(connection)
+        with self.database.begin_reading() as connection:
+            return payments.list_payments(connection)
 
-    def note_payment(self, submission: str, status: str) -> None:
+    def note_payment_status(self, submission: str, status: str) -> None:
         """Note how a submission stands at its platform."""
-        with self.database.writing() as connection:
-            payments.note(connection, submission, status)
+        with self.database.begin_writing() as connection:
+            payments.note_submission_status(connection, submission, status)
 
     def forget_payments(self) -> int:
         """Delete every platform's id; return how many."""
-        with self.database.writing() as connection:
-            number = payments.delete_all(connection)
-        self.scrubber.ask()
+        with self.database.begin_writing() as connection:
+            number = payments.delete_all_payments(connection)
+        self.scrubber.scrub_deleted_rows()
         return number
 
     # ---------------------------------------------------------------------------------------------- the experimenter
 
-    def exclude(self, name: str, reason: str) -> str:
+    def exclude_session(self, name: str, reason: str) -> str:
         """Mark a session as not counting, which opens its place again; return its id.
 
         `name` is a session or a platform's submission. The data stay, with the reason; payment does not change.
@@ -188,75 +195,75 @@ class Store:
         reason = " ".join(reason.split())
         if not reason:
             raise ValueError("the reason is empty; expected why the session does not count")
-        with self.database.exclusive() as connection:
-            return overview.exclude(connection, name, reason)
+        with self.database.begin_exclusive() as connection:
+            return session_overview.exclude_session(connection, name, reason)
 
-    def release(self, submission: str, reason: str) -> bool:
+    def release_slot(self, submission: str, reason: str) -> bool:
         """Open the place of an unfinished session by its platform's submission again; return whether it was one that counted."""
-        with self.database.exclusive() as connection:
-            return overview.release(connection, submission, reason)
+        with self.database.begin_exclusive() as connection:
+            return session_overview.release_slot(connection, submission, reason)
 
-    def include(self, session: str) -> None:
+    def include_session(self, session: str) -> None:
         """Let a session count again; raises `KeyError` for one that is not known."""
-        with self.database.exclusive() as connection:
-            overview.include(connection, session)
+        with self.database.begin_exclusive() as connection:
+            session_overview.include_session(connection, session)
 
-    def close(self, closed: bool = True) -> None:
+    def set_closed(self, closed: bool = True) -> None:
         """Close the study for newcomers, or open it again; who has begun can go on in any case."""
-        with self.database.exclusive() as connection:
-            overview.close(connection, closed)
+        with self.database.begin_exclusive() as connection:
+            session_overview.set_closed(connection, closed)
 
     @property
-    def closed(self) -> bool:
+    def is_closed(self) -> bool:
         """Whether the study is closed for newcomers."""
-        with self.database.reading() as connection:
-            return overview.is_closed(connection)
+        with self.database.begin_reading() as connection:
+            return session_overview.is_closed(connection)
 
-    def overview(self, skipped: int, most: int) -> list[SessionSummary]:
+    def list_summaries(self, offset: int, limit: int) -> list[SessionSummary]:
         """Return what is known of so many sessions without their answers, the latest first; previews are none."""
-        with self.database.reading() as connection:
-            return overview.summaries(connection, self._leases.oldest_live(), skipped, most)
+        with self.database.begin_reading() as connection:
+            return session_overview.list_summaries(connection, self._leases.get_live_cutoff(), offset, limit)
 
-    def durations(self) -> list[float]:
+    def list_durations(self) -> list[float]:
         """Return the minutes that each completed session took that counts, in increasing order."""
-        with self.database.reading() as connection:
-            return overview.durations(connection)
+        with self.database.begin_reading() as connection:
+            return session_overview.list_durations(connection)
 
-    def filled(self) -> dict[str, Filled]:
+    def count_slots(self) -> dict[str, SlotCounts]:
         """Return how far each version with a session is filled."""
-        with self.database.reading() as connection:
-            return self._arrivals.filled(connection)
+        with self.database.begin_reading() as connection:
+            return self._assigner.count_slots(connection)
 
-    def departures(self) -> dict[str, dict[str, int]]:
+    def count_departures(self) -> dict[str, dict[str, int]]:
         """Return how many left, by version and reason."""
-        with self.database.reading() as connection:
-            return departures.numbers(connection)
+        with self.database.begin_reading() as connection:
+            return departures.count_departures(connection)
 
-    def counts(self) -> tuple[int, int]:
+    def count_sessions(self) -> tuple[int, int]:
         """Return how many sessions have begun, and how many of them are finished; previews are none."""
-        with self.database.reading() as connection:
-            return overview.counts(connection)
+        with self.database.begin_reading() as connection:
+            return session_overview.count_sessions(connection)
 
     # ---------------------------------------------------------------------------------------------- the data
 
-    def record(self, session: str) -> tuple[SessionRecord, VersionFile]:
+    def read_recorded_session(self, session: str) -> tuple[RecordedSession, ListFile]:
         """Return a session with its events, and the version it ran; raises `KeyError` for one that is not known."""
-        with self.database.reading() as connection:
-            record = stored_sessions.record(connection, session)
-            return record, self._files.file(connection, record.session.version_sha256)
+        with self.database.begin_reading() as connection:
+            recorded_session = stored_sessions.read_recorded_session(connection, session)
+            return recorded_session, self._files.get_list_file(connection, recorded_session.session.version_sha256)
 
-    def sessions(self, *, previews: bool = False) -> list[Session]:
+    def read_sessions(self, *, previews: bool = False) -> list[Session]:
         """Return every session without its events, in order of assignment; previews only when asked for."""
-        with self.database.reading() as connection:
-            return stored_sessions.sessions(connection, previews=previews)
+        with self.database.begin_reading() as connection:
+            return stored_sessions.read_sessions(connection, previews=previews)
 
-    def records(self, *, previews: bool = False) -> Iterator[SessionRecord]:
+    def read_recorded_sessions(self, *, previews: bool = False) -> Iterator[RecordedSession]:
         """Yield every session with its events, in order of assignment; previews only when asked for.
 
         Each is read in a transaction of its own: a long one would keep what is deleted meanwhile in the files.
         """
-        with self.database.reading() as connection:
-            sessions = stored_sessions.names(connection, previews=previews)
+        with self.database.begin_reading() as connection:
+            sessions = stored_sessions.list_session_ids(connection, previews=previews)
         for session in sessions:
             with contextlib.suppress(KeyError):  # withdrawn meanwhile
-                yield self.record(session)[0]
+                yield self.read_recorded_session(session)[0]

@@ -7,37 +7,37 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from pydantic_core import from_json
 
-from ..script import Walk
-from ..sessions import Apart, Event, Session, SessionRecord, walked
-from ..versions import VersionFile
-from .database import APART, EVENTS, REAL, SCREENINGS, SESSIONS, Row
-from .rules import Refused
+from ..scripts.list_files import ListFile
+from ..scripts.script import Walk
+from ..sessions.sessions import Event, RecordedSession, RejectedEvent, Session, replay_session_events
+from .database import EVENTS, IS_REAL, REJECTED_EVENTS, SCREENINGS, SESSIONS, Row
+from .rules import Refusal
 
-COUNTS = SESSIONS.c.excluded.is_(None) & SESSIONS.c.withdrawn.is_(None) & REAL
-PROGRESS = ("begin", "word", "outcome", "done")  # the kinds of events that say how far a session has come
+IS_COUNTED = SESSIONS.c.excluded.is_(None) & SESSIONS.c.withdrawn.is_(None) & IS_REAL
+PROGRESS_KINDS = ("begin", "word", "outcome", "done")  # the kinds of events that say how far a session has come
 
 
-def authorised(connection: sa.Connection, session: str, token: str) -> Row:
+def authorise_session(connection: sa.Connection, session: str, token: str) -> Row:
     """Return a session's row, locked on PostgreSQL.
 
-    Raises `KeyError` for an unknown one, `PermissionError` for a wrong token, `Refused` for one of a tab from which another has
+    Raises `KeyError` for an unknown one, `PermissionError` for a wrong token, `Refusal` for one of a tab from which another has
     taken the session.
     """
     row = connection.execute(sa.select(SESSIONS).where(SESSIONS.c.id == session).with_for_update()).first()
     if row is None:
         raise KeyError(f"session {session!r} is not known")
-    if _is(row.token, token):
+    if _is_same_token(row.token, token):
         return row
-    if any(_is(voided, token) for voided in row.voided.split()):
-        raise Refused("open_elsewhere", "the session is open in another tab")
+    if any(_is_same_token(voided, token) for voided in row.voided.split()):
+        raise Refusal("open_elsewhere", "the session is open in another tab")
     raise PermissionError("the token does not belong to this session")
 
 
-def _is(known: str, token: str) -> bool:
+def _is_same_token(known: str, token: str) -> bool:
     return hmac.compare_digest(known.encode(), token.encode())
 
 
-def session_of(row: Row) -> Session:
+def build_session(row: Row) -> Session:
     """Return the session that a row holds."""
     return Session(
         row.id,
@@ -56,7 +56,7 @@ def session_of(row: Row) -> Session:
     )
 
 
-def events_of(connection: sa.Connection, session: str, kinds: Sequence[str] = ()) -> tuple[Event, ...]:
+def read_events(connection: sa.Connection, session: str, kinds: Sequence[str] = ()) -> tuple[Event, ...]:
     """Return a session's events in order of seq, where kinds are named those alone."""
     query = sa.select(EVENTS).where(EVENTS.c.session == session).order_by(EVENTS.c.seq)
     query = query.where(EVENTS.c.kind.in_(kinds)) if kinds else query
@@ -69,45 +69,49 @@ def events_of(connection: sa.Connection, session: str, kinds: Sequence[str] = ()
     )
 
 
-def apart_of(connection: sa.Connection, session: str) -> tuple[Apart, ...]:
+def read_rejected_events(connection: sa.Connection, session: str) -> tuple[RejectedEvent, ...]:
     """Return what was set apart of a session as it came, in order of seq."""
-    query = sa.select(APART.c.seq, APART.c.reason, APART.c.content).where(APART.c.session == session)
-    return tuple(Apart(*row) for row in connection.execute(query.order_by(APART.c.seq)))
+    query = sa.select(REJECTED_EVENTS.c.seq, REJECTED_EVENTS.c.reason, REJECTED_EVENTS.c.content).where(
+        REJECTED_EVENTS.c.session == session
+    )
+    return tuple(RejectedEvent(*row) for row in connection.execute(query.order_by(REJECTED_EVENTS.c.seq)))
 
 
-def progress(connection: sa.Connection, row: Row, file: VersionFile) -> Walk:
+def compute_walk(connection: sa.Connection, row: Row, file: ListFile) -> Walk:
     """Return where a session stands."""
-    return walked(session_of(row), file, events_of(connection, row.id, PROGRESS))
+    return replay_session_events(build_session(row), file, read_events(connection, row.id, PROGRESS_KINDS))
 
 
-def record(connection: sa.Connection, session: str) -> SessionRecord:
+def read_recorded_session(connection: sa.Connection, session: str) -> RecordedSession:
     """Return a session with its events; raises `KeyError` for one that is not known."""
     row = connection.execute(sa.select(SESSIONS).where(SESSIONS.c.id == session)).first()
     if row is None:
         raise KeyError(f"session {session!r} is not known")
-    return record_of(connection, row)
+    return build_recorded_session(connection, row)
 
 
-def sessions(connection: sa.Connection, *, previews: bool) -> list[Session]:
+def read_sessions(connection: sa.Connection, *, previews: bool) -> list[Session]:
     """Return every session without its events, in order of assignment; previews only when asked for."""
     query = sa.select(SESSIONS).order_by(SESSIONS.c.started, SESSIONS.c.id)
-    return [session_of(row) for row in connection.execute(query if previews else query.where(REAL))]
+    return [build_session(row) for row in connection.execute(query if previews else query.where(IS_REAL))]
 
 
-def record_of(connection: sa.Connection, row: Row) -> SessionRecord:
+def build_recorded_session(connection: sa.Connection, row: Row) -> RecordedSession:
     """Return the session of a row with all that it sent."""
-    return SessionRecord(session_of(row), events_of(connection, row.id), apart_of(connection, row.id))
+    return RecordedSession(
+        build_session(row), read_events(connection, row.id), read_rejected_events(connection, row.id)
+    )
 
 
-def names(connection: sa.Connection, *, previews: bool) -> Sequence[str]:
+def list_session_ids(connection: sa.Connection, *, previews: bool) -> Sequence[str]:
     """Return every session's id, in order of assignment."""
     query = sa.select(SESSIONS.c.id).order_by(SESSIONS.c.started, SESSIONS.c.id)
-    return connection.scalars(query if previews else query.where(REAL)).all()
+    return connection.scalars(query if previews else query.where(IS_REAL)).all()
 
 
-def delete(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> None:
+def delete_sessions(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> None:
     """Delete the sessions for which this holds, with their events."""
     sessions = sa.select(SESSIONS.c.id).where(condition)
-    for table in (EVENTS, APART, SCREENINGS):
+    for table in (EVENTS, REJECTED_EVENTS, SCREENINGS):
         connection.execute(table.delete().where(table.c.session.in_(sessions)))
     connection.execute(SESSIONS.delete().where(condition))

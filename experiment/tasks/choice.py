@@ -5,20 +5,30 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gardenpath.stimuli import GRAMMATICAL
-from gardenpath.study.screens import Answers, Value
+from gardenpath.study.screens import Answers, ResponseValue
 
-from ..answers import answers
-from ..standard_texts import Texts
-from .deadline import check, quick
-from .moment import Act, Moment, Reader, is_minimal, joined
-from .recording import response as rows
+from ..texts.standard_texts import Texts
+from .answer_options import build_answers
+from .deadline import check_deadline, write_speed_paragraph
+from .trial_context import SimulatedReader, SimulatedResponse, TrialContext, format_sentence, is_minimal_pair
+from .trial_rows import build_response_rows as build_rows
 
 KINDS = ("choice",)
-SHOWS = False
-NEEDS: tuple[str, ...] = ()
-GIVES = "chosen"
+IS_PRESENTATION = False
+REQUIRED_COLUMNS: tuple[str, ...] = ()
+RESPONSE_VARIABLE = "chosen"
 
-__all__ = ["GIVES", "KINDS", "NEEDS", "SHOWS", "Settings", "act", "instructions", "rows", "screens"]
+__all__ = [
+    "IS_PRESENTATION",
+    "KINDS",
+    "REQUIRED_COLUMNS",
+    "RESPONSE_VARIABLE",
+    "Settings",
+    "build_rows",
+    "build_screens",
+    "simulate_response",
+    "write_instructions",
+]
 
 
 @dataclass(frozen=True)
@@ -31,40 +41,49 @@ class Settings:
     deadline: float | None = None
 
     def __post_init__(self) -> None:
-        check(self.deadline)
+        check_deadline(self.deadline)
 
 
-def instructions(settings: Settings, texts: Texts) -> str:
+def write_instructions(settings: Settings, texts: Texts) -> str:
     """Return the page that explains the choice."""
-    return str(texts["choice"]["instructions"]) + quick(settings.deadline, texts)
+    return str(texts["choice"]["instructions"]) + write_speed_paragraph(settings.deadline, texts)
 
 
-def screens(settings: Settings, moment: Moment) -> Iterator[Answers]:
+def build_screens(settings: Settings, trial_context: TrialContext) -> Iterator[Answers]:
     """Yield the two sentences to choose from."""
-    trial, stacked = moment.trial, settings.arrangement == "stacked"
-    if len(trial.shown) != 2:
-        raise ValueError(f"the choice {moment.name!r} is asked of one sentence; expected design.trial = 'pair'")
-    conditions = [condition for condition, _ in trial.shown]
-    expected = moment.expected()
+    trial, is_stacked = trial_context.trial, settings.arrangement == "stacked"
+    if len(trial.shown_sentences) != 2:
+        raise ValueError(f"the choice {trial_context.name!r} is asked of one sentence; expected design.trial = 'pair'")
+    conditions = [condition for condition, _ in trial.shown_sentences]
+    expected = trial_context.list_expected_responses()
     if unknown := sorted({*expected} - {*conditions}):
         raise ValueError(f"an expected choice is {unknown[0]!r}; expected {' or '.join(conditions)}")
-    right: tuple[Value, ...] = expected or ((GRAMMATICAL,) if is_minimal(trial) else ())
+    right: tuple[ResponseValue, ...] = expected or ((GRAMMATICAL,) if is_minimal_pair(trial) else ())
     yield Answers(
-        name=moment.name,
+        name=trial_context.name,
         task="choice",
-        prompt=settings.prompt or moment.texts["choice"]["prompt"],
+        prompt=settings.prompt or trial_context.texts["choice"]["prompt"],
         deadline=settings.deadline,
         right=right,
-        answers=answers([joined(one) for _, one in trial.shown], conditions, moment.direction, stacked=stacked),
-        arrangement="stacked_pair" if stacked else "pair",
+        answers=build_answers(
+            [format_sentence(one) for _, one in trial.shown_sentences],
+            conditions,
+            trial_context.direction,
+            stacked=is_stacked,
+        ),
+        arrangement="stacked_pair" if is_stacked else "pair",
     )
 
 
-def act(screen: Answers, reader: Reader) -> Act:
+def simulate_response(screen: Answers, simulated_reader: SimulatedReader) -> SimulatedResponse:
     """Choose the sentence that lies higher on the latent scale, or what an attention item expects."""
     conditions = [str(one.value) for one in screen.answers]
-    latent = {condition: reader.latent(condition) for condition in conditions}
-    ms = 700 + 800 * reader.random.random()
-    if reader.trial.expected and screen.right and reader.random.random() < reader.attends:
-        return Act((ms,), reader.random.choice(screen.right))
-    return Act((ms,), max(conditions, key=lambda one: latent[one]))
+    latent = {condition: simulated_reader.draw_latent_rating(condition) for condition in conditions}
+    ms = 700 + 800 * simulated_reader.random.random()
+    if (
+        simulated_reader.trial.expected_responses
+        and screen.right
+        and simulated_reader.random.random() < simulated_reader.p_attentive
+    ):
+        return SimulatedResponse((ms,), simulated_reader.random.choice(screen.right))
+    return SimulatedResponse((ms,), max(conditions, key=lambda one: latent[one]))

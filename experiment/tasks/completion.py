@@ -12,17 +12,27 @@ from typing import Literal
 from gardenpath.stimuli import Sentence
 from gardenpath.study.screens import Entry, Stimulus
 
-from ..standard_texts import Texts
-from .moment import Act, Moment, Reader
-from .recording import response as rows
+from ..texts.standard_texts import Texts
+from .trial_context import SimulatedReader, SimulatedResponse, TrialContext
+from .trial_rows import build_response_rows as build_rows
 
 KINDS = ("completion",)
-SHOWS = False
-NEEDS: tuple[str, ...] = ()
-GIVES = None
-BLANK = "_____"
+IS_PRESENTATION = False
+REQUIRED_COLUMNS: tuple[str, ...] = ()
+RESPONSE_VARIABLE = None
+BLANK_LINE = "_____"
 
-__all__ = ["GIVES", "KINDS", "NEEDS", "SHOWS", "Settings", "act", "instructions", "rows", "screens"]
+__all__ = [
+    "IS_PRESENTATION",
+    "KINDS",
+    "REQUIRED_COLUMNS",
+    "RESPONSE_VARIABLE",
+    "Settings",
+    "build_rows",
+    "build_screens",
+    "simulate_response",
+    "write_instructions",
+]
 
 
 @dataclass(frozen=True)
@@ -42,45 +52,47 @@ class Settings:
             raise ValueError(f"longest is {self.longest}; expected 1 to 500 characters")
 
 
-def instructions(settings: Settings, texts: Texts) -> str:
+def write_instructions(settings: Settings, texts: Texts) -> str:
     """Return the page that explains what to type."""
     return str(texts["completion"]["instructions"])
 
 
-def screens(settings: Settings, moment: Moment) -> Iterator[Entry]:
+def build_screens(settings: Settings, trial_context: TrialContext) -> Iterator[Entry]:
     """Yield the one screen on which a text is typed."""
-    said = moment.texts["completion"]
-    above = moment.above
+    task_texts = trial_context.texts["completion"]
+    above = trial_context.above
     if settings.until or settings.blank:
         if not isinstance(above, Stimulus):
-            raise ValueError(f'{moment.name} cuts the sentence, which is read before; expected show = "with_task"')
-        above = Stimulus(_fragment(moment.trial.shown[0][1], settings))
+            raise ValueError(
+                f'{trial_context.name} cuts the sentence, which is read before; expected show = "with_task"'
+            )
+        above = Stimulus(_cut_fragment(trial_context.trial.shown_sentences[0][1], settings))
     yield Entry(
-        name=moment.name,
+        name=trial_context.name,
         task="completion",
-        prompt=settings.prompt or said["prompt"],
+        prompt=settings.prompt or task_texts["prompt"],
         above=above,
-        right=moment.expected(),
-        button=moment.texts["session"]["go_on"],
-        missing=said["missing"],
+        right=trial_context.list_expected_responses(),
+        button=trial_context.texts["session"]["go_on"],
+        missing=task_texts["missing"],
         longest=settings.longest,
     )
 
 
-def _fragment(sentence: Sentence, settings: Settings) -> str:
+def _cut_fragment(sentence: Sentence, settings: Settings) -> str:
     """Return the sentence up to a region, or with a line in its place."""
-    region = sentence.region(settings.until or settings.blank)
+    region = sentence.find_region(settings.until or settings.blank)
     if region is None:
         raise ValueError(f"its sentence has no region {settings.until or settings.blank!r}, at which it is to be cut")
     before = sentence.text[: region.start]
-    return before.rstrip() if settings.until else before + BLANK + sentence.text[region.end :]
+    return before.rstrip() if settings.until else before + BLANK_LINE + sentence.text[region.end :]
 
 
-def act(screen: Entry, reader: Reader) -> Act:
+def simulate_response(screen: Entry, simulated_reader: SimulatedReader) -> SimulatedResponse:
     """Type a word of the sentence, or what an attention item expects."""
-    words = [word.text.strip(".,?!") for word in reader.trial.shown[0][1].words()]
-    answer = reader.random.choice(words)
-    if screen.right and reader.random.random() < reader.attends:
-        answer = str(reader.random.choice(screen.right))
-    first = 800 + 1500 * reader.random.random()
-    return Act((first + 150 * len(answer) + 300,), answer[: screen.longest], first=first)
+    words = [word.text.strip(".,?!") for word in simulated_reader.trial.shown_sentences[0][1].list_words()]
+    answer = simulated_reader.random.choice(words)
+    if screen.right and simulated_reader.random.random() < simulated_reader.p_attentive:
+        answer = str(simulated_reader.random.choice(screen.right))
+    first = 800 + 1500 * simulated_reader.random.random()
+    return SimulatedResponse((first + 150 * len(answer) + 300,), answer[: screen.longest], first_key_ms=first)

@@ -5,23 +5,27 @@ from typing import Literal
 
 from gardenpath.study.screens import After, Button, Outcome, Text
 
-from .moment import Moment
+from .trial_context import TrialContext
 
-Feedback = Literal["practice", "always", "never"]
+FeedbackRule = Literal["practice", "always", "never"]
 
 
-def tells(when: Feedback, moment: Moment) -> bool:
+def has_feedback(when: FeedbackRule, trial_context: TrialContext) -> bool:
     """Whether this trial is one after which a page says so."""
-    return when == "always" or (when == "practice" and moment.trial.role == "practice")
+    return when == "always" or (when == "practice" and trial_context.trial.role == "practice")
 
 
-def feedback(moment: Moment, right: str, deadline: float | None = None) -> Iterator[Text]:
-    """Yield a page for each way in which the task's screen can have ended; `right` is the label of the right answer."""
-    texts = {**moment.texts["session"], **moment.texts["deadline"]}
+def build_feedback_screens(
+    trial_context: TrialContext, right_label: str, deadline: float | None = None
+) -> Iterator[Text]:
+    """Yield a page for each way in which the task's screen can have ended; `right_label` is the label of the right answer."""
+    texts = {**trial_context.texts["session"], **trial_context.texts["deadline"]}
     button = (Button(texts["continue"], "continued"),)
-    ends: dict[Outcome, str] = {"right": texts["right"], "wrong": texts["wrong"]}
+    text_by_outcome: dict[Outcome, str] = {"right": texts["right"], "wrong": texts["wrong"]}
     if deadline is not None:
-        ends["timeout"] = texts["late"]
-    for outcome, said in ends.items():
-        after = After(moment.before, (outcome,))
-        yield Text(name="feedback", when=after, paragraphs=(said.replace("{answer}", right),), buttons=button)
+        text_by_outcome["timeout"] = texts["late"]
+    for outcome, outcome_text in text_by_outcome.items():
+        after = After(trial_context.screens_before, (outcome,))
+        yield Text(
+            name="feedback", when=after, paragraphs=(outcome_text.replace("{answer}", right_label),), buttons=button
+        )

@@ -10,20 +10,30 @@ from typing import Literal
 
 from gardenpath.study.screens import Answers, Screen
 
-from ..answers import answers
-from ..standard_texts import Texts
-from .deadline import check, quick
-from .feedback import Feedback, feedback, tells
-from .moment import Act, Moment, Reader, right_or_other
-from .recording import response as rows
+from ..texts.standard_texts import Texts
+from .answer_options import build_answers
+from .deadline import check_deadline, write_speed_paragraph
+from .feedback import FeedbackRule, build_feedback_screens, has_feedback
+from .trial_context import SimulatedReader, SimulatedResponse, TrialContext, draw_answer
+from .trial_rows import build_response_rows as build_rows
 
 KINDS = ("lexical_decision",)
-SHOWS = False
-NEEDS = ("lexicality",)
-GIVES = None
-VALUES = ("word", "nonword")
+IS_PRESENTATION = False
+REQUIRED_COLUMNS = ("lexicality",)
+RESPONSE_VARIABLE = None
+LEXICALITY_VALUES = ("word", "nonword")
 
-__all__ = ["GIVES", "KINDS", "NEEDS", "SHOWS", "Settings", "act", "instructions", "rows", "screens"]
+__all__ = [
+    "IS_PRESENTATION",
+    "KINDS",
+    "REQUIRED_COLUMNS",
+    "RESPONSE_VARIABLE",
+    "Settings",
+    "build_rows",
+    "build_screens",
+    "simulate_response",
+    "write_instructions",
+]
 
 
 @dataclass(frozen=True)
@@ -34,42 +44,44 @@ class Settings:
     prompt: str = ""
     word: str = ""
     nonword: str = ""
-    feedback: Feedback = "practice"
+    feedback: FeedbackRule = "practice"
     deadline: float | None = None
 
     def __post_init__(self) -> None:
-        check(self.deadline)
+        check_deadline(self.deadline)
 
 
-def instructions(settings: Settings, texts: Texts) -> str:
+def write_instructions(settings: Settings, texts: Texts) -> str:
     """Return the page that explains the decision."""
-    return str(texts["lexical_decision"]["instructions"]) + quick(settings.deadline, texts)
+    return str(texts["lexical_decision"]["instructions"]) + write_speed_paragraph(settings.deadline, texts)
 
 
-def screens(settings: Settings, moment: Moment) -> Iterator[Screen]:
+def build_screens(settings: Settings, trial_context: TrialContext) -> Iterator[Screen]:
     """Yield the string with its answers and, where there is feedback, a page for each way in which that can end."""
-    said = moment.texts["lexical_decision"]
-    right = moment.trial.given("lexicality")
-    if right not in VALUES:
+    task_texts = trial_context.texts["lexical_decision"]
+    right = trial_context.trial.get_value("lexicality")
+    if right not in LEXICALITY_VALUES:
         raise ValueError(f"its lexicality is {right!r}; expected word or nonword")
-    labels = {"word": settings.word or said["word"], "nonword": settings.nonword or said["nonword"]}
-    gives_feedback = tells(settings.feedback, moment)
+    labels = {"word": settings.word or task_texts["word"], "nonword": settings.nonword or task_texts["nonword"]}
+    gives_feedback = has_feedback(settings.feedback, trial_context)
     yield Answers(
-        name=moment.name,
+        name=trial_context.name,
         task="lexical_decision",
-        prompt=settings.prompt or said["prompt"],
-        above=moment.above,
+        prompt=settings.prompt or task_texts["prompt"],
+        above=trial_context.above,
         deadline=settings.deadline,
         right=(right,),
-        tell=moment.tell or gives_feedback,
-        answers=answers([labels[value] for value in VALUES], VALUES, moment.direction),
+        tell=trial_context.is_judged_by_player or gives_feedback,
+        answers=build_answers(
+            [labels[value] for value in LEXICALITY_VALUES], LEXICALITY_VALUES, trial_context.direction
+        ),
     )
     if gives_feedback:
-        yield from feedback(moment, labels[right], settings.deadline)
+        yield from build_feedback_screens(trial_context, labels[right], settings.deadline)
 
 
-def act(screen: Answers, reader: Reader) -> Act:
+def simulate_response(screen: Answers, simulated_reader: SimulatedReader) -> SimulatedResponse:
     """Decide, with the probability `knows` rightly; nonwords take longer."""
     others = [one.value for one in screen.answers if one.value not in screen.right]
-    answer = right_or_other(screen.right, others, reader.knows, reader.random)
-    return Act((450 + 80 * ("nonword" in screen.right) + 300 * reader.random.random(),), answer)
+    answer = draw_answer(screen.right, others, simulated_reader.p_correct, simulated_reader.random)
+    return SimulatedResponse((450 + 80 * ("nonword" in screen.right) + 300 * simulated_reader.random.random(),), answer)

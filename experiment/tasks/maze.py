@@ -11,20 +11,30 @@ from random import Random
 from typing import Literal
 
 from gardenpath.stimuli import Sentence
-from gardenpath.study.screens import SKIP, After, Button, Exit, Pair, Text, WordPairs
+from gardenpath.study.screens import SKIP_STEP, After, Button, Exit, Pair, Text, WordPairs
 
-from ..standard_texts import Texts
-from .moment import Act, Moment, Reader, words_of
-from .recording import readings as rows
+from ..texts.standard_texts import Texts
+from .trial_context import SimulatedReader, SimulatedResponse, TrialContext, split_words
+from .trial_rows import build_reading_rows as build_rows
 
 KINDS = ("maze",)
-SHOWS = True
-NEEDS = ("alternatives",)
-GIVES = "log_rt"
-NO_WORD = "x-x-x"
-CHOOSING = 450  # ms that a robot takes longer for a choice than for reading
+IS_PRESENTATION = True
+REQUIRED_COLUMNS = ("alternatives",)
+RESPONSE_VARIABLE = "log_rt"
+FIRST_ALTERNATIVE = "x-x-x"
+CHOICE_TIME_MS = 450  # ms that a robot takes longer for a choice than for reading
 
-__all__ = ["GIVES", "KINDS", "NEEDS", "SHOWS", "Settings", "act", "instructions", "rows", "screens"]
+__all__ = [
+    "IS_PRESENTATION",
+    "KINDS",
+    "REQUIRED_COLUMNS",
+    "RESPONSE_VARIABLE",
+    "Settings",
+    "build_rows",
+    "build_screens",
+    "simulate_response",
+    "write_instructions",
+]
 
 
 @dataclass(frozen=True)
@@ -42,57 +52,59 @@ class Settings:
             raise ValueError(f"delay is {self.delay:g} and redo false; expected redo = true, or the trial ends at once")
 
 
-def instructions(settings: Settings, texts: Texts) -> str:
+def write_instructions(settings: Settings, texts: Texts) -> str:
     """Return the page that explains the maze."""
-    said = texts["maze"]
-    return f"{said['instructions']}\n\n{said['redo' if settings.redo else 'once']}"
+    task_texts = texts["maze"]
+    return f"{task_texts['instructions']}\n\n{task_texts['redo' if settings.redo else 'once']}"
 
 
-def screens(settings: Settings, moment: Moment) -> Iterator[WordPairs | Text]:
+def build_screens(settings: Settings, trial_context: TrialContext) -> Iterator[WordPairs | Text]:
     """Yield a screen for each sentence; where an error ends the trial, also the page that says so."""
-    said = moment.texts["maze"]
-    random = Random(f"{moment.seed}-sides")
-    before = moment.before
-    for n, (condition, sentence) in enumerate(moment.trial.shown):
+    task_texts = trial_context.texts["maze"]
+    random = Random(f"{trial_context.seed}-sides")
+    screens_before = trial_context.screens_before
+    for n, (condition, sentence) in enumerate(trial_context.trial.shown_sentences):
         if sentence.alternatives is None:
-            raise ValueError(f"its sentence ({condition}) has no alternatives; {moment.name} needs one for each word")
+            raise ValueError(
+                f"its sentence ({condition}) has no alternatives; {trial_context.name} needs one for each word"
+            )
         yield WordPairs(
-            name=moment.name,
+            name=trial_context.name,
             task="maze",
-            pairs=_pairs(sentence, random),
-            hint=said["start_hint"],
+            pairs=_build_pairs(sentence, random),
+            hint=task_texts["start_hint"],
             redo=settings.redo,
             delay=settings.delay,
-            error=said["error"] if settings.redo else "",
-            again=said["again"] if settings.redo else "",
+            error=task_texts["error"] if settings.redo else "",
+            again=task_texts["again"] if settings.redo else "",
             sentence=n,
         )
         if settings.redo:
-            before += 1
+            screens_before += 1
             continue
         yield Text(
             name="feedback",
-            when=After(before, ("wrong",)),
-            exits=(Exit("continued", SKIP),),
-            paragraphs=(said["ended"],),
-            buttons=(Button(moment.texts["session"]["continue"], "continued"),),
+            when=After(screens_before, ("wrong",)),
+            exits=(Exit("continued", SKIP_STEP),),
+            paragraphs=(task_texts["ended"],),
+            buttons=(Button(trial_context.texts["session"]["continue"], "continued"),),
         )
-        before += 2
+        screens_before += 2
 
 
-def _pairs(sentence: Sentence, random: Random) -> tuple[Pair, ...]:
+def _build_pairs(sentence: Sentence, random: Random) -> tuple[Pair, ...]:
     """Return the words with their alternatives, as many on the left as on the right but for an odd one."""
-    words, _ = words_of(sentence)
+    words, _ = split_words(sentence)
     sides: list[Literal["left", "right"]] = ["left", "right"]
     random.shuffle(sides)
-    drawn = [sides[n % 2] for n in range(len(words))]
-    random.shuffle(drawn)
-    beside = (NO_WORD, *(sentence.alternatives or ())[1:])
-    return tuple(Pair(word, other, side) for word, other, side in zip(words, beside, drawn, strict=True))
+    word_sides = [sides[n % 2] for n in range(len(words))]
+    random.shuffle(word_sides)
+    alternatives = (FIRST_ALTERNATIVE, *(sentence.alternatives or ())[1:])
+    return tuple(Pair(word, other, side) for word, other, side in zip(words, alternatives, word_sides, strict=True))
 
 
-def act(screen: WordPairs, reader: Reader) -> Act:
+def simulate_response(screen: WordPairs, simulated_reader: SimulatedReader) -> SimulatedResponse:
     """Choose word by word, now and then the wrong one first."""
-    times = [ms + CHOOSING for ms in reader.reading_times(screen.sentence)]
-    slips = frozenset(n for n in range(1, len(times)) if reader.random.random() < reader.slips)
-    return Act((300 + 400 * reader.random.random(), *times), wrong=slips)
+    times = [ms + CHOICE_TIME_MS for ms in simulated_reader.draw_reading_times(screen.sentence)]
+    slips = frozenset(n for n in range(1, len(times)) if simulated_reader.random.random() < simulated_reader.p_slip)
+    return SimulatedResponse((300 + 400 * simulated_reader.random.random(), *times), wrong_pairs=slips)

@@ -1,4 +1,4 @@
-"""A rating of the sentence: 1 to `points` by key or button, a slider from 0 to 100, or yes (1) and no (0)."""
+"""A rating of the sentence: 1 to `build_scale_points` by key or button, a slider from 0 to 100, or yes (1) and no (0)."""
 
 import math
 import re
@@ -6,21 +6,31 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from gardenpath.study.screens import Answers, Slider, Value
+from gardenpath.study.screens import Answers, ResponseValue, Slider
 
-from ..answers import answers, points
-from ..standard_texts import LAB, Texts
-from .deadline import check, quick
-from .moment import Act, Moment, Reader
-from .recording import response as rows
+from ..texts.standard_texts import LAB_SECTION, Texts
+from .answer_options import build_answers, build_scale_points
+from .deadline import check_deadline, write_speed_paragraph
+from .trial_context import SimulatedReader, SimulatedResponse, TrialContext
+from .trial_rows import build_response_rows as build_rows
 
 KINDS = ("rating",)
-SHOWS = False
-NEEDS: tuple[str, ...] = ()
-GIVES = "rating"
-SLIDER = range(101)
+IS_PRESENTATION = False
+REQUIRED_COLUMNS: tuple[str, ...] = ()
+RESPONSE_VARIABLE = "rating"
+SLIDER_RANGE = range(101)
 
-__all__ = ["GIVES", "KINDS", "NEEDS", "SHOWS", "Settings", "act", "instructions", "rows", "screens"]
+__all__ = [
+    "IS_PRESENTATION",
+    "KINDS",
+    "REQUIRED_COLUMNS",
+    "RESPONSE_VARIABLE",
+    "Settings",
+    "build_rows",
+    "build_screens",
+    "simulate_response",
+    "write_instructions",
+]
 
 
 @dataclass(frozen=True)
@@ -40,65 +50,65 @@ class Settings:
             raise ValueError(f"points is {self.points}; expected 2 to 9, one number key for each")
         if self.scale != "yes_no" and not (self.low and self.high):
             raise ValueError(f"low is {self.low!r} and high {self.high!r}; expected what the two ends mean")
-        check(self.deadline)
+        check_deadline(self.deadline)
         if self.deadline is not None and self.scale == "slider":
             raise ValueError(
                 "deadline is given with scale = 'slider'; expected 'keys' or 'yes_no', which one press answers"
             )
 
     @property
-    def range(self) -> range:
+    def rating_range(self) -> range:
         """The numbers with which one can answer."""
-        return {"keys": range(1, self.points + 1), "slider": SLIDER, "yes_no": range(2)}[self.scale]
+        return {"keys": range(1, self.points + 1), "slider": SLIDER_RANGE, "yes_no": range(2)}[self.scale]
 
 
-def instructions(settings: Settings, texts: Texts) -> str:
+def write_instructions(settings: Settings, texts: Texts) -> str:
     """Return the page that explains how to rate."""
-    said = str(texts["rating"][settings.scale]).replace("{points}", str(settings.points))
-    return said + quick(settings.deadline, texts)
+    instruction_text = str(texts["rating"][settings.scale]).replace("{points}", str(settings.points))
+    return instruction_text + write_speed_paragraph(settings.deadline, texts)
 
 
-def screens(settings: Settings, moment: Moment) -> Iterator[Answers | Slider]:
+def build_screens(settings: Settings, trial_context: TrialContext) -> Iterator[Answers | Slider]:
     """Yield the one screen of a rating."""
-    said = moment.texts["rating"]
-    right = expected(settings.range, moment.expected())
+    task_texts = trial_context.texts["rating"]
+    right = parse_expected_ratings(settings.rating_range, trial_context.list_expected_responses())
     if settings.scale == "slider":
         yield Slider(
-            name=moment.name,
+            name=trial_context.name,
             task="rating",
             prompt=settings.prompt,
-            above=moment.above,
+            above=trial_context.above,
             right=right,
             low=settings.low,
             high=settings.high,
-            hint=said["slider_hint"],
-            lab_hint=said[LAB]["slider_hint"],
-            button=moment.texts["session"]["go_on"],
+            hint=task_texts["slider_hint"],
+            lab_hint=task_texts[LAB_SECTION]["slider_hint"],
+            button=trial_context.texts["session"]["go_on"],
         )
         return
     if settings.scale == "yes_no":
-        labels = [settings.high or said["yes"], settings.low or said["no"]]
-        made, ends = answers(labels, [1, 0], moment.direction), ("", "")
+        labels = [settings.high or task_texts["yes"], settings.low or task_texts["no"]]
+        answer_options, end_labels = build_answers(labels, [1, 0], trial_context.direction), ("", "")
     else:
-        made, ends = points(settings.points), (settings.low, settings.high)
+        answer_options, end_labels = build_scale_points(settings.points), (settings.low, settings.high)
     yield Answers(
-        name=moment.name,
+        name=trial_context.name,
         task="rating",
         prompt=settings.prompt,
-        above=moment.above,
+        above=trial_context.above,
         deadline=settings.deadline,
         right=right,
-        answers=made,
+        answers=answer_options,
         arrangement="row" if settings.scale == "yes_no" else "points",
-        low=ends[0],
-        high=ends[1],
+        low=end_labels[0],
+        high=end_labels[1],
     )
 
 
-def expected(scale: range, statements: Sequence[str]) -> tuple[Value, ...]:
+def parse_expected_ratings(scale: range, statements: Sequence[str]) -> tuple[ResponseValue, ...]:
     """Return the numbers that show attention; a statement is a number, a range such as 0-10, yes or no.
 
-    >>> expected(range(101), ["0-2", "100"])
+    >>> parse_expected_ratings(range(101), ["0-2", "100"])
     (0, 1, 2, 100)
     """
     numbers: list[int] = []
@@ -113,17 +123,17 @@ def expected(scale: range, statements: Sequence[str]) -> tuple[Value, ...]:
     return tuple(dict.fromkeys(numbers))
 
 
-def act(screen: Answers | Slider, reader: Reader) -> Act:
+def simulate_response(screen: Answers | Slider, simulated_reader: SimulatedReader) -> SimulatedResponse:
     """Rate the sentence by where it lies on the latent scale, whose points are equal steps over -2 to 2; yes is above 0."""
-    latent = reader.latent(reader.trial.shown[0][0])
+    latent = simulated_reader.draw_latent_rating(simulated_reader.trial.shown_sentences[0][0])
     if isinstance(screen, Slider):
-        drawn = min(screen.most, max(screen.least, round((latent + 2) / 4 * (screen.most - screen.least))))
+        rating = min(screen.most, max(screen.least, round((latent + 2) / 4 * (screen.most - screen.least))))
     elif screen.arrangement == "row":
-        drawn = int(latent > 0)
+        rating = int(latent > 0)
     else:
-        most = len(screen.answers)
-        drawn = min(most, max(1, math.ceil((latent + 2) / 4 * most)))
-    ms = 700 + 800 * reader.random.random()
-    if screen.right and reader.random.random() < reader.attends:
-        return Act((ms,), reader.random.choice(screen.right))
-    return Act((ms,), drawn)
+        point_count = len(screen.answers)
+        rating = min(point_count, max(1, math.ceil((latent + 2) / 4 * point_count)))
+    ms = 700 + 800 * simulated_reader.random.random()
+    if screen.right and simulated_reader.random.random() < simulated_reader.p_attentive:
+        return SimulatedResponse((ms,), simulated_reader.random.choice(screen.right))
+    return SimulatedResponse((ms,), rating)

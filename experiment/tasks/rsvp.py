@@ -9,19 +9,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from gardenpath.study.screens import SKIP, Exit, Pace, Words
+from gardenpath.study.screens import SKIP_STEP, Exit, Pace, Words
 
-from ..standard_texts import Texts
-from .moment import Act, Moment, Reader, words_of
-from .recording import readings as rows
+from ..texts.standard_texts import Texts
+from .trial_context import SimulatedReader, SimulatedResponse, TrialContext, split_words
+from .trial_rows import build_reading_rows as build_rows
 
 KINDS = ("rsvp",)
-SHOWS = True
-NEEDS: tuple[str, ...] = ()
-GIVES = None
-LEAST, MOST = 10, 60_000  # ms
+IS_PRESENTATION = True
+REQUIRED_COLUMNS: tuple[str, ...] = ()
+RESPONSE_VARIABLE = None
+MIN_DURATION_MS, MAX_DURATION_MS = 10, 60_000  # ms
 
-__all__ = ["GIVES", "KINDS", "NEEDS", "SHOWS", "Settings", "act", "instructions", "rows", "screens"]
+__all__ = [
+    "IS_PRESENTATION",
+    "KINDS",
+    "REQUIRED_COLUMNS",
+    "RESPONSE_VARIABLE",
+    "Settings",
+    "build_rows",
+    "build_screens",
+    "simulate_response",
+    "write_instructions",
+]
 
 
 @dataclass(frozen=True)
@@ -33,35 +43,37 @@ class Settings:
     pause: float = 0.0
 
     def __post_init__(self) -> None:
-        if not LEAST <= self.word <= MOST:
-            raise ValueError(f"word is {self.word:g}; expected ms, {LEAST} to {MOST}")
-        if not 0 <= self.pause <= MOST:
-            raise ValueError(f"pause is {self.pause:g}; expected ms, 0 to {MOST}")
+        if not MIN_DURATION_MS <= self.word <= MAX_DURATION_MS:
+            raise ValueError(f"word is {self.word:g}; expected ms, {MIN_DURATION_MS} to {MAX_DURATION_MS}")
+        if not 0 <= self.pause <= MAX_DURATION_MS:
+            raise ValueError(f"pause is {self.pause:g}; expected ms, 0 to {MAX_DURATION_MS}")
 
 
-def instructions(settings: Settings, texts: Texts) -> str:
+def write_instructions(settings: Settings, texts: Texts) -> str:
     """Return the page that explains how to read."""
     return str(texts["rsvp"]["instructions"])
 
 
-def screens(settings: Settings, moment: Moment) -> Iterator[Words]:
+def build_screens(settings: Settings, trial_context: TrialContext) -> Iterator[Words]:
     """Yield a screen for each sentence."""
-    hint = moment.texts["rsvp"]["start_hint"]
-    for n, (_, sentence) in enumerate(moment.trial.shown):
-        words, gaps = words_of(sentence)
+    hint = trial_context.texts["rsvp"]["start_hint"]
+    for n, (_, sentence) in enumerate(trial_context.trial.shown_sentences):
+        words, gaps = split_words(sentence)
         yield Words(
-            name=moment.name,
+            name=trial_context.name,
             task="rsvp",
             words=words,
             gaps=gaps,
             hint=hint,
             pace=Pace(settings.word, settings.pause),
             sentence=n,
-            exits=(Exit("interrupted", SKIP),),
+            exits=(Exit("interrupted", SKIP_STEP),),
         )
 
 
-def act(screen: Words, reader: Reader) -> Act:
+def simulate_response(screen: Words, simulated_reader: SimulatedReader) -> SimulatedResponse:
     """Press at the fixation mark, and see each word for its time."""
     assert screen.pace is not None
-    return Act((300 + 400 * reader.random.random(), *([screen.pace.word + screen.pace.pause] * len(screen.words))))
+    return SimulatedResponse(
+        (300 + 400 * simulated_reader.random.random(), *([screen.pace.word + screen.pace.pause] * len(screen.words)))
+    )

@@ -8,17 +8,27 @@ from typing import Literal
 
 from gardenpath.study.screens import Words
 
-from ..line_breaks import breaks
-from ..standard_texts import Texts
-from .moment import Act, Moment, Reader, words_of
-from .recording import readings as rows
+from ..texts.standard_texts import Texts
+from .line_breaks import find_line_breaks
+from .trial_context import SimulatedReader, SimulatedResponse, TrialContext, split_words
+from .trial_rows import build_reading_rows as build_rows
 
 KINDS = ("centred", "moving_window", "cumulative")
-SHOWS = True
-NEEDS: tuple[str, ...] = ()
-GIVES = "log_rt"
+IS_PRESENTATION = True
+REQUIRED_COLUMNS: tuple[str, ...] = ()
+RESPONSE_VARIABLE = "log_rt"
 
-__all__ = ["GIVES", "KINDS", "NEEDS", "SHOWS", "Settings", "act", "instructions", "rows", "screens"]
+__all__ = [
+    "IS_PRESENTATION",
+    "KINDS",
+    "REQUIRED_COLUMNS",
+    "RESPONSE_VARIABLE",
+    "Settings",
+    "build_rows",
+    "build_screens",
+    "simulate_response",
+    "write_instructions",
+]
 
 
 @dataclass(frozen=True)
@@ -28,29 +38,33 @@ class Settings:
     kind: Literal["centred", "moving_window", "cumulative"]
 
 
-def instructions(settings: Settings, texts: Texts) -> str:
+def write_instructions(settings: Settings, texts: Texts) -> str:
     """Return the page that explains how to read."""
     return str(texts["self_paced"][settings.kind])
 
 
-def screens(settings: Settings, moment: Moment) -> Iterator[Words]:
+def build_screens(settings: Settings, trial_context: TrialContext) -> Iterator[Words]:
     """Yield a screen for each sentence."""
-    said = moment.texts["self_paced"]
-    for n, (_, sentence) in enumerate(moment.trial.shown):
-        words, gaps = words_of(sentence)
+    task_texts = trial_context.texts["self_paced"]
+    for n, (_, sentence) in enumerate(trial_context.trial.shown_sentences):
+        words, gaps = split_words(sentence)
         yield Words(
-            name=moment.name,
+            name=trial_context.name,
             task=settings.kind,
             words=words,
             gaps=gaps,
             arrangement=settings.kind,
-            hint=said["start_hint"],
-            reminder=said["other_key"] if moment.trial.role == "practice" else "",
-            breaks=() if settings.kind == "centred" else breaks(moment.trial.item.sentences.values(), moment.width),
+            hint=task_texts["start_hint"],
+            reminder=task_texts["other_key"] if trial_context.trial.role == "practice" else "",
+            breaks=()
+            if settings.kind == "centred"
+            else find_line_breaks(trial_context.trial.item.sentences.values(), trial_context.line_width),
             sentence=n,
         )
 
 
-def act(screen: Words, reader: Reader) -> Act:
+def simulate_response(screen: Words, simulated_reader: SimulatedReader) -> SimulatedResponse:
     """Press at the fixation mark, then once a word."""
-    return Act((300 + 400 * reader.random.random(), *reader.reading_times(screen.sentence)))
+    return SimulatedResponse(
+        (300 + 400 * simulated_reader.random.random(), *simulated_reader.draw_reading_times(screen.sentence))
+    )

@@ -6,14 +6,14 @@ from typing import Literal
 
 from gardenpath.study.screens import Record, Whole
 
-from ..standard_texts import Texts
-from .moment import Act, Moment, Reader, Row, joined
-from .recording import ShownTrial
+from ..texts.standard_texts import Texts
+from .trial_context import SimulatedReader, SimulatedResponse, TableRow, TrialContext, format_sentence
+from .trial_rows import ShownTrial
 
 KINDS = ("whole",)
-SHOWS = True
-NEEDS: tuple[str, ...] = ()
-GIVES = None
+IS_PRESENTATION = True
+REQUIRED_COLUMNS: tuple[str, ...] = ()
+RESPONSE_VARIABLE = None
 
 
 @dataclass(frozen=True)
@@ -23,34 +23,36 @@ class Settings:
     kind: Literal["whole"]
 
 
-def instructions(settings: Settings, texts: Texts) -> str:
+def write_instructions(settings: Settings, texts: Texts) -> str:
     """Return the page that explains how to read."""
     return str(texts["whole"]["instructions"])
 
 
-def screens(settings: Settings, moment: Moment) -> Iterator[Whole]:
+def build_screens(settings: Settings, trial_context: TrialContext) -> Iterator[Whole]:
     """Yield a screen for each sentence."""
-    hint = moment.texts["whole"]["done_hint"]
-    for n, (_, sentence) in enumerate(moment.trial.shown):
-        yield Whole(name=moment.name, task="whole", text=joined(sentence), hint=hint, sentence=n)
+    hint = trial_context.texts["whole"]["done_hint"]
+    for n, (_, sentence) in enumerate(trial_context.trial.shown_sentences):
+        yield Whole(name=trial_context.name, task="whole", text=format_sentence(sentence), hint=hint, sentence=n)
 
 
-def act(screen: Whole, reader: Reader) -> Act:
+def simulate_response(screen: Whole, simulated_reader: SimulatedReader) -> SimulatedResponse:
     """Read it."""
-    return Act((reader.at_once(screen.text),))
+    return SimulatedResponse((simulated_reader.draw_text_time(screen.text),))
 
 
-def rows(record: Record, shown: ShownTrial) -> Iterator[Row]:
+def build_rows(record: Record, shown_trial: ShownTrial) -> Iterator[TableRow]:
     """Yield the time of the text as a response of the task `reading`."""
     if record.outcome is None:
         return
-    nth = record.sentence
-    pair = nth is not None and len(shown.sentences) > 1
-    prompt = "context" if nth is None else f"sentence {nth + 1}" if pair else "sentence"
+    sentence_number = record.sentence
+    is_pair = sentence_number is not None and len(shown_trial.sentences) > 1
+    prompt = "context" if sentence_number is None else f"sentence {sentence_number + 1}" if is_pair else "sentence"
     yield (
         "responses",
         {
-            "condition": shown.sentences[nth][0] if pair and nth is not None else shown.condition,
+            "condition": shown_trial.sentences[sentence_number][0]
+            if is_pair and sentence_number is not None
+            else shown_trial.condition,
             "task": "reading",
             "prompt": prompt,
             "side": None,

@@ -1,1 +1,1 @@
-"""Texts of the page, one file a language."""
+"""What participants read besides the materials: one file of texts a section, with all its languages."""

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 
-def cache_folder() -> Path:
+def get_cache_folder() -> Path:
     """Return the folder where programs keep what they can make again."""
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")

@@ -22,15 +22,15 @@ from gardenpath import study
 if sys.platform != "win32":  # which does not remove a file that a process has open
     import fcntl
 
-MARK = b"\xa7gp\x01"  # opens every record, so that reading can go on behind damage
-HEAD = struct.Struct("<4sII")  # mark, length and CRC-32 of the body
-BODY = struct.Struct("<16sHBI")  # key, windows, columns, tokens; then float64 values, column by column
-MANY = 8  # so many shards of processes that are gone become one
+ENTRY_MARK = b"\xa7gp\x01"  # opens every record, so that reading can go on behind damage
+HEADER_STRUCT = struct.Struct("<4sII")  # mark, length and CRC-32 of the body
+BODY_STRUCT = struct.Struct("<16sHBI")  # key, windows, columns, tokens; then float64 values, column by column
+MAX_IDLE_SHARDS = 8  # so many shards of processes that are gone become one
 
 log = logging.getLogger("gardenpath")
 
 
-class Record(NamedTuple):
+class CacheEntry(NamedTuple):
     """What a model said of a text: `columns` are bits, `values` float64 of one column after the other."""
 
     key: bytes
@@ -41,8 +41,8 @@ class Record(NamedTuple):
 
     def to_bytes(self) -> bytes:
         """Return the record as it stands in a shard."""
-        body = BODY.pack(*self[:4]) + self.values
-        return HEAD.pack(MARK, len(body), zlib.crc32(body)) + body
+        body = BODY_STRUCT.pack(*self[:4]) + self.values
+        return HEADER_STRUCT.pack(ENTRY_MARK, len(body), zlib.crc32(body)) + body
 
 
 class Shards:
@@ -50,100 +50,102 @@ class Shards:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._read: dict[Path, int] = {}
-        self._records: dict[bytes, list[Record]] = {}
+        self._read_sizes: dict[Path, int] = {}
+        self._entries: dict[bytes, list[CacheEntry]] = {}
         self._shard: tuple[int, int] | None = None
-        self._broken = self._tidied = False
+        self._is_broken = self._is_tidied = False
 
     def refresh(self) -> None:
         """Read what was appended to any shard since the last time; the first time, put shards in order."""
         damaged = self._scan()
-        if not self._tidied:
-            self._tidied = True
+        if not self._is_tidied:
+            self._is_tidied = True
             with contextlib.suppress(OSError):
                 self._tidy(damaged)
 
-    def read(self, key: bytes) -> Sequence[Record]:
+    def read(self, key: bytes) -> Sequence[CacheEntry]:
         """Return the records of a key, the latest last."""
-        return self._records.get(key, ())
+        return self._entries.get(key, ())
 
-    def append(self, records: Sequence[Record]) -> None:
+    def append(self, entries: Sequence[CacheEntry]) -> None:
         """Add records to this process's shard, all at once; where that fails, say so once and go on."""
-        if self._broken or not records:
+        if self._is_broken or not entries:
             return
         try:
-            content = b"".join(record.to_bytes() for record in records)
+            content = b"".join(entry.to_bytes() for entry in entries)
             while content:
-                content = content[os.write(self._own(), content) :]
+                content = content[os.write(self._open_own_shard(), content) :]
         except OSError as error:
-            self._broken = True
+            self._is_broken = True
             log.warning("the cache %s cannot be written (%s); going on without", self._folder, error.strerror or error)
 
     def _scan(self) -> bool:
         """Read what is new; return whether some of it is damaged."""
         damaged = False
         for path in sorted(self._folder.glob("*.shard")):
-            start = self._read.get(path, 0)
+            start = self._read_sizes.get(path, 0)
             try:
                 with open(path, "rb") as stream:
                     stream.seek(start)
                     content = stream.read()
             except FileNotFoundError:  # put into another one meanwhile
                 continue
-            taken, whole = self._take(path, content)
-            self._read[path] = start + taken
+            taken, whole = self._take_entries(path, content)
+            self._read_sizes[path] = start + taken
             damaged |= not whole
         return damaged
 
-    def _take(self, path: Path, content: bytes) -> tuple[int, bool]:
+    def _take_entries(self, path: Path, content: bytes) -> tuple[int, bool]:
         """Keep the records of a piece of a shard; return how much of it is read for good, and whether it was whole."""
-        taken, records, damaged = 0, 0, False
+        taken, entry_count, damaged = 0, 0, False
         while taken < len(content):
-            if not content.startswith(MARK, taken):
-                if MARK.startswith(content[taken:]):
+            if not content.startswith(ENTRY_MARK, taken):
+                if ENTRY_MARK.startswith(content[taken:]):
                     break  # still being written, or never finished
                 damaged = True
-                following = content.find(MARK, taken)
+                following = content.find(ENTRY_MARK, taken)
                 taken = following if following >= 0 else len(content)
                 continue
-            end, body = _body(content, taken)
+            end, body = _read_body(content, taken)
             if body is not None:
-                record = _record(body)
-                self._records.setdefault(record.key, []).append(record)
-                records += 1
+                entry = _parse_entry(body)
+                self._entries.setdefault(entry.key, []).append(entry)
+                entry_count += 1
                 taken = end
-            elif end > len(content) and content.find(MARK, taken + 1) < 0:
+            elif end > len(content) and content.find(ENTRY_MARK, taken + 1) < 0:
                 break
             else:
                 damaged = True
                 taken += 1
         if damaged:
-            log.warning("the cache %s is damaged: %d records of it are kept, others are computed again", path, records)
+            log.warning(
+                "the cache %s is damaged: %d records of it are kept, others are computed again", path, entry_count
+            )
         return taken, not damaged
 
     def _tidy(self, damaged: bool) -> None:
         """Write the records of shards that nobody appends to into one, if one is damaged or they are many."""
-        if not damaged and len(self._read) < MANY:
+        if not damaged and len(self._read_sizes) < MAX_IDLE_SHARDS:
             return
         with contextlib.ExitStack() as stack:
-            idle = [path for path in sorted(self._read) if stack.enter_context(_locked(path))]
-            if not idle or (not damaged and len(idle) < MANY):
+            idle = [path for path in sorted(self._read_sizes) if stack.enter_context(_hold_lock(path))]
+            if not idle or (not damaged and len(idle) < MAX_IDLE_SHARDS):
                 return
             self._scan()  # what came before the locks
-            path = self._folder / _name()
-            with study.files.atomic(path) as temporary, open(temporary, "wb") as stream:
-                for records in self._records.values():
-                    stream.writelines(record.to_bytes() for record in _latest(records))
-            self._read[path] = path.stat().st_size
+            path = self._folder / _make_shard_name()
+            with study.files.write_atomically(path) as temporary, open(temporary, "wb") as stream:
+                for entries in self._entries.values():
+                    stream.writelines(entry.to_bytes() for entry in _select_latest(entries))
+            self._read_sizes[path] = path.stat().st_size
             for old in idle:
                 with contextlib.suppress(OSError):
                     old.unlink()
 
-    def _own(self) -> int:
+    def _open_own_shard(self) -> int:
         """Return the open shard of this process."""
         if self._shard is None or self._shard[0] != os.getpid():
             flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0)
-            handle = os.open(self._folder / _name(), flags, 0o666)
+            handle = os.open(self._folder / _make_shard_name(), flags, 0o666)
             weakref.finalize(self, os.close, handle)
             if sys.platform != "win32":
                 with contextlib.suppress(OSError):  # of a disk that has no locks
@@ -152,30 +154,30 @@ class Shards:
         return self._shard[1]
 
 
-def _record(body: bytes) -> Record:
-    key, windows, columns, tokens = BODY.unpack_from(body)
-    return Record(key, windows, columns, tokens, body[BODY.size :])
+def _parse_entry(body: bytes) -> CacheEntry:
+    key, windows, columns, tokens = BODY_STRUCT.unpack_from(body)
+    return CacheEntry(key, windows, columns, tokens, body[BODY_STRUCT.size :])
 
 
-def records_of(content: bytes) -> list[Record]:
+def parse_entries(content: bytes) -> list[CacheEntry]:
     """Return the records of a file that was written whole; none where it is damaged."""
-    records, start = [], 0
+    entries, start = [], 0
     while start < len(content):
-        end, body = _body(content, start)
+        end, body = _read_body(content, start)
         if body is None:
             return []
-        records.append(_record(body))
+        entries.append(_parse_entry(body))
         start = end
-    return records
+    return entries
 
 
-def _name() -> str:
+def _make_shard_name() -> str:
     """Return a name for a shard; those of later ones sort later."""
     return f"{time.time_ns():x}-{os.getpid()}-{secrets.token_hex(4)}.shard"
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[bool]:
+def _hold_lock(path: Path) -> Iterator[bool]:
     """Hold the lock of a shard, if no process appends to it; say whether that is so."""
     try:
         handle = os.open(path, os.O_RDWR)
@@ -198,20 +200,20 @@ def _locked(path: Path) -> Iterator[bool]:
             os.close(handle)
 
 
-def _latest(records: Sequence[Record]) -> list[Record]:
+def _select_latest(entries: Sequence[CacheEntry]) -> list[CacheEntry]:
     """Return the records of which a later one does not hold all columns."""
     return [
-        record
-        for place, record in enumerate(records)
-        if not any(record.columns & ~later.columns == 0 for later in records[place + 1 :])
+        entry
+        for index, entry in enumerate(entries)
+        if not any(entry.columns & ~newer.columns == 0 for newer in entries[index + 1 :])
     ]
 
 
-def _body(content: bytes, start: int) -> tuple[int, bytes | None]:
+def _read_body(content: bytes, start: int) -> tuple[int, bytes | None]:
     """Return where the record at `start` says that it ends, and its body, or None where that is not whole."""
-    if start + HEAD.size > len(content):
-        return start + HEAD.size, None
-    _, size, check = HEAD.unpack_from(content, start)
-    end = start + HEAD.size + size
-    body = content[start + HEAD.size : end]
-    return end, body if len(body) == size >= BODY.size and zlib.crc32(body) == check else None
+    if start + HEADER_STRUCT.size > len(content):
+        return start + HEADER_STRUCT.size, None
+    _, size, check = HEADER_STRUCT.unpack_from(content, start)
+    end = start + HEADER_STRUCT.size + size
+    body = content[start + HEADER_STRUCT.size : end]
+    return end, body if len(body) == size >= BODY_STRUCT.size and zlib.crc32(body) == check else None

@@ -18,30 +18,30 @@ import numpy as np
 from gardenpath import study
 
 from ..models.endpoint import EndpointModel
-from ..models.interface import COLUMNS, Done, Known, Model, Progress, check_columns
+from ..models.interface import COLUMNS, FinishedCallback, KnownPredicate, Model, Progress, check_columns
 from ..models.ngram import NgramModel
-from ..tokens.encoding import Encoded
+from ..tokens.encoding import EncodedText
 from ..tokens.token_table import TokenTable
-from .cache_folder import cache_folder
-from .cache_key import cache_key
-from .shards import Record, Shards
+from .cache_folder import get_cache_folder
+from .cache_key import compute_cache_key
+from .shards import CacheEntry, Shards
 
-MORE = 1 << 7  # in place of columns: all rows of one further predictor, whose name is in the key
+PREDICTOR_FLAG = 1 << 7  # in place of columns: all rows of one further predictor, whose name is in the key
 
 log = logging.getLogger("gardenpath")
 
 
-class Records(Protocol):
+class EntryStore(Protocol):
     """Where records are kept: what `Shards` are."""
 
     def refresh(self) -> None: ...
 
-    def read(self, key: bytes) -> Sequence[Record]: ...
+    def read(self, key: bytes) -> Sequence[CacheEntry]: ...
 
-    def append(self, records: Sequence[Record]) -> None: ...
+    def append(self, entries: Sequence[CacheEntry]) -> None: ...
 
 
-def cached(model: Model, folder: str | Path | None = None) -> Model:
+def add_cache(model: Model, folder: str | Path | None = None) -> Model:
     """Return the model with a cache in `folder`, by default one in the user's cache folder.
 
     What differs in weights, tokenizer, prefix, dtype, quantization, window or device, or was computed by another torch or
@@ -55,7 +55,7 @@ def cached(model: Model, folder: str | Path | None = None) -> Model:
     ...     corpus = Path(folder, "corpus.txt")
     ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
     ...     model = lmscore.estimate_ngram(corpus, order=2)
-    >>> cached(model) is model
+    >>> add_cache(model) is model
     True
     """
     if isinstance(model, (NgramModel, CachedModel)):
@@ -63,48 +63,50 @@ def cached(model: Model, folder: str | Path | None = None) -> Model:
     if isinstance(model, EndpointModel) and model.revision is None:
         log.info("%s is not cached: nothing says which weights its server has loaded; declare a revision", model.name)
         return model
-    return CachedModel(model, place_of(model, Path(folder) if folder is not None else cache_folder() / "scores"))
+    return CachedModel(
+        model, ensure_score_folder(model, Path(folder) if folder is not None else get_cache_folder() / "scores")
+    )
 
 
-def place_of(model: Model, base: Path) -> Path:
+def ensure_score_folder(model: Model, base: Path) -> Path:
     """Return the folder of a model's token scores, made if it is not there."""
     try:
         base.mkdir(parents=True, exist_ok=True)
-        facts = cache_key(model, base)
+        facts = compute_cache_key(model, base)
         text = json.dumps(facts, indent=2, sort_keys=True, ensure_ascii=False)
-        place = base / hashlib.sha256(text.encode()).hexdigest()[:32]
-        place.mkdir(exist_ok=True)
-        if not (place / "model.json").exists():
-            study.files.write_text(place / "model.json", text + "\n")
+        folder = base / hashlib.sha256(text.encode()).hexdigest()[:32]
+        folder.mkdir(exist_ok=True)
+        if not (folder / "model.json").exists():
+            study.files.write_text(folder / "model.json", text + "\n")
     except OSError as error:
         raise ValueError(
             f"the cache {base} cannot be used ({error.strerror or error}); expected a folder that can be written: name another "
             "one, or do without (--no-cache)"
         ) from error
-    return place
+    return folder
 
 
 class CachedModel:
     """A model whose token tables are read from a cache where it has them, and added to it where not."""
 
-    def __init__(self, model: Model, folder: Path, records: Records | None = None) -> None:
+    def __init__(self, model: Model, folder: Path, store: EntryStore | None = None) -> None:
         self.uncached = model
         self.folder = folder
-        self._shards = Shards(folder) if records is None else records
+        self._store = Shards(folder) if store is None else store
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.uncached, name)
 
-    def alone(self) -> "CachedModel":
+    def use_item_cache(self) -> "CachedModel":
         """Return the model with a cache of what it computed of one item alone, in no batch with others."""
         folder = self.folder / "alone"
         with contextlib.suppress(OSError):  # a cache that is only read: what is added says so, once
             folder.mkdir(exist_ok=True)
         return CachedModel(self.uncached, folder)
 
-    def around(self, other: Model) -> "CachedModel":
-        """Return another way to compute this model's numbers with the same cache; `beside` tells its texts apart."""
-        return CachedModel(other, self.folder, self._shards)
+    def share_cache_with(self, other: Model) -> "CachedModel":
+        """Return another way to compute this model's numbers with the same cache; `batch_digest` tells its texts apart."""
+        return CachedModel(other, self.folder, self._store)
 
     @property
     def name(self) -> str:
@@ -117,7 +119,7 @@ class CachedModel:
         return self.uncached.masked
 
     @property
-    def encode(self) -> Callable[..., Encoded]:
+    def encode(self) -> Callable[..., EncodedText]:
         """The model's own method."""
         return self.uncached.encode
 
@@ -127,89 +129,95 @@ class CachedModel:
 
     def forward(
         self,
-        texts: Sequence[Encoded],
+        texts: Sequence[EncodedText],
         *,
         columns: Sequence[str] = COLUMNS,
         batch_tokens: int | None = None,
         progress: Progress | None = None,
-        done: Done | None = None,
-        known: Known | None = None,
+        on_finished: FinishedCallback | None = None,
+        is_known: KnownPredicate | None = None,
     ) -> list[TokenTable]:
         """Return the token table of each text, in the order given, as the model's own `forward` does.
 
         Only batches of which the cache lacks something are computed, each as a whole: numbers move with what else is in a batch,
         so that a run that goes on where one stopped gives what that one would have. Each is in the cache as soon as it is
-        finished. (`known` is for models; a cache has its own.)
+        finished. (`is_known` is for models; a cache has its own.)
         """
-        wanted = check_columns(columns, more=not self.masked)
+        wanted = check_columns(columns, allow_predictors=not self.masked)
         wanted = wanted & {"logprob"} if self.masked else wanted
-        self._shards.refresh()
-        unique = {_key(text): text for text in texts}
-        found = {key: self._known(key, text, wanted) for key, text in unique.items()}
-        lacking = {key for key in unique if wanted - found[key].columns}
-        ready = [found[key].table(wanted) for key in unique if key not in lacking]
-        if done and ready:
-            done(ready)
+        self._store.refresh()
+        unique = {_hash_text(text): text for text in texts}
+        found = {key: self._read_columns(key, text, wanted) for key, text in unique.items()}
+        missing = {key for key in unique if wanted - found[key].columns}
+        ready = [found[key].build_table(wanted) for key in unique if key not in missing]
+        if on_finished and ready:
+            on_finished(ready)
         if progress and ready:
             progress(len(ready), len(unique))
-        if lacking:
-            alike: dict[object, list[Encoded]] = {}  # the same tokens, which may stand beside others
+        if missing:
+            texts_by_input: dict[object, list[EncodedText]] = {}  # the same tokens, which may stand beside others
             for text in unique.values():
-                alike.setdefault(_fed(text), []).append(text)
+                texts_by_input.setdefault(_get_model_input(text), []).append(text)
 
             def keep(tables: Sequence[TokenTable]) -> None:
-                each = [replace(table, encoded=text) for table in tables for text in alike[_fed(table.encoded)]]
-                self._shards.append([record for table in each for record in _records(table, wanted)])
+                each = [
+                    replace(table, encoded_text=text)
+                    for table in tables
+                    for text in texts_by_input[_get_model_input(table.encoded_text)]
+                ]
+                self._store.append([entry for table in each for entry in _build_entries(table, wanted)])
                 for table in each:
-                    found[_key(table.encoded)].add(table, wanted)
-                if done:
-                    done([found[_key(table.encoded)].table(wanted) for table in tables])
+                    found[_hash_text(table.encoded_text)].add_table(table, wanted)
+                if on_finished:
+                    on_finished([found[_hash_text(table.encoded_text)].build_table(wanted) for table in tables])
 
             self.uncached.forward(
                 [*unique.values()],
                 columns=[*(name for name in COLUMNS if name in wanted), *sorted(wanted - {*COLUMNS})],
                 batch_tokens=batch_tokens,
                 progress=progress,
-                done=keep,
-                known=lambda text: lacking.isdisjoint(map(_key, alike[_fed(text)])),
+                on_finished=keep,
+                is_known=lambda text: missing.isdisjoint(map(_hash_text, texts_by_input[_get_model_input(text)])),
             )
-        return [replace(found[_key(text)].table(wanted), encoded=text) for text in texts]
+        return [replace(found[_hash_text(text)].build_table(wanted), encoded_text=text) for text in texts]
 
-    def recall(self, facts: str) -> str | None:
+    def read_cached_text(self, facts: str) -> str | None:
         """Return the text that is kept under `facts`, which name all that decides it beside the model; None where none is."""
-        key = _key_of(f"text {facts}")
-        if not self._shards.read(key):
-            self._shards.refresh()
-        records = self._shards.read(key)
-        return records[-1].values.decode() if records else None
+        key = _hash_facts(f"text {facts}")
+        if not self._store.read(key):
+            self._store.refresh()
+        entries = self._store.read(key)
+        return entries[-1].values.decode() if entries else None
 
-    def keep(self, texts: Mapping[str, str]) -> None:
+    def cache_texts(self, texts: Mapping[str, str]) -> None:
         """Keep texts, each under its facts."""
-        self._shards.append([Record(_key_of(f"text {facts}"), 1, 0, 0, text.encode()) for facts, text in texts.items()])
+        self._store.append(
+            [CacheEntry(_hash_facts(f"text {facts}"), 1, 0, 0, text.encode()) for facts, text in texts.items()]
+        )
 
-    def _known(self, key: bytes, text: Encoded, wanted: frozenset[str]) -> "_Known":
+    def _read_columns(self, key: bytes, text: EncodedText, wanted: frozenset[str]) -> "_CachedColumns":
         """Return what is known of a text; of further predictors, what is wanted. Later records come last."""
-        known = _Known(text)
-        for record in self._shards.read(key):
-            known.windows = record.windows
-            floats = np.frombuffer(record.values, dtype="<f8")
+        known = _CachedColumns(text)
+        for entry in self._store.read(key):
+            known.windows = entry.windows
+            floats = np.frombuffer(entry.values, dtype="<f8")
             start = 0
             for bit, name in enumerate(COLUMNS):
-                if record.columns >> bit & 1:
-                    size = _rows(name, len(text.ids))
+                if entry.columns >> bit & 1:
+                    size = _count_rows(name, len(text.ids))
                     known.values[name] = floats[start : start + size].copy()
                     start += size
         for name in wanted - {*COLUMNS}:
-            for record in self._shards.read(_key(text, name)):
-                known.values[name] = np.frombuffer(record.values, dtype="<f8").reshape(-1, len(text.ids) + 1)
+            for entry in self._store.read(_hash_text(text, name)):
+                known.values[name] = np.frombuffer(entry.values, dtype="<f8").reshape(-1, len(text.ids) + 1)
         return known
 
 
 @dataclass
-class _Known:
+class _CachedColumns:
     """What is known of a text: its columns, `logprob` and `end` apart."""
 
-    encoded: Encoded
+    encoded_text: EncodedText
     windows: int = 1
     values: dict[str, np.ndarray] = field(default_factory=dict)
 
@@ -217,51 +225,57 @@ class _Known:
     def columns(self) -> frozenset[str]:
         return frozenset(self.values)
 
-    def add(self, table: TokenTable, columns: frozenset[str]) -> None:
+    def add_table(self, table: TokenTable, columns: frozenset[str]) -> None:
         self.windows = table.windows
-        self.values.update((name, values) for name, values in _split(table).items() if name in columns)
+        self.values.update((name, values) for name, values in _split_columns(table).items() if name in columns)
 
-    def table(self, wanted: frozenset[str]) -> TokenTable:
-        n = len(self.encoded.ids)
-        columns = {name: np.full(_rows(name, n), np.nan) for name in COLUMNS}
+    def build_table(self, wanted: frozenset[str]) -> TokenTable:
+        n = len(self.encoded_text.ids)
+        columns = {name: np.full(_count_rows(name, n), np.nan) for name in COLUMNS}
         columns.update((name, self.values[name]) for name in wanted)
         logprob = np.concatenate([columns["logprob"], columns["end"]])
         more = {name: self.values[name] for name in sorted(wanted - {*COLUMNS})}
         return TokenTable(
-            self.encoded, logprob, columns["log_boundary"], columns["entropy"], columns["renyi"], self.windows, more
+            self.encoded_text,
+            logprob,
+            columns["log_boundary"],
+            columns["entropy"],
+            columns["renyi"],
+            self.windows,
+            more,
         )
 
 
-def _split(table: TokenTable) -> dict[str, np.ndarray]:
+def _split_columns(table: TokenTable) -> dict[str, np.ndarray]:
     values = (table.logprob[:-1], table.logprob[-1:], table.log_boundary, table.entropy, table.renyi)
-    return dict(zip(COLUMNS, values, strict=True)) | dict(table.more)
+    return dict(zip(COLUMNS, values, strict=True)) | dict(table.predictors)
 
 
-def _rows(column: str, tokens: int) -> int:
+def _count_rows(column: str, tokens: int) -> int:
     return {"logprob": tokens, "end": 1}.get(column, tokens + 1)
 
 
-def _fed(text: Encoded) -> tuple[object, ...]:
+def _get_model_input(text: EncodedText) -> tuple[object, ...]:
     """Return what a model is given of a text."""
-    return text.fed, text.ids, text.opening, text.hidden, text.source
+    return text.context_ids, text.ids, text.opening, text.masked_positions, text.source_ids
 
 
-def _key(text: Encoded, predictor: str = "") -> bytes:
+def _hash_text(text: EncodedText, predictor: str = "") -> bytes:
     """Return a hash of what decides the numbers of a text under one model; a further predictor has a record of its own."""
-    return _key_of(repr((*_fed(text), text.beside)) + predictor)
+    return _hash_facts(repr((*_get_model_input(text), text.batch_digest)) + predictor)
 
 
-def _key_of(facts: str) -> bytes:
+def _hash_facts(facts: str) -> bytes:
     return hashlib.blake2b(facts.encode(), digest_size=16).digest()
 
 
-def _records(table: TokenTable, columns: frozenset[str]) -> list[Record]:
+def _build_entries(table: TokenTable, columns: frozenset[str]) -> list[CacheEntry]:
     """Return the record of a table's columns, and one for each further predictor."""
-    values, text = _split(table), table.encoded
+    values, text = _split_columns(table), table.encoded_text
     names = [name for name in COLUMNS if name in columns]
     bits = sum(1 << bit for bit, name in enumerate(COLUMNS) if name in columns)
-    parts = [(_key(text), bits, np.concatenate([values[name] for name in names]))] if names else []
-    parts += [(_key(text, name), MORE, values[name]) for name in sorted(columns - {*COLUMNS})]
+    parts = [(_hash_text(text), bits, np.concatenate([values[name] for name in names]))] if names else []
+    parts += [(_hash_text(text, name), PREDICTOR_FLAG, values[name]) for name in sorted(columns - {*COLUMNS})]
     return [
-        Record(key, table.windows, which, len(text.ids), part.astype("<f8").tobytes()) for key, which, part in parts
+        CacheEntry(key, table.windows, which, len(text.ids), part.astype("<f8").tobytes()) for key, which, part in parts
     ]

@@ -9,30 +9,48 @@ from typing import TYPE_CHECKING, Literal
 
 from gardenpath import study
 from gardenpath.stimuli import GRAMMATICAL, Item, Materials
-from gardenpath.study.judgment_methods import METHODS
+from gardenpath.study.judgment_methods import JUDGMENT_METHODS
 
 from ..loading import load
 from ..models.interface import Model, Progress
-from ..scoring import SHOWN, WHOLE, beside, is_coarse, minimal_pairs
-from ..tokens.continuations import prompted
-from ..tokens.protocols import DEFAULT, PROTOCOLS, Protocol, chosen
-from .asking import APART, BOTH, Asked, Asking, Judged, named, rated
-from .generation import generated
-from .templates import Template, described, in_language, read_templates
-from .turns import turns
+from ..scoring import MAX_FAULTS_SHOWN, UNLIMITED_POSITIONS, add_batch_digest, is_batch_dependent, select_minimal_pairs
+from ..tokens.continuations import get_prompt_encoder
+from ..tokens.protocols import DEFAULT_PROTOCOL, PROTOCOLS, Protocol, resolve_protocol
+from .chat_format import choose_chat_format
+from .generation import generate_answers
+from .judgment_requests import (
+    ANSWER_SEPARATOR,
+    BOTH_ORDERS,
+    JudgmentRequest,
+    PairJudgment,
+    RequestBuilder,
+    parse_choice,
+    parse_rating,
+)
+from .templates import Template, describe_templates, read_templates, select_language
 
 if TYPE_CHECKING:
     import pandas as pd
 
-NINE = ("lp", "mean_lp", "pen_lp", "template_lp", "template_mean_lp", "template_pen_lp", "comparative", "ab", "yes_no")
-ASKED_ALONE = ("choose", "rate")
-GENERATED = ("choose_generated", "rate_generated")
+DEFAULT_METHODS = (
+    "lp",
+    "mean_lp",
+    "pen_lp",
+    "template_lp",
+    "template_mean_lp",
+    "template_pen_lp",
+    "comparative",
+    "ab",
+    "yes_no",
+)
+FALLBACK_METHODS = ("choose", "rate")
+GENERATION_METHODS = ("choose_generated", "rate_generated")
 NO_TEMPLATE = "none"
-BLOCK, COARSE_BLOCK = 250, 24  # pairs judged together; below float32 all of a block share a batch
-LITTLE = 0.5  # probability of all labels below which a comparison of them says little
+PAIRS_PER_BLOCK, PAIRS_PER_COARSE_BLOCK = 250, 24  # pairs judged together; below float32 all of a block share a batch
+MIN_LABEL_PROBABILITY = 0.5  # probability of all labels below which a comparison of them says little
 
 log = logging.getLogger("gardenpath")
-Way = tuple[Template | None, tuple[str, ...]]  # methods that one template serves
+TemplateMethods = tuple[Template | None, tuple[str, ...]]  # methods that one template serves
 
 
 def judge(
@@ -54,7 +72,7 @@ def judge(
 ) -> "pd.DataFrame":
     """Return the table `judgments`: each minimal pair judged by each method and template of its language.
 
-    `methods` are names of `study.judgment_methods.METHODS`, by default the nine of Ide et al. (2025, doi
+    `methods` are names of `study.judgment_methods.JUDGMENT_METHODS`, by default the nine of Ide et al. (2025, doi
     10.18653/v1/2025.naacl-long.380) that the language has templates for, else choose and rate of BLiMP-NL (2025, doi
     10.1162/COLI.a.00559). `templates` are what `read_templates` gives, by default those that come along; those of `language`, or
     of each item's own. A model with a chat template is asked by it, unless `chat` says otherwise.
@@ -84,134 +102,142 @@ def judge(
     """
     import pandas as pd
 
-    _check(methods)
+    _check_methods(methods)
     model = load(model) if isinstance(model, (str, Path)) else model
-    prompted(model)
-    materials = minimal_pairs(materials)
+    get_prompt_encoder(model)
+    materials = select_minimal_pairs(materials)
     templates = read_templates() if templates is None else templates
-    spoken = turns(model, chat)
+    chat_format = choose_chat_format(model, chat)
     if as_released:
         join, protocol = "parts", PROTOCOLS["minicons-default"]
-    asking = Asking(
+    builder = RequestBuilder(
         model,
-        spoken,
-        chosen(protocol or DEFAULT, model.name, model.masked),
+        chat_format,
+        resolve_protocol(protocol or DEFAULT_PROTOCOL, model.name, model.masked),
         join=join,
         labels=labels,
         both_orders=both_orders,
         as_released=as_released,
         seed=seed,
     )
-    run = _Run(asking, templates, tuple(dict.fromkeys(methods)) if methods else None, language)
+    run = _JudgmentRun(builder, templates, tuple(dict.fromkeys(methods)) if methods else None, language)
     parts: list[pd.DataFrame] = []
     phenomena = {paradigm.id: paradigm.phenomenon for paradigm in materials.paradigms}
-    size = COARSE_BLOCK if is_coarse(model) else BLOCK
+    size = PAIRS_PER_COARSE_BLOCK if is_batch_dependent(model) else PAIRS_PER_BLOCK
     for start in range(0, len(materials.items), size):
         block = materials.items[start : start + size]
         rows = [
             {"model": model.name, "phenomenon": phenomena[item.paradigm], **row}
-            for item, row in run.rows(block, WHOLE if is_coarse(model) else batch_tokens)
+            for item, row in run.build_rows(block, UNLIMITED_POSITIONS if is_batch_dependent(model) else batch_tokens)
         ]
         parts += [pd.DataFrame(rows)] if rows else []
         if progress:
             progress(start + len(block), len(materials.items))
-    _tell(run.left_out, len(materials.items))
-    table = study.check(in_order(pd.concat(parts, ignore_index=True)), "judgments")
-    _warn(table)
+    _report_exclusions(run.exclusion_reasons, len(materials.items))
+    table = study.check(sort_judgments(pd.concat(parts, ignore_index=True)), "judgments")
+    _warn_of_unlikely_labels(table)
     facts = {
-        **spoken.facts,
-        "protocol": asking.protocol.name,
+        **chat_format.metadata,
+        "protocol": builder.protocol.name,
         "join": join,
         "labels": labels,
         "as_released": as_released,
-        "templates": described(run.used()),
+        "templates": describe_templates(run.list_used_templates()),
     }
-    table.attrs |= {"left_out": run.left_out, "asked": facts}
+    table.attrs |= {"left_out": run.exclusion_reasons, "asked": facts}
     return table
 
 
-def _check(methods: Sequence[str] | None) -> None:
-    unknown = [name for name in methods or () if name not in METHODS]
+def _check_methods(methods: Sequence[str] | None) -> None:
+    unknown = [name for name in methods or () if name not in JUDGMENT_METHODS]
     if unknown or (methods is not None and not methods):
         raise ValueError(
-            f"method {', '.join(map(repr, unknown)) or 'missing'}; expected one or more of {', '.join(METHODS)}"
+            f"method {', '.join(map(repr, unknown)) or 'missing'}; expected one or more of {', '.join(JUDGMENT_METHODS)}"
         )
 
 
 @dataclass
-class _Run:
+class _JudgmentRun:
     """One model's way through the items: what is asked in each language, and what could not be."""
 
-    asking: Asking
+    builder: RequestBuilder
     templates: Sequence[Template]
     methods: tuple[str, ...] | None
     language: str | None
-    left_out: dict[str, str] = field(default_factory=dict)
-    _ways: dict[str, list[Way] | ValueError] = field(default_factory=dict)
+    exclusion_reasons: dict[str, str] = field(default_factory=dict)
+    _methods_by_language: dict[str, list[TemplateMethods] | ValueError] = field(default_factory=dict)
 
-    def used(self) -> list[Template]:
+    def list_used_templates(self) -> list[Template]:
         """Return the templates that were used."""
-        ways = [way for found in self._ways.values() if isinstance(found, list) for way in found]
+        ways = [way for found in self._methods_by_language.values() if isinstance(found, list) for way in found]
         return list(dict.fromkeys(template for template, _ in ways if template))
 
-    def rows(self, items: Sequence[Item], batch_tokens: int | None) -> Iterator[tuple[Item, dict[str, object]]]:
+    def build_rows(self, items: Sequence[Item], batch_tokens: int | None) -> Iterator[tuple[Item, dict[str, object]]]:
         """Yield the rows of some items, which are computed together."""
-        asked: list[tuple[Item, list[tuple[Template | None, Asked]], Asked]] = []
+        asked: list[tuple[Item, list[tuple[Template | None, JudgmentRequest]], JudgmentRequest]] = []
         for item in items:
             try:
-                each = self._asked(item)
-                if is_coarse(self.asking.model):  # what is compared is computed together, and so it is cached
-                    each = [(template, one._replace(texts=beside(one.texts))) for template, one in each]
-                asked.append((item, each, self.asking.alone(item, ())))
+                each = self._build_requests(item)
+                if is_batch_dependent(self.builder.model):  # what is compared is computed together, and so it is cached
+                    each = [(template, one._replace(texts=add_batch_digest(one.texts))) for template, one in each]
+                asked.append((item, each, self.builder.request_sentences(item, ())))
             except ValueError as error:
-                self.left_out[item.id] = str(error)
+                self.exclusion_reasons[item.id] = str(error)
         texts = [text for _, each, _ in asked for _, one in each for text in one.texts]
         tables = iter(
-            self.asking.model.forward(texts, columns=("logprob",), batch_tokens=batch_tokens) if texts else ()
+            self.builder.model.forward(texts, columns=("logprob",), batch_tokens=batch_tokens) if texts else ()
         )
-        said = self._generated([item for item, _, _ in asked])
+        generated = self._judge_generated([item for item, _, _ in asked])
         for item, each, alone in asked:
             judged = [(t, j) for t, one in each for j in one.read([next(tables) for _ in one.texts])]
-            good, bad = (text.scored for text in alone.texts)
-            for template, one in [*judged, *said.get(item.id, ())]:
-                yield item, _row(item, template, one, good, bad)
+            good, bad = (text.scored_count for text in alone.texts)
+            for template, one in [*judged, *generated.get(item.id, ())]:
+                yield item, _build_row(item, template, one, good, bad)
 
-    def _asked(self, item: Item) -> list[tuple[Template | None, Asked]]:
-        asked: list[tuple[Template | None, Asked]] = []
-        for template, methods in self.ways(item):
+    def _build_requests(self, item: Item) -> list[tuple[Template | None, JudgmentRequest]]:
+        asked: list[tuple[Template | None, JudgmentRequest]] = []
+        for template, methods in self.list_template_methods(item):
             if template is None:
-                asked.append((template, self.asking.alone(item, methods)))
+                asked.append((template, self.builder.request_sentences(item, methods)))
             elif template.type in ("single", "comparative"):
-                asked.append((template, self.asking.in_template(item, template, methods)))
-            elif held := [name for name in methods if name not in GENERATED]:
-                asked.append((template, self.asking.by_labels(item, template, held)))
+                asked.append((template, self.builder.request_template(item, template, methods)))
+            elif held := [name for name in methods if name not in GENERATION_METHODS]:
+                asked.append((template, self.builder.request_labels(item, template, held)))
         return asked
 
-    def ways(self, item: Item) -> list[Way]:
+    def list_template_methods(self, item: Item) -> list[TemplateMethods]:
         """Return what is asked of an item in its language, or raise `ValueError` where there is no template for it."""
         language = self.language or item.language
-        if language not in self._ways:
+        if language not in self._methods_by_language:
             try:
-                self._ways[language] = self._found(language)
+                self._methods_by_language[language] = self._find_template_methods(language)
             except ValueError as error:
-                self._ways[language] = error
-        found = self._ways[language]
+                self._methods_by_language[language] = error
+        found = self._methods_by_language[language]
         if isinstance(found, ValueError):
             raise found
         return found
 
-    def _found(self, language: str) -> list[Way]:
-        chat = self.asking.turns.chat
-        of_language = in_language(self.templates, language)
+    def _find_template_methods(self, language: str) -> list[TemplateMethods]:
+        chat = self.builder.chat_format.has_turns
+        of_language = select_language(self.templates, language)
         fitting = [one for one in of_language if one.chat in (None, chat)]
         types = {one.type for one in fitting}
         if self.methods is None:
-            methods = tuple(name for name in NINE if METHODS[name].prompts in types or not METHODS[name].prompts)
-            methods += ASKED_ALONE if types <= {"choose", "rate"} else ()
+            methods = tuple(
+                name
+                for name in DEFAULT_METHODS
+                if JUDGMENT_METHODS[name].prompts in types or not JUDGMENT_METHODS[name].prompts
+            )
+            methods += FALLBACK_METHODS if types <= {"choose", "rate"} else ()
             missing = [] if types else ["any type"]
         else:
             methods = self.methods
-            missing = [METHODS[m].prompts for m in methods if METHODS[m].prompts and METHODS[m].prompts not in types]
+            missing = [
+                JUDGMENT_METHODS[m].prompts
+                for m in methods
+                if JUDGMENT_METHODS[m].prompts and JUDGMENT_METHODS[m].prompts not in types
+            ]
         if missing:
             whom = f" for models {'with' if chat else 'without'} a chat template" if of_language else ""
             serving = [
@@ -222,54 +248,58 @@ class _Run:
                 f"there is no template of {missing[0]} in {language!r}{whom}; expected "
                 f"{f'a language of {known} (--language), or ' if known else ''}templates of your own (--templates)"
             )
-        if not chat and (named := [name for name in methods if name in GENERATED]):
+        if not chat and (named := [name for name in methods if name in GENERATION_METHODS]):
             raise ValueError(
-                f"method {named[0]}: {self.asking.model.name} has no chat template to answer by; expected "
+                f"method {named[0]}: {self.builder.model.name} has no chat template to answer by; expected "
                 f"{named[0].removesuffix('_generated')}, which reads probabilities of the labels"
             )
-        ways: list[Way] = [(None, alone)] if (alone := tuple(m for m in methods if not METHODS[m].prompts)) else []
+        ways: list[TemplateMethods] = (
+            [(None, alone)] if (alone := tuple(m for m in methods if not JUDGMENT_METHODS[m].prompts)) else []
+        )
         for one in fitting:
-            if served := tuple(m for m in methods if METHODS[m].prompts == one.type):
+            if served := tuple(m for m in methods if JUDGMENT_METHODS[m].prompts == one.type):
                 ways.append((one, served))
         return ways
 
-    def _generated(self, items: Sequence[Item]) -> Mapping[str, list[tuple[Template, Judged]]]:
+    def _judge_generated(self, items: Sequence[Item]) -> Mapping[str, list[tuple[Template, PairJudgment]]]:
         """Return what is generated for items, where a method asks for it."""
-        places = [
-            (item, template, method, *self.asking.prompts(item, template))
+        generation_tasks = [
+            (item, template, method, *self.builder.build_prompts(item, template))
             for item in items
-            for template, methods in self.ways(item)
+            for template, methods in self.list_template_methods(item)
             for method in methods
-            if template and method in GENERATED
+            if template and method in GENERATION_METHODS
         ]
         answers = iter(
-            generated(self.asking.model, [p for *_, prompts, _ in places for p in prompts]) if places else ()
+            generate_answers(self.builder.model, [p for *_, prompts, _ in generation_tasks for p in prompts])
+            if generation_tasks
+            else ()
         )
-        found: dict[str, list[tuple[Template, Judged]]] = {}
-        for item, template, method, prompts, order in places:
-            said = [next(answers) for _ in prompts]
-            found.setdefault(item.id, []).append((template, _read(method, template, said, order)))
+        found: dict[str, list[tuple[Template, PairJudgment]]] = {}
+        for item, template, method, prompts, order in generation_tasks:
+            texts = [next(answers) for _ in prompts]
+            found.setdefault(item.id, []).append((template, _read_answers(method, template, texts, order)))
         return found
 
 
-def _read(method: str, template: Template, said: Sequence[str], order: str | None) -> Judged:
+def _read_answers(method: str, template: Template, answers: Sequence[str], order: str | None) -> PairJudgment:
     """Return what generated answers say of a pair; scores are NaN where one cannot be read."""
     if template.type == "rate":
-        points = [rated(answer, template) for answer in said]
+        points = [parse_rating(answer, template) for answer in answers]
         good, bad = (math.nan if point is None else float(point) for point in points)
     else:
-        named_first = [named(answer, template) for answer in said]
-        shown_first = [True, False] if order == BOTH else [order == GRAMMATICAL]
+        named_first = [parse_choice(answer, template) for answer in answers]
+        shown_first = [True, False] if order == BOTH_ORDERS else [order == GRAMMATICAL]
         for_good = [
             math.nan if which is None else float((which == 0) == first)
             for which, first in zip(named_first, shown_first, strict=True)
         ]
         good = sum(for_good) / len(for_good)
         bad = 1 - good
-    return Judged(method, good, bad, good - bad, APART.join(said), order)
+    return PairJudgment(method, good, bad, good - bad, ANSWER_SEPARATOR.join(answers), order)
 
 
-def _row(item: Item, template: Template | None, one: Judged, good: int, bad: int) -> dict[str, object]:
+def _build_row(item: Item, template: Template | None, one: PairJudgment, good: int, bad: int) -> dict[str, object]:
     return {
         "method": one.method,
         "template": template.id if template else NO_TEMPLATE,
@@ -284,37 +314,41 @@ def _row(item: Item, template: Template | None, one: Judged, good: int, bad: int
         "correct": one.preference > 0,
         "tie": one.preference == 0,
         "order": one.order,
-        "mass": one.mass,
+        "mass": one.label_probability,
     }
 
 
-def in_order(table: "pd.DataFrame") -> "pd.DataFrame":
+def sort_judgments(table: "pd.DataFrame") -> "pd.DataFrame":
     """Return the rows method by method and template by template, items in their order."""
-    ranks = {name: rank for rank, name in enumerate(METHODS)}
+    ranks = {name: rank for rank, name in enumerate(JUDGMENT_METHODS)}
     order = table.assign(rank=table["method"].map(ranks)).sort_values(
         ["rank", "template"], kind="stable", ignore_index=True
     )
-    return order[study.TABLES["judgments"].names]
+    return order[study.TABLES["judgments"].column_names]
 
 
-def _tell(left_out: Mapping[str, str], total: int) -> None:
+def _report_exclusions(left_out: Mapping[str, str], total: int) -> None:
     """Name the items that are left out, or raise `DataError` where all are."""
     named_items = [f"item {name!r}: {why}" for name, why in left_out.items()]
     if len(left_out) == total:
-        alike = [*dict.fromkeys(left_out.values())]
-        raise study.DataError(alike if len(alike) == 1 else [*named_items[:SHOWN], *_more(len(left_out) - SHOWN)])
-    for line in [*named_items[:SHOWN], *_more(len(left_out) - SHOWN)]:
+        distinct_reasons = [*dict.fromkeys(left_out.values())]
+        raise study.DataError(
+            distinct_reasons
+            if len(distinct_reasons) == 1
+            else [*named_items[:MAX_FAULTS_SHOWN], *_format_remainder(len(left_out) - MAX_FAULTS_SHOWN)]
+        )
+    for line in [*named_items[:MAX_FAULTS_SHOWN], *_format_remainder(len(left_out) - MAX_FAULTS_SHOWN)]:
         log.warning("left out: %s", line)
 
 
-def _more(count: int) -> list[str]:
+def _format_remainder(count: int) -> list[str]:
     return [f"and {count} more such items"] if count > 0 else []
 
 
-def _warn(table: "pd.DataFrame") -> None:
+def _warn_of_unlikely_labels(table: "pd.DataFrame") -> None:
     """Warn of labels that a model hardly ever gives."""
-    masses = table.dropna(subset="mass").groupby(["method", "template"], sort=False)["mass"].mean()
-    for method, little in masses[masses < LITTLE].groupby("method", sort=False):
+    mean_probabilities = table.dropna(subset="mass").groupby(["method", "template"], sort=False)["mass"].mean()
+    for method, little in mean_probabilities[mean_probabilities < MIN_LABEL_PROBABILITY].groupby("method", sort=False):
         log.warning(
             "%s, %s, template %s: the labels have %.0f %% of the probability (mean), so their comparison says little",
             table["model"].iloc[0],

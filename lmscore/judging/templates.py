@@ -16,11 +16,18 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from gardenpath import study
 
-SENTENCE, PAIR = ("sentence",), ("a", "b")
+SENTENCE_VARIABLES, PAIR_VARIABLES = ("sentence",), ("a", "b")
 # What a template of each type is filled with, and how many labels it has: none, two, or one for each point of a scale.
-TYPES = {"single": SENTENCE, "comparative": PAIR, "ab": PAIR, "yes_no": SENTENCE, "choose": PAIR, "rate": SENTENCE}
-LABELLED = ("ab", "yes_no", "choose", "rate")
-BEGIN, END = "\x02", "\x03"  # around what is filled in, while parts are told apart
+TEMPLATE_VARIABLES = {
+    "single": SENTENCE_VARIABLES,
+    "comparative": PAIR_VARIABLES,
+    "ab": PAIR_VARIABLES,
+    "yes_no": SENTENCE_VARIABLES,
+    "choose": PAIR_VARIABLES,
+    "rate": SENTENCE_VARIABLES,
+}
+LABELLED_TYPES = ("ab", "yes_no", "choose", "rate")
+FILLED_START, FILLED_END = "\x02", "\x03"  # around what is filled in, while parts are told apart
 
 # A sentence is filled in and never evaluated; templates of others see nothing but the sentences.
 _ENVIRONMENT = SandboxedEnvironment(undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False)
@@ -51,7 +58,7 @@ class Template:
     chat: bool | None = None
 
     def __post_init__(self) -> None:
-        expected = TYPES[self.type]
+        expected = TEMPLATE_VARIABLES[self.type]
         try:
             used = jinja2.meta.find_undeclared_variables(_ENVIRONMENT.parse(f"{self.system}\n{self.user}"))
         except jinja2.TemplateSyntaxError as error:
@@ -64,7 +71,7 @@ class Template:
                 f"template {self.type} {self.id}: uses {', '.join(sorted(used)) or 'no variable'}; expected {fields}"
             )
         count = len(self.labels)
-        if (self.type in LABELLED and count < 2) or (self.type in ("ab", "yes_no", "choose") and count > 2):
+        if (self.type in LABELLED_TYPES and count < 2) or (self.type in ("ab", "yes_no", "choose") and count > 2):
             raise ValueError(
                 f"template {self.type} {self.id}: has {count} labels; expected two, or of rate one for each point of its scale"
             )
@@ -76,7 +83,7 @@ class Template:
             raise ValueError(f"template rate {self.id}: labels are {', '.join(self.labels)}; expected numbers")
 
     @cached_property
-    def _compiled(self) -> tuple[jinja2.Template, jinja2.Template]:
+    def _compiled_templates(self) -> tuple[jinja2.Template, jinja2.Template]:
         return _ENVIRONMENT.from_string(self.system), _ENVIRONMENT.from_string(self.user)
 
     def fill(self, *sentences: str) -> tuple[str, str]:
@@ -88,19 +95,19 @@ class Template:
 
         Raises `ValueError` where the template does what cannot be done with them.
         """
-        values = dict(zip(TYPES[self.type], sentences, strict=True))
+        values = dict(zip(TEMPLATE_VARIABLES[self.type], sentences, strict=True))
         try:
-            system, user = (one.render(values) for one in self._compiled)
+            system, user = (one.render(values) for one in self._compiled_templates)
         except Exception as error:  # whatever expressions in somebody's template raise
             raise ValueError(
                 f"template {self.type} {self.id}: {error}; expected what can be filled with {' and '.join(values)}, which are text"
             ) from error
         return system, user
 
-    def parts(self, *sentences: str) -> list[str]:
+    def split_parts(self, *sentences: str) -> list[str]:
         """Return what the user says, in pieces: the template's own and the sentences by turns."""
-        _, whole = self.fill(*(f"{BEGIN}{sentence}{END}" for sentence in sentences))
-        return [part for part in re.split(f"[{BEGIN}{END}]", whole) if part]
+        _, whole = self.fill(*(f"{FILLED_START}{sentence}{FILLED_END}" for sentence in sentences))
+        return [part for part in re.split(f"[{FILLED_START}{FILLED_END}]", whole) if part]
 
 
 @dataclass(frozen=True)
@@ -113,7 +120,7 @@ class TemplateFile:
     answer: str = ""
 
 
-def shipped() -> list[str]:
+def list_bundled_languages() -> list[str]:
     """Return the languages that there are templates in."""
     folder = files("gardenpath.lmscore.judging.prompts")
     return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
@@ -131,16 +138,16 @@ def read_templates(*paths: str | Path) -> tuple[Template, ...]:
     """
     found: list[Template] = []
     if not paths:
-        for language in shipped():
+        for language in list_bundled_languages():
             name = f"{language}.toml"
             text = (files("gardenpath.lmscore.judging.prompts") / name).read_text("utf-8")
-            found += _from_toml(text, name)
+            found += _parse_toml(text, name)
     for path in map(Path, paths):
-        inside = sorted(p for p in path.rglob("*") if p.suffix in READERS) if path.is_dir() else [path]
+        inside = sorted(p for p in path.rglob("*") if p.suffix in PARSERS_BY_SUFFIX) if path.is_dir() else [path]
         for file in inside:
-            if file.suffix not in READERS:
+            if file.suffix not in PARSERS_BY_SUFFIX:
                 raise ValueError(f"{file}: not a file of templates; expected .toml, or .json or .txt of Ide et al.")
-            read = READERS[file.suffix]
+            read = PARSERS_BY_SUFFIX[file.suffix]
             found += read(study.files.read_text(file), str(file))
     if not found:
         raise ValueError(
@@ -157,12 +164,12 @@ def read_templates(*paths: str | Path) -> tuple[Template, ...]:
     return tuple(found)
 
 
-def _from_toml(text: str, where: str) -> list[Template]:
+def _parse_toml(text: str, where: str) -> list[Template]:
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise study.DataError([f"{where}: {error}; expected TOML"]) from error
-    whole = study.config.structure(TemplateFile, table, where=where)
+    whole = study.config.parse_dataclass(TemplateFile, table, where=where)
     common = {name: getattr(whole, name) for name in ("language", "space", "answer")}
     stated = table["templates"]
     return [
@@ -171,17 +178,17 @@ def _from_toml(text: str, where: str) -> list[Template]:
     ]
 
 
-_NAMES = re.compile(
+_RELEASED_NAME_PATTERN = re.compile(
     r"(?P<set>blimp|climp)_(?P<type>single|compar|ab|yn)(?P<en>-en)?(?P<chat>-chat)?_(?P<id>\w+)\.(?:json|txt)$"
 )
-_FIELDS = {"sentence": "sentence", "sentence_a": "a", "sentence_b": "b"}
-_COMPARED = {"sentence": "a", "other_sentence": "b"}
-_RELEASED = {"single": "single", "compar": "comparative", "ab": "ab", "yn": "yes_no"}
+_SENTENCE_VARIABLE_NAMES = {"sentence": "sentence", "sentence_a": "a", "sentence_b": "b"}
+_PAIR_VARIABLE_NAMES = {"sentence": "a", "other_sentence": "b"}
+_RELEASED_TYPES = {"single": "single", "compar": "comparative", "ab": "ab", "yn": "yes_no"}
 
 
-def _released(text: str, where: str) -> list[Template]:
+def _parse_released(text: str, where: str) -> list[Template]:
     """Return the template of one file of Ide et al."""
-    name = _NAMES.search(where)
+    name = _RELEASED_NAME_PATTERN.search(where)
     if name is None:
         raise ValueError(
             f"{where}: its name does not say what it is; expected one such as template_blimp_ab-chat_1.json"
@@ -189,17 +196,17 @@ def _released(text: str, where: str) -> list[Template]:
     kind, chinese = name["type"], name["set"] == "climp"
     prompted = kind in ("ab", "yn")
     try:
-        said = json.loads(text) if prompted else {"system_prompt": "", "user_template": text}
-        system, user = said["system_prompt"], said["user_template"]
+        messages = json.loads(text) if prompted else {"system_prompt": "", "user_template": text}
+        system, user = messages["system_prompt"], messages["user_template"]
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{where}: {error}; expected a JSON object with system_prompt and user_template") from error
     yes_no = ("是", "否") if chinese and not name["en"] else ("Yes", "No")
     return [
         Template(
-            type=_RELEASED[kind],  # type: ignore[arg-type]
+            type=_RELEASED_TYPES[kind],  # type: ignore[arg-type]
             id=f"{name['id']}-en" if name["en"] else name["id"],
-            system=_as_jinja(system, {}, where),
-            user=_as_jinja(user, _COMPARED if kind == "compar" else _FIELDS, where),
+            system=_convert_to_jinja(system, {}, where),
+            user=_convert_to_jinja(user, _PAIR_VARIABLE_NAMES if kind == "compar" else _SENTENCE_VARIABLE_NAMES, where),
             labels={"ab": ("A", "B"), "yn": yes_no}.get(kind, ()),
             source="doi 10.18653/v1/2025.naacl-long.380, the authors' file",
             language="zh" if chinese else "en",
@@ -209,7 +216,7 @@ def _released(text: str, where: str) -> list[Template]:
     ]
 
 
-def _as_jinja(text: str, names: dict[str, str], where: str) -> str:
+def _convert_to_jinja(text: str, names: dict[str, str], where: str) -> str:
     """Return a template of Python's `format` as one of jinja2."""
 
     def field(found: re.Match[str]) -> str:
@@ -220,15 +227,15 @@ def _as_jinja(text: str, names: dict[str, str], where: str) -> str:
     return re.sub(r"\{(\w*)\}", field, text)
 
 
-READERS = {".toml": _from_toml, ".json": _released, ".txt": _released}
+PARSERS_BY_SUFFIX = {".toml": _parse_toml, ".json": _parse_released, ".txt": _parse_released}
 
 
-def in_language(templates: Iterable[Template], language: str) -> list[Template]:
+def select_language(templates: Iterable[Template], language: str) -> list[Template]:
     """Return the templates of a language, a BCP 47 tag of which the first part counts."""
     return [one for one in templates if one.language.split("-")[0] == language.split("-")[0]]
 
 
-def described(templates: Sequence[Template]) -> list[dict[str, object]]:
+def describe_templates(templates: Sequence[Template]) -> list[dict[str, object]]:
     """Return what a sidecar records of templates: all they say."""
     return [
         {name: value for name, value in vars(one).items() if value not in ("", (), None) and not name.startswith("_")}

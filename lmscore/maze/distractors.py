@@ -9,26 +9,26 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gardenpath import study
 from gardenpath.stimuli import Item, Materials, Sentence
-from gardenpath.stimuli.item_tables import word_length
-from gardenpath.stimuli.region_checks import EDGES
-from gardenpath.stimuli.text_checks import with_list
+from gardenpath.stimuli.item_tables import measure_word_length
+from gardenpath.stimuli.region_checks import EDGE_PUNCTUATION
+from gardenpath.stimuli.text_checks import find_word_list
 
 from ..loading import load
 from ..models.interface import Model, Progress
-from ..tokens.protocols import DEFAULT, Protocol
-from .choosing import Demands, Search, Taken, choose
-from .places import Place, Site, places
-from .pseudowords import Letters
-from .review import read_review, words_of_review
-from .surprisals import Surprisals
-from .word_lists import WordList, folded, of_wordfreq, read_words
+from ..tokens.protocols import DEFAULT_PROTOCOL, Protocol
+from .distractor_search import DistractorSearch, SurprisalCriteria, UsedDistractors, choose_distractors
+from .positions import Position, Site, find_positions
+from .pseudowords import LetterModel
+from .review import parse_review, read_review
+from .surprisals import SurprisalScorer
+from .word_lists import WordList, fold_case, load_wordfreq, read_words
 
 if TYPE_CHECKING:
     import pandas as pd
 
 NO_WORD = "x-x-x"
-SHOWN = 5  # words that a message names
-NOISE = 0.05  # bits by which the same word may cost more or less in another batch
+MAX_WORDS_SHOWN = 5  # words that a message names
+BATCH_NOISE_BITS = 0.05  # bits by which the same word may cost more or less in another batch
 
 log = logging.getLogger("gardenpath")
 
@@ -68,7 +68,7 @@ def add_distractors(
     reviewed: "str | Path | pd.DataFrame | None" = None,
     held_out: str | Path | Model | None = None,
     seed: int = 1,
-    protocol: Protocol = DEFAULT,
+    protocol: Protocol = DEFAULT_PROTOCOL,
     batch_tokens: int | None = None,
     progress: Progress | None = None,
 ) -> Distractors:
@@ -100,57 +100,59 @@ def add_distractors(
     """
     import pandas as pd
 
-    demands = Demands(surprisal, margin)
+    demands = SurprisalCriteria(surprisal, margin)
     _check_numbers(length=length, zipf=zipf, candidates=candidates, repeats=repeats)
     asking, second = (
-        None if one is None else Surprisals(load(one) if isinstance(one, (str, Path)) else one, batch_tokens)
+        None if one is None else SurprisalScorer(load(one) if isinstance(one, (str, Path)) else one, batch_tokens)
         for one in (model, held_out)
     )
-    searches = [Search(place) for item in materials.items for place in places(item, protocol)]
-    excluded, taken = folded(exclude), Taken(repeats)
+    searches = [DistractorSearch(position) for item in materials.items for position in find_positions(item, protocol)]
+    excluded, used = fold_case(exclude), UsedDistractors(repeats)
     review = [] if reviewed is None else read_review(reviewed)
-    given, rejected = words_of_review(review, [search.place for search in searches], excluded)
+    given, rejected = parse_review(review, [search.position for search in searches], excluded)
     for search in searches:
-        if word := given.get((search.place.item, search.place.name)):
-            search.found = word
-            taken.take(search.place, word)
-    open_ = [search for search in searches if search.found is None]
+        if word := given.get((search.position.item, search.position.name)):
+            search.distractor = word
+            used.add_word(search.position, word)
+    open_ = [search for search in searches if search.distractor is None]
     if open_ and asking is None and not pseudowords:
         raise ValueError(
             f"{len(open_)} places lack a distractor and there is no model to choose by; expected a causal model, such as gpt2 "
             "(--model), or pseudowords (--pseudowords)"
         )
-    lists = _lists(words, [search.place for search in searches], {search.place.language for search in open_})
-    own = {item.id: _own_words(item) for item in materials.items}
-    letters = {language: Letters(listed.words) for language, listed in lists.items()} if pseudowords else {}
+    lists = _load_word_lists(
+        words, [search.position for search in searches], {search.position.language for search in open_}
+    )
+    own = {item.id: _collect_own_words(item) for item in materials.items}
+    letters = {language: LetterModel(listed.words) for language, listed in lists.items()} if pseudowords else {}
     for search in open_:
-        place, listed = search.place, lists[search.place.language]
-        without = excluded | own[place.item] | rejected[place.item, place.name]
-        if not any(map(word_length, place.words)):
-            search.why = "no letter or digit in it; expected a distractor by hand"
+        position, listed = search.position, lists[search.position.language]
+        forbidden = excluded | own[position.item] | rejected[position.item, position.name]
+        if not any(map(measure_word_length, position.words)):
+            search.reason = "no letter or digit in it; expected a distractor by hand"
         elif pseudowords:
-            drawn = _pseudowords(letters[place.language], listed, place, length, seed, without)
-            search.take_first(drawn, taken)
+            drawn = _draw_pseudowords(letters[position.language], listed, position, length, seed, forbidden)
+            search.take_first_free(drawn, used)
         else:
-            search.candidates = listed.candidates(place, length, zipf, candidates, seed, without)
+            search.candidates = listed.find_candidates(position, length, zipf, candidates, seed, forbidden)
             if not search.candidates:
-                search.why = _no_match(listed, place, length, zipf)
-    _tell_unknown(lists, [search.place for search in open_ if search.candidates])
+                search.reason = _explain_no_match(listed, position, length, zipf)
+    _warn_of_unknown_words(lists, [search.position for search in open_ if search.candidates])
     if asking is not None:
-        choose([search for search in open_ if search.candidates], asking, demands, taken, progress)
-    costs = _costs(searches, asking, ("word_surprisal", "surprisal", "margin"))
-    for site, cost in _costs(
+        choose_distractors([search for search in open_ if search.candidates], asking, demands, used, progress)
+    costs = _compute_costs(searches, asking, ("word_surprisal", "surprisal", "margin"))
+    for site, cost in _compute_costs(
         searches, second, [f"held_out_{name}" for name in ("word_surprisal", "surprisal", "margin")]
     ).items():
         costs[site] = costs.get(site, {}) | cost
     tables = (
-        study.check(pd.DataFrame(rows, columns=study.TABLES[name].names), name)
+        study.check(pd.DataFrame(rows, columns=study.TABLES[name].column_names), name)
         for name, rows in (
-            ("distractors", _rows(searches, costs, demands, lists, rejected)),
-            ("distractor_margins", _margin_rows(searches, costs)),
+            ("distractors", _build_distractor_rows(searches, costs, demands, lists, rejected)),
+            ("distractor_margins", _build_margin_rows(searches, costs)),
         )
     )
-    return Distractors(_with_alternatives(materials, searches), *tables)
+    return Distractors(_add_alternatives(materials, searches), *tables)
 
 
 def _check_numbers(**numbers: float | None) -> None:
@@ -160,46 +162,52 @@ def _check_numbers(**numbers: float | None) -> None:
             raise ValueError(f"{name} is {value:g}; expected {least} or more")
 
 
-def _lists(words: str | Path | None, everywhere: Iterable[Place], needed: set[str]) -> dict[str, WordList]:
+def _load_word_lists(words: str | Path | None, positions: Iterable[Position], needed: set[str]) -> dict[str, WordList]:
     """Return the word list of each language that needs one, or has one."""
-    languages = dict.fromkeys(place.language for place in everywhere)
+    languages = dict.fromkeys(position.language for position in positions)
     if words is not None:
         return {language: read_words(words, language) for language in languages}
-    return {language: of_wordfreq(language) for language in languages if language in needed or with_list(language)}
+    return {
+        language: load_wordfreq(language) for language in languages if language in needed or find_word_list(language)
+    }
 
 
-def _tell_unknown(lists: Mapping[str, WordList], chosen: Iterable[Place]) -> None:
+def _warn_of_unknown_words(lists: Mapping[str, WordList], positions: Iterable[Position]) -> None:
     """Name the words whose frequency is not known, on the log."""
     unknown = list(
-        dict.fromkeys(w for place in chosen for w in place.words if math.isnan(lists[place.language].zipf(w)))
+        dict.fromkeys(
+            w for position in positions for w in position.words if math.isnan(lists[position.language].get_zipf(w))
+        )
     )
     if unknown:
-        more = f" and {len(unknown) - SHOWN} more" if len(unknown) > SHOWN else ""
-        named = ", ".join(unknown[:SHOWN]) + more
+        more = f" and {len(unknown) - MAX_WORDS_SHOWN} more" if len(unknown) > MAX_WORDS_SHOWN else ""
+        named = ", ".join(unknown[:MAX_WORDS_SHOWN]) + more
         log.warning("no Zipf frequency is known of %s: matched in length alone", named)
 
 
-def _own_words(item: Item) -> frozenset[str]:
-    return folded(word.strip(EDGES) for sentence in item.sentences.values() for word in sentence.shown())
-
-
-def _pseudowords(
-    letters: Letters, listed: WordList, place: Place, length: int, seed: int, without: frozenset[str]
-) -> Iterator[str]:
-    """Return pseudowords for a place, within the bound of its words' lengths and the nearest to these first; no known words."""
-    lengths = [word_length(word) for word in place.words]
-    fitting = range(max(1, max(lengths) - length), min(lengths) + length + 1)
-    nearest = sorted(fitting, key=lambda letters: sum(abs(letters - n) for n in lengths))
-    return letters.pseudowords(
-        nearest, f"{seed}-{place.item}-{place.name}", lambda text: text in without or listed.has(text)
+def _collect_own_words(item: Item) -> frozenset[str]:
+    return fold_case(
+        word.strip(EDGE_PUNCTUATION) for sentence in item.sentences.values() for word in sentence.list_displayed_words()
     )
 
 
-def _no_match(listed: WordList, place: Place, length: int, zipf: float) -> str:
+def _draw_pseudowords(
+    letters: LetterModel, listed: WordList, position: Position, length: int, seed: int, forbidden: frozenset[str]
+) -> Iterator[str]:
+    """Return pseudowords for a place, within the bound of its words' lengths and the nearest to these first; no known words."""
+    lengths = [measure_word_length(word) for word in position.words]
+    fitting = range(max(1, max(lengths) - length), min(lengths) + length + 1)
+    nearest = sorted(fitting, key=lambda letters: sum(abs(letters - n) for n in lengths))
+    return letters.draw_pseudowords(
+        nearest, f"{seed}-{position.item}-{position.name}", lambda text: text in forbidden or listed.has_word(text)
+    )
+
+
+def _explain_no_match(listed: WordList, position: Position, length: int, zipf: float) -> str:
     """Return why no word matches those of a place."""
-    letters = [float(word_length(word)) for word in place.words]
-    known = [value for value in map(listed.zipf, place.words) if not math.isnan(value)]
-    said = []
+    letters = [float(measure_word_length(word)) for word in position.words]
+    known = [value for value in map(listed.get_zipf, position.words) if not math.isnan(value)]
+    ranges = []
     for what, values, bound in (("letters", letters, length), ("Zipf", known, zipf)):
         low, high = max(values, default=0.0) - bound, min(values, default=0.0) + bound
         if low > high + 1e-9:
@@ -207,84 +215,100 @@ def _no_match(listed: WordList, place: Place, length: int, zipf: float) -> str:
                 f"its words are too unlike for one distractor: {what} {min(values):g} to {max(values):g}, expected at most "
                 f"{2 * bound:g} apart"
             )
-        said += [f"{what} {max(low, 0):g} to {high:g}"] if values else []
-    return f"no word of {' and '.join(said)} in {listed.source}"
+        ranges += [f"{what} {max(low, 0):g} to {high:g}"] if values else []
+    return f"no word of {' and '.join(ranges)} in {listed.source}"
 
 
-def _costs(searches: Iterable[Search], model: Surprisals | None, names: Sequence[str]) -> dict[Site, dict[str, float]]:
+def _compute_costs(
+    searches: Iterable[DistractorSearch], model: SurprisalScorer | None, names: Sequence[str]
+) -> dict[Site, dict[str, float]]:
     """Return what each word and its distractor cost a model, and the difference, by these names, in bits."""
-    forms = [(site, site.dressed(s.found)) for s in searches if s.found is not None for site in s.place.sites]
+    forms = [
+        (site, site.format_distractor(s.distractor))
+        for s in searches
+        if s.distractor is not None
+        for site in s.position.sites
+    ]
     if model is None:
         return {}
-    values = model.exact([pair for site, form in forms for pair in ((site, site.text), (site, form))])
+    values = model.compute_surprisals([pair for site, form in forms for pair in ((site, site.text), (site, form))])
     return {
         site: dict(zip(names, (word, distractor, distractor - word), strict=True))
         for (site, _), word, distractor in zip(forms, values[::2], values[1::2], strict=True)
     }
 
 
-def _rows(
-    searches: Iterable[Search],
+def _build_distractor_rows(
+    searches: Iterable[DistractorSearch],
     costs: Mapping[Site, Mapping[str, float]],
-    demands: Demands,
+    demands: SurprisalCriteria,
     lists: Mapping[str, WordList],
     rejected: Mapping[tuple[str, str], frozenset[str]],
 ) -> Iterator[dict[str, object]]:
     """Yield the rows of the table `distractors`."""
     for search in searches:
-        place, word, why = search.place, search.found, search.why
-        of_place = {site: costs[site] for site in place.sites if site in costs}
-        least = {name: min(cost[name] for cost in of_place.values()) for name in next(iter(of_place.values()), {})}
+        position, word, why = search.position, search.distractor, search.reason
+        position_costs = {site: costs[site] for site in position.sites if site in costs}
+        least = {
+            name: min(cost[name] for cost in position_costs.values())
+            for name in next(iter(position_costs.values()), {})
+        }
         if "margin" in least:
             short, where = max(
-                (demands.short(c["surprisal"], c["word_surprisal"]), s.condition) for s, c in of_place.items()
+                (demands.compute_shortfall(c["surprisal"], c["word_surprisal"]), s.condition)
+                for s, c in position_costs.items()
             )
-            why = f"{short:.1f} bits short of what is demanded ({where})" if short > NOISE else why
+            why = f"{short:.1f} bits short of what is demanded ({where})" if short > BATCH_NOISE_BITS else why
         yield {
-            "item": place.item,
-            "place": place.name,
-            "conditions": " ".join(dict.fromkeys(site.condition for site in place.sites)),
-            "words": " | ".join(place.words),
+            "item": position.item,
+            "place": position.name,
+            "conditions": " ".join(dict.fromkeys(site.condition for site in position.sites)),
+            "words": " | ".join(position.words),
             "distractor": word,
-            "rejected": " ".join(sorted(rejected[place.item, place.name])) or None,
-            "length": word and word_length(word),
-            "zipf": lists[place.language].zipf(word) if word and place.language in lists else None,
+            "rejected": " ".join(sorted(rejected[position.item, position.name])) or None,
+            "length": word and measure_word_length(word),
+            "zipf": lists[position.language].get_zipf(word) if word and position.language in lists else None,
             **{name: round(value, 2) for name, value in least.items()},
             "why": why,
         }
 
 
-def _margin_rows(searches: Iterable[Search], costs: Mapping[Site, Mapping[str, float]]) -> Iterator[dict[str, object]]:
+def _build_margin_rows(
+    searches: Iterable[DistractorSearch], costs: Mapping[Site, Mapping[str, float]]
+) -> Iterator[dict[str, object]]:
     """Yield the rows of the table `distractor_margins`."""
     for search in searches:
-        for site in search.place.sites:
+        for site in search.position.sites:
             yield {
                 "item": site.item,
                 "condition": site.condition,
                 "word": site.index,
-                "text": site.shown,
-                "place": search.place.name,
-                "distractor": search.found and site.dressed(search.found),
+                "text": site.display_text,
+                "place": search.position.name,
+                "distractor": search.distractor and site.format_distractor(search.distractor),
                 **costs.get(site, {}),
             }
 
 
-def _with_alternatives(materials: Materials, searches: Iterable[Search]) -> Materials:
+def _add_alternatives(materials: Materials, searches: Iterable[DistractorSearch]) -> Materials:
     """Return the materials with the distractors found; a sentence in which a word has none gets no alternatives."""
     found = {
-        (site.item, site.condition, site.index): site.dressed(search.found)
+        (site.item, site.condition, site.index): site.format_distractor(search.distractor)
         for search in searches
-        if search.found is not None
-        for site in search.place.sites
+        if search.distractor is not None
+        for site in search.position.sites
     }
 
-    def beside(item: Item, condition: str, sentence: Sentence) -> Sentence:
-        others = [found.get((item.id, condition, word.index)) for word in sentence.words()[1:]]
+    def replace_alternatives(item: Item, condition: str, sentence: Sentence) -> Sentence:
+        others = [found.get((item.id, condition, word.index)) for word in sentence.list_words()[1:]]
         words = tuple(other for other in others if other is not None)
         return replace(sentence, alternatives=(NO_WORD, *words) if len(words) == len(others) else None)
 
     items = tuple(
-        replace(item, sentences={name: beside(item, name, sentence) for name, sentence in item.sentences.items()})
+        replace(
+            item,
+            sentences={name: replace_alternatives(item, name, sentence) for name, sentence in item.sentences.items()},
+        )
         for item in materials.items
     )
     return replace(materials, items=items)

@@ -7,18 +7,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gardenpath import study
-from gardenpath.stimuli.formats.workbooks import is_workbook, workbook_text
-from gardenpath.stimuli.region_checks import EDGES
-from gardenpath.study.csv_rows import csv_rows
+from gardenpath.stimuli.formats.workbooks import is_workbook, read_workbook_text
+from gardenpath.stimuli.region_checks import EDGE_PUNCTUATION
+from gardenpath.study.csv_rows import read_csv_rows
 
-from .places import Place
-from .word_lists import folded
+from .positions import Position
+from .word_lists import fold_case
 
 if TYPE_CHECKING:
     import pandas as pd
 
-READ = ("item", "place", "distractor")  # the columns that decide; `rejected` may be absent, the others are not read
-Key = tuple[str, str]
+REQUIRED_COLUMNS = (
+    "item",
+    "place",
+    "distractor",
+)  # the columns that decide; `rejected` may be absent, the others are not read
+PositionKey = tuple[str, str]
 
 
 def read_review(source: "str | Path | pd.DataFrame") -> list[dict[str, str]]:
@@ -32,35 +36,39 @@ def read_review(source: "str | Path | pd.DataFrame") -> list[dict[str, str]]:
     where = "table distractors"
     if isinstance(source, str | Path):
         where = str(source)
-        text = workbook_text(source) if is_workbook(source) else study.files.read_text(source)
+        text = read_workbook_text(source) if is_workbook(source) else study.files.read_text(source)
         separator = max(",;\t", key=text.partition("\n")[0].count)
         try:
-            header, *rows = [cells for _, cells in csv_rows(io.StringIO(text, newline=""), separator) if cells] or [[]]
+            header, *rows = [
+                cells for _, cells in read_csv_rows(io.StringIO(text, newline=""), separator) if cells
+            ] or [[]]
         except ValueError as error:
             raise study.DataError(f"{where}, {error}") from error
-        source = study.table_files.as_it_was(pd.DataFrame([dict(zip(header, row, strict=False)) for row in rows]))
-    if missing := [name for name in READ if name not in source]:
+        source = study.table_files.unescape_formulas(
+            pd.DataFrame([dict(zip(header, row, strict=False)) for row in rows])
+        )
+    if missing := [name for name in REQUIRED_COLUMNS if name not in source]:
         raise study.DataError(
             f"{where}: column {', '.join(map(repr, missing))} is missing; expected the table distractors of gardenpath maze"
         )
     cells = source.astype(object).where(source.notna(), "").to_dict("records")
-    return [{name: str(row.get(name, "")).strip() for name in (*READ, "rejected")} for row in cells]
+    return [{name: str(row.get(name, "")).strip() for name in (*REQUIRED_COLUMNS, "rejected")} for row in cells]
 
 
-def words_of_review(
-    rows: Sequence[Mapping[str, str]], places: Sequence[Place], excluded: frozenset[str]
-) -> tuple[dict[Key, str], Mapping[Key, frozenset[str]]]:
+def parse_review(
+    rows: Sequence[Mapping[str, str]], positions: Sequence[Position], excluded: frozenset[str]
+) -> tuple[dict[PositionKey, str], Mapping[PositionKey, frozenset[str]]]:
     """Return the distractors that a review gives, without the marks around them, and the words that it rejects, of each place.
 
     Raises `study.DataError` for places that are not there or come twice, and for what cannot be a distractor.
     """
-    known = {(place.item, place.name): folded(place.words) for place in places}
-    given: dict[Key, str] = {}
-    rejected: dict[Key, frozenset[str]] = defaultdict(frozenset)
+    known = {(position.item, position.name): fold_case(position.words) for position in positions}
+    given: dict[PositionKey, str] = {}
+    rejected: dict[PositionKey, frozenset[str]] = defaultdict(frozenset)
     faults = []
     for row in rows:
         key = row["item"], row["place"]
-        word = row["distractor"].strip(EDGES + " ")
+        word = row["distractor"].strip(EDGE_PUNCTUATION + " ")
         fault = ""
         if key not in known:
             fault = "the materials have no such place; expected the table of these materials"
@@ -75,7 +83,7 @@ def words_of_review(
         if fault:
             faults.append(f"table distractors, item {key[0]}, place {key[1]!r}: {fault}")
             continue
-        rejected[key] = folded(row["rejected"].split())
+        rejected[key] = fold_case(row["rejected"].split())
         if word:
             given[key] = word
     if faults:

@@ -11,13 +11,13 @@ from random import Random
 import numpy as np
 
 from gardenpath import study
-from gardenpath.stimuli.item_tables import word_length, zipf
-from gardenpath.stimuli.text_checks import with_list
+from gardenpath.stimuli.item_tables import measure_word_length, zipf
+from gardenpath.stimuli.text_checks import find_word_list
 
-from .places import Place
+from .positions import Position
 
-RARE = 2.0  # Zipf below which what wordfreq counts is mostly slips, names and abbreviations
-STEP = 0.25  # of the bounds: words whose match differs by less are in drawn order
+MIN_WORD_ZIPF = 2.0  # Zipf below which what wordfreq counts is mostly slips, names and abbreviations
+MATCH_STEP = 0.25  # of the bounds: words whose match differs by less are in drawn order
 
 
 @dataclass(frozen=True)
@@ -28,62 +28,64 @@ class WordList:
     language: str
     words: tuple[str, ...]
     zipfs: np.ndarray
-    frequencies: bool  # whether the list states Zipf frequencies itself, so that a word's is looked up in it
+    has_frequencies: bool  # whether the list states Zipf frequencies itself, so that a word's is looked up in it
 
     @cached_property
     def lengths(self) -> np.ndarray:
         """Letters and digits of each word."""
-        return np.array([word_length(word) for word in self.words])
+        return np.array([measure_word_length(word) for word in self.words])
 
     @cached_property
-    def _known(self) -> dict[str, float]:
+    def _zipf_by_word(self) -> dict[str, float]:
         return {word.casefold(): value for word, value in zip(self.words, self.zipfs.tolist(), strict=True)}
 
-    def has(self, word: str) -> bool:
+    def has_word(self, word: str) -> bool:
         """Whether a string is a word of the list, or one that wordfreq has at least once in ten million words."""
-        return word.casefold() in self._known or self.zipf(word) >= RARE
+        return word.casefold() in self._zipf_by_word or self.get_zipf(word) >= MIN_WORD_ZIPF
 
-    def zipf(self, word: str) -> float:
+    def get_zipf(self, word: str) -> float:
         """Return a word's Zipf frequency; NaN where it is not known."""
-        found = self._known.get(word.casefold(), math.nan)
-        if not self.frequencies and math.isnan(found) and with_list(self.language):
+        found = self._zipf_by_word.get(word.casefold(), math.nan)
+        if not self.has_frequencies and math.isnan(found) and find_word_list(self.language):
             found = zipf(word, self.language) or math.nan
         return found
 
-    def candidates(
-        self, place: Place, length: int, bound: float, most: int, seed: int, without: Collection[str]
+    def find_candidates(
+        self, position: Position, length: int, bound: float, most: int, seed: int, forbidden: Collection[str]
     ) -> list[str]:
         """Return up to `most` words within the bounds of every word of a place, those that match best first.
 
         A match is the mean distance from the words in length and Zipf frequency, each as a share of its bound; among matches that
         differ by less than a quarter of a bound, words come in an order drawn with the seed.
         """
-        apart = np.zeros(len(self.words))
+        distances = np.zeros(len(self.words))
         fits = np.ones(len(self.words), bool)
-        for word in place.words:
-            letters = np.abs(self.lengths - word_length(word))
-            frequency = np.nan_to_num(np.abs(self.zipfs - self.zipf(word)), nan=0.0)
+        for word in position.words:
+            letters = np.abs(self.lengths - measure_word_length(word))
+            frequency = np.nan_to_num(np.abs(self.zipfs - self.get_zipf(word)), nan=0.0)
             fits &= (letters <= length) & (frequency <= bound + 1e-9)
-            apart += letters / max(length, 1) + frequency / (bound or 1)
+            distances += letters / max(length, 1) + frequency / (bound or 1)
         chosen = np.flatnonzero(fits)
-        drawn = np.random.default_rng(Random(f"{seed}-{place.item}-{place.name}").getrandbits(64)).random(len(chosen))
-        order = np.lexsort((drawn, np.floor(apart[chosen] / len(place.words) / STEP)))
+        drawn = np.random.default_rng(Random(f"{seed}-{position.item}-{position.name}").getrandbits(64)).random(
+            len(chosen)
+        )
+        order = np.lexsort((drawn, np.floor(distances[chosen] / len(position.words) / MATCH_STEP)))
         words = (self.words[k] for k in chosen[order])
-        return [word for word, _ in zip((w for w in words if w.casefold() not in without), range(most), strict=False)]
+        return [word for word, _ in zip((w for w in words if w.casefold() not in forbidden), range(most), strict=False)]
 
 
-def of_wordfreq(language: str) -> WordList:
+def load_wordfreq(language: str) -> WordList:
     """Return the words of wordfreq's list of a language, those that come once in a million words and are of letters alone.
 
     Raises `ValueError` where it has none.
 
-    >>> one = of_wordfreq("en-GB")
-    >>> one.words[:3], one.zipf("the"), one.source
+    >>> one = load_wordfreq("en-GB")
+    >>> one.words[:3], one.get_zipf("the"), one.source
     (('the', 'to', 'and'), 7.73, "wordfreq's small list of en")
     """
     import wordfreq
 
-    code = with_list(language)
+    code = find_word_list(language)
     if code is None:
         raise ValueError(
             f"wordfreq has no list of words of the language {language!r}; expected a list of your own (--words FILE)"
@@ -122,7 +124,9 @@ def read_words(path: str | Path, language: str) -> WordList:
         raise study.DataError(faults)
     known = {word.casefold(): word for word in reversed(values)}  # of words that differ in capitals, the first
     kept = [word for word in values if known[word.casefold()] == word]
-    found = [values[word] if stated or not with_list(language) else zipf(word, language) or math.nan for word in kept]
+    found = [
+        values[word] if stated or not find_word_list(language) else zipf(word, language) or math.nan for word in kept
+    ]
     return WordList(name, language, tuple(kept), np.array(found, float), stated is not None)
 
 
@@ -131,7 +135,7 @@ def read_lines(path: str | Path) -> list[str]:
     return [line.strip() for line in study.files.read_text(path).splitlines() if line.strip()]
 
 
-def folded(words: Iterable[str]) -> frozenset[str]:
+def fold_case(words: Iterable[str]) -> frozenset[str]:
     """Return words whatever their capitals."""
     return frozenset(word.casefold() for word in words)
 

@@ -9,12 +9,12 @@ import numpy as np
 from gardenpath.stimuli import CRITICAL, Sentence
 from gardenpath.stimuli.items import Word
 
-from ..models.predictors import RENYI, predictor
-from ..tokens.encoding import Encoded, cores, units
+from ..models.predictors import RENYI_KIND, parse_predictor
+from ..tokens.encoding import EncodedText, align_tokens_to_words, strip_spans
 from ..tokens.token_table import TokenTable
 from .unigrams import Unigrams
 
-BITS = 1 / math.log(2)
+BITS_PER_NAT = 1 / math.log(2)
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class WordScore:
     words: int = 1
 
 
-def words(table: TokenTable, sentence: Sentence) -> list[WordScore]:
+def compute_word_scores(table: TokenTable, sentence: Sentence) -> list[WordScore]:
     """Return the score of every word, in bits; words that a token joins have one score.
 
     A word's naive surprisal is the sum over its tokens; where tokens carry the whitespace before them, that leaves the
@@ -56,58 +56,59 @@ def words(table: TokenTable, sentence: Sentence) -> list[WordScore]:
     ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
     ...     model = lmscore.estimate_ngram(corpus, order=2)
     >>> (table,) = model.forward([model.encode("A dog bark.")])
-    >>> [(one.word.text, one.tokens, round(one.surprisal, 2)) for one in words(table, Sentence("A dog bark."))]
+    >>> [(one.word.text, one.tokens, round(one.surprisal, 2)) for one in compute_word_scores(table, Sentence("A dog bark."))]
     [('A', 1, 1.81), ('dog', 1, 1.81), ('bark.', 2, 5.59)]
     """
-    boundary = _edge_masses(table, sentence)
+    boundary = _compute_edge_logprobs(table, sentence)
     scores = []
-    for unit in units(table.encoded, sentence):
+    for unit in align_tokens_to_words(table.encoded_text, sentence):
         first = max(unit.first, 0)
-        naive = -table.logprob[first : unit.after].sum()
-        corrected = naive + boundary[first] - boundary[unit.after]
+        naive = -table.logprob[first : unit.stop].sum()
+        corrected = naive + boundary[first] - boundary[unit.stop]
         values = (corrected, naive, table.entropy[first], table.renyi[first])
-        bits = [BITS * float(value) if unit.first >= 0 else math.nan for value in values]
-        scores.append(WordScore(unit.word, bits[0], bits[1], bits[2], bits[3], unit.after - unit.first, unit.words))
+        bits = [BITS_PER_NAT * float(value) if unit.first >= 0 else math.nan for value in values]
+        scores.append(WordScore(unit.word, bits[0], bits[1], bits[2], bits[3], unit.stop - unit.first, unit.word_count))
     return scores
 
 
-def predicted(table: TokenTable, sentence: Sentence, names: Sequence[str]) -> list[dict[str, float]]:
-    """Return further predictors of every word, in bits, which the table has in `more`; see `models.predictors`.
+def compute_word_predictors(table: TokenTable, sentence: Sentence, names: Sequence[str]) -> list[dict[str, float]]:
+    """Return further predictors of every word, in bits, which the table has in its `predictors`; see `models.predictors`.
 
-    Surprisal by a temperature or a layer is that of `words`, corrected by the boundary masses of the same distribution.
+    Surprisal by a temperature or a layer is that of `compute_word_scores`, corrected by the boundary masses of the same
+    distribution.
     """
     columns = {}
     for name in names:
-        rows = table.more[name]
-        if predictor(name).kind == RENYI:
-            columns[name] = [word.renyi for word in words(replace(table, renyi=rows[0]), sentence)]
+        rows = table.predictors[name]
+        if parse_predictor(name).kind == RENYI_KIND:
+            columns[name] = [word.renyi for word in compute_word_scores(replace(table, renyi=rows[0]), sentence)]
         else:
             changed = replace(table, logprob=rows[0], log_boundary=rows[1])
-            columns[name] = [word.surprisal for word in words(changed, sentence)]
+            columns[name] = [word.surprisal for word in compute_word_scores(changed, sentence)]
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
-def _edge_masses(table: TokenTable, sentence: Sentence) -> np.ndarray:
+def _compute_edge_logprobs(table: TokenTable, sentence: Sentence) -> np.ndarray:
     """Return the log mass (nats) that a word edge lies before each token and the end; 0 where the edge is no event.
 
     After a token that ends in whitespace the edge is certain. Where an author's segmentation cuts without whitespace,
     no token marks the edge, so there is nothing to correct; in a text cut only like that, neither at its ends.
     """
-    encoded = table.encoded
+    encoded = table.encoded_text
     uncut = sentence.segmentation is not None and not any(c.isspace() for c in sentence.text.strip())
     if uncut or np.isnan(table.log_boundary).all():
         return np.zeros(len(encoded.ids) + 1)
-    marked = np.array([True, *encoded.begins[1:], True]) & ~np.array([False, *encoded.ends])
+    marked = np.array([True, *encoded.starts_with_space[1:], True]) & ~np.array([False, *encoded.ends_with_space])
     return np.where(marked, table.log_boundary, 0.0)
 
 
 def lp(table: TokenTable) -> float:
     """Return the log-probability of the sentence, in nats."""
-    return float(table.logprob[: table.encoded.scored].sum())
+    return float(table.logprob[: table.encoded_text.scored_count].sum())
 
 
 def answer_lps(tables: Sequence[TokenTable]) -> np.ndarray:
-    """Return the log-probability of each answer after one prompt, in nats, of the tables of its `continuations`.
+    """Return the log-probability of each answer after one prompt, in nats, of the tables of `encode_continuations`.
 
     It is that of the whole answer. Where the tokens of one answer begin another ("1" and "10"), the shorter is not the longer: its
     probability is without theirs.
@@ -121,8 +122,8 @@ def answer_lps(tables: Sequence[TokenTable]) -> np.ndarray:
     >>> answer_lps(model.forward([model.encode(text) for text in ("The cats", "The dog", "The cat")])).round(2).tolist()
     [-2.51, -4.62, -4.62]
     """
-    whole = np.array([table.logprob[: len(table.encoded.ids)].sum() for table in tables])
-    ids = [table.encoded.ids for table in tables]
+    whole = np.array([table.logprob[: len(table.encoded_text.ids)].sum() for table in tables])
+    ids = [table.encoded_text.ids for table in tables]
     for k in sorted(range(len(ids)), key=lambda k: -len(ids[k])):
         longer = [j for j, other in enumerate(ids) if len(other) > len(ids[k]) and other[: len(ids[k])] == ids[k]]
         if longer:
@@ -132,15 +133,15 @@ def answer_lps(tables: Sequence[TokenTable]) -> np.ndarray:
 
 def mean_lp(table: TokenTable) -> float:
     """Return lp / |s|, |s| being the scored tokens, in nats (Lau et al. 2020, doi 10.1162/tacl_a_00315)."""
-    return lp(table) / table.encoded.scored
+    return lp(table) / table.encoded_text.scored_count
 
 
 def pen_lp(table: TokenTable, alpha: float = 0.8) -> float:
     """Return lp / ((5 + |s|) / (5 + 1)) ^ alpha, in nats (Lau et al. 2020, doi 10.1162/tacl_a_00315)."""
-    return lp(table) / penalty(table.encoded.scored, alpha)
+    return lp(table) / length_penalty(table.encoded_text.scored_count, alpha)
 
 
-def penalty(tokens: int, alpha: float = 0.8) -> float:
+def length_penalty(tokens: int, alpha: float = 0.8) -> float:
     """Return what `pen_lp` divides by: ((5 + tokens) / (5 + 1)) ^ alpha."""
     return math.pow((5 + tokens) / 6, alpha)
 
@@ -151,21 +152,21 @@ def slor(table: TokenTable, unigrams: Unigrams) -> float:
     The syntactic log-odds ratio of Pauls & Klein (2012, aclanthology.org/P12-1101; Kann et al. 2018,
     doi 10.18653/v1/K18-1031; Lau et al. 2017, doi 10.1111/cogs.12414). The end of the text is left out of all three.
     """
-    ids = table.encoded.ids
+    ids = table.encoded_text.ids
     return (float(table.logprob[: len(ids)].sum()) - unigrams.lp(ids)) / len(ids)
 
 
-def region_tokens(encoded: Encoded, sentence: Sentence, name: str = CRITICAL) -> tuple[int, ...] | None:
+def find_region_tokens(encoded: EncodedText, sentence: Sentence, name: str = CRITICAL) -> tuple[int, ...] | None:
     """Return the positions of a region's tokens; None where it is absent or empty, or a token of it is not scored.
 
     Whitespace before the region's first letter belongs to it. A region edge inside a token raises `ValueError`.
     """
-    region = sentence.region(name)
+    region = sentence.find_region(name)
     if region is None or region.start == region.end:
         return None
     within = []
-    lead = len(encoded.lead)
-    for j, (start, end) in enumerate(cores((*encoded.lead, *encoded.spans), sentence.text), start=-lead):
+    lead = len(encoded.lead_spans)
+    for j, (start, end) in enumerate(strip_spans((*encoded.lead_spans, *encoded.spans), sentence.text), start=-lead):
         for edge in (region.start, region.end):
             if start < edge < end:
                 raise ValueError(
@@ -197,7 +198,7 @@ def region_lp(table: TokenTable, sentence: Sentence, name: str = CRITICAL) -> fl
     >>> round(region_lp(table, sentence), 2), region_lp(table, sentence, "spillover")
     (-0.63, None)
     """
-    within = region_tokens(table.encoded, sentence, name)
+    within = find_region_tokens(table.encoded_text, sentence, name)
     return None if within is None else float(table.logprob[list(within)].sum())
 
 
@@ -213,15 +214,15 @@ MEASURES: Mapping[str, Reduction] = {
     "one_prefix": lambda table, sentence, unigrams: region_lp(table, sentence),
     "two_prefix": lambda table, sentence, unigrams: region_lp(table, sentence),
 }
-OVER_UNIGRAMS = ("slor",)  # None without them
-REGIONAL = {
+UNIGRAM_MEASURES = ("slor",)  # None without them
+REGION_MEASURES = {
     "critical_lp": "a region 'critical' in both members",
     "one_prefix": "the same words before two different critical regions",
     "two_prefix": "the same critical region after different words",
 }
 
 
-def fits(measure: str, good: Sentence, bad: Sentence) -> bool:
+def is_comparable(measure: str, good: Sentence, bad: Sentence) -> bool:
     """Whether a pair has the structure that a measure of the critical region compares (BLiMP, section 6.4).
 
     `one_prefix` compares two critical regions after the same words, `two_prefix` the same region after different words.
@@ -229,12 +230,12 @@ def fits(measure: str, good: Sentence, bad: Sentence) -> bool:
     >>> from gardenpath.stimuli import Region
     >>> one = Sentence("She sees him.", (Region("critical", 9, 12),))
     >>> other = Sentence("He sees him.", (Region("critical", 8, 11),))
-    >>> fits("one_prefix", one, other), fits("two_prefix", one, other)
+    >>> is_comparable("one_prefix", one, other), is_comparable("two_prefix", one, other)
     (False, True)
     """
-    if measure not in REGIONAL:
+    if measure not in REGION_MEASURES:
         return True
-    regions = [(sentence, sentence.region(CRITICAL)) for sentence in (good, bad)]
+    regions = [(sentence, sentence.find_region(CRITICAL)) for sentence in (good, bad)]
     parts = [(s.text[: r.start], s.text[r.start : r.end]) for s, r in regions if r and r.start < r.end]
     if len(parts) < 2:
         return False

@@ -13,30 +13,30 @@ from gardenpath import study
 
 from ..models.interface import Model
 from ..tokens.encoding import Encoder
-from ..tokens.protocols import Protocol, chosen
+from ..tokens.protocols import Protocol, resolve_protocol
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LINES = 1000  # of a corpus, tokenized together
-SHOWN = 5  # so many faults of a kind are named; the rest is counted
+LINES_PER_BLOCK = 1000  # of a corpus, tokenized together
+MAX_FAULTS_SHOWN = 5  # so many faults of a kind are named; the rest is counted
 
 
 @dataclass(frozen=True)
 class Unigrams:
     """Counts of token ids; a token's probability is (c + 1) / (N + |V|), so that no token is impossible.
 
-    >>> two = Unigrams({0: 7, 1: 1}, size=2)
+    >>> two = Unigrams({0: 7, 1: 1}, vocabulary_size=2)
     >>> round(math.exp(two.lp([0])), 9), round(math.exp(two.lp([1])), 9)
     (0.8, 0.2)
     """
 
     counts: Mapping[int, int]
-    size: int
+    vocabulary_size: int
 
     def lp(self, ids: Iterable[int]) -> float:
         """Return the log-probability of tokens that know nothing of each other, in nats."""
-        return sum(math.log((self.counts.get(i, 0) + 1) / (self._total + self.size)) for i in ids)
+        return sum(math.log((self.counts.get(i, 0) + 1) / (self._total + self.vocabulary_size)) for i in ids)
 
     @functools.cached_property
     def _total(self) -> int:
@@ -71,24 +71,26 @@ def read_unigrams(path: str | Path, model: Model, protocol: str | Protocol | Non
         )
     known = len(encoder.tokenizer)
     if path.suffix == ".csv":
-        counts = _table(path, study.table_files.read_csv(path), encoder.tokenizer.get_vocab())
+        counts = _parse_counts(path, study.table_files.read_csv(path), encoder.tokenizer.get_vocab())
     else:
-        counts = _corpus(path, encoder, " " if chosen(protocol, model.name, model.masked).leading_space else "")
+        counts = _count_corpus(
+            path, encoder, " " if resolve_protocol(protocol, model.name, model.masked).leading_space else ""
+        )
     if not counts:
         raise study.DataError(f"{path}: no token is counted; expected text, or a table of token,count")
     return Unigrams(counts, known)
 
 
-def _corpus(path: Path, encoder: Encoder, before: str) -> Mapping[int, int]:
+def _count_corpus(path: Path, encoder: Encoder, before: str) -> Mapping[int, int]:
     counts: Counter[int] = Counter()
-    lines = _lines(path)
-    while block := [before + line for line in itertools.islice(lines, LINES)]:
+    lines = _read_lines(path)
+    while block := [before + line for line in itertools.islice(lines, LINES_PER_BLOCK)]:
         output = encoder.tokenizer(block, add_special_tokens=False, split_special_tokens=True, verbose=False)
         counts.update(itertools.chain.from_iterable(output["input_ids"]))
     return counts
 
 
-def _lines(path: Path) -> Iterator[str]:
+def _read_lines(path: Path) -> Iterator[str]:
     """Yield the lines of a text that are not blank; a corpus may be larger than memory."""
     with open(path, "rb") as stream:
         for number, raw in enumerate(stream, start=1):
@@ -103,7 +105,7 @@ def _lines(path: Path) -> Iterator[str]:
                 yield line
 
 
-def _table(path: Path, rows: "pd.DataFrame", vocabulary: Mapping[str, int]) -> Mapping[int, int]:
+def _parse_counts(path: Path, rows: "pd.DataFrame", vocabulary: Mapping[str, int]) -> Mapping[int, int]:
     if list(rows.columns) != ["token", "count"]:
         raise study.DataError(f"{path}: columns {', '.join(map(str, rows.columns))}; expected token,count")
     counts: dict[int, int] = {}
@@ -120,6 +122,6 @@ def _table(path: Path, rows: "pd.DataFrame", vocabulary: Mapping[str, int]) -> M
         else:
             counts[vocabulary[token]] = int(count)
     if faults:
-        more = [f"and {len(faults) - SHOWN} more such lines"] if len(faults) > SHOWN else []
-        raise study.DataError([*faults[:SHOWN], *more])
+        more = [f"and {len(faults) - MAX_FAULTS_SHOWN} more such lines"] if len(faults) > MAX_FAULTS_SHOWN else []
+        raise study.DataError([*faults[:MAX_FAULTS_SHOWN], *more])
     return counts

@@ -15,15 +15,15 @@ import numpy as np
 
 from gardenpath import study
 
-UNKNOWN, START, END = "<unk>", "<s>", "</s>"
-MISSING = -100.0  # log10 probability of unknown words where a file gives none, as in KenLM
+UNKNOWN_WORD, SENTENCE_START, SENTENCE_END = "<unk>", "<s>", "</s>"
+MISSING_LOG10 = -100.0  # log10 probability of unknown words where a file gives none, as in KenLM
 LN10 = math.log(10)
 
 log = logging.getLogger("gardenpath")
 
 
 @dataclass(frozen=True)
-class Level:
+class NgramLevel:
     """The n-grams of one length, sorted: `keys` are prefix * |V| + word, the prefix being its row one level below.
 
     `logprob` and `backoff` (0 where nothing follows) are in nats.
@@ -42,7 +42,7 @@ class Level:
         return np.where(self.keys[rows] == keys, rows, -1)
 
 
-def lines(path: str | Path) -> Iterator[tuple[int, str]]:
+def read_numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     """Yield number and text of the lines of a UTF-8 file, which may be gzipped and larger than memory."""
     path = Path(path)
     with open(path, "rb") as plain:
@@ -59,10 +59,10 @@ def lines(path: str | Path) -> Iterator[tuple[int, str]]:
             raise study.DataError(f"{path}: the gzip file is damaged or cut short ({error}); make it again") from None
 
 
-def write_arpa(path: str | Path, words: Sequence[str], levels: Sequence[Level]) -> Path:
+def write_arpa(path: str | Path, words: Sequence[str], levels: Sequence[NgramLevel]) -> Path:
     """Write an n-gram model as an ARPA file, all of it or nothing, and return its path; `.gz` is compressed."""
     path = Path(path)
-    with study.files.atomic(path) as temporary, _writer(temporary, path.suffix == ".gz") as stream:
+    with study.files.write_atomically(path) as temporary, _open_writer(temporary, path.suffix == ".gz") as stream:
         stream.write("\\data\\\n")
         stream.writelines(f"ngram {m}={len(level.keys)}\n" for m, level in enumerate(levels, start=1))
         texts: Sequence[str] = [""]
@@ -71,44 +71,44 @@ def write_arpa(path: str | Path, words: Sequence[str], levels: Sequence[Level]) 
             prefixes, last = np.divmod(level.keys, len(words))
             pairs = zip(prefixes.tolist(), last.tolist(), strict=True)
             texts = [f"{texts[prefix]} {words[word]}" if m > 1 else words[word] for prefix, word in pairs]
-            stream.writelines(_rows(level, texts, highest=m == len(levels)))
+            stream.writelines(_format_rows(level, texts, highest=m == len(levels)))
         stream.write("\n\\end\\\n")
     return path
 
 
-def _writer(path: Path, zipped: bool) -> TextIO:
+def _open_writer(path: Path, zipped: bool) -> TextIO:
     if zipped:
         return gzip.open(path, "wt", encoding="utf-8", newline="\n")
     return open(path, "w", encoding="utf-8", newline="\n")
 
 
-def _rows(level: Level, texts: Iterable[str], *, highest: bool) -> Iterator[str]:
+def _format_rows(level: NgramLevel, texts: Iterable[str], *, highest: bool) -> Iterator[str]:
     logprobs, backoffs = (level.logprob / LN10).tolist(), (level.backoff / LN10).tolist()
     for text, logprob, backoff in zip(texts, logprobs, backoffs, strict=True):
         yield f"{logprob:.9g}\t{text}\n" if highest else f"{logprob:.9g}\t{text}\t{backoff:.9g}\n"
 
 
-def read_arpa(path: str | Path) -> tuple[list[str], list[Level]]:
+def read_arpa(path: str | Path) -> tuple[list[str], list[NgramLevel]]:
     """Return words and levels of an ARPA file, gzipped or not; the words begin with `<unk>`, `<s>` and `</s>`.
 
     Raises `study.DataError` with the line or the n-gram that is wrong.
     """
-    ids = {UNKNOWN: 0, START: 1, END: 2}
-    sections = _sections(Path(path), ids)
+    ids = {UNKNOWN_WORD: 0, SENTENCE_START: 1, SENTENCE_END: 2}
+    sections = _read_sections(Path(path), ids)
     _add_unknown(path, *sections[0])
     words = list(ids)
-    levels: list[Level] = []
+    levels: list[NgramLevel] = []
     for m, (grams, values) in enumerate(sections, start=1):
         table = np.array(grams, dtype=np.int64).reshape(-1, m)
-        keys = gram_keys(table, levels, len(words))
+        keys = compute_gram_keys(table, levels, len(words))
         order = np.argsort(keys, kind="stable")
         _check_grams(path, words, table, keys, order)
         logprob, backoff = LN10 * np.array(values).reshape(-1, 2)[order].T
-        levels.append(Level(keys[order], logprob.copy(), backoff.copy()))
+        levels.append(NgramLevel(keys[order], logprob.copy(), backoff.copy()))
     return words, levels
 
 
-def gram_keys(grams: np.ndarray, levels: Sequence[Level], size: int) -> np.ndarray:
+def compute_gram_keys(grams: np.ndarray, levels: Sequence[NgramLevel], size: int) -> np.ndarray:
     """Return the key of each row of word ids at the level above `levels`; -1 where its beginning is not known."""
     prefix = np.zeros(len(grams), dtype=np.int64)
     for level, word in zip(levels, grams.T[:-1], strict=True):
@@ -119,14 +119,14 @@ def gram_keys(grams: np.ndarray, levels: Sequence[Level], size: int) -> np.ndarr
 Section = tuple["array[int]", "array[float]"]
 
 
-def _sections(path: Path, ids: dict[str, int]) -> list[Section]:
+def _read_sections(path: Path, ids: dict[str, int]) -> list[Section]:
     """Return, for each length, the word ids of its n-grams and their log10 probability and backoff, both flat.
 
     The words of the 1-grams are added to `ids`.
     """
     sections: list[Section] = []
     ended = False
-    for number, line in lines(path):
+    for number, line in read_numbered_lines(path):
         if (header := re.fullmatch(r"\\(\d+)-grams:\s*", line)) and int(header[1]) == len(sections) + 1:
             sections.append((array("q"), array("d")))
         elif line.startswith("\\end\\"):
@@ -134,7 +134,7 @@ def _sections(path: Path, ids: dict[str, int]) -> list[Section]:
             break
         elif sections and line.strip():
             try:
-                words, values = _row(line, len(sections))
+                words, values = _parse_row(line, len(sections))
                 if len(sections) == 1:
                     ids.setdefault(words[0], len(ids))
                 sections[-1][0].extend([ids[word] for word in words])
@@ -156,7 +156,7 @@ def _sections(path: Path, ids: dict[str, int]) -> list[Section]:
     return sections
 
 
-def _row(line: str, words: int) -> tuple[list[str], tuple[float, float]]:
+def _parse_row(line: str, words: int) -> tuple[list[str], tuple[float, float]]:
     # Only these two separate in ARPA files; a no-break space belongs to its word.
     fields = line.rstrip().replace("\t", " ").split(" ")
     if not words < len(fields) <= words + 2:
@@ -165,20 +165,20 @@ def _row(line: str, words: int) -> tuple[list[str], tuple[float, float]]:
     if not (logprob <= 0 and math.isfinite(backoff)):
         raise ValueError
     if words == 1 and fields[1] == "<UNK>":
-        fields[1] = UNKNOWN
+        fields[1] = UNKNOWN_WORD
     return fields[1 : words + 1], (logprob, backoff)
 
 
 def _add_unknown(path: str | Path, unigrams: "array[int]", values: "array[float]") -> None:
-    missing = [word for word, i in ((START, 1), (END, 2)) if i not in unigrams]
+    missing = [word for word, i in ((SENTENCE_START, 1), (SENTENCE_END, 2)) if i not in unigrams]
     if missing:
         raise study.DataError(
             f"{path}: {' and '.join(missing)} is not a 1-gram of it; expected a model of whole sentences"
         )
     if 0 not in unigrams:
-        log.info("%s: has no <unk>; unknown words get the log10 probability %g, as in KenLM", path, MISSING)
+        log.info("%s: has no <unk>; unknown words get the log10 probability %g, as in KenLM", path, MISSING_LOG10)
         unigrams.append(0)
-        values.extend((MISSING, 0.0))
+        values.extend((MISSING_LOG10, 0.0))
 
 
 def _check_grams(

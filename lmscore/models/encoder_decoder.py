@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from ..tokens.encoding import Encoded, encode
+from ..tokens.encoding import EncodedText, encode
 from . import packing
 from .causal import CausalModel
 
@@ -27,7 +27,7 @@ class EncoderDecoderModel(CausalModel):
         leading_space: bool = False,
         closing: bool = False,
         joiner: str = " ",
-    ) -> Encoded:
+    ) -> EncodedText:
         """Return `text` as tokens for the decoder, and its context, as the tokenizer itself closes it, for the encoder.
 
         Nothing joins the two, whatever the `joiner`.
@@ -46,20 +46,20 @@ class EncoderDecoderModel(CausalModel):
                 f"the context has {len(source)} tokens, which exceed the window of {self.encoder.window}; expected a shorter one"
             )
         scored = encode(self.encoder, text, leading_space=leading_space, closing=closing)
-        return replace(scored, source=source)
+        return replace(scored, source_ids=source)
 
     def describe(self) -> dict[str, object]:
         """Return what a sidecar records of the model, to tell it from any other."""
         return {**super().describe(), "context": "read by the encoder"}
 
-    def _inputs(self, layout: packing.Layout | packing.Continued, shared: bool) -> Iterator[dict[str, Any]]:
+    def _build_inputs(self, layout: packing.RowLayout | packing.PrefixLayout, shared: bool) -> Iterator[dict[str, Any]]:
         """Yield what the network is called with: each sentence's ids and its encoded context."""
         import torch
 
-        (inputs,) = super()._inputs(layout, shared)
-        sources = [path.source for path in layout.paths]
+        (inputs,) = super()._build_inputs(layout, shared)
+        sources = [path.source_ids for path in layout.paths]
         distinct = list(dict.fromkeys(sources))
-        ids, seen = (torch.tensor(list(rows), device=self.device) for rows in zip(*_padded(distinct), strict=True))
+        ids, seen = (torch.tensor(list(rows), device=self.device) for rows in zip(*_pad_rows(distinct), strict=True))
         encoded = self.network.get_encoder()(input_ids=ids, attention_mask=seen)
         which = torch.tensor([distinct.index(source) for source in sources], device=self.device)
         encoded.last_hidden_state = encoded.last_hidden_state[which.to(encoded.last_hidden_state.device)]
@@ -72,7 +72,7 @@ class EncoderDecoderModel(CausalModel):
         }
 
 
-def _padded(sources: Sequence[tuple[int, ...]]) -> Iterator[tuple[list[int], list[int]]]:
+def _pad_rows(sources: Sequence[tuple[int, ...]]) -> Iterator[tuple[list[int], list[int]]]:
     """Yield each row of ids, filled up to the longest, and which of them are its own."""
     longest = max(map(len, sources))
     for source in sources:

@@ -18,16 +18,17 @@ import numpy as np
 from gardenpath import study
 
 from .. import identity
-from ..tokens.encoding import CERTAIN, Encoded, Encoder, encode, vocabulary
+from ..tokens.encoding import OPENING_CERTAIN, EncodedText, Encoder, build_vocabulary, encode
 from ..tokens.token_table import TokenTable
-from .interface import COLUMNS, Done, Known, Progress, check_columns
+from ..tokens.tokenizers import find_prefix_id, read_tokenizer
+from .interface import COLUMNS, FinishedCallback, KnownPredicate, Progress, check_columns
 
-PROMPTS = 16  # of a request
-PATIENCE = 600.0  # seconds for a request
-PAUSES = (1.0, 4.0, 16.0)  # seconds before a server that is busy, or gone, is asked again
-BUSY = (408, 429, 500, 502, 503, 504)
-KEY = "GARDENPATH_ENDPOINT_KEY"  # variable of the environment whose value a server is sent as its key
-AWAY = 0.1  # nats by which two answers of a server may differ: it computes in few bits
+PROMPTS_PER_REQUEST = 16  # of a request
+TIMEOUT_SECONDS = 600.0  # seconds for a request
+RETRY_PAUSES = (1.0, 4.0, 16.0)  # seconds before a server that is busy, or gone, is asked again
+RETRY_STATUS_CODES = (408, 429, 500, 502, 503, 504)
+KEY_VARIABLE = "GARDENPATH_ENDPOINT_KEY"  # variable of the environment whose value a server is sent as its key
+MAX_DIFFERENCE_NATS = 0.1  # nats by which two answers of a server may differ: it computes in few bits
 
 
 @dataclass(frozen=True)
@@ -35,13 +36,13 @@ class EndpointModel:
     """A causal model behind an OpenAI-compatible completions endpoint that gives log-probabilities of prompts.
 
     Of each token there is its log-probability alone: no boundary mass, so surprisal is naive; no entropy; nothing of the end of
-    a text. `served` is what the server calls the model.
+    a text. `served_name` is what the server calls the model.
     """
 
     masked: ClassVar[bool] = False
 
     name: str
-    served: str
+    served_name: str
     address: str
     encoder: Encoder
     revision: str | None = None
@@ -55,19 +56,19 @@ class EndpointModel:
         leading_space: bool = False,
         closing: bool = False,
         joiner: str = " ",
-    ) -> Encoded:
+    ) -> EncodedText:
         """Return `text` as tokens to score after the prefix token and its context; see `encode`."""
         if closing:
             raise ValueError(
                 "an endpoint says nothing of the end of a text, which this protocol scores; expected another one"
             )
         encoded = encode(self.encoder, text, context, prefix=prefix, leading_space=leading_space, joiner=joiner)
-        return replace(encoded, opening=CERTAIN)
+        return replace(encoded, opening=OPENING_CERTAIN)
 
-    def identity(self) -> dict[str, object]:
+    def collect_identity(self) -> dict[str, object]:
         """Return what tells the model's numbers from any other's, as far as its user has declared it."""
         return {
-            "served": self.served,
+            "served": self.served_name,
             "endpoint": self.address,
             "revision": self.revision,
             "prefix": self.encoder.prefix,
@@ -79,7 +80,7 @@ class EndpointModel:
         return {
             "name": self.name,
             "architecture": "not known: a server runs it",
-            **self.identity(),
+            **self.collect_identity(),
             "prefix": None,
             "prefix_token": tokenizer.convert_ids_to_tokens(self.encoder.prefix),
             "tokenizer": tokenizer.name_or_path,
@@ -89,100 +90,106 @@ class EndpointModel:
 
     def forward(
         self,
-        texts: Sequence[Encoded],
+        texts: Sequence[EncodedText],
         *,
         columns: Sequence[str] = COLUMNS,
         batch_tokens: int | None = None,
         progress: Progress | None = None,
-        done: Done | None = None,
-        known: Known | None = None,
+        on_finished: FinishedCallback | None = None,
+        is_known: KnownPredicate | None = None,
     ) -> list[TokenTable]:
         """Return the token table of each text, in the order given: the log-probability of each token, all else NaN.
 
         Raises `ValueError` in one line for what the server refuses, and where its answer lacks a number.
         """
         wanted = check_columns(columns)
-        unique = list({(text.fed, text.ids): text for text in texts}.values())
+        unique = list({(text.context_ids, text.ids): text for text in texts}.values())
         found_of: dict[tuple[object, ...], np.ndarray] = {}
-        for start in range(0, len(unique), PROMPTS):
-            group = unique[start : start + PROMPTS]
-            if known and all(map(known, group)):
-                found_of.update(((text.fed, text.ids), np.full(len(text.ids), np.nan)) for text in group)
+        for start in range(0, len(unique), PROMPTS_PER_REQUEST):
+            group = unique[start : start + PROMPTS_PER_REQUEST]
+            if is_known and all(map(is_known, group)):
+                found_of.update(((text.context_ids, text.ids), np.full(len(text.ids), np.nan)) for text in group)
                 continue
-            found = self._logprobs([(*text.fed, *text.ids) for text in group]) if "logprob" in wanted else None
+            found = (
+                self._request_logprobs([(*text.context_ids, *text.ids) for text in group])
+                if "logprob" in wanted
+                else None
+            )
             tables = []
             for k, text in enumerate(group):
-                numbers = found[k][len(text.fed) - 1 :] if found else np.full(len(text.ids), np.nan)
-                found_of[text.fed, text.ids] = numbers
-                tables.append(_table(text, numbers))
-            if done:
-                done(tables)
+                numbers = found[k][len(text.context_ids) - 1 :] if found else np.full(len(text.ids), np.nan)
+                found_of[text.context_ids, text.ids] = numbers
+                tables.append(_build_table(text, numbers))
+            if on_finished:
+                on_finished(tables)
             if progress:
                 progress(len(found_of), len(unique))
-        return [_table(text, found_of[text.fed, text.ids]) for text in texts]
+        return [_build_table(text, found_of[text.context_ids, text.ids]) for text in texts]
 
-    def _logprobs(self, prompts: Sequence[Sequence[int]]) -> list[np.ndarray]:
+    def _request_logprobs(self, prompts: Sequence[Sequence[int]]) -> list[np.ndarray]:
         """Return the log-probability of each token of each prompt but its first."""
         asked = {
-            "model": self.served,
+            "model": self.served_name,
             "prompt": [list(map(int, prompt)) for prompt in prompts],
             "max_tokens": 1,  # many servers take no 0
             "temperature": 0,
             "echo": True,
             "logprobs": 1,
         }
-        answer = _post(f"{self.address}/completions", asked)
-        choices = answer.get("choices")
+        reply = _post_request(f"{self.address}/completions", asked)
+        choices = reply.get("choices")
         if not isinstance(choices, list) or len(choices) != len(prompts):
             count = len(choices) if isinstance(choices, list) else "no"
-            raise self._unfit(f"gave {count} choices for {len(prompts)} prompts")
+            raise self._make_error(f"gave {count} choices for {len(prompts)} prompts")
         if not all(isinstance(choice, dict) and isinstance(choice.get("index", 0), int) for choice in choices):
-            raise self._unfit("gave choices that are no objects with an index")
+            raise self._make_error("gave choices that are no objects with an index")
         ordered = sorted(choices, key=lambda choice: choice.get("index", 0))
-        return [self._numbers(choice, len(prompt)) for choice, prompt in zip(ordered, prompts, strict=True)]
+        return [self._parse_logprobs(choice, len(prompt)) for choice, prompt in zip(ordered, prompts, strict=True)]
 
-    def _numbers(self, choice: Mapping[str, Any], tokens: int) -> np.ndarray:
+    def _parse_logprobs(self, choice: Mapping[str, Any], tokens: int) -> np.ndarray:
         logprobs = choice.get("logprobs")
         stated = logprobs.get("token_logprobs") if isinstance(logprobs, dict) else None
         if not isinstance(stated, list):
-            raise self._unfit("gave no logprobs.token_logprobs")
+            raise self._make_error("gave no logprobs.token_logprobs")
         if len(stated) not in (tokens, tokens + 1):
-            raise self._unfit(
+            raise self._make_error(
                 f"gave {len(stated)} token_logprobs for a prompt of {tokens} tokens and 1 more: it does not echo the prompt, or "
                 "adds tokens of its own"
             )
         numbers = stated[1:tokens]
-        for place, number in enumerate(numbers, start=1):
+        for position, number in enumerate(numbers, start=1):
             if not isinstance(number, (int, float)) or not math.isfinite(number) or number > 1e-6:
-                raise self._unfit(f"gave {number!r} as the log-probability of token {place} of a prompt of {tokens}")
+                raise self._make_error(
+                    f"gave {number!r} as the log-probability of token {position} of a prompt of {tokens}"
+                )
         return np.array(numbers, dtype=np.float64)
 
-    def _unfit(self, what: str) -> ValueError:
+    def _make_error(self, what: str) -> ValueError:
         return ValueError(
-            f"endpoint {self.address}, model {self.served!r}: {what}; expected a completions endpoint that gives the "
+            f"endpoint {self.address}, model {self.served_name!r}: {what}; expected a completions endpoint that gives the "
             "log-probability of each token of a prompt (echo with logprobs, as vLLM and SGLang do)"
         )
 
-    def probed(self) -> "EndpointModel":
+    def probe(self) -> "EndpointModel":
         """Return the model, once three prompts that begin alike have shown that the server reads our ids and nothing else."""
         ids = self.encoder.tokenizer("The keys to the cabinet are on the table.", add_special_tokens=False)["input_ids"]
         middle = max(1, len(ids) // 2)
         one = [self.encoder.prefix, *ids]
         other = [self.encoder.prefix, *ids[:middle], *reversed(ids[middle:]), ids[0]]
         third = [self.encoder.prefix, *ids[:middle], ids[0]]
-        first, second, last = self._logprobs([one, other, third])
-        away = np.abs(first[:middle] - second[:middle]).max()
-        if away > AWAY:
-            raise self._unfit(f"gave log-probabilities that differ by {away:.2g} nats for the same tokens")
+        first, second, last = self._request_logprobs([one, other, third])
+        difference = np.abs(first[:middle] - second[:middle]).max()
+        if difference > MAX_DIFFERENCE_NATS:
+            raise self._make_error(f"gave log-probabilities that differ by {difference:.2g} nats for the same tokens")
         if np.array_equal(first[middle:], second[middle : len(first)]):
-            raise self._unfit("gave the same log-probabilities for different tokens")
+            raise self._make_error("gave the same log-probabilities for different tokens")
         if first[middle] == second[middle] == last[middle]:  # where they part: a BOS of its own moves all by one
-            raise self._unfit("gave each token the log-probability of the one before it")
+            raise self._make_error("gave each token the log-probability of the one before it")
         return self
 
 
 def load_endpoint(
-    served: str,
+    served_name: str,
     address: str,
     *,
     tokenizer: str | Path | None = None,
@@ -191,32 +198,31 @@ def load_endpoint(
 ) -> EndpointModel:
     """Return a model behind an OpenAI-compatible completions endpoint, such as http://localhost:8000/v1.
 
-    `served` is what the server calls it; texts become ids here, by the tokenizer of that name on the hub or in a folder, or by
+    `served_name` is what the server calls it; texts become ids here, by the tokenizer of that name on the hub or in a folder, or by
     `tokenizer`. `revision` declares which weights the server has loaded, and only then are its answers cached. Three prompts are
     tried first. A key in the variable GARDENPATH_ENDPOINT_KEY is sent along. Raises `ValueError` in one line where the server does
     not answer, or gives no log-probabilities of prompts.
     """
     study.errors.require("transformers", "lm")
-    from ..loading import first_token, read_tokenizer
 
     parts = urllib.parse.urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.netloc:
         raise ValueError(f"endpoint {address!r} is no address; expected one such as http://localhost:8000/v1")
-    reader = read_tokenizer(str(tokenizer or served))
-    size = max(reader.get_vocab().values()) + 1
+    loaded_tokenizer = read_tokenizer(str(tokenizer or served_name))
+    size = max(loaded_tokenizer.get_vocab().values()) + 1
     encoder = Encoder(
-        tokenizer=reader,
-        vocabulary=vocabulary(reader, size),
-        prefix=first_token(str(tokenizer or served), reader, None, prefix, size),
-        ends=frozenset(),
+        tokenizer=loaded_tokenizer,
+        vocabulary=build_vocabulary(loaded_tokenizer, size),
+        prefix=find_prefix_id(str(tokenizer or served_name), loaded_tokenizer, None, prefix, size),
+        end_ids=frozenset(),
     )
-    name = identity.label(served, revision=revision)
-    return EndpointModel(name, served, address.rstrip("/"), encoder, revision).probed()
+    name = identity.format_model_label(served_name, revision=revision)
+    return EndpointModel(name, served_name, address.rstrip("/"), encoder, revision).probe()
 
 
 def chat(
     address: str,
-    served: str,
+    served_name: str,
     messages: Sequence[Mapping[str, str]],
     *,
     tokens: int = 4000,
@@ -232,44 +238,44 @@ def chat(
     parts = urllib.parse.urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.netloc:
         raise ValueError(f"endpoint {address!r} is no address; expected one such as http://localhost:8000/v1")
-    asked: dict[str, object] = {"model": served, "messages": [dict(message) for message in messages]}
+    asked: dict[str, object] = {"model": served_name, "messages": [dict(message) for message in messages]}
     asked |= {"temperature": temperature, "top_p": top_p, "max_tokens": tokens}
     where = f"{address.rstrip('/')}/chat/completions"
-    answer = _post(where, asked if seed is None else {**asked, "seed": seed})
+    reply = _post_request(where, asked if seed is None else {**asked, "seed": seed})
     try:
-        said = answer["choices"][0]["message"]["content"]
+        content = reply["choices"][0]["message"]["content"]
     except (KeyError, IndexError, TypeError):
-        said = None
-    if not isinstance(said, str) or not said.strip():
+        content = None
+    if not isinstance(content, str) or not content.strip():
         raise ValueError(
-            f"endpoint {where}, model {served!r}: answered no text; expected an OpenAI-compatible chat endpoint"
+            f"endpoint {where}, model {served_name!r}: answered no text; expected an OpenAI-compatible chat endpoint"
         )
-    return said
+    return content
 
 
-def _table(text: Encoded, logprob: np.ndarray) -> TokenTable:
+def _build_table(text: EncodedText, logprob: np.ndarray) -> TokenTable:
     nothing = np.full(len(text.ids) + 1, np.nan)
     return TokenTable(text, np.append(logprob, np.nan), nothing, nothing, nothing)
 
 
-def _post(address: str, asked: object) -> dict[str, Any]:
+def _post_request(address: str, asked: object) -> dict[str, Any]:
     """Return what a server answers, asking again where it is busy or gone for a while."""
     headers = {"Content-Type": "application/json"}
-    if os.environ.get(KEY):
-        headers["Authorization"] = f"Bearer {os.environ[KEY]}"
+    if os.environ.get(KEY_VARIABLE):
+        headers["Authorization"] = f"Bearer {os.environ[KEY_VARIABLE]}"
     request = urllib.request.Request(address, json.dumps(asked).encode(), headers)
-    for pause in (*PAUSES, None):
+    for pause in (*RETRY_PAUSES, None):
         try:
-            with urllib.request.urlopen(request, timeout=PATIENCE) as stream:
-                answer = json.load(stream)
-            if isinstance(answer, dict):
-                return answer
+            with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as stream:
+                reply = json.load(stream)
+            if isinstance(reply, dict):
+                return reply
             raise ValueError(f"endpoint {address}: answered no JSON object; expected an OpenAI-compatible server")
         except urllib.error.HTTPError as error:
-            if error.code not in BUSY or pause is None:
-                said = " ".join(error.read(2000).decode("utf-8", "replace").split())[:200]
+            if error.code not in RETRY_STATUS_CODES or pause is None:
+                message = " ".join(error.read(2000).decode("utf-8", "replace").split())[:200]
                 raise ValueError(
-                    f"endpoint {address}: answered {error.code} ({said}); expected the completions of a model that it serves"
+                    f"endpoint {address}: answered {error.code} ({message}); expected the completions of a model that it serves"
                 ) from None
         except (json.JSONDecodeError, UnicodeDecodeError):
             raise ValueError(f"endpoint {address}: answered no JSON; expected an OpenAI-compatible server") from None

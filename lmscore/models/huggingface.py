@@ -5,18 +5,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from .. import identity
-from ..cache.file_hashes import file_hashes
-from .output_layers import Measured
-from .packing import END
-
-if TYPE_CHECKING:
-    from .causal import CausalModel
-    from .masked import MaskedModel
+from ..cache.file_hashes import compute_file_hashes
+from ..tokens.encoding import Encoder
+from .output_layers import Head, PredictionMeasures
+from .packing import END_TARGET
 
 CPU_LOGITS, GPU_LOGITS = 2**24, 2**28  # logits held at once where a model computes them itself, counted in numbers
 
@@ -24,37 +21,59 @@ log = logging.getLogger("gardenpath")
 Result = TypeVar("Result")
 
 
-def described(model: "CausalModel | MaskedModel", **details: object) -> dict[str, object]:
+class NetworkModel(Protocol):
+    """A model that wraps a network of transformers, as far as causal and masked ones are alike."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def network(self) -> Any: ...
+
+    @property
+    def encoder(self) -> Encoder: ...
+
+    @property
+    def device(self) -> str: ...
+
+    @property
+    def dtype(self) -> str: ...
+
+    @property
+    def head(self) -> Head | None: ...
+
+
+def describe_network(model: NetworkModel, **details: object) -> dict[str, object]:
     """Return what a sidecar records of a model, to tell it from any other; `details` are what only its kind has."""
     network, config = model.network, model.network.config
     facts: dict[str, object] = {
         "name": model.name,
-        **identity.facts(model),
+        **identity.collect_network_metadata(model),
         "own_code": type(network).__module__.startswith("transformers_modules"),
         "parameters": network.num_parameters(),
-        "tf32": False,  # see `computing`
+        "tf32": False,  # see `inference_context`
         "window": model.encoder.window,
-        "vocabulary": len(model.encoder.vocabulary.begins),
+        "vocabulary": len(model.encoder.vocabulary.starts_with_space),
         **details,
     }
     folder = Path(config.name_or_path)
     if folder.is_dir():
         weights = {p for p in folder.iterdir() if p.suffix in (".safetensors", ".bin")}
         decisive = sorted(weights | set(folder.glob("tokenizer.json")))
-        facts["sha256"] = file_hashes(decisive)
+        facts["sha256"] = compute_file_hashes(decisive)
     return facts
 
 
-def budget(model: "CausalModel | MaskedModel", cpu: int, gpu: int) -> int:
+def compute_batch_budget(model: NetworkModel, cpu: int, gpu: int) -> int:
     """Return how many positions a batch has: those of the device, and fewer where whole logits are held."""
     on_gpu = model.device.startswith("cuda")
     positions = gpu if on_gpu else cpu
     if model.head:
         return positions
-    return min(positions, (GPU_LOGITS if on_gpu else CPU_LOGITS) // len(model.encoder.vocabulary.begins))
+    return min(positions, (GPU_LOGITS if on_gpu else CPU_LOGITS) // len(model.encoder.vocabulary.starts_with_space))
 
 
-def tolerance(model: "CausalModel | MaskedModel") -> float:
+def get_tolerance(model: NetworkModel) -> float:
     """Return how far apart two ways to compute a number may be, relative to its spread, by rounding in the model's dtype."""
     # Some models give float32 logits whatever their dtype.
     exact = {"float64": 2e-6, "float32": 2e-5}.get(model.dtype, 3e-2)
@@ -62,20 +81,20 @@ def tolerance(model: "CausalModel | MaskedModel") -> float:
 
 
 @dataclass
-class Room:
+class MemoryBudget:
     """How many positions the memory of a device was seen to hold; what exceeds it is computed in parts."""
 
     device: str
-    most: int | None = None
+    max_positions: int | None = None
 
-    def parts(self, compute: Callable[[int, int], Result], rows: int, size: int) -> Iterator[Result]:
+    def compute_in_parts(self, compute: Callable[[int, int], Result], rows: int, size: int) -> Iterator[Result]:
         """Yield what is computed of rows of a size, at once unless memory runs out: then of half as many, from there on.
 
         Raises `MemoryError` where not even one row fits.
         """
         start = 0
         while start < rows:
-            count = min(rows - start, max(1, self.most // size)) if self.most else rows - start
+            count = min(rows - start, max(1, self.max_positions // size)) if self.max_positions else rows - start
             try:
                 values = compute(start, start + count)
             except (RuntimeError, MemoryError) as error:
@@ -89,9 +108,9 @@ class Room:
                 values = None
             if values is None:
                 half = size * (count // 2)
-                if self.most is None:
+                if self.max_positions is None:
                     log.warning("memory ran out at %d positions; going on with %d at a time", size * count, half)
-                self.most = half
+                self.max_positions = half
                 continue
             start += count
             yield values
@@ -107,7 +126,7 @@ def is_out_of_memory(error: Exception) -> bool:
 
 
 @contextmanager
-def computing() -> Iterator[None]:
+def inference_context() -> Iterator[None]:
     """Compute without gradients and in whole precision, and leave the settings of torch and of other libraries as they were."""
     import torch
 
@@ -126,11 +145,11 @@ def computing() -> Iterator[None]:
         quantizer.setLevel(before[2])
 
 
-def refuse_broken(
-    model: "CausalModel | MaskedModel", measured: Measured, targets: np.ndarray, wanted: frozenset[str]
+def check_finite(
+    model: NetworkModel, measured: PredictionMeasures, targets: np.ndarray, wanted: frozenset[str]
 ) -> None:
     """Raise `ValueError` that names the fault where what a network gives is no number: its weights, or its dtype."""
-    numbers = {"logprob": measured.logprob[targets != END], "entropy": measured.entropy, "renyi": measured.renyi}
+    numbers = {"logprob": measured.logprob[targets != END_TARGET], "entropy": measured.entropy, "renyi": measured.renyi}
     if all(np.isfinite(values).all() for name, values in numbers.items() if name in wanted):
         return
     import torch
@@ -151,7 +170,7 @@ def _is_finite(torch: Any, weight: Any) -> bool:
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def silence_libraries() -> Iterator[None]:
     """Keep transformers' own bars and remarks from the terminal; our errors say what matters."""
     from transformers.utils import logging as talk
 

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from ..tokens.encoding import Encoded
+from ..tokens.encoding import EncodedText
 from ..tokens.token_table import TokenTable
-from .predictors import is_plain
+from .predictors import is_canonical
 
 COLUMNS = ("logprob", "end", "log_boundary", "entropy", "renyi")
 
 Progress = Callable[[int, int], None]  # how much of how much is done
-Done = Callable[[Sequence[TokenTable]], None]
-Known = Callable[[Encoded], bool]
+FinishedCallback = Callable[[Sequence[TokenTable]], None]
+KnownPredicate = Callable[[EncodedText], bool]
 
 
 class Model(Protocol):
@@ -38,7 +38,7 @@ class Model(Protocol):
         """Whether tokens are hidden and predicted from both sides, not from what precedes them alone."""
 
     @property
-    def encode(self) -> Callable[..., Encoded]:
+    def encode(self) -> Callable[..., EncodedText]:
         """The method that returns a text as tokens to score after its context: `encode(text, context=None, **options)`.
 
         The options are those of the `Protocol`s that fit the model. It raises `ValueError` where a text cannot be encoded.
@@ -49,28 +49,29 @@ class Model(Protocol):
 
     def forward(
         self,
-        texts: Sequence[Encoded],
+        texts: Sequence[EncodedText],
         *,
         columns: Sequence[str] = COLUMNS,
         batch_tokens: int | None = None,
         progress: Progress | None = None,
-        done: Done | None = None,
-        known: Known | None = None,
+        on_finished: FinishedCallback | None = None,
+        is_known: KnownPredicate | None = None,
     ) -> list[TokenTable]:
         """Return the token table of each text, in the order given; equal token sequences are computed once.
 
         `columns` are those to compute: what is not asked for is NaN. `end` is the last row's log-probability; any
-        other column but `logprob` has a last row too. `done` is called with the tables of distinct token sequences
+        other column but `logprob` has a last row too. `on_finished` is called with the tables of distinct token sequences
         as they are finished, `progress` with how many are and how many there are. Which texts share a batch follows from the
-        texts alone; a batch of which each text is `known` is not computed, and what is returned of these is of no use.
+        texts alone; a batch of which each text is `is_known` is not computed, and what is returned of these is of no use.
         """
 
 
-def check_columns(columns: Sequence[str], *, more: bool = False) -> frozenset[str]:
-    """Return the columns as a set, or raise `ValueError` naming those that are not known; `more` are names of predictors."""
+def check_columns(columns: Sequence[str], *, allow_predictors: bool = False) -> frozenset[str]:
+    """Return the columns as a set, or raise `ValueError` naming those that are not known; `allow_predictors` are names of
+    predictors."""
     unknown = [name for name in columns if name not in COLUMNS]
-    if more:
-        unknown = [name for name in unknown if not is_plain(name)]
+    if allow_predictors:
+        unknown = [name for name in unknown if not is_canonical(name)]
     if unknown or not columns:
         raise ValueError(
             f"column {', '.join(map(repr, unknown)) or 'missing'}; expected one or more of {', '.join(COLUMNS)}"

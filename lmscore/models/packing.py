@@ -11,14 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..tokens.encoding import Encoded
+from ..tokens.encoding import EncodedText
 
-END = -1  # the target of a sequence's last position: the end of the text
-SHARED = 4  # nodes that paths have in common at least where these are computed first: two passes cost more than one
-NOWHERE = np.iinfo(np.int64).max
+END_TARGET = -1  # the target of a sequence's last position: the end of the text
+MIN_SHARED_NODES = (
+    4  # nodes that paths have in common at least where these are computed first: two passes cost more than one
+)
+MAX_INDEX = np.iinfo(np.int64).max
 
 
-class Path(NamedTuple):
+class TokenPath(NamedTuple):
     """A sequence to feed. From position `first` on, each position predicts one of `targets`.
 
     The predictions are the rows of text number `text` from `row` on; `opening` is that of the text for row 0, else "".
@@ -30,22 +32,24 @@ class Path(NamedTuple):
     row: int
     targets: tuple[int, ...]
     opening: str
-    source: tuple[int, ...] = ()
+    source_ids: tuple[int, ...] = ()
 
 
-def paths(number: int, text: Encoded, window: int | None, repeated: tuple[int, ...], end: bool) -> list[Path]:
+def build_paths(
+    number: int, text: EncodedText, window: int | None, repeated: tuple[int, ...], end: bool
+) -> list[TokenPath]:
     """Return what to feed so that each token of a text is predicted, and with `end` what follows the last one.
 
     A text longer than `window` is cut into windows that begin half a window apart, and each token is predicted in the
     earliest that holds it, which gives it most context; later windows begin with the token `repeated`, if any.
     """
-    whole = (*text.fed, *text.ids)
-    targets = (*text.ids, END)[: len(text.ids) + end]
-    first, stop = len(text.fed) - 1, len(text.fed) - 1 + len(targets)
+    whole = (*text.context_ids, *text.ids)
+    targets = (*text.ids, END_TARGET)[: len(text.ids) + end]
+    first, stop = len(text.context_ids) - 1, len(text.context_ids) - 1 + len(targets)
     if window is None or stop <= window:
-        return [Path(number, whole[:stop], first, 0, targets, text.opening, text.source)]
+        return [TokenPath(number, whole[:stop], first, 0, targets, text.opening, text.source_ids)]
     stride = max(1, window // 2)
-    windows: list[Path] = []
+    windows: list[TokenPath] = []
     start, done = 0, first
     while done < stop:
         head = repeated if start else ()
@@ -55,7 +59,9 @@ def paths(number: int, text: Encoded, window: int | None, repeated: tuple[int, .
             row = done - first
             asked = targets[row : until - first]
             windows.append(
-                Path(number, ids, len(head) + done - start, row, asked, "" if row else text.opening, text.source)
+                TokenPath(
+                    number, ids, len(head) + done - start, row, asked, "" if row else text.opening, text.source_ids
+                )
             )
             done = until
         start += stride + (0 if start else len(repeated))
@@ -63,71 +69,76 @@ def paths(number: int, text: Encoded, window: int | None, repeated: tuple[int, .
 
 
 @dataclass
-class Row:
-    """Paths that are computed in one row: of each, `shared` says how many of its first nodes the one before has."""
+class PackedRow:
+    """Paths that are computed in one row: of each, `shared_lengths` says how many of its first nodes the one before has."""
 
-    paths: list[Path]
-    shared: list[int]
+    paths: list[TokenPath]
+    shared_lengths: list[int]
     size: int
 
 
-def single_rows(paths: Iterable[Path]) -> list[Row]:
+def build_single_rows(paths: Iterable[TokenPath]) -> list[PackedRow]:
     """Return a row for each path."""
-    return [Row([path], [0], len(path.ids)) for path in paths]
+    return [PackedRow([path], [0], len(path.ids)) for path in paths]
 
 
-def shared_rows(paths: Iterable[Path], capacity: int) -> list[Row]:
-    """Return rows of at most `capacity` nodes in which common prefixes stand once."""
-    rows: list[Row] = []
+def build_shared_rows(paths: Iterable[TokenPath], capacity: int) -> list[PackedRow]:
+    """Return rows of at most `choose_capacity` nodes in which common prefixes stand once."""
+    rows: list[PackedRow] = []
     for path in sorted(paths, key=lambda path: path.ids):
         size = len(path.ids)
-        common = _common(rows[-1].paths[-1].ids, path.ids) if rows else 0
+        common = _count_common(rows[-1].paths[-1].ids, path.ids) if rows else 0
         if not rows or rows[-1].size + size - common > capacity:
-            rows.append(Row([path], [0], size))
+            rows.append(PackedRow([path], [0], size))
         else:
             rows[-1].paths.append(path)
-            rows[-1].shared.append(common)
+            rows[-1].shared_lengths.append(common)
             rows[-1].size += size - common
     return rows
 
 
 @dataclass
-class Group:
-    """Paths that begin with the same `shared` nodes, which are computed once and continued."""
+class PathGroup:
+    """Paths that begin with the same `shared_length` nodes, which are computed once and continued."""
 
-    paths: list[Path]
-    shared: int
+    paths: list[TokenPath]
+    shared_length: int
 
     @property
     def size(self) -> int:
         """The positions that it takes in a batch."""
-        return self.shared + len(self.paths) * (max(len(path.ids) for path in self.paths) - self.shared)
+        return self.shared_length + len(self.paths) * (max(len(path.ids) for path in self.paths) - self.shared_length)
 
 
-def groups(paths: Iterable[Path], most: int) -> tuple[list[list[Group]], list[Path]]:
+def group_paths(paths: Iterable[TokenPath], most: int) -> tuple[list[list[PathGroup]], list[TokenPath]]:
     """Return groups of at most `most` positions that save the most, those that share equally many nodes together; other paths.
 
     Lengths of which there is not enough to fill a quarter of a batch are left to rows of their own, which are computed faster.
     """
-    found: list[Group] = []
+    found: list[PathGroup] = []
     for path in sorted(paths, key=lambda path: path.ids):
         last = found[-1] if found else None
-        common = min(_common(last.paths[-1].ids, path.ids[:-1]), last.shared) if last else 0
-        joined = Group([*last.paths, path], common) if last and common >= SHARED else None
-        if last and joined and joined.size <= most and len(last.paths) * common > (len(last.paths) - 1) * last.shared:
+        common = min(_count_common(last.paths[-1].ids, path.ids[:-1]), last.shared_length) if last else 0
+        joined = PathGroup([*last.paths, path], common) if last and common >= MIN_SHARED_NODES else None
+        if (
+            last
+            and joined
+            and joined.size <= most
+            and len(last.paths) * common > (len(last.paths) - 1) * last.shared_length
+        ):
             found[-1] = joined
         else:
-            found.append(Group([path], len(path.ids) - 1))  # its last node at least stays its own
-    lengths: dict[int, list[Group]] = {}
+            found.append(PathGroup([path], len(path.ids) - 1))  # its last node at least stays its own
+    lengths: dict[int, list[PathGroup]] = {}
     for group in found:
-        lengths.setdefault(group.shared if len(group.paths) > 1 else 0, []).append(group)
+        lengths.setdefault(group.shared_length if len(group.paths) > 1 else 0, []).append(group)
     alone = lengths.pop(0, [])
     full = [lengths[shared] for shared in sorted(lengths) if sum(g.size for g in lengths[shared]) >= most // 4]
     alone += [group for shared in lengths for group in lengths[shared] if lengths[shared] not in full]
     return full, [path for group in alone for path in group.paths]
 
 
-def capacity(paths: Sequence[Path], least: int, most: int, width: int) -> int:
+def choose_capacity(paths: Sequence[TokenPath], least: int, most: int, width: int) -> int:
     """Return the size of rows, `least` doubled up to `most`, in which shared prefixes cost the least work.
 
     Each row repeats the prefixes it shares with the row before, and each of its nodes attends to the whole row: to `6 * width`
@@ -137,35 +148,35 @@ def capacity(paths: Sequence[Path], least: int, most: int, width: int) -> int:
         return least
     ordered = sorted(path.ids for path in paths)
     sizes = [len(ids) for ids in ordered]
-    common = [0, *(_common(*pair) for pair in itertools.pairwise(ordered))]
+    common = [0, *(_count_common(*pair) for pair in itertools.pairwise(ordered))]
     best, size = least, least
-    spent = _work(sizes, common, size, 6 * width)
+    spent = _estimate_work(sizes, common, size, 6 * width)
     while size < most and size < 2 * sum(sizes):
         size *= 2
-        work = _work(sizes, common, size, 6 * width)
+        work = _estimate_work(sizes, common, size, 6 * width)
         if work < 0.95 * spent:
             best, spent = size, work
     return best
 
 
-def _work(sizes: Sequence[int], common: Sequence[int], capacity: int, alike: int) -> float:
+def _estimate_work(sizes: Sequence[int], common: Sequence[int], capacity: int, free_width: int) -> float:
     """Return the positions that rows of a capacity compute, longer sequences alone, each with what its attention costs."""
-    total, filled, shared = 0.0, 0, NOWHERE
+    total, filled, shared = 0.0, 0, MAX_INDEX
     for size, with_last in zip(sizes, common, strict=True):
         shared = min(shared, with_last)
         if size > capacity:
-            total += size * (1 + size / alike)
+            total += size * (1 + size / free_width)
             continue
         if filled and filled + size - shared <= capacity:
             filled += size - shared
         else:
-            total += filled * (1 + filled / alike)
+            total += filled * (1 + filled / free_width)
             filled = size
-        shared = NOWHERE
-    return total + filled * (1 + filled / alike)
+        shared = MAX_INDEX
+    return total + filled * (1 + filled / free_width)
 
 
-def _common(one: Sequence[int], other: Sequence[int]) -> int:
+def _count_common(one: Sequence[int], other: Sequence[int]) -> int:
     """Return the length of the common prefix."""
     for length, (a, b) in enumerate(zip(one, other, strict=False)):
         if a != b:
@@ -174,29 +185,29 @@ def _common(one: Sequence[int], other: Sequence[int]) -> int:
 
 
 @dataclass(frozen=True)
-class Layout:
+class RowLayout:
     """A batch of rows as arrays.
 
-    `ids`, `positions` and `until` have a row for each row and a column for each place in it: token, depth and the place
+    `ids`, `positions` and `subtree_ends` have a row for each row and a column for each place in it: token, depth and the place
     at which the node's subtree ends. `lengths` counts the filled places. `nodes` are the places (row-major) whose
     predictions are wanted, each once; prediction k is `targets[k]` at `nodes[sources[k]]`, path after path.
     """
 
-    paths: tuple[Path, ...]
+    paths: tuple[TokenPath, ...]
     ids: np.ndarray
     positions: np.ndarray
-    until: np.ndarray
+    subtree_ends: np.ndarray
     lengths: np.ndarray
     nodes: np.ndarray
     sources: np.ndarray
     targets: np.ndarray
 
 
-def lay_out(rows: Sequence[Row]) -> Layout:
+def lay_out_rows(rows: Sequence[PackedRow]) -> RowLayout:
     """Return the arrays of a batch of rows."""
     paths = [path for row in rows for path in row.paths]
     lengths = np.array([len(path.ids) for path in paths])
-    shared = np.array([common for row in rows for common in row.shared])
+    shared = np.array([common for row in rows for common in row.shared_lengths])
     sizes = np.array([row.size for row in rows])
     longest, width = int(lengths.max()), int(sizes.max())
 
@@ -209,65 +220,65 @@ def lay_out(rows: Sequence[Row]) -> Layout:
     source = np.maximum.accumulate(np.where(cut, np.arange(len(paths))[:, None], 0), axis=0)
     number = base[source] + depth - shared[source]
     # A subtree ends where the next path begins that shares less than its root's depth.
-    begins = np.where(cut, base[:-1, None], NOWHERE)
+    begins = np.where(cut, base[:-1, None], MAX_INDEX)
     ends = np.minimum.accumulate(begins[::-1], axis=0)[::-1]
-    ends = np.minimum(np.vstack([ends[1:], np.full((1, longest), NOWHERE)]), base[-1])
+    ends = np.minimum(np.vstack([ends[1:], np.full((1, longest), MAX_INDEX)]), base[-1])
 
     owner = np.repeat(np.arange(len(rows)), sizes)
     start = np.cumsum(sizes) - sizes
-    place = np.arange(base[-1]) - start[owner]
+    column = np.arange(base[-1]) - start[owner]
     flat = np.full((len(paths), longest), 0)
     flat[depth < lengths[:, None]] = np.concatenate([path.ids for path in paths])
     ids = np.full((len(rows), width), paths[0].ids[0])
     positions = np.zeros((len(rows), width), dtype=np.int64)
     until = np.tile(np.arange(1, width + 1), (len(rows), 1))  # what fills a row up is seen by nobody
-    ids[owner, place] = flat[is_new]
-    positions[owner, place] = np.broadcast_to(depth, is_new.shape)[is_new]
-    until[owner, place] = ends[is_new] - start[owner]
+    ids[owner, column] = flat[is_new]
+    positions[owner, column] = np.broadcast_to(depth, is_new.shape)[is_new]
+    until[owner, column] = ends[is_new] - start[owner]
 
     firsts = np.array([path.first for path in paths])
     asked = (depth >= firsts[:, None]) & (depth < lengths[:, None])
     wanted, sources = np.unique(number[asked], return_inverse=True)
-    return Layout(
+    return RowLayout(
         paths=tuple(paths),
         ids=ids,
         positions=positions,
-        until=until,
+        subtree_ends=until,
         lengths=sizes,
-        nodes=owner[wanted] * width + place[wanted],
+        nodes=owner[wanted] * width + column[wanted],
         sources=sources,
         targets=np.concatenate([path.targets for path in paths]).astype(np.int64),
     )
 
 
 @dataclass(frozen=True)
-class Onward(Layout):
-    """A row that goes on from the `held` nodes in a network's `cache`, which it sees all."""
+class CachedLayout(RowLayout):
+    """A row that goes on from the `cached_length` nodes in a network's `cache`, which it sees all."""
 
-    held: int
+    cached_length: int
     cache: Any
 
 
 @dataclass(frozen=True)
-class Continued:
-    """A batch of groups that share equally many nodes: `before` is what they share, `after` how each path goes on.
+class PrefixLayout:
+    """A batch of groups that share equally many nodes: `prefix_ids` is what they share, `continuation_ids` how each path goes on.
 
-    `whose` is the group of each path. `nodes` count the places of `before`, row by row, and then those of `after`; the others
-    are those of `Layout`.
+    `group_of_path` is the group of each path. `nodes` count the places of `prefix_ids`, row by row, and then those of
+    `continuation_ids`; the others are those of `RowLayout`.
     """
 
-    paths: tuple[Path, ...]
-    before: np.ndarray
-    after: np.ndarray
-    whose: np.ndarray
+    paths: tuple[TokenPath, ...]
+    prefix_ids: np.ndarray
+    continuation_ids: np.ndarray
+    group_of_path: np.ndarray
     nodes: np.ndarray
     sources: np.ndarray
     targets: np.ndarray
 
 
-def continued(groups: Sequence[Group]) -> Continued:
+def lay_out_groups(groups: Sequence[PathGroup]) -> PrefixLayout:
     """Return the arrays of a batch of groups that share equally many nodes."""
-    shared = groups[0].shared
+    shared = groups[0].shared_length
     paths = [path for group in groups for path in group.paths]
     whose = np.repeat(np.arange(len(groups)), [len(group.paths) for group in groups])
     width = max(len(path.ids) for path in paths) - shared
@@ -279,18 +290,18 @@ def continued(groups: Sequence[Group]) -> Continued:
         own = len(groups) * shared + number * width + depth - shared
         asked.append(np.where(depth < shared, whose[number] * shared + depth, own))
     nodes, sources = np.unique(np.concatenate(asked), return_inverse=True)
-    return Continued(
+    return PrefixLayout(
         paths=tuple(paths),
-        before=np.array([group.paths[0].ids[:shared] for group in groups]),
-        after=after,
-        whose=whose,
+        prefix_ids=np.array([group.paths[0].ids[:shared] for group in groups]),
+        continuation_ids=after,
+        group_of_path=whose,
         nodes=nodes,
         sources=sources,
         targets=np.concatenate([path.targets for path in paths]).astype(np.int64),
     )
 
 
-def per_path(layout: Layout | Continued) -> Iterator[tuple[Path, slice]]:
+def iterate_paths(layout: RowLayout | PrefixLayout) -> Iterator[tuple[TokenPath, slice]]:
     """Yield each path with the place of its predictions."""
     done = 0
     for path in layout.paths:

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Literal
 
 from gardenpath import study
-from gardenpath.study.config import STRICT
-from gardenpath.study.judgment_methods import METHODS
+from gardenpath.study.config import STRICT_VALIDATION
+from gardenpath.study.judgment_methods import JUDGMENT_METHODS
 from gardenpath.study.measures import MEASURES
 
 from ..tokens.protocols import PROTOCOLS
 
-LIMIT = 2**20  # padded positions of a unit, at most
+MAX_UNIT_POSITIONS = 2**20  # padded positions of a unit, at most
 Dtype = Literal["float32", "bfloat16", "float16", "float64"]
 
 
@@ -24,7 +24,7 @@ class ModelSection:
     is, where its folder does not.
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
 
     name: str
     revisions: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class ModelSection:
 class JudgingSection:
     """What models are asked: methods of `judge`, and its options."""
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
 
     methods: tuple[str, ...]
     templates: tuple[str, ...] = ()
@@ -58,14 +58,14 @@ class JudgingSection:
     chat: bool | None = None
 
     def __post_init__(self) -> None:
-        _expect_known("methods", self.methods, METHODS)
+        _expect_known("methods", self.methods, JUDGMENT_METHODS)
 
 
 @dataclass(frozen=True)
 class CostSection:
     """What an hour of a card, and of a processor, costs."""
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
 
     card_hour: float = 0.0
     processor_hour: float = 0.0
@@ -76,7 +76,7 @@ class CostSection:
 class Sweep:
     """A file sweep.toml; `folder` is where it lies, and paths in it begin there."""
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
 
     models: tuple[ModelSection, ...]
     materials: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class Sweep:
     cards: float = 0
     threads: int = 1
     batch_tokens: int | None = None
-    unit: int = LIMIT
+    unit: int = MAX_UNIT_POSITIONS
     skip_bad: bool = False
     seed: int = 1
     path: str = ""
@@ -100,8 +100,8 @@ class Sweep:
             raise ValueError("there is no model; expected [[models]] with a name")
         if not self.materials and not self.files:
             raise ValueError("there are no materials; expected [materials] with files by language, or files")
-        if not 1 <= self.unit <= LIMIT:
-            raise ValueError(f"unit is {self.unit}; expected 1 to {LIMIT} padded positions")
+        if not 1 <= self.unit <= MAX_UNIT_POSITIONS:
+            raise ValueError(f"unit is {self.unit}; expected 1 to {MAX_UNIT_POSITIONS} padded positions")
         if self.threads < 1:
             raise ValueError(f"threads is {self.threads}; expected 1 or more")
         _expect_known("measures", self.measures, MEASURES)
@@ -114,7 +114,7 @@ class Sweep:
         """The folder of sweep.toml."""
         return Path(self.path).resolve().parent
 
-    def at(self, path: str) -> str:
+    def resolve_path(self, path: str) -> str:
         """Return a path as it stands in sweep.toml from anywhere; addresses stay as they are."""
         return path if "://" in path else str(self.folder / path)
 
@@ -133,8 +133,8 @@ def read_sweep(path: str | Path) -> Sweep:
     ...     read_sweep(f"{folder}/sweep.toml").models[0].name
     'gpt2'
     """
-    place = Path(path)
-    if not place.is_file():
+    sweep_path = Path(path)
+    if not sweep_path.is_file():
         raise FileNotFoundError(f"{path}: there is no such file; expected sweep.toml with [[models]] and [materials]")
-    stated = study.config.read_toml(place)
-    return study.config.structure(Sweep, {**stated, "path": str(place.resolve())}, where=str(path))
+    stated = study.config.read_toml(sweep_path)
+    return study.config.parse_dataclass(Sweep, {**stated, "path": str(sweep_path.resolve())}, where=str(path))

@@ -11,7 +11,7 @@ from typing import Any
 
 from gardenpath import study
 
-from ..cache.shards import Record, records_of
+from ..cache.shards import CacheEntry, parse_entries
 
 
 class StoreError(OSError):
@@ -23,22 +23,22 @@ class Store:
 
     def __init__(self, address: str) -> None:
         self.address = address.rstrip("/")
-        self._far: Any = None
+        self._filesystem: Any = None
         if "://" in address:
             fsspec: Any = study.errors.require("fsspec", "cluster")
             try:
-                self._far, self._root = fsspec.core.url_to_fs(self.address)
+                self._filesystem, self._root = fsspec.core.url_to_fs(self.address)
             except (ImportError, ValueError) as error:
                 raise ValueError(f"store {address!r}: {error}; expected a folder, or an address of fsspec") from None
 
     def write(self, name: str, content: bytes) -> None:
         """Write a file whole; raises `StoreError` in one line where that fails."""
         try:
-            if self._far is not None:
-                self._far.makedirs(str(PurePosixPath(self._root, name).parent), exist_ok=True)
-                self._far.pipe_file(f"{self._root}/{name}", content)
+            if self._filesystem is not None:
+                self._filesystem.makedirs(str(PurePosixPath(self._root, name).parent), exist_ok=True)
+                self._filesystem.pipe_file(f"{self._root}/{name}", content)
                 return
-            with study.files.atomic(Path(self.address, name)) as temporary:
+            with study.files.write_atomically(Path(self.address, name)) as temporary:
                 temporary.write_bytes(content)
         except OSError as error:
             raise StoreError(
@@ -48,61 +48,61 @@ class Store:
 
     def read(self, name: str) -> bytes:
         """Return what a file holds; raises `FileNotFoundError` where there is none."""
-        if self._far is not None:
-            content: bytes = self._far.cat_file(f"{self._root}/{name}")
+        if self._filesystem is not None:
+            content: bytes = self._filesystem.cat_file(f"{self._root}/{name}")
             return content
         return Path(self.address, name).read_bytes()
 
     def exists(self, name: str) -> bool:
         """Whether there is such a file."""
-        if self._far is not None:
-            return bool(self._far.exists(f"{self._root}/{name}"))
+        if self._filesystem is not None:
+            return bool(self._filesystem.exists(f"{self._root}/{name}"))
         return Path(self.address, name).exists()
 
-    def names(self, folder: str) -> list[str]:
+    def list_files(self, folder: str) -> list[str]:
         """Return the names of the files in a folder and below it, sorted."""
-        if self._far is not None:
+        if self._filesystem is not None:
             below = f"{self._root}/{folder}"
-            self._far.invalidate_cache()
-            found = self._far.find(below) if self._far.exists(below) else []
+            self._filesystem.invalidate_cache()
+            found = self._filesystem.find(below) if self._filesystem.exists(below) else []
             return sorted(str(path)[len(self._root.rstrip("/")) + 1 :] for path in found)
         base = Path(self.address)
         return sorted(
-            str(Path(place, name).relative_to(base).as_posix())
-            for place, _, files in os.walk(base / folder)
+            str(Path(directory, name).relative_to(base).as_posix())
+            for directory, _, files in os.walk(base / folder)
             for name in files
             if not name.startswith(".")
         )
 
 
-class Batches:
+class BatchStore:
     """The finished batches of a unit: a file each, named by the keys of its texts. It is to a cached model what shards are."""
 
     def __init__(self, store: Store, folder: str) -> None:
         self._store, self._folder = store, folder
         self._seen: set[str] = set()
-        self._records: dict[bytes, list[Record]] = {}
+        self._entries: dict[bytes, list[CacheEntry]] = {}
 
     def refresh(self) -> None:
         """Read the batches that were not there before; one that is damaged is computed again."""
-        for name in self._store.names(self._folder):
+        for name in self._store.list_files(self._folder):
             if name not in self._seen:
                 self._seen.add(name)
-                self._take(records_of(self._store.read(name)))
+                self._take_entries(parse_entries(self._store.read(name)))
 
-    def read(self, key: bytes) -> list[Record]:
+    def read(self, key: bytes) -> list[CacheEntry]:
         """Return the records of a key, the latest last."""
-        return self._records.get(key, [])
+        return self._entries.get(key, [])
 
-    def append(self, records: Iterable[Record]) -> None:
+    def append(self, entries: Iterable[CacheEntry]) -> None:
         """Keep a batch that is finished."""
-        kept = list(records)
-        keys = b"".join(record.key + bytes([record.columns]) for record in kept)
+        kept = list(entries)
+        keys = b"".join(entry.key + bytes([entry.columns]) for entry in kept)
         name = f"{self._folder}/{hashlib.sha256(keys).hexdigest()[:32]}.batch"
-        self._store.write(name, b"".join(record.to_bytes() for record in kept))
+        self._store.write(name, b"".join(entry.to_bytes() for entry in kept))
         self._seen.add(name)
-        self._take(kept)
+        self._take_entries(kept)
 
-    def _take(self, records: Iterable[Record]) -> None:
-        for record in records:
-            self._records.setdefault(record.key, []).append(record)
+    def _take_entries(self, entries: Iterable[CacheEntry]) -> None:
+        for entry in entries:
+            self._entries.setdefault(entry.key, []).append(entry)

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from gardenpath import study
 from gardenpath.stimuli import Materials
 
-from ..cache.cache_folder import cache_folder
-from ..cache.cache_key import cache_key
+from ..cache.cache_folder import get_cache_folder
+from ..cache.cache_key import compute_cache_key
 from ..cache.token_cache import CachedModel
 from ..judging.judgments import judge
 from ..judging.templates import read_templates
@@ -27,131 +27,132 @@ from ..loading import load
 from ..measures.unigrams import read_unigrams
 from ..models.interface import Model
 from ..models.ngram import NgramModel
-from ..models.verdicts import our_code, processor
-from ..scoring import asked_of_pairs, pair_rows, pair_values, scorable
-from ..tokens.protocols import fitting
-from .plan import PAIRS, Unit, read_part
-from .stores import Batches, Store, StoreError
+from ..models.probe_results import get_processor_name, hash_own_code
+from ..scoring import build_pair_rows, prepare_pairs, score_pairs, select_scorable
+from ..tokens.protocols import select_protocol
+from .manifest import PAIRS, Unit, read_part
+from .stores import BatchStore, Store, StoreError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-DONE, FAILED, ELSEWHERE = "done", "failed", "elsewhere"
-MEMORY, LOAD = "memory", "load"  # why a unit failed, where it matters
+STATE_DONE, STATE_FAILED, STATE_ELSEWHERE = "done", "failed", "elsewhere"
+FAILURE_MEMORY, FAILURE_LOAD = "memory", "load"  # why a unit failed, where it matters
 
 log = logging.getLogger("gardenpath")
 
 
 @dataclass(frozen=True)
-class Task:
+class UnitTask:
     """A unit to be computed by a worker with so many cards, kept in a store."""
 
     unit: Unit
-    how: dict[str, Any]
+    scoring_settings: dict[str, Any]
     store: str
     cards: float
 
 
 @dataclass(frozen=True)
-class Report:
-    """What came of a unit: `reason` says why it failed, `kind` where others have to act on that; `loaded`: its model was."""
+class UnitReport:
+    """What came of a unit: `reason` says why it failed, `kind` where others have to act on that; `has_loaded_model`: its model
+    was."""
 
     unit: str
     state: str
     seconds: float
-    loaded: bool
+    has_loaded_model: bool
     reason: str = ""
     kind: str = ""
-    left_out: int = 0
+    excluded_count: int = 0
 
 
 @dataclass
-class _Held:
+class _CurrentModel:
     """The model of a worker, or why it could not be loaded."""
 
     key: object = None
     model: Model | None = None
     identity: str = ""
-    facts: dict[str, Any] | None = None
+    metadata: dict[str, Any] | None = None
     error: Exception | None = None
 
 
-_held = _Held()
+_current_model = _CurrentModel()
 
 
-def work(task: Task) -> Report:
+def compute_unit(task: UnitTask) -> UnitReport:
     """Compute a unit and keep what came of it; raises `StoreError` alone, where that cannot be kept."""
     store, unit = Store(task.store), task.unit
     if store.exists(f"results/{unit.id}.json.gz"):  # of another run meanwhile
-        return Report(unit.id, ELSEWHERE, 0, False)
+        return UnitReport(unit.id, STATE_ELSEWHERE, 0, False)
     started, processor = time.time(), time.process_time()
-    store.write(f"leases/{unit.id}.json", json.dumps({"started": started, "who": who()}).encode())
+    store.write(f"leases/{unit.id}.json", json.dumps({"started": started, "who": get_process_name()}).encode())
     loaded, kind = False, ""
     try:
         materials = read_part(store, unit.part)
-        kind = LOAD
-        held, loaded = _hold(task)
+        kind = FAILURE_LOAD
+        current, loaded = _get_model(task)
         kind = ""
-        with _warnings() as said:
-            frame, left_out = _computed(task, held, materials, store)
+        with _capture_warnings() as messages:
+            frame, left_out = _compute_rows(task, current, materials, store)
         seconds = time.time() - started
-        record = {
+        result = {
             "unit": unit.id,
-            "identity": held.identity,
-            "facts": held.facts,
+            "identity": current.identity,
+            "facts": current.metadata,
             "left_out": left_out,
-            "warnings": said,
+            "warnings": messages,
             "seconds": seconds,
             "processor_seconds": time.process_time() - processor,
             "started": started,
             "finished": time.time(),
-            "who": who(),
+            "who": get_process_name(),
             "cards": task.cards,
             "columns": {name: frame[name].astype(object).where(frame[name].notna(), None).tolist() for name in frame},
         }
-        store.write(f"results/{unit.id}.json.gz", gzip.compress(json.dumps(record).encode(), 6, mtime=0))
-        return Report(unit.id, DONE, seconds, loaded, left_out=len(left_out))
+        store.write(f"results/{unit.id}.json.gz", gzip.compress(json.dumps(result).encode(), 6, mtime=0))
+        return UnitReport(unit.id, STATE_DONE, seconds, loaded, excluded_count=len(left_out))
     except StoreError:
         raise
     except Exception as error:
-        kind = MEMORY if _is_memory(error) else kind
-        reason = _line(error)
-        failed = {"unit": unit.id, "reason": reason, "kind": kind, "who": who(), "finished": time.time()}
+        kind = FAILURE_MEMORY if _is_memory_error(error) else kind
+        reason = _format_error(error)
+        failed = {"unit": unit.id, "reason": reason, "kind": kind, "who": get_process_name(), "finished": time.time()}
         store.write(f"failed/{unit.id}.json", json.dumps(failed).encode())
-        return Report(unit.id, FAILED, time.time() - started, loaded, reason, kind)
+        return UnitReport(unit.id, STATE_FAILED, time.time() - started, loaded, reason, kind)
 
 
-def who() -> str:
+def get_process_name() -> str:
     """Return the machine and process."""
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-def _hold(task: Task) -> tuple[_Held, bool]:
+def _get_model(task: UnitTask) -> tuple[_CurrentModel, bool]:
     """Return the model of a task, and whether it was loaded for it; what could not be loaded once is not tried again."""
-    global _held
+    global _current_model
     key = (task.unit.model, task.cards)
-    if _held.key == key:
-        if _held.error is not None:
-            raise _held.error
-        return _held, False
-    _held = _Held(key)
-    _let_go()
+    if _current_model.key == key:
+        if _current_model.error is not None:
+            raise _current_model.error
+        return _current_model, False
+    _current_model = _CurrentModel(key)
+    _free_memory()
     try:
         variant = task.unit.model
-        loaded: Any = load(**variant.settings(task.cards))
+        loaded: Any = load(**variant.build_load_arguments(task.cards))
         # Tables call it as sweep.toml does, wherever it lies.
         model: Model = replace(loaded, name=loaded.name.replace(variant.source, variant.name, 1))
-        _held.model = model
-        _held.facts = _facts(model)
-        text = json.dumps(_held.facts, sort_keys=True, default=str)
-        _held.identity = hashlib.sha256(text.encode()).hexdigest()[:16]
+        _current_model.model = model
+        _current_model.metadata = _collect_metadata(model)
+        text = json.dumps(_current_model.metadata, sort_keys=True, default=str)
+        _current_model.identity = hashlib.sha256(text.encode()).hexdigest()[:16]
     except Exception as error:
-        _held.error = error
+        _current_model.error = error
         raise
-    return _held, True
+    return _current_model, True
 
 
-def _let_go() -> None:
+def _free_memory() -> None:
     """Free the memory of the model before."""
     gc.collect()
     with contextlib.suppress(ImportError):
@@ -161,35 +162,40 @@ def _let_go() -> None:
             torch.cuda.empty_cache()
 
 
-def _facts(model: Model) -> dict[str, Any]:
+def _collect_metadata(model: Model) -> dict[str, Any]:
     """Return what tells a model's numbers from any other's, the machine's part of it too."""
     if isinstance(model, NgramModel):
         key: dict[str, Any] = dict(model.describe())
-        return {**key, "code": our_code(), "processor": platform.machine()}
+        return {**key, "code": hash_own_code(), "processor": platform.machine()}
     import torch
 
     try:
-        known = cache_key(model, cache_folder() / "scores")
+        known = compute_cache_key(model, get_cache_folder() / "scores")
     except OSError:  # a folder that cannot be written
-        known = cache_key(model, None)
-    here = {"processor": processor(torch, str(getattr(model, "device", "cpu"))), "threads": torch.get_num_threads()}
-    facts: dict[str, Any] = json.loads(json.dumps({**known, **here, "code": our_code()}, default=str))
+        known = compute_cache_key(model, None)
+    here = {
+        "processor": get_processor_name(torch, str(getattr(model, "device", "cpu"))),
+        "threads": torch.get_num_threads(),
+    }
+    facts: dict[str, Any] = json.loads(json.dumps({**known, **here, "code": hash_own_code()}, default=str))
     return facts
 
 
-def _computed(task: Task, held: _Held, materials: Materials, store: Store) -> "tuple[pd.DataFrame, dict[str, str]]":
+def _compute_rows(
+    task: UnitTask, current: _CurrentModel, materials: Materials, store: Store
+) -> "tuple[pd.DataFrame, dict[str, str]]":
     """Return the rows of a unit, and the items that could not be scored, with why."""
     import pandas as pd
 
-    assert held.model is not None
-    how, plain = task.how, held.model
-    longer: dict[Any, Any] = getattr(plain, "longer", {})
+    assert current.model is not None
+    how, plain = task.scoring_settings, current.model
+    longer: dict[Any, Any] = getattr(plain, "exact_row_lengths", {})
     longer.clear()  # what earlier units showed of long rows decides nothing here
     model = plain
     if not isinstance(plain, NgramModel):
-        folder = f"batches/{held.identity}/{task.unit.id}"
-        model = CachedModel(plain, Path(task.store, folder), Batches(store, folder))
-    protocol = fitting(how["protocols"], model.name, model.masked)
+        folder = f"batches/{current.identity}/{task.unit.id}"
+        model = CachedModel(plain, Path(task.store, folder), BatchStore(store, folder))
+    protocol = select_protocol(how["protocols"], model.name, model.masked)
     if task.unit.part.kind != PAIRS:
         asked = dict(how["judging"])
         methods, files = asked.pop("methods"), asked.pop("templates")
@@ -207,33 +213,33 @@ def _computed(task: Task, held: _Held, materials: Materials, store: Store) -> "t
         table.attrs.clear()
         return table, left
     unigrams = read_unigrams(how["unigrams"][0], model, protocol) if how["unigrams"] else None
-    some, left = scorable(materials, model, protocol)
+    some, left = select_scorable(materials, model, protocol)
     if not some.items:
-        return pd.DataFrame(columns=study.TABLES["pairs"].names), left
-    pairs, measures, protocol, counted = asked_of_pairs(some, model, how["measures"], protocol, unigrams)
-    values = pair_values(pairs, model, measures, protocol, counted, batch_tokens=how["batch_tokens"])
-    rows = pair_rows(pairs, values, measures, model.name, protocol.name, of_part=True)
-    return pd.DataFrame(rows, columns=study.TABLES["pairs"].names), left
+        return pd.DataFrame(columns=study.TABLES["pairs"].column_names), left
+    pairs, measures, protocol, counted = prepare_pairs(some, model, how["measures"], protocol, unigrams)
+    values = score_pairs(pairs, model, measures, protocol, counted, batch_tokens=how["batch_tokens"])
+    rows = build_pair_rows(pairs, values, measures, model.name, protocol.name, is_partial=True)
+    return pd.DataFrame(rows, columns=study.TABLES["pairs"].column_names), left
 
 
 @contextlib.contextmanager
-def _warnings() -> Iterator[list[str]]:
+def _capture_warnings() -> Iterator[list[str]]:
     """Give the warnings that are logged meanwhile, such as memory that ran out."""
-    said: list[str] = []
+    messages: list[str] = []
 
     class Keeper(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            said.append(record.getMessage())
+            messages.append(record.getMessage())
 
     keeper = Keeper(logging.WARNING)
     log.addHandler(keeper)
     try:
-        yield said
+        yield messages
     finally:
         log.removeHandler(keeper)
 
 
-def _is_memory(error: Exception) -> bool:
+def _is_memory_error(error: Exception) -> bool:
     if isinstance(error, MemoryError):
         return True
     with contextlib.suppress(ImportError):
@@ -243,7 +249,7 @@ def _is_memory(error: Exception) -> bool:
     return False
 
 
-def _line(error: Exception) -> str:
+def _format_error(error: Exception) -> str:
     """Return what an error says, in one line."""
     text = " ".join(str(error).split())
     return text if isinstance(error, (ValueError, MemoryError)) else f"{type(error).__name__}: {text}"

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..models.interface import Model
-from .encoding import Encoded, cut_off, tokenized
+from .encoding import EncodedText, split_encoding, tokenise
 
 
-def continuations(model: Model, prompt: str, answers: Sequence[str], *, rendered: bool = False) -> list[Encoded]:
+def encode_continuations(
+    model: Model, prompt: str, answers: Sequence[str], *, rendered: bool = False
+) -> list[EncodedText]:
     """Return each answer after the prompt as tokens for `model.forward`, with the same tokens fed before them.
 
     Prompt and answer are tokenised as one string, as the model would meet them. Fed is what all of them begin with, up to the
@@ -24,15 +26,15 @@ def continuations(model: Model, prompt: str, answers: Sequence[str], *, rendered
     >>> with TemporaryDirectory() as folder:
     ...     _ = Path(folder, "corpus.txt").write_text("A dog barks.")
     ...     model = lmscore.estimate_ngram(Path(folder, "corpus.txt"), name="bigrams")
-    >>> lmscore.continuations(model, "Does a dog bark?", [" Yes", " No"])
+    >>> lmscore.encode_continuations(model, "Does a dog bark?", [" Yes", " No"])
     Traceback (most recent call last):
     ...
     ValueError: model bigrams: an n-gram model, which answers no prompts; expected a causal model, such as gpt2
     """
-    encoder = prompted(model)
+    encoder = get_prompt_encoder(model)
     if not answers:
         raise ValueError("there is no answer to continue the prompt with; expected one or more")
-    outputs = [tokenized(encoder.tokenizer, prompt + answer, special=rendered) for answer in answers]
+    outputs = [tokenise(encoder.tokenizer, prompt + answer, special=rendered) for answer in answers]
     shared = min(sum(end <= len(prompt) for _, end in output.offsets) for output in outputs)
     tokens = [output.ids for output in outputs]  # each asking for them makes a list anew
     first = tokens[0]
@@ -42,11 +44,11 @@ def continuations(model: Model, prompt: str, answers: Sequence[str], *, rendered
     fed = (*lead, *first[:shared])
     if not fed:
         raise ValueError(f"the prompt {prompt[:40]!r} has no token before its answers; expected a longer prompt")
-    told_apart(model, answers, [whole[shared:] for whole in tokens])
-    return [cut_off(encoder, output, fed, shared, len(prompt)) for output in outputs]
+    check_distinct_tokens(model, answers, [whole[shared:] for whole in tokens])
+    return [split_encoding(encoder, output, fed, shared, len(prompt)) for output in outputs]
 
 
-def told_apart(model: Model, answers: Sequence[str], tokens: Sequence[Sequence[int]]) -> None:
+def check_distinct_tokens(model: Model, answers: Sequence[str], tokens: Sequence[Sequence[int]]) -> None:
     """Raise `ValueError` where an answer is no token to a model, or the same ones as another."""
     known: dict[tuple[int, ...], str] = {}
     for answer, ids in zip(answers, map(tuple, tokens), strict=True):
@@ -61,7 +63,7 @@ def told_apart(model: Model, answers: Sequence[str], tokens: Sequence[Sequence[i
         known[ids] = answer
 
 
-def prompted(model: Model) -> Any:
+def get_prompt_encoder(model: Model) -> Any:
     """Return the encoder of a model that can be prompted, or raise `ValueError` naming what it is instead."""
     encoder = getattr(model, "encoder", None)
     reads_context = getattr(model, "reads_context", False)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from gardenpath.stimuli.text_checks import UNSPACED, base_language
+from gardenpath.stimuli.text_checks import UNSPACED_LANGUAGES, get_base_language
 
 
 @dataclass(frozen=True)
@@ -26,28 +26,28 @@ class Protocol:
     word_l2r: bool = False
     joiner: str | None = None
 
-    def joins(self, language: str | None) -> str:
+    def get_joiner(self, language: str | None) -> str:
         """Return what stands between a context and a sentence of a language, a BCP 47 tag.
 
-        >>> DEFAULT.joins("de"), DEFAULT.joins("zh-Hant")
+        >>> DEFAULT_PROTOCOL.get_joiner("de"), DEFAULT_PROTOCOL.get_joiner("zh-Hant")
         (' ', '')
         """
         if self.joiner is not None:
             return self.joiner
-        return "" if language and base_language(language) in UNSPACED else " "
+        return "" if language and get_base_language(language) in UNSPACED_LANGUAGES else " "
 
-    def options(self) -> dict[str, bool]:
+    def list_options(self) -> dict[str, bool]:
         """Return the options of `encode` in which this protocol departs from the default.
 
-        >>> PROTOCOLS["lm-eval"].options()
+        >>> PROTOCOLS["lm-eval"].list_options()
         {'leading_space': True}
         """
-        options, plain = asdict(self), asdict(DEFAULT)
+        options, plain = asdict(self), asdict(DEFAULT_PROTOCOL)
         names = ("prefix", "leading_space", "closing", "word_l2r")
         return {name: options[name] for name in names if options[name] != plain[name]}
 
 
-DEFAULT = Protocol(
+DEFAULT_PROTOCOL = Protocol(
     "default",
     "the prefix token is fed before every text, so that the first word has a probability too; no leading space, since a "
     "sentence has none; an item's context is fed and not scored; the end of the text is not scored, "
@@ -57,7 +57,7 @@ DEFAULT = Protocol(
 PROTOCOLS = {
     protocol.name: protocol
     for protocol in (
-        DEFAULT,
+        DEFAULT_PROTOCOL,
         Protocol(
             "blimp-2020",
             "as BLiMP's authors scored GPT-2 (Warstadt et al. 2020, doi 10.1162/tacl_a_00321): the prefix token is fed "
@@ -95,7 +95,7 @@ PROTOCOLS = {
 }
 
 
-def named(protocol: str | Protocol) -> Protocol:
+def get_protocol(protocol: str | Protocol) -> Protocol:
     """Return the protocol of that name, or raise `ValueError` with the names there are."""
     if isinstance(protocol, Protocol):
         return protocol
@@ -104,25 +104,25 @@ def named(protocol: str | Protocol) -> Protocol:
     return PROTOCOLS[protocol]
 
 
-def fitting(names: Sequence[str], model: str, masked: bool) -> Protocol:
-    """Return the first protocol of those named that fits a model, or the one it gets unasked; raises what `chosen` does.
+def select_protocol(names: Sequence[str], model: str, masked: bool) -> Protocol:
+    """Return the first protocol of those named that fits a model, or the one it gets unasked; raises what `resolve_protocol` does.
 
-    >>> fitting(["lm-eval", "pll"], "bert", True).name
+    >>> select_protocol(["lm-eval", "pll"], "bert", True).name
     'pll'
     """
-    fit = [name for name in names if named(name).masked == masked]
-    return chosen(next(iter([*fit, *names]), None), model, masked)
+    fit = [name for name in names if get_protocol(name).masked == masked]
+    return resolve_protocol(next(iter([*fit, *names]), None), model, masked)
 
 
-def chosen(protocol: str | Protocol | None, model: str, masked: bool) -> Protocol:
+def resolve_protocol(protocol: str | Protocol | None, model: str, masked: bool) -> Protocol:
     """Return the protocol asked for, or the one a model gets unasked: `default`, and `pll-word-l2r` if it is masked.
 
     Raises `ValueError` where a protocol for masked models meets another model, or another protocol a masked one.
 
-    >>> chosen(None, "gpt2", False).name, chosen(None, "bert", True).name
+    >>> resolve_protocol(None, "gpt2", False).name, resolve_protocol(None, "bert", True).name
     ('default', 'pll-word-l2r')
     """
-    result = named(protocol or ("pll-word-l2r" if masked else DEFAULT))
+    result = get_protocol(protocol or ("pll-word-l2r" if masked else DEFAULT_PROTOCOL))
     if result.masked != masked:
         fitting = [p.name for p in PROTOCOLS.values() if p.masked == masked]
         raise ValueError(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .encoding import Encoded
+from .encoding import EncodedText
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +20,7 @@ class TokenTable:
     mass of what begins a new word or ends the text; in the first row, where nothing marks the first word, of whatever
     can open a text. `entropy` is the distribution's, `renyi` its Rényi entropy of order 1/2, 2 log sum sqrt(p). All in
     nats; NaN where it was not asked for, each an array of length n + 1. `windows` counts the windows that a text longer than
-    the model's was scored in. `more` has the rows of further predictors (`models.predictors`) by name, [row, n + 1], in nats.
+    the model's was scored in. `predictors` has the rows of further predictors (`models.predictors`) by name, [row, n + 1], in nats.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -30,26 +30,26 @@ class TokenTable:
     ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
     ...     model = lmscore.estimate_ngram(corpus, order=2)
     >>> (table,) = model.forward([model.encode("A dog barks.")])
-    >>> table.frame()[["start", "end", "logprob"]].round(2).values.tolist()
+    >>> table.to_frame()[["start", "end", "logprob"]].round(2).values.tolist()
     [[0, 1, -1.26], [1, 5, -1.26], [5, 11, -0.63], [11, 12, -0.51], [12, 12, -0.43]]
     """
 
-    encoded: Encoded
+    encoded_text: EncodedText
     logprob: np.ndarray
     log_boundary: np.ndarray
     entropy: np.ndarray
     renyi: np.ndarray
     windows: int = 1
-    more: Mapping[str, np.ndarray] = field(default_factory=dict)
+    predictors: Mapping[str, np.ndarray] = field(default_factory=dict)
 
-    def frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> "pd.DataFrame":
         """Return the n + 1 rows as a data frame: token, start, end, logprob, log_boundary, entropy, renyi (nats)."""
         import pandas as pd
 
-        starts, ends = zip(*self.encoded.spans, strict=True)
+        starts, ends = zip(*self.encoded_text.spans, strict=True)
         return pd.DataFrame(
             {
-                "token": pd.array([*self.encoded.ids, None], dtype="Int64"),
+                "token": pd.array([*self.encoded_text.ids, None], dtype="Int64"),
                 "start": pd.array([*starts, ends[-1]], dtype="Int64"),
                 "end": pd.array([*ends, ends[-1]], dtype="Int64"),
                 "logprob": self.logprob,

@@ -11,25 +11,25 @@ from random import Random
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gardenpath.stimuli.grammar.compiling import Compiled
+    from gardenpath.stimuli.grammar.compilation import CompiledParadigm
 
-GRAMMAR = Path(str(files(__package__) / "pocket.toml"))
+GRAMMAR_FILE = Path(str(files(__package__) / "pocket.toml"))
 
 
-def sentences(seed: int) -> Iterator[str]:
+def draw_sentences(seed: int) -> Iterator[str]:
     """Yield sentences without end; the same seed yields the same ones."""
-    from gardenpath.stimuli.grammar.drawing import sample  # these load numpy
-    from gardenpath.stimuli.grammar.linearising import sentences_of
+    from gardenpath.stimuli.grammar.linearisation import build_sentences
+    from gardenpath.stimuli.grammar.sampling import sample_derivations  # these load numpy
 
-    compiled = _compiled()
-    for derivation in sample(compiled.alternatives, Random(f"grammar-{seed}")):
-        (sentence,) = sentences_of(compiled, derivation).values()
+    compiled = _compile_grammar()
+    for derivation in sample_derivations(compiled.alternatives, Random(f"grammar-{seed}")):
+        (sentence,) = build_sentences(compiled, derivation).values()
         yield sentence.text
 
 
 @cache
-def _compiled() -> "Compiled":
-    from gardenpath.stimuli.grammar.compiling import compile_paradigm
-    from gardenpath.stimuli.grammar.grammars import read_grammar
+def _compile_grammar() -> "CompiledParadigm":
+    from gardenpath.stimuli.grammar.compilation import compile_paradigm
+    from gardenpath.stimuli.grammar.grammar_files import read_grammar
 
-    return compile_paradigm(read_grammar(GRAMMAR), "text")
+    return compile_paradigm(read_grammar(GRAMMAR_FILE), "text")

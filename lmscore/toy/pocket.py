@@ -19,18 +19,18 @@ from typing import TYPE_CHECKING, Any
 
 from gardenpath import study
 
-from ..cache.cache_folder import cache_folder
-from ..models.huggingface import quiet
+from ..cache.cache_folder import get_cache_folder
+from ..models.huggingface import silence_libraries
 from ..models.interface import Progress
 from . import grammar
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
-NAME = "pocket"
-WORTH = "a toy trained on sentences of a small grammar; its numbers say nothing about English or about people"
-SEED = 1
-END = "<|endoftext|>"
+MODEL_NAME = "pocket"
+TOY_WARNING = "a toy trained on sentences of a small grammar; its numbers say nothing about English or about people"
+DEFAULT_SEED = 1
+END_TOKEN = "<|endoftext|>"
 
 log = logging.getLogger("gardenpath")
 
@@ -52,7 +52,7 @@ class Training:
 
 def build_pocket(
     folder: str | Path,
-    seed: int = SEED,
+    seed: int = DEFAULT_SEED,
     training: Training | None = None,
     progress: Progress | None = None,
 ) -> Path:
@@ -65,8 +65,8 @@ def build_pocket(
     import torch
 
     training = training or Training()
-    texts = list(itertools.islice(grammar.sentences(seed), training.sentences))
-    tokenizer = _tokenizer(texts, training)
+    texts = list(itertools.islice(grammar.draw_sentences(seed), training.sentences))
+    tokenizer = _train_tokenizer(texts, training)
     threads = torch.get_num_threads()
     # One thread: the order of additions depends on their number, and on busy cores two wait for each other at each of
     # the many small steps (27 s alone and 45 s beside two busy programs, against 21 s and more than 200 s with two).
@@ -74,24 +74,26 @@ def build_pocket(
     try:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            network = _network(tokenizer, training)
-            _train(network, _batches(_documents(texts, tokenizer, seed), training, seed), training, progress)
+            network = _build_network(tokenizer, training)
+            _train_network(
+                network, _build_batches(_build_documents(texts, tokenizer, seed), training, seed), training, progress
+            )
     finally:
         torch.set_num_threads(threads)
-    with quiet():
+    with silence_libraries():
         network.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
     return Path(folder)
 
 
-def place() -> Path:
+def get_pocket_folder() -> Path:
     """Return the folder of the pocket model, whether it is there or not."""
-    return cache_folder() / f"pocket-{_fingerprint()}"
+    return get_cache_folder() / f"pocket-{_compute_fingerprint()}"
 
 
-def pocket_folder(progress: Progress | None = None) -> Path:
+def ensure_pocket_folder(progress: Progress | None = None) -> Path:
     """Return the folder of the pocket model in the user's cache, trained there now if it is not yet."""
-    folder = place()
+    folder = get_pocket_folder()
     if folder.exists():
         return folder
     log.info("training the pocket model (a toy, once, under a minute) into %s", folder)
@@ -110,17 +112,17 @@ def pocket_folder(progress: Progress | None = None) -> Path:
     return folder
 
 
-def _fingerprint() -> str:
+def _compute_fingerprint() -> str:
     """Return a short hash of everything that decides what the pocket model knows."""
     from gardenpath.stimuli import grammar as generator
 
     folders = [Path(str(module)).parent for module in (__file__, generator.__file__)]
     sources = [path.read_bytes() for folder in folders for path in sorted(folder.iterdir()) if path.is_file()]
-    settings = json.dumps([asdict(Training()), SEED]).encode()
+    settings = json.dumps([asdict(Training()), DEFAULT_SEED]).encode()
     return hashlib.sha256(b"\0".join([*sources, settings])).hexdigest()[:12]
 
 
-def _tokenizer(texts: Sequence[str], training: Training) -> "PreTrainedTokenizerFast":
+def _train_tokenizer(texts: Sequence[str], training: Training) -> "PreTrainedTokenizerFast":
     """Return a byte-level BPE tokenizer trained on the texts; any text can be encoded."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
@@ -130,17 +132,17 @@ def _tokenizer(texts: Sequence[str], training: Training) -> "PreTrainedTokenizer
     backend.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=training.vocabulary,
-        special_tokens=[END],
+        special_tokens=[END_TOKEN],
         initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
         show_progress=False,
     )
     backend.train_from_iterator(texts[:20_000], trainer)
     return PreTrainedTokenizerFast(
-        tokenizer_object=backend, bos_token=END, eos_token=END, model_max_length=training.window
+        tokenizer_object=backend, bos_token=END_TOKEN, eos_token=END_TOKEN, model_max_length=training.window
     )
 
 
-def _network(tokenizer: "PreTrainedTokenizerFast", training: Training) -> Any:
+def _build_network(tokenizer: "PreTrainedTokenizerFast", training: Training) -> Any:
     """Return a GPT-2 without dropout: it sees each sentence once."""
     from transformers import GPT2Config, GPT2LMHeadModel
 
@@ -161,24 +163,24 @@ def _network(tokenizer: "PreTrainedTokenizerFast", training: Training) -> Any:
     )
 
 
-def _documents(texts: Sequence[str], tokenizer: "PreTrainedTokenizerFast", seed: int) -> list[list[int]]:
+def _build_documents(texts: Sequence[str], tokenizer: "PreTrainedTokenizerFast", seed: int) -> list[list[int]]:
     """Return token ids of documents, mostly of one sentence; a few long ones train the later positions."""
     random = Random(f"documents-{seed}")
     end = tokenizer.eos_token_id
     documents, rest = [], iter(texts)
-    while taken := list(itertools.islice(rest, random.choices((1, 2, 4, 16), (85, 8, 5, 2))[0])):
-        documents.append(" ".join(taken))
+    while document := list(itertools.islice(rest, random.choices((1, 2, 4, 16), (85, 8, 5, 2))[0])):
+        documents.append(" ".join(document))
     return [[end, *ids, end] for ids in tokenizer(documents, add_special_tokens=False)["input_ids"]]
 
 
-def _batches(documents: list[list[int]], training: Training, seed: int) -> list[list[list[int]]]:
+def _build_batches(documents: list[list[int]], training: Training, seed: int) -> list[list[list[int]]]:
     """Return batches of documents of similar length under the token budget, in random order."""
     random = Random(f"batches-{seed}")
     documents = [ids[: training.window] for ids in documents]
     random.shuffle(documents)
     batches: list[list[list[int]]] = []
     # Sorting within blocks keeps padding low and the mixture of every part of the training the same.
-    for block in _blocks(documents, 4096):
+    for block in _split_blocks(documents, 4096):
         batch: list[list[int]] = []
         for ids in sorted(block, key=len):
             if batch and len(ids) * (len(batch) + 1) > training.batch_tokens:
@@ -190,11 +192,11 @@ def _batches(documents: list[list[int]], training: Training, seed: int) -> list[
     return batches
 
 
-def _blocks(documents: list[list[int]], size: int) -> list[list[list[int]]]:
+def _split_blocks(documents: list[list[int]], size: int) -> list[list[list[int]]]:
     return [documents[start : start + size] for start in range(0, len(documents), size)]
 
 
-def _train(network: Any, batches: list[list[list[int]]], training: Training, progress: Progress | None) -> None:
+def _train_network(network: Any, batches: list[list[list[int]]], training: Training, progress: Progress | None) -> None:
     """Train in one pass: warm-up over a twentieth of the steps, then a linear fall to zero."""
     import torch
 

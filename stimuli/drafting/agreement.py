@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-Z = 1.959963984540054  # 95 %
+Z_95 = 1.959963984540054  # 95 %
 
 
 class Agreement(NamedTuple):
@@ -20,7 +20,7 @@ class Agreement(NamedTuple):
     ac1_high: float
 
 
-def agreement(one: Sequence[bool], other: Sequence[bool]) -> Agreement:
+def compute_agreement(one: Sequence[bool], other: Sequence[bool]) -> Agreement:
     """Return how far two agree on yes or no about the same items.
 
     Cohen's kappa (1960, doi 10.1177/001316446002000104) falls to 0 where nearly all answers are yes, however well two agree; Gwet's
@@ -28,7 +28,7 @@ def agreement(one: Sequence[bool], other: Sequence[bool]) -> Agreement:
     at random. Kappa is NaN where both give one answer throughout.
 
     >>> good, bad = [True] * 118 + [False] * 0, []
-    >>> result = agreement([True] * 123 + [False] * 2, [True] * 118 + [False] * 5 + [True] * 2)
+    >>> result = compute_agreement([True] * 123 + [False] * 2, [True] * 118 + [False] * 5 + [True] * 2)
     >>> round(result.agreement, 3), round(result.kappa, 4), round(result.ac1, 4)
     (0.944, -0.0234, 0.9408)
     """
@@ -47,11 +47,16 @@ def agreement(one: Sequence[bool], other: Sequence[bool]) -> Agreement:
     ac1_chance = 2 * yes * (1 - yes)
     ac1_parts = [((1 - yes if x else yes) + (1 - yes if y else yes)) / 2 for x, y in zip(one, other, strict=True)]
     return Agreement(
-        n, raw, *_interval(same, raw, kappa_chance, kappa_parts), *_interval(same, raw, ac1_chance, ac1_parts)
+        n,
+        raw,
+        *_compute_interval(same, raw, kappa_chance, kappa_parts),
+        *_compute_interval(same, raw, ac1_chance, ac1_parts),
     )
 
 
-def _interval(same: Sequence[bool], raw: float, chance: float, parts: Sequence[float]) -> tuple[float, float, float]:
+def _compute_interval(
+    same: Sequence[bool], raw: float, chance: float, parts: Sequence[float]
+) -> tuple[float, float, float]:
     """Return the coefficient (raw - chance) / (1 - chance) with its 95 % interval, by the linearised variance."""
     n = len(same)
     if chance >= 1 - 1e-12:
@@ -63,5 +68,5 @@ def _interval(same: Sequence[bool], raw: float, chance: float, parts: Sequence[f
         (one - chance) / (1 - chance) - 2 * (1 - value) * (part - chance) / (1 - chance)
         for one, part in zip(same, parts, strict=True)
     ]
-    spread = Z * math.sqrt(sum((each - value) ** 2 for each in linear) / (n * (n - 1)))
+    spread = Z_95 * math.sqrt(sum((each - value) ** 2 for each in linear) / (n * (n - 1)))
     return value, max(-1.0, value - spread), min(1.0, value + spread)

@@ -26,9 +26,9 @@ from . import (
     syntaxgym,
     turktools,
 )
-from .mapped_tables import mapped
-from .sentence_rows import Rows, assemble
-from .workbooks import is_workbook, workbook_text
+from .mapped_tables import apply_mapping
+from .sentence_rows import SentenceRows, assemble_materials
+from .workbooks import is_workbook, read_workbook_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +37,7 @@ log = logging.getLogger("gardenpath")
 
 
 class Format(Protocol):
-    """What a format does; `loses` says what it cannot hold of the materials."""
+    """What a format does; `list_losses` says what it cannot hold of the materials."""
 
     @property
     def NAME(self) -> str: ...
@@ -47,11 +47,11 @@ class Format(Protocol):
 
     def recognises(self, text: str) -> bool: ...
 
-    def read(self, text: str, file: str) -> Rows: ...
+    def read(self, text: str, file: str) -> SentenceRows: ...
 
     def write(self, materials: Materials) -> str: ...
 
-    def loses(self, materials: Materials) -> list[str]: ...
+    def list_losses(self, materials: Materials) -> list[str]: ...
 
 
 # Of the formats with one suffix, the first is written to a file of that suffix.
@@ -70,11 +70,11 @@ FORMATS: tuple[Format, ...] = (
     pcibex,
     turktools,
 )
-UNKNOWN = "und"  # the language of items of which nobody has said it
-PICKLE = re.compile(rb"\x80[\x02-\x05]|[(](?:dp|lp)\d+\n|[]}]q")
+UNKNOWN_LANGUAGE = "und"  # the language of items of which nobody has said it
+PICKLE_PATTERN = re.compile(rb"\x80[\x02-\x05]|[(](?:dp|lp)\d+\n|[]}]q")
 
 
-def named(name: str) -> Format:
+def get_format(name: str) -> Format:
     """Return the format of that name."""
     for module in FORMATS:
         if name == module.NAME:
@@ -82,7 +82,7 @@ def named(name: str) -> Format:
     raise ValueError(f"format {name!r} is not known; expected one of {', '.join(m.NAME for m in FORMATS)}")
 
 
-def recognise(text: str, file: str) -> Format:
+def recognise_format(text: str, file: str) -> Format:
     """Return the format that recognises the text."""
     matches = [module for module in FORMATS if module.recognises(text)]
     for general in (
@@ -112,21 +112,21 @@ def recognise(text: str, file: str) -> Format:
     )
 
 
-def table_text(source: "str | Path | pd.DataFrame") -> tuple[str, str]:
+def read_table_text(source: "str | Path | pd.DataFrame") -> tuple[str, str]:
     """Return the text of a file, or of a table in memory as a CSV file holds it, and what messages call it."""
     if isinstance(source, str | Path):
-        return workbook_text(source) if is_workbook(source) else _text(source), str(source)
+        return read_workbook_text(source) if is_workbook(source) else _read_text(source), str(source)
     return source.to_csv(index=False, lineterminator="\n"), "(table)"
 
 
-def _text(path: str | Path) -> str:
+def _read_text(path: str | Path) -> str:
     """Return the text of a file; a pickle is refused before it is loaded."""
     if Path(path).is_dir():
         files = ", ".join(sorted(entry.name for entry in Path(path).iterdir() if entry.is_file())) or "nothing"
         raise IsADirectoryError(f"{path}: a folder; expected files of materials: it holds {files}")
     with open(path, "rb") as stream:
         start = stream.read(80)
-    if PICKLE.match(start):
+    if PICKLE_PATTERN.match(start):
         raise study.DataError(
             f"{path}: a pickle, as of Marvin and Linzen's templates, is not read: loading one runs whatever code is in it.\n"
             "If you trust where it is from, load it where it can do no harm (a throwaway container without network and data) and "
@@ -152,23 +152,25 @@ def examine(
     >>> len(materials.items), findings
     (120, [])
     """
-    together = Rows()
+    all_rows = SentenceRows()
     for path in paths:
-        text, file = table_text(path)
-        text = mapped(text, file, mapping) if mapping is not None else text
-        module = named(format) if format else recognise(text, file)
+        text, file = read_table_text(path)
+        text = apply_mapping(text, file, mapping) if mapping is not None else text
+        module = get_format(format) if format else recognise_format(text, file)
         rows = module.read(text, file)
         if not rows.rows and not rows.findings:
-            rows.fault(SourceLine(file, 1), "no sentences; expected at least one item")
-        together.rows += rows.rows
-        together.paradigms |= rows.paradigms
-        together.findings += rows.findings
-        together.faulty |= rows.faulty
-        del text, rows  # what is kept of them stands in `together`
+            rows.add_fault(SourceLine(file, 1), "no sentences; expected at least one item")
+        all_rows.rows += rows.rows
+        all_rows.paradigms |= rows.paradigms
+        all_rows.findings += rows.findings
+        all_rows.faulty_items |= rows.faulty_items
+        del text, rows  # what is kept of them stands in `all_rows`
     if language:
-        together.rows = [replace(row, language="") if row.language == UNKNOWN else row for row in together.rows]
-    materials = assemble(together, language or ("en" if mapping is None else UNKNOWN))
-    return materials, sorted(together.findings, key=lambda f: (f.file, f.line))
+        all_rows.rows = [
+            replace(row, language="") if row.language == UNKNOWN_LANGUAGE else row for row in all_rows.rows
+        ]
+    materials = assemble_materials(all_rows, language or ("en" if mapping is None else UNKNOWN_LANGUAGE))
+    return materials, sorted(all_rows.findings, key=lambda f: (f.file, f.line))
 
 
 def read(
@@ -198,11 +200,11 @@ def read(
         raise study.DataError(errors)
     for error in errors:
         log.warning("left out: %s", error)
-    _report([finding for finding in findings if finding.severity != "error"])
+    _log_findings([finding for finding in findings if finding.severity != "error"])
     return materials
 
 
-def read_study(plan: study.Study) -> Materials:
+def read_study(config: study.Study) -> Materials:
     """Return the materials that a study.toml names; raises `study.DataError` as `read` does.
 
     >>> from importlib.resources import files
@@ -210,10 +212,15 @@ def read_study(plan: study.Study) -> Materials:
     >>> len(stimuli.read_study(study.load(files("gardenpath.examples") / "minimal-pairs")).items)
     120
     """
-    return read(*plan.paths(), language=plan.language, mapping=plan.mapping_path(), skip_bad=plan.materials.skip_bad)
+    return read(
+        *config.list_material_paths(),
+        language=config.language,
+        mapping=config.resolve_mapping_path(),
+        skip_bad=config.materials.skip_bad,
+    )
 
 
-def _report(findings: Sequence[Finding]) -> None:
+def _log_findings(findings: Sequence[Finding]) -> None:
     kinds: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         kinds.setdefault((finding.file, finding.rule), []).append(finding)
@@ -234,11 +241,11 @@ def write(materials: Materials, path: str | Path, format: str | None = None) -> 
     ['regions of 240 sentences']
     """
     path = Path(path)
-    module = named(format) if format else next((m for m in FORMATS if path.suffix == m.SUFFIX), None)
+    module = get_format(format) if format else next((m for m in FORMATS if path.suffix == m.SUFFIX), None)
     if module is None:
         raise ValueError(f"{path}: no format has this suffix; name one of {', '.join(m.NAME for m in FORMATS)}")
     study.files.write_text(path, module.write(materials))
-    return module.loses(materials)
+    return module.list_losses(materials)
 
 
-__all__ = ["FORMATS", "examine", "named", "read", "read_study", "recognise", "write"]
+__all__ = ["FORMATS", "examine", "get_format", "read", "read_study", "recognise_format", "write"]

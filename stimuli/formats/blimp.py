@@ -9,50 +9,52 @@ in fields of ours, `item_id` and `language`.
 from typing import Any
 
 from ..items import CRITICAL, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Region, SourceLine
-from .csv_and_jsonl import as_text, first_record, from_text, json_lines, lines_of_json
-from .pair_rows import identity, number, pair, pairs, take_identity, texts
-from .round_trip import losses
-from .sentence_rows import Rows
-from .word_regions import Member, warn
+from .csv_and_jsonl import format_json_lines, format_json_value, parse_json_value, read_first_object, read_json_lines
+from .pair_rows import add_pair, get_item_number, get_pair_texts, list_own_columns, select_minimal_pairs, take_identity
+from .round_trip import find_round_trip_losses
+from .sentence_rows import SentenceRows
+from .word_regions import SourceSentence, add_warning
 
 NAME = "blimp"
 SUFFIX = ".jsonl"
-NEEDED = ("sentence_good", "sentence_bad", "UID", "linguistics_term", "pairID")
-HUB = "pair_id"  # the number as the copy on the Hugging Face hub has it
+REQUIRED_FIELDS = ("sentence_good", "sentence_bad", "UID", "linguistics_term", "pairID")
+HUB_NUMBER_FIELD = "pair_id"  # the number as the copy on the Hugging Face hub has it
 LANGUAGE = "en"
 
 
 def recognises(text: str) -> bool:
     """Whether the first line is a JSON object with BLiMP's fields; other corpora have some of them, and are read as any pairs."""
-    return {"sentence_good", "UID", "linguistics_term"} <= set(first_record(text))
+    return {"sentence_good", "UID", "linguistics_term"} <= set(read_first_object(text))
 
 
-def read(text: str, file: str) -> Rows:
+def read(text: str, file: str) -> SentenceRows:
     """Return the rows of a BLiMP file; items are named UID-pairID."""
-    rows = Rows()
-    for place, record in json_lines(rows, text, file):
-        _add(rows, place, record)
+    rows = SentenceRows()
+    for source_line, record in read_json_lines(rows, text, file):
+        _add_pair(rows, source_line, record)
     return rows
 
 
-def _add(rows: Rows, place: SourceLine, record: dict[str, Any]) -> None:
-    if HUB in record:
-        record["pairID"] = str(record[HUB])
-    missing = [key for key in NEEDED if not isinstance(record.get(key), str)]
+def _add_pair(rows: SentenceRows, source_line: SourceLine, record: dict[str, Any]) -> None:
+    if HUB_NUMBER_FIELD in record:
+        record["pairID"] = str(record[HUB_NUMBER_FIELD])
+    missing = [key for key in REQUIRED_FIELDS if not isinstance(record.get(key), str)]
     if missing:
-        return rows.fault(place, f"{', '.join(missing)} missing or not a text; expected {', '.join(NEEDED)}")
+        return rows.add_fault(
+            source_line, f"{', '.join(missing)} missing or not a text; expected {', '.join(REQUIRED_FIELDS)}"
+        )
     paradigm, item, language = take_identity(record, record["UID"], record["pairID"], LANGUAGE)
     members = [
-        Member(place, paradigm, item, GRAMMATICAL, record["sentence_good"], language),
-        Member(place, paradigm, item, UNGRAMMATICAL, record["sentence_bad"], language),
+        SourceSentence(source_line, paradigm, item, GRAMMATICAL, record["sentence_good"], language),
+        SourceSentence(source_line, paradigm, item, UNGRAMMATICAL, record["sentence_bad"], language),
     ]
-    extra = {key: as_text(value) for key, value in record.items() if key not in NEEDED}
-    regions = [_critical(rows, member, record) for member in members]
-    known = {} if HUB in record else {"pairID": record["pairID"]}
-    return pair(rows, record["linguistics_term"], members, regions, known | extra)
+    extra = {key: format_json_value(value) for key, value in record.items() if key not in REQUIRED_FIELDS}
+    regions = [_find_critical_region(rows, member, record) for member in members]
+    known = {} if HUB_NUMBER_FIELD in record else {"pairID": record["pairID"]}
+    return add_pair(rows, record["linguistics_term"], members, regions, known | extra)
 
 
-def _critical(rows: Rows, member: Member, record: dict[str, Any]) -> tuple[Region, ...]:
+def _find_critical_region(rows: SentenceRows, member: SourceSentence, record: dict[str, Any]) -> tuple[Region, ...]:
     """Return the critical word where the pair has prefix fields and the sentence confirms them, else nothing.
 
     Some of BLiMP's files have a space before the word.
@@ -68,37 +70,44 @@ def _critical(rows: Rows, member: Member, record: dict[str, Any]) -> tuple[Regio
     if member.text.startswith(f"{prefix} {word}"):
         return (Region(CRITICAL, len(prefix) + 1, len(prefix) + 1 + len(word)),)
     message = f"{member.text!r} does not begin with the prefix {prefix!r} and the word {word!r}; no region is marked"
-    warn(rows, member, "region-not-found", message)
+    add_warning(rows, member, "region-not-found", message)
     return ()
 
 
 def write(materials: Materials) -> str:
     """Return minimal pairs as BLiMP lines."""
-    minimal_pairs = pairs(materials)
+    minimal_pairs = select_minimal_pairs(materials)
     items = [item for item, _ in minimal_pairs]
-    implied = [(item.paradigm, f"{item.paradigm}-{number(item, _key(item))}", LANGUAGE) for item in items]
+    implied = [
+        (item.paradigm, f"{item.paradigm}-{get_item_number(item, _choose_number_field(item))}", LANGUAGE)
+        for item in items
+    ]
     lines = []
-    for (item, phenomenon), own_columns in zip(minimal_pairs, identity(items, implied), strict=True):
-        line = {**_line(item, phenomenon), **own_columns}
-        lines.append(line | {key: from_text(text) for key, text in item.extra.items() if key not in line})
-    return lines_of_json(lines)
+    for (item, phenomenon), own_columns in zip(minimal_pairs, list_own_columns(items, implied), strict=True):
+        line = {**_build_line(item, phenomenon), **own_columns}
+        lines.append(line | {key: parse_json_value(text) for key, text in item.extra.items() if key not in line})
+    return format_json_lines(lines)
 
 
-def _line(item: Item, term: str) -> dict[str, Any]:
-    good, bad = texts(item)
+def _build_line(item: Item, term: str) -> dict[str, Any]:
+    good, bad = get_pair_texts(item)
     return {
         "sentence_good": good,
         "sentence_bad": bad,
         "linguistics_term": term,
         "UID": item.paradigm,
-        **({HUB: from_text(number(item, HUB))} if _key(item) == HUB else {"pairID": number(item, "pairID")}),
+        **(
+            {HUB_NUMBER_FIELD: parse_json_value(get_item_number(item, HUB_NUMBER_FIELD))}
+            if _choose_number_field(item) == HUB_NUMBER_FIELD
+            else {"pairID": get_item_number(item, "pairID")}
+        ),
     }
 
 
-def _key(item: Item) -> str:
-    return HUB if item.id == f"{item.paradigm}-{item.extra.get(HUB)}" else "pairID"
+def _choose_number_field(item: Item) -> str:
+    return HUB_NUMBER_FIELD if item.id == f"{item.paradigm}-{item.extra.get(HUB_NUMBER_FIELD)}" else "pairID"
 
 
-def loses(materials: Materials) -> list[str]:
+def list_losses(materials: Materials) -> list[str]:
     """Return what a BLiMP file cannot hold of these materials."""
-    return losses(materials, write, read)
+    return find_round_trip_losses(materials, write, read)

@@ -10,18 +10,18 @@ from typing import Any
 from gardenpath import study
 
 from ..items import MINIMAL_PAIR, Materials, Paradigm, Region, SourceLine
-from .sentence_rows import Row, Rows
+from .sentence_rows import SentenceRow, SentenceRows
 
 NAME = "items"
 SUFFIX = ".jsonl"
-STRICT: Any = {"extra": "forbid", "strict": True}
+STRICT_CONFIG: Any = {"extra": "forbid", "strict": True}
 
 
 @dataclass(frozen=True)
 class ParadigmRecord:
     """A line that declares a paradigm."""
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_CONFIG
     record: str
     id: str
     phenomenon: str
@@ -35,7 +35,7 @@ class ParadigmRecord:
 class SentenceRecord:
     """A sentence inside an item's line; a region is [name, start, end]."""
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_CONFIG
     text: str
     regions: tuple[tuple[str, int, int], ...] = ()
     segmentation: tuple[tuple[int, int], ...] | None = None
@@ -47,7 +47,7 @@ class SentenceRecord:
 class QuestionRecord:
     """A comprehension question inside an item's line; without `choices` its answers are yes and no in the item's language."""
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_CONFIG
     text: str
     answers: dict[str, str]
     choices: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class QuestionRecord:
 class ItemRecord:
     """A line that holds an item."""
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_CONFIG
     record: str
     id: str
     paradigm: str
@@ -74,46 +74,46 @@ def recognises(text: str) -> bool:
     return text.lstrip().startswith("{") and '"record"' in text.partition("\n")[0]
 
 
-def read(text: str, file: str) -> Rows:
+def read(text: str, file: str) -> SentenceRows:
     """Return the rows of an items.jsonl file; every broken line is named and the rest is read."""
-    rows = Rows()
+    rows = SentenceRows()
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
-            _add(rows, SourceLine(file, number), line)
+            _add_line(rows, SourceLine(file, number), line)
     return rows
 
 
-def _add(rows: Rows, place: SourceLine, line: str) -> None:
+def _add_line(rows: SentenceRows, source_line: SourceLine, line: str) -> None:
     try:
         record = json.loads(line)
         kind = record.get("record") if isinstance(record, dict) else None
         if kind == "paradigm":
-            declared = study.config.structure(ParadigmRecord, record, where=str(place))
+            declared = study.config.parse_dataclass(ParadigmRecord, record, where=str(source_line))
             rows.paradigms[declared.id] = Paradigm(
                 **{name: value for name, value in vars(declared).items() if name != "record"}
             )
         elif kind == "item":
-            _add_item(rows, place, study.config.structure(ItemRecord, line, where=str(place)))
+            _add_item(rows, source_line, study.config.parse_dataclass(ItemRecord, line, where=str(source_line)))
         else:
-            rows.fault(place, f"record is {kind!r}; expected 'paradigm' or 'item'")
+            rows.add_fault(source_line, f"record is {kind!r}; expected 'paradigm' or 'item'")
     except json.JSONDecodeError as error:
-        rows.fault(place, f"not valid JSON: {error.msg} at character {error.pos}")
+        rows.add_fault(source_line, f"not valid JSON: {error.msg} at character {error.pos}")
     except study.DataError as error:
         for fault in error.faults:
-            rows.fault(place, fault.removeprefix(f"{place}: "))
+            rows.add_fault(source_line, fault.removeprefix(f"{source_line}: "))
 
 
-def _add_item(rows: Rows, place: SourceLine, record: ItemRecord) -> None:
+def _add_item(rows: SentenceRows, source_line: SourceLine, record: ItemRecord) -> None:
     if record.paradigm not in rows.paradigms:
         declared = ", ".join(rows.paradigms) or "none"
         message = f"paradigm {record.paradigm!r} is not declared above; declared: {declared}"
-        return rows.fault(place, message, record.paradigm, record.id)
+        return rows.add_fault(source_line, message, record.paradigm, record.id)
     question = record.question
     paradigm = rows.paradigms[record.paradigm]
     for condition, sentence in record.sentences.items():
         rows.rows.append(
-            Row(
-                place,
+            SentenceRow(
+                source_line,
                 paradigm.id,
                 paradigm.phenomenon,
                 record.id,
@@ -139,14 +139,14 @@ def write(materials: Materials) -> str:
     """Return the materials as items.jsonl; what is empty is left out."""
     lines = []
     for paradigm in materials.paradigms:
-        lines.append(_line({"record": "paradigm", **dataclasses.asdict(paradigm)}))
-        lines += [_line(_item_record(item)) for item in materials.items if item.paradigm == paradigm.id]
+        lines.append(_format_line({"record": "paradigm", **dataclasses.asdict(paradigm)}))
+        lines += [_format_line(_build_item_line(item)) for item in materials.items if item.paradigm == paradigm.id]
     return "".join(lines)
 
 
-def _item_record(item: Any) -> dict[str, Any]:
+def _build_item_line(item: Any) -> dict[str, Any]:
     sentences = {
-        condition: _full(
+        condition: _drop_empty(
             {
                 "text": sentence.text,
                 "regions": [[r.name, r.start, r.end] for r in sentence.regions],
@@ -170,14 +170,14 @@ def _item_record(item: Any) -> dict[str, Any]:
     }
 
 
-def _full(record: Mapping[str, Any]) -> dict[str, Any]:
+def _drop_empty(record: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in record.items() if value not in (None, [], (), {})}
 
 
-def _line(record: Mapping[str, Any]) -> str:
-    return json.dumps(_full(record), ensure_ascii=False) + "\n"
+def _format_line(record: Mapping[str, Any]) -> str:
+    return json.dumps(_drop_empty(record), ensure_ascii=False) + "\n"
 
 
-def loses(materials: Materials) -> list[str]:
+def list_losses(materials: Materials) -> list[str]:
     """Return what items.jsonl cannot hold: nothing."""
     return []

@@ -4,20 +4,23 @@ from collections import Counter
 from collections.abc import Callable
 
 from ..items import Item, Materials, Paradigm
-from .sentence_rows import Rows, assemble
+from .sentence_rows import SentenceRows, assemble_materials
 
-FIELDS = ("phenomenon", "factors", "references", "waivers", "predictions")
+PARADIGM_FIELDS = ("phenomenon", "factors", "references", "waivers", "predictions")
 
 
-def losses(
-    materials: Materials, write: Callable[[Materials], str], read: Callable[[str, str], Rows], name: str = "materials"
+def find_round_trip_losses(
+    materials: Materials,
+    write: Callable[[Materials], str],
+    read: Callable[[str, str], SentenceRows],
+    name: str = "materials",
 ) -> list[str]:
     """Return one line for each kind of thing that differs after writing and reading."""
-    again = assemble(read(write(materials), name))
-    return [*_paradigms(materials, again), *_items(materials, again)]
+    again = assemble_materials(read(write(materials), name))
+    return [*_compare_paradigms(materials, again), *_compare_items(materials, again)]
 
 
-def _paradigms(materials: Materials, again: Materials) -> list[str]:
+def _compare_paradigms(materials: Materials, again: Materials) -> list[str]:
     others = {p.id: p for p in again.paradigms}
     lost = []
     for paradigm in materials.paradigms:
@@ -25,20 +28,24 @@ def _paradigms(materials: Materials, again: Materials) -> list[str]:
         if other is None:
             lost.append(f"paradigm {paradigm.id}" + ("" if paradigm.is_minimal_pair() else ": not a minimal pair"))
         else:
-            lost += [f"{field} of paradigm {paradigm.id}" for field in FIELDS if _differ(paradigm, other, field)]
+            lost += [
+                f"{field} of paradigm {paradigm.id}"
+                for field in PARADIGM_FIELDS
+                if _is_different(paradigm, other, field)
+            ]
     return lost
 
 
-def _differ(one: Paradigm, other: Paradigm, field: str) -> bool:
+def _is_different(one: Paradigm, other: Paradigm, field: str) -> bool:
     return bool(getattr(one, field) != getattr(other, field))
 
 
-def _items(materials: Materials, again: Materials) -> list[str]:
+def _compare_items(materials: Materials, again: Materials) -> list[str]:
     known = {item.id: item for item in again.items}
     same = [(item, known[item.id]) for item in materials.items if item.id in known]
     alone = [item for item in materials.items if item.id not in known]
-    ours = {item.id for item in materials.items}
-    strange = [item for item in again.items if item.id not in ours]
+    own_ids = {item.id for item in materials.items}
+    strange = [item for item in again.items if item.id not in own_ids]
     lost = []
     if alone and len(alone) == len(strange):
         lost.append(f"ids of {len(alone)} items, as {strange[0].id!r} for {alone[0].id!r}")
@@ -46,10 +53,10 @@ def _items(materials: Materials, again: Materials) -> list[str]:
     elif alone:
         by_paradigm = Counter(item.paradigm for item in alone)
         lost += [f"{n} items of paradigm {paradigm}" for paradigm, n in by_paradigm.items()]
-    return lost + _fields(same)
+    return lost + _compare_fields(same)
 
 
-def _fields(same: list[tuple[Item, Item]]) -> list[str]:
+def _compare_fields(same: list[tuple[Item, Item]]) -> list[str]:
     """Return what the items that were written and read differ in, with how many do."""
     sentences: Counter[str] = Counter()
     items: Counter[str] = Counter()

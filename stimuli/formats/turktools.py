@@ -14,21 +14,21 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from ..items import Item, Materials, Paradigm, SourceLine
-from .pair_rows import factors, kinds
-from .round_trip import losses
-from .sentence_rows import Row, Rows
+from .pair_rows import build_factors, find_condition_sets
+from .round_trip import find_round_trip_losses
+from .sentence_rows import SentenceRow, SentenceRows
 
 NAME = "turktools"
 SUFFIX = ".txt"
 LANGUAGE = "und"
-HEADER = re.compile(r"#\s+(\S+)\s+(\d+)\s+(.*?)\s*")
+HEADER_PATTERN = re.compile(r"#\s+(\S+)\s+(\d+)\s+(.*?)\s*")
 
 
 @dataclass
-class Block:
+class ItemBlock:
     """A header with the lines below it."""
 
-    place: SourceLine
+    source_line: SourceLine
     section: str
     number: str
     condition: str
@@ -37,54 +37,56 @@ class Block:
 
 def recognises(text: str) -> bool:
     """Whether the first line that is not blank is a header of a section, a number and a condition."""
-    return HEADER.fullmatch(text.lstrip("\n ").partition("\n")[0]) is not None
+    return HEADER_PATTERN.fullmatch(text.lstrip("\n ").partition("\n")[0]) is not None
 
 
-def read(text: str, file: str) -> Rows:
+def read(text: str, file: str) -> SentenceRows:
     """Return the rows of an items file; items are named section-number."""
-    rows = Rows()
-    sections: dict[str, dict[str, list[Block]]] = defaultdict(lambda: defaultdict(list))
-    for block in _blocks(rows, text, file):
+    rows = SentenceRows()
+    sections: dict[str, dict[str, list[ItemBlock]]] = defaultdict(lambda: defaultdict(list))
+    for block in _read_blocks(rows, text, file):
         sections[block.section][block.number].append(block)
     for section, items in sections.items():
-        conditions = kinds({n: [block.condition for block in blocks] for n, blocks in items.items()})
+        conditions = find_condition_sets({n: [block.condition for block in blocks] for n, blocks in items.items()})
         several = len(set(conditions.values())) > 1
         for n, blocks in items.items():
             named = f"{section} ({', '.join(conditions[n])})" if several else section
-            rows.paradigms.setdefault(named, Paradigm(named, section, factors(conditions[n])))
-            _add(rows, rows.paradigms[named], blocks)
+            rows.paradigms.setdefault(named, Paradigm(named, section, build_factors(conditions[n])))
+            _add_sentences(rows, rows.paradigms[named], blocks)
     return rows
 
 
-def _blocks(rows: Rows, text: str, file: str) -> list[Block]:
-    blocks: list[Block] = []
+def _read_blocks(rows: SentenceRows, text: str, file: str) -> list[ItemBlock]:
+    blocks: list[ItemBlock] = []
     for number, line in enumerate(text.split("\n"), start=1):
-        match = HEADER.fullmatch(line)
+        match = HEADER_PATTERN.fullmatch(line)
         if match and match[3]:
-            blocks.append(Block(SourceLine(file, number), match[1], match[2], match[3]))
+            blocks.append(ItemBlock(SourceLine(file, number), match[1], match[2], match[3]))
         elif line.startswith("#"):
-            rows.fault(
+            rows.add_fault(
                 SourceLine(file, number), f"{line.strip()!r} is not a header; expected  # section number condition"
             )
-            blocks.append(Block(SourceLine(file, number), "", "", ""))  # its lines belong to no item
+            blocks.append(ItemBlock(SourceLine(file, number), "", "", ""))  # its lines belong to no item
         elif blocks:
             blocks[-1].lines.append(line.rstrip())
         elif line.strip():
-            rows.fault(SourceLine(file, number), f"{line.strip()[:40]!r} comes before the first header")
+            rows.add_fault(SourceLine(file, number), f"{line.strip()[:40]!r} comes before the first header")
     return [block for block in blocks if block.section]
 
 
-def _add(rows: Rows, paradigm: Paradigm, blocks: list[Block]) -> None:
-    extra = {"number": blocks[0].number, **_fields(blocks)}
+def _add_sentences(rows: SentenceRows, paradigm: Paradigm, blocks: list[ItemBlock]) -> None:
+    extra = {"number": blocks[0].number, **_collect_fields(blocks)}
     name = f"{blocks[0].section}-{blocks[0].number}"
     for block in blocks:
         text = block.lines[0].strip() if block.lines else ""
         if not text:
-            rows.fault(block.place, "no sentence below the header; expected one", paradigm.id, name, block.condition)
+            rows.add_fault(
+                block.source_line, "no sentence below the header; expected one", paradigm.id, name, block.condition
+            )
             continue
         rows.rows.append(
-            Row(
-                block.place,
+            SentenceRow(
+                block.source_line,
                 paradigm.id,
                 paradigm.phenomenon,
                 name,
@@ -96,7 +98,7 @@ def _add(rows: Rows, paradigm: Paradigm, blocks: list[Block]) -> None:
         )
 
 
-def _fields(blocks: list[Block]) -> dict[str, str]:
+def _collect_fields(blocks: list[ItemBlock]) -> dict[str, str]:
     """Return the lines after the sentence: under their number where the conditions agree, else with the condition."""
     extra = {}
     for n in range(2, max(len(block.lines) for block in blocks) + 1):
@@ -114,14 +116,18 @@ def write(materials: Materials) -> str:
     blocks = []
     for item in materials.items:
         section = "_".join(item.paradigm.removesuffix(f" ({', '.join(item.sentences)})").split())
-        number = _number(item, section, taken[section])
+        number = _choose_number(item, section, taken[section])
         for condition, sentence in item.sentences.items():
-            lines = [f"# {section} {number} {condition}", " ".join(sentence.text.split("\n")), *_below(item, condition)]
+            lines = [
+                f"# {section} {number} {condition}",
+                " ".join(sentence.text.split("\n")),
+                *_list_fields(item, condition),
+            ]
             blocks.append("".join(f"{line}\n" for line in lines))
     return "\n".join(blocks)
 
 
-def _number(item: Item, section: str, taken: set[str]) -> str:
+def _choose_number(item: Item, section: str, taken: set[str]) -> str:
     """Return the item's number, in digits: its own, or the next that is free in the section."""
     suffix = item.id.removeprefix(f"{section}-")
     digits = suffix if suffix.isdigit() else (re.findall(r"\d+", suffix) or ["1"])[-1]
@@ -131,7 +137,7 @@ def _number(item: Item, section: str, taken: set[str]) -> str:
     return digits
 
 
-def _below(item: Item, condition: str) -> list[str]:
+def _list_fields(item: Item, condition: str) -> list[str]:
     fields = {}
     for key, text in item.extra.items():
         match = re.fullmatch(r"field (\d+)(?: \((.*)\))?", key)
@@ -140,6 +146,6 @@ def _below(item: Item, condition: str) -> list[str]:
     return [fields.get(n, "") for n in range(2, max(fields, default=1) + 1)]
 
 
-def loses(materials: Materials) -> list[str]:
+def list_losses(materials: Materials) -> list[str]:
     """Return what an items file cannot hold of these materials."""
-    return losses(materials, write, read)
+    return find_round_trip_losses(materials, write, read)

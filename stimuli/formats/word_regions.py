@@ -5,16 +5,16 @@ from dataclasses import dataclass
 
 from ..findings import Finding
 from ..items import Region, Sentence, SourceLine
-from .sentence_rows import Rows
+from .sentence_rows import SentenceRows
 
-NOTHING = frozenset(("", "-", "–", "∅"))  # how corpora write that there is no such word
+NO_WORD_CELLS = frozenset(("", "-", "–", "∅"))  # how corpora write that there is no such word
 
 
 @dataclass(frozen=True)
-class Member:
+class SourceSentence:
     """A sentence of a file: where it stands, which item and condition it is, its text and its language."""
 
-    place: SourceLine
+    source_line: SourceLine
     paradigm: str
     item: str
     condition: str
@@ -22,53 +22,55 @@ class Member:
     language: str = "und"
 
 
-def warn(rows: Rows, member: Member, rule: str, message: str) -> None:
+def add_warning(rows: SentenceRows, member: SourceSentence, rule: str, message: str) -> None:
     """Record something odd that does not prevent reading."""
-    place = member.place
+    source_line = member.source_line
     rows.findings.append(
-        Finding(rule, "warning", place.file, place.line, member.paradigm, member.item, member.condition, message)
+        Finding(
+            rule, "warning", source_line.file, source_line.line, member.paradigm, member.item, member.condition, message
+        )
     )
 
 
-def located(rows: Rows, member: Member, name: str, words: str) -> tuple[Region, ...]:
+def locate_region(rows: SentenceRows, member: SourceSentence, name: str, words: str) -> tuple[Region, ...]:
     """Return the region of the words, or nothing and a warning where they occur several times or not at all."""
-    if words in NOTHING:
+    if words in NO_WORD_CELLS:
         return ()
-    starts = occurrences(words, member.text, member.language)
+    starts = find_occurrences(words, member.text, member.language)
     if len(starts) == 1:
         return (Region(name, starts[0], starts[0] + len(words)),)
     if starts:
         message = f"the {name} words {words!r} occur {len(starts)} times in {member.text!r}; no region is marked"
-        warn(rows, member, "region-ambiguous", message)
+        add_warning(rows, member, "region-ambiguous", message)
     else:
         message = f"the {name} words {words!r} do not occur in {member.text!r}; no region is marked"
-        warn(rows, member, "region-not-found", message)
+        add_warning(rows, member, "region-not-found", message)
     return ()
 
 
-def occurrences(words: str, text: str, language: str) -> list[int]:
+def find_occurrences(words: str, text: str, language: str) -> list[int]:
     """Return where whole words occur in a text; capitals count only in words that have some.
 
-    >>> occurrences("she", "She said that she left.", "en"), occurrences("She", "She said that she left.", "en")
+    >>> find_occurrences("she", "She said that she left.", "en"), find_occurrences("She", "She said that she left.", "en")
     ([0, 14], [0])
     """
-    if words != fold(words, language) and (exact := _whole(words, text)):
+    if words != fold_case(words, language) and (exact := _find_whole_words(words, text)):
         return exact
     for tongue in dict.fromkeys((language, "und")):  # a corpus may have lost its Turkish dots
-        if starts := _whole(fold(words, tongue), fold(text, tongue)):
+        if starts := _find_whole_words(fold_case(words, tongue), fold_case(text, tongue)):
             return starts
     return []
 
 
-def _whole(words: str, text: str) -> list[int]:
+def _find_whole_words(words: str, text: str) -> list[int]:
     pattern = rf"(?<!\w)(?<!\w['’-])(?={re.escape(words)}(?!\w)(?!['’-]\w))"
     return [match.start() for match in re.finditer(pattern, text)]
 
 
-def fold(text: str, language: str) -> str:
+def fold_case(text: str, language: str) -> str:
     """Return the text in small letters, each in its place.
 
-    >>> fold("Irmak İnce", "tr")
+    >>> fold_case("Irmak İnce", "tr")
     'ırmak ince'
     """
     if language == "tr":
@@ -77,15 +79,15 @@ def fold(text: str, language: str) -> str:
     return small if len(small) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
 
 
-def kept(words: str, text: str, regions: tuple[Region, ...]) -> str:
+def keep_spelling(words: str, text: str, regions: tuple[Region, ...]) -> str:
     """Return the words as the file wrote them, where the region's text does not say them already, else nothing."""
     return "" if regions and text[regions[0].start : regions[0].end] == words else words
 
 
-def spelt(sentence: Sentence, name: str, before: str, language: str) -> str:
+def format_region_words(sentence: Sentence, name: str, before: str, language: str) -> str:
     """Return the words of a region as a cell: as they were written `before`, if these are still its words."""
-    region = sentence.region(name)
+    region = sentence.find_region(name)
     if region is None:
         return before
     words = sentence.text[region.start : region.end]
-    return before if before and fold(before, language) == fold(words, language) else words
+    return before if before and fold_case(before, language) == fold_case(words, language) else words

@@ -10,7 +10,7 @@ from typing import Any
 
 from gardenpath import study
 
-DECIMALS = re.compile(r"0\.(0+)")
+DECIMALS_PATTERN = re.compile(r"0\.(0+)")
 
 
 def is_workbook(path: str | Path) -> bool:
@@ -18,7 +18,7 @@ def is_workbook(path: str | Path) -> bool:
     return Path(path).suffix.lower() == ".xlsx" and Path(path).is_file()
 
 
-def workbook_text(path: str | Path) -> str:
+def read_workbook_text(path: str | Path) -> str:
     """Return the sheet of a workbook as a table with commas, a line for each of its rows; several filled sheets are refused."""
     openpyxl = study.errors.require("openpyxl", "import")
     try:
@@ -28,7 +28,9 @@ def workbook_text(path: str | Path) -> str:
         raise
     except (KeyError, ValueError, OSError, zipfile.BadZipFile) as error:
         raise study.DataError(f"{path}: not a whole Excel workbook ({error}); save it again") from None
-    tables = {sheet.title: [[_text(cell) for cell in row] for row in sheet.iter_rows()] for sheet in book.worksheets}
+    tables = {
+        sheet.title: [[_format_cell(cell) for cell in row] for row in sheet.iter_rows()] for sheet in book.worksheets
+    }
     filled = {title: rows for title, rows in tables.items() if any(any(row) for row in rows)}
     if len(filled) > 1:
         raise study.DataError(
@@ -44,7 +46,7 @@ def workbook_text(path: str | Path) -> str:
     return stream.getvalue()
 
 
-def _text(cell: Any) -> str:
+def _format_cell(cell: Any) -> str:
     """Return what a cell shows, on one line: a number with the decimals that it is shown with, a date in ISO 8601."""
     value = cell.value
     if value is None:
@@ -53,7 +55,7 @@ def _text(cell: Any) -> str:
         return value.isoformat(" ").removesuffix(" 00:00:00")
     if isinstance(value, date):
         return value.isoformat()
-    if isinstance(value, float) and (decimals := DECIMALS.fullmatch(cell.number_format)):
+    if isinstance(value, float) and (decimals := DECIMALS_PATTERN.fullmatch(cell.number_format)):
         return f"{value:.{len(decimals[1])}f}"
     if isinstance(value, float) and value.is_integer():
         return str(int(value))

@@ -1,6 +1,7 @@
 """Grammars of sentences: a notation for paradigms, exact counts, and seeded draws without rejection."""
 
-from .generating import Generated, generate
-from .grammars import Grammar, read_grammar
+from .generation import GeneratedMaterials, generate
+from .grammar_files import read_grammar
+from .grammars import Grammar
 
-__all__ = ["Generated", "Grammar", "generate", "read_grammar"]
+__all__ = ["GeneratedMaterials", "Grammar", "generate", "read_grammar"]

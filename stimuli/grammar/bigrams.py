@@ -11,8 +11,8 @@ from gardenpath import study
 from .faults import Fault
 from .lexicon import read_rows
 
-START, UNKNOWN = "<s>", "<unk>"
-HEADER = ("first", "second", "count")
+SENTENCE_START, UNKNOWN_WORD = "<s>", "<unk>"
+TABLE_HEADER = ("first", "second", "count")
 LOG2_10 = math.log2(10)
 
 
@@ -20,27 +20,27 @@ LOG2_10 = math.log2(10)
 class Bigrams:
     """Log probabilities of words (bits), of words after a word, and what is taken where a pair was not seen."""
 
-    words: Mapping[str, float]
-    pairs: Mapping[tuple[str, str], float]
-    backoffs: Mapping[str, float] | None = None
+    word_logprobs: Mapping[str, float]
+    pair_logprobs: Mapping[tuple[str, str], float]
+    backoff_weights: Mapping[str, float] | None = None
 
-    def association(self, first: str, second: str) -> float:
+    def compute_association(self, first: str, second: str) -> float:
         """Return the pointwise mutual information of two neighbours, log2 p(second | first) - log2 p(second), in bits.
 
         Church and Hanks (1990), https://aclanthology.org/J90-1003. Of a table, a pair that it does not hold has minus infinity.
 
         >>> bigrams = Bigrams({"has": -4.0, "ever": -3.0}, {("has", "ever"): -1.0})
-        >>> bigrams.association("has", "ever"), bigrams.association("had", "ever")
+        >>> bigrams.compute_association("has", "ever"), bigrams.compute_association("had", "ever")
         (2.0, -inf)
         """
-        first, second = (self._known(word) for word in (first, second))
-        if (first, second) in self.pairs:
-            return self.pairs[first, second] - self.words[second]
+        first, second = (self._find_known_word(word) for word in (first, second))
+        if (first, second) in self.pair_logprobs:
+            return self.pair_logprobs[first, second] - self.word_logprobs[second]
         # A model backs off to the word's own probability, which leaves the weight of the word before.
-        return -math.inf if self.backoffs is None else self.backoffs.get(first, 0.0)
+        return -math.inf if self.backoff_weights is None else self.backoff_weights.get(first, 0.0)
 
-    def _known(self, word: str) -> str:
-        return next((w for w in (word, word.lower()) if w in self.words or w == START), UNKNOWN)
+    def _find_known_word(self, word: str) -> str:
+        return next((w for w in (word, word.lower()) if w in self.word_logprobs or w == SENTENCE_START), UNKNOWN_WORD)
 
 
 @functools.lru_cache(maxsize=4)
@@ -49,32 +49,35 @@ def read_bigrams(path: Path) -> Bigrams:
     if not path.is_file():
         raise Fault(f"there is no file {path}")
     text = study.files.read_text(path)
-    return _arpa(text, path) if "\\1-grams:" in text else _table(text, path)
+    return _read_arpa(text, path) if "\\1-grams:" in text else _read_table(text, path)
 
 
-def _table(text: str, path: Path) -> Bigrams:
+def _read_table(text: str, path: Path) -> Bigrams:
     counts: dict[tuple[str, str], int] = {}
     for line, row in read_rows(text, str(path)):
-        first, second, seen = (row.get(column, "") for column in HEADER)
+        first, second, seen = (row.get(column, "") for column in TABLE_HEADER)
         if not first or not second or not seen.isdigit() or not int(seen):
             raise Fault(
                 f"{line}: got {', '.join(row.values())!r}; expected two words and how often they were seen side by side, "
-                f"under the header {','.join(HEADER)} (or an ARPA file)"
+                f"under the header {','.join(TABLE_HEADER)} (or an ARPA file)"
             )
         counts[first, second] = counts.get((first, second), 0) + int(seen)
     if not counts:
-        raise Fault(f"{path}: no row; expected the header {','.join(HEADER)} and rows, or an ARPA file")
-    before: dict[str, int] = {}
-    after: dict[str, int] = {}
+        raise Fault(f"{path}: no row; expected the header {','.join(TABLE_HEADER)} and rows, or an ARPA file")
+    first_counts: dict[str, int] = {}
+    second_counts: dict[str, int] = {}
     for (first, second), count in counts.items():
-        before[first] = before.get(first, 0) + count
-        after[second] = after.get(second, 0) + count
+        first_counts[first] = first_counts.get(first, 0) + count
+        second_counts[second] = second_counts.get(second, 0) + count
     total = sum(counts.values())
-    words = {word: math.log2(after.get(word, 0) / total) if word in after else -math.inf for word in {*before, *after}}
-    return Bigrams(words, {pair: math.log2(count / before[pair[0]]) for pair, count in counts.items()})
+    words = {
+        word: math.log2(second_counts.get(word, 0) / total) if word in second_counts else -math.inf
+        for word in {*first_counts, *second_counts}
+    }
+    return Bigrams(words, {pair: math.log2(count / first_counts[pair[0]]) for pair, count in counts.items()})
 
 
-def _arpa(text: str, path: Path) -> Bigrams:
+def _read_arpa(text: str, path: Path) -> Bigrams:
     words: dict[str, float] = {}
     pairs: dict[tuple[str, str], float] = {}
     backoffs: dict[str, float] = {}

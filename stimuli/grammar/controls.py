@@ -13,54 +13,54 @@ from gardenpath import study
 
 from ..item_tables import zipf
 from ..items import CRITICAL, CUE, Sentence
-from .bigrams import START, Bigrams, read_bigrams
-from .compiling import Compiled, base, variants_of
-from .faults import Fault, Line, unknown
+from .bigrams import SENTENCE_START, Bigrams, read_bigrams
+from .compilation import CompiledParadigm, expand_variants, get_base_slot
+from .faults import Fault, Line, build_unknown_fault
 from .lexicon import Entry
 from .relations import Relation
-from .templates import slots_of
+from .templates import find_slots
 
-NAMES = (
+CONTROL_NAMES = (
     *("zipf", "zipf_gap", "letters_gap", "length", "distance", "neighbour_bigram"),
     *("attractors", "congruent", "incongruent"),  # read with the paradigm, since they say which phrases there are
 )
-MARKS = ".,;:?!…"
+PUNCTUATION = ".,;:?!…"
 
 
-def constraints(compiled: Compiled) -> list[Relation]:
+def build_constraints(compiled: CompiledParadigm) -> list[Relation]:
     """Return what the controls demand of entries, as relations to compile the paradigm with; what is wrong is a `DataError`."""
     stated = compiled.rule.settings.get("control", {})
     line = Line(compiled.rule.line.file, compiled.rule.line.number, "control")
     try:
-        return list(_constraints(compiled, stated, line))
+        return list(_iterate_constraints(compiled, stated, line))
     except Fault as fault:
         raise study.DataError([f"{compiled.rule.line}: paradigm {compiled.rule.name}: control: {fault}"]) from None
 
 
-def _constraints(compiled: Compiled, stated: Any, line: Line) -> Iterator[Relation]:
+def _iterate_constraints(compiled: CompiledParadigm, stated: Any, line: Line) -> Iterator[Relation]:
     if not isinstance(stated, dict):
         raise Fault(f"{stated!r}; expected a table, as in {{ length = [6, 12] }}")
     for name, value in stated.items():
-        if name not in NAMES:
-            raise unknown("control", name, NAMES)
+        if name not in CONTROL_NAMES:
+            raise build_unknown_fault("control", name, CONTROL_NAMES)
         if name in ("length", "distance"):
-            _band(name, value)
+            _read_range(name, value)
         elif name in ("attractors", "congruent", "incongruent"):
             if "attractors" not in stated:
                 raise Fault(f"{name} without attractors; expected their number too, as in attractors = {{ S = 1 }}")
         elif name == "neighbour_bigram":
-            _neighbours(compiled.rule.line.file, value)
+            _read_neighbour_bigrams(compiled.rule.line.file, value)
         elif name != "zipf" and (not isinstance(value, int | float) or value < 0):
             raise Fault(f"{name} is {value!r}; expected a number from 0")
     for slot, spec in compiled.rule.slots.items():
         if spec.attractors is not None:
             phrase = compiled.grammar.phrases[spec.phrase or ""]
             written = {
-                sum(name in {each.name for each in slots_of(chosen[""])} for name in phrase.attractors)
+                sum(name in {each.name for each in find_slots(chosen[""])} for name in phrase.attractors)
                 for expansion in phrase.expansions
-                for chosen in variants_of({"": expansion.parts})
+                for chosen in expand_variants({"": expansion.parts})
             }
-            if absent := spec.attractors.numbers - written:
+            if absent := spec.attractors.allowed_numbers - written:
                 there = ", ".join(map(str, sorted(written)))
                 raise Fault(f"attractors of {slot} is {min(absent)}; phrase {phrase.name} is written with {there}")
     slots = {slot for member in compiled.alternatives.members for slot in compiled.words[member.graph].slots}
@@ -71,54 +71,58 @@ def _constraints(compiled: Compiled, stated: Any, line: Line) -> Iterator[Relati
 
     def frequency(entry: Entry) -> float:
         """Return the frequency of the rarest word of a form."""
-        if entry.printed not in frequencies:
-            frequencies[entry.printed] = min(
-                (zipf(word, language) or 0.0 for word in entry.printed.split()), default=0.0
+        if entry.printed_form not in frequencies:
+            frequencies[entry.printed_form] = min(
+                (zipf(word, language) or 0.0 for word in entry.printed_form.split()), default=0.0
             )
-        return frequencies[entry.printed]
+        return frequencies[entry.printed_form]
 
-    bands = stated.get("zipf", {})
-    if not isinstance(bands, dict):
-        raise Fault(f"zipf is {bands!r}; expected a band for each slot, as in zipf = {{ N = [3, 5] }}")
-    for slot, band in bands.items():
-        named = [each for each in slots if slot in (each, base(each))]
+    frequency_ranges = stated.get("zipf", {})
+    if not isinstance(frequency_ranges, dict):
+        raise Fault(f"zipf is {frequency_ranges!r}; expected a band for each slot, as in zipf = {{ N = [3, 5] }}")
+    for slot, frequency_range in frequency_ranges.items():
+        named = [each for each in slots if slot in (each, get_base_slot(each))]
         if not named:
-            raise unknown("slot of words", slot, slots)
-        low, high = _band(f"zipf of {slot}", band)
+            raise build_unknown_fault("slot of words", slot, slots)
+        low, high = _read_range(f"zipf of {slot}", frequency_range)
         for each in sorted(named):
             yield Relation((each,), (lambda e, a=low, b=high: a <= frequency(e) <= b,), bool, line)  # type: ignore[misc]
     gaps: list[tuple[str, Callable[[Entry], float]]] = [
         ("zipf_gap", frequency),
-        ("letters_gap", lambda entry: len(entry.printed)),
+        ("letters_gap", lambda entry: len(entry.printed_form)),
     ]
     for name, size in gaps:
         if name in stated:
-            pairs = [(base(slot), slot) for slot in sorted(slots) if slot.endswith("*") and base(slot) in slots]
+            pairs = [
+                (get_base_slot(slot), slot)
+                for slot in sorted(slots)
+                if slot.endswith("*") and get_base_slot(slot) in slots
+            ]
             if not pairs:
                 raise Fault(f"{name} compares <X> with <X*>; the paradigm has no slot with a counterpart")
             for pair in pairs:
                 yield Relation(pair, (size, size), lambda a, b, gap=stated[name]: abs(a - b) <= gap + 1e-9, line)
 
 
-def fits(compiled: Compiled, sentences: Mapping[str, Sentence]) -> bool:
+def is_within_controls(compiled: CompiledParadigm, sentences: Mapping[str, Sentence]) -> bool:
     """Whether the sentences of an item have the lengths, distances and neighbours that its paradigm's controls allow."""
     control = compiled.rule.settings.get("control", {})
     for sentence in sentences.values() if {"length", "distance"} & set(control) else ():
         low, high = control.get("length", (0, 10**9))
-        if not low <= len(sentence.words()) <= high:
+        if not low <= len(sentence.list_words()) <= high:
             return False
         low, high = control.get("distance", (0, 10**9))
-        cue, region = sentence.words_of(CUE), sentence.words_of(CRITICAL)
+        cue, region = sentence.list_region_words(CUE), sentence.list_region_words(CRITICAL)
         if cue and region and not low <= abs(region[0].index - cue[-1].index) <= high:
             return False
     if "neighbour_bigram" in control:
-        bigrams, gap = _neighbours(compiled.rule.line.file, control["neighbour_bigram"])
-        found = [strength for s in sentences.values() if (strength := _association(bigrams, s)) is not None]
+        bigrams, gap = _read_neighbour_bigrams(compiled.rule.line.file, control["neighbour_bigram"])
+        found = [strength for s in sentences.values() if (strength := _compute_association(bigrams, s)) is not None]
         return len(set(found)) < 2 or max(found) - min(found) <= gap + 1e-9  # two that were never seen are alike
     return True
 
 
-def _neighbours(grammar: str, stated: Any) -> tuple[Bigrams, float]:
+def _read_neighbour_bigrams(grammar: str, stated: Any) -> tuple[Bigrams, float]:
     """Return the bigrams that a control names, beside the grammar's file, and the greatest difference that it allows (bits)."""
     expected = 'expected a file and the greatest difference in bits: { file = "bigrams.csv", gap = 1 }'
     if not isinstance(stated, dict) or set(stated) != {"file", "gap"} or not isinstance(stated["file"], str):
@@ -128,17 +132,17 @@ def _neighbours(grammar: str, stated: Any) -> tuple[Bigrams, float]:
     return read_bigrams(Path(grammar).parent / stated["file"]), stated["gap"]
 
 
-def _association(bigrams: Bigrams, sentence: Sentence) -> float | None:
+def _compute_association(bigrams: Bigrams, sentence: Sentence) -> float | None:
     """Return how strongly the critical region's first word goes with the word before it; None without a region."""
-    words, region = sentence.words(), sentence.words_of(CRITICAL)
+    words, region = sentence.list_words(), sentence.list_region_words(CRITICAL)
     if not region:
         return None
     at = region[0].index
-    before = words[at - 1].text.strip(MARKS) if at else START
-    return bigrams.association(before, region[0].text.strip(MARKS))
+    before = words[at - 1].text.strip(PUNCTUATION) if at else SENTENCE_START
+    return bigrams.compute_association(before, region[0].text.strip(PUNCTUATION))
 
 
-def _band(name: str, value: Any) -> tuple[float, float]:
+def _read_range(name: str, value: Any) -> tuple[float, float]:
     if not (isinstance(value, list) and len(value) == 2 and all(isinstance(v, int | float) for v in value)):
         raise Fault(f"{name} is {value!r}; expected its least and greatest value, as in [3, 5]")
     if value[0] > value[1]:

@@ -1,8 +1,8 @@
 """What a paradigm is compiled to, and what counting and drawing work on: slots with classes of entries, and tables over them.
 
-`compile_paradigm` (in `compiling`) makes the `Alternatives` of a paradigm, one for each way of filling its optional parts;
-`counting` counts and unranks them without knowing words; a `Derivation` names one assignment, and `linearising` prints it.
-A line of the grammar is left out, or a constraint added, by compiling again, which costs milliseconds.
+`compile_paradigm` (in `compilation`) makes the `Alternatives` of a paradigm, one for each way of filling its optional parts;
+`derivation_counts` counts and unranks them without knowing words; a `Derivation` names one assignment, and `linearisation` prints
+it. A line of the grammar is left out, or a constraint added, by compiling again, which costs milliseconds.
 """
 
 from collections.abc import Mapping

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from .faults import Fault, Faults, Line, unknown
-from .restrictions import ANYTHING, CATEGORY, And, Features, Restriction, Vocabulary, read_restriction
+from .faults import Fault, Faults, Line, build_unknown_fault
+from .restrictions import CATEGORY, NO_RESTRICTION, And, Features, Restriction, Vocabulary, read_restriction
 
-NULL = "∅"  # the form of a word that is not there, as the auxiliary of a finite verb
-RESERVED = ("form", "lemma", CATEGORY, "onset")
+NULL_FORM = "∅"  # the form of a word that is not there, as the auxiliary of a finite verb
+RESERVED_COLUMNS = ("form", "lemma", CATEGORY, "onset")
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +28,12 @@ class Entry:
     line: Line
 
     @cached_property
-    def printed(self) -> str:
+    def printed_form(self) -> str:
         """What a sentence shows of it: nothing for the null form."""
-        return "" if self.form == NULL else self.form
+        return "" if self.form == NULL_FORM else self.form
 
     @cached_property
-    def bundle(self) -> frozenset[tuple[str, frozenset[str]]]:
+    def feature_bundle(self) -> frozenset[tuple[str, frozenset[str]]]:
         """Its declared features, to be compared."""
         return frozenset((f, v) for f, v in self.features.items() if f not in ("lemma", "form"))
 
@@ -47,18 +47,18 @@ class FormColumn:
 
 
 @dataclass(frozen=True)
-class Columns:
+class LexiconColumns:
     """What the columns of lexicons may be: features, demands, forms of each category, and free ones."""
 
     vocabulary: Vocabulary
-    demands: tuple[str, ...]
-    forms: Mapping[str, Mapping[str, FormColumn]]
-    free: frozenset[str]
+    demand_columns: tuple[str, ...]
+    form_columns: Mapping[str, Mapping[str, FormColumn]]
+    free_columns: frozenset[str]
 
-    def known(self) -> set[str]:
+    def list_names(self) -> set[str]:
         """Return the names of all columns."""
-        forms = {name for columns in self.forms.values() for name in columns}
-        return {*RESERVED, *self.vocabulary.features, *self.demands, *self.free, *forms}
+        forms = {name for columns in self.form_columns.values() for name in columns}
+        return {*RESERVED_COLUMNS, *self.vocabulary.features, *self.demand_columns, *self.free_columns, *forms}
 
 
 def read_rows(text: str, file: str) -> list[tuple[Line, dict[str, str]]]:
@@ -82,13 +82,13 @@ def read_rows(text: str, file: str) -> list[tuple[Line, dict[str, str]]]:
     return rows
 
 
-def categories_of(rows: Iterable[tuple[Line, Mapping[str, str]]]) -> set[str]:
+def find_categories(rows: Iterable[tuple[Line, Mapping[str, str]]]) -> set[str]:
     """Return the categories that rows name."""
     return {row[CATEGORY] for _, row in rows if row.get(CATEGORY)}
 
 
 def read_entries(
-    rows: Iterable[tuple[Line, Mapping[str, str]]], columns: Columns, faults: Faults
+    rows: Iterable[tuple[Line, Mapping[str, str]]], columns: LexiconColumns, faults: Faults
 ) -> tuple[list[Entry], list[tuple[Line, str, Restriction]]]:
     """Return the entries of rows, several where a row has forms in columns, and each restriction that a cell states, once.
 
@@ -96,7 +96,7 @@ def read_entries(
     """
     entries: list[Entry] = []
     restrictions: dict[str, tuple[Line, str, Restriction]] = {}
-    known = columns.known()
+    known = columns.list_names()
     headers: set[tuple[str, ...]] = set()
     for line, row in rows:
         if tuple(row) not in headers:
@@ -104,16 +104,16 @@ def read_entries(
             for name in row:
                 if name and name not in known:
                     expected = "a feature, one of `selects` or of `columns`"
-                    faults.add(Line(line.file, 1), f"{unknown('column', name, known)}: {expected}")
+                    faults.add(Line(line.file, 1), f"{build_unknown_fault('column', name, known)}: {expected}")
         try:
-            entries += _entries_of(line, row, columns, restrictions)
+            entries += _build_entries(line, row, columns, restrictions)
         except Fault as fault:
             faults.add(line, str(fault))
     return entries, list(restrictions.values())
 
 
-def _entries_of(
-    line: Line, row: Mapping[str, str], columns: Columns, restrictions: dict[str, tuple[Line, str, Restriction]]
+def _build_entries(
+    line: Line, row: Mapping[str, str], columns: LexiconColumns, restrictions: dict[str, tuple[Line, str, Restriction]]
 ) -> Iterator[Entry]:
     category = row.get(CATEGORY, "")
     if not category:
@@ -122,20 +122,20 @@ def _entries_of(
     features: dict[str, frozenset[str]] = {CATEGORY: frozenset([category])}
     demands: dict[str, Restriction] = {}
     free: dict[str, str] = {}
-    forms = columns.forms.get(category, {})
+    forms = columns.form_columns.get(category, {})
     for name, cell in row.items():
         if not cell or name in forms:
             continue
         if name in vocabulary.features:
             values = vocabulary.features[name] if cell == "*" else [part.strip() for part in cell.split("/")]
-            features[name] = vocabulary.values(name, values)
-        elif name in columns.demands:
+            features[name] = vocabulary.check_values(name, values)
+        elif name in columns.demand_columns:
             if cell not in restrictions:
                 restrictions[cell] = line, name, read_restriction(cell, vocabulary)
             demands[name] = restrictions[cell][2]
-        elif name in columns.free or name == "onset":
+        elif name in columns.free_columns or name == "onset":
             free[name] = cell
-        elif name not in RESERVED:
+        elif name not in RESERVED_COLUMNS:
             raise Fault(f"column {name!r} is no column of category {category}, yet it holds {cell!r}")
     if not forms or (row.get("form") and "form" not in forms):
         # A category without columns of forms has one form a row, which may be stated as the lemma.
@@ -151,8 +151,8 @@ def _entries_of(
     for form, kind in written:
         of_form = dict(demands)
         for name, demand in kind.demands.items():
-            base = of_form.get(name, ANYTHING)
-            of_form[name] = demand if base == ANYTHING else And((base, demand))
+            base = of_form.get(name, NO_RESTRICTION)
+            of_form[name] = demand if base == NO_RESTRICTION else And((base, demand))
         named = {"lemma": frozenset([lemma]), "form": frozenset([form])}
         yield Entry(form, lemma, category, {**features, **kind.features, **named}, of_form, free, line)
 
@@ -162,7 +162,7 @@ def read_form_column(text: str, vocabulary: Vocabulary, demands: Iterable[str]) 
 
     >>> vocabulary = Vocabulary({"vform": ("pres", "past"), "number": ("sg", "pl")})
     >>> read_form_column("pres ; subject: sg", vocabulary, ["subject"]).demands
-    {'subject': Test(feature='number', values=frozenset({'sg'}))}
+    {'subject': FeatureTest(feature='number', values=frozenset({'sg'}))}
     """
     stated, *demanded = text.split(";")
     features: dict[str, frozenset[str]] = {}
@@ -170,9 +170,9 @@ def read_form_column(text: str, vocabulary: Vocabulary, demands: Iterable[str]) 
         name, equals, values = (piece.strip() for piece in part.partition("="))
         if equals:
             stated_values = vocabulary.features.get(name, ()) if values == "*" else values.split("/")
-            features[name] = vocabulary.values(name, [value.strip() for value in stated_values])
+            features[name] = vocabulary.check_values(name, [value.strip() for value in stated_values])
         else:
-            test = vocabulary.test(name)
+            test = vocabulary.find_test(name)
             features[test.feature] = test.values
     of_others: dict[str, Restriction] = {}
     known = list(demands)
@@ -181,6 +181,6 @@ def read_form_column(text: str, vocabulary: Vocabulary, demands: Iterable[str]) 
         if not colon:
             raise Fault(f"{part.strip()!r} in {text!r}; expected column: restriction after ;")
         if column not in known:
-            raise unknown("restriction column", column, known)
+            raise build_unknown_fault("restriction column", column, known)
         of_others[column] = read_restriction(restriction, vocabulary)
     return FormColumn(features, of_others)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from ..items import CRITICAL, CUE
 from .faults import Fault
 
-SLOT = re.compile(r"<\s*([^\W\d]\w*)\s*(?:(\*)|((?:@\s*\w+\s*)+))?\s*(?::\s*(\w+))?\s*>")
-INSIDE = re.compile(r"<\s*([^\W\d]\w*)\.(?:\w+\.)*(\w+)[^<>]*>")
-NAMED = re.compile(r"\[\s*([\w-]+)\s*\|")
-JINJA = re.compile(r"\{\{|\{%|\{#")
-CLOSES = {"]": "[", "}": "{", ")?": "("}
+SLOT_PATTERN = re.compile(r"<\s*([^\W\d]\w*)\s*(?:(\*)|((?:@\s*\w+\s*)+))?\s*(?::\s*(\w+))?\s*>")
+INNER_SLOT_PATTERN = re.compile(r"<\s*([^\W\d]\w*)\.(?:\w+\.)*(\w+)[^<>]*>")
+NAMED_REGION_PATTERN = re.compile(r"\[\s*([\w-]+)\s*\|")
+JINJA_PATTERN = re.compile(r"\{\{|\{%|\{#")
+OPENING_BRACKETS = {"]": "[", "}": "{", ")?": "("}
 
 
 @dataclass(frozen=True)
@@ -19,19 +19,19 @@ class Slot:
     """A reference to a slot: its counterpart (`*`), its levels of factors, or one of its columns instead of its form."""
 
     name: str
-    starred: bool = False
+    is_counterpart: bool = False
     factors: tuple[str, ...] = ()
     column: str | None = None
 
-    def variable(self, levels: Mapping[str, str]) -> str:
+    def get_variable_name(self, levels: Mapping[str, str]) -> str:
         """Return the name of the slot that is meant in a condition with these levels."""
         if self.factors:
             return "@".join([self.name, *(levels[factor] for factor in self.factors)])
-        return f"{self.name}*" if self.starred else self.name
+        return f"{self.name}*" if self.is_counterpart else self.name
 
 
 @dataclass(frozen=True)
-class Marked:
+class MarkedRegion:
     """A part that is a region."""
 
     region: str
@@ -39,7 +39,7 @@ class Marked:
 
 
 @dataclass(frozen=True)
-class Optional:
+class OptionalPart:
     """A part that is there or not, in all conditions alike; of columns only, it is there where the entry has them."""
 
     parts: tuple["Part", ...]
@@ -47,32 +47,34 @@ class Optional:
     @property
     def choice(self) -> str:
         """What identifies the choice in all templates of a paradigm; empty where the entries decide."""
-        slots = list(slots_of(self.parts))
+        slots = list(find_slots(self.parts))
         if slots and all(slot.column for slot in slots):
             return ""
         return " ".join(sorted({slot.name for slot in slots})) or "".join(str(part) for part in self.parts).strip()
 
 
-Part = str | Slot | Marked | Optional
+Part = str | Slot | MarkedRegion | OptionalPart
 
 
 def read_template(text: str) -> tuple[Part, ...]:
     """Return the parts of a template; what cannot be read is a `Fault`.
 
-    >>> read_template("No <N> has [ever] left.")
-    ('No ', Slot(name='N', starred=False, factors=(), column=None), ' has ', Marked(region='critical', parts=('ever',)), ' left.')
+    >>> read_template("No <N> left.")
+    ('No ', Slot(name='N', is_counterpart=False, factors=(), column=None), ' left.')
+    >>> read_template("It has [ever] left.")
+    ('It has ', MarkedRegion(region='critical', parts=('ever',)), ' left.')
     """
-    if JINJA.search(text):
+    if JINJA_PATTERN.search(text):
         raise Fault(
             f"{text!r} is a jinja2 template; expected slots as <S>: what a program prints cannot be counted, so that neither the "
             "number of its pairs is known nor whether its members differ; write alternatives as phrases, optional parts as ( )?"
         )
     if not text.strip():
         raise Fault("an empty template; expected a sentence with slots as <S>")
-    return _parts(text, 0, None)[0]
+    return _read_parts(text, 0, None)[0]
 
 
-def _parts(text: str, at: int, opened: str | None) -> tuple[tuple[Part, ...], int]:
+def _read_parts(text: str, at: int, opened: str | None) -> tuple[tuple[Part, ...], int]:
     parts: list[Part] = []
     literal = ""
 
@@ -85,9 +87,9 @@ def _parts(text: str, at: int, opened: str | None) -> tuple[tuple[Part, ...], in
     while at < len(text):
         mark = ")?" if text.startswith(")?", at) else text[at]
         if mark == "<":
-            match = SLOT.match(text, at)
+            match = SLOT_PATTERN.match(text, at)
             if match is None:
-                if deeper := INSIDE.match(text, at):
+                if deeper := INNER_SLOT_PATTERN.match(text, at):
                     raise Fault(
                         f"{deeper[0]} in {text!r} is a slot inside the phrase {deeper[1]}, which a sentence shows as a "
                         f"whole; write the phrase out in the sentence, and its word as a slot of its own, <{deeper[2]}*>"
@@ -96,19 +98,19 @@ def _parts(text: str, at: int, opened: str | None) -> tuple[tuple[Part, ...], in
                     f"{text[at : at + 12]!r} in {text!r} is no slot; expected <X>, <X*>, <X@factor>, <X@one@other> or <X:column>"
                 )
             close_literal()
-            parts.append(Slot(match[1], match[2] is not None, _factors(match[3]), match[4]))
+            parts.append(Slot(match[1], match[2] is not None, _split_factors(match[3]), match[4]))
             at = match.end()
-        elif mark in CLOSES and (opened is not None or mark != ")?"):
-            if opened != CLOSES[mark]:
+        elif mark in OPENING_BRACKETS and (opened is not None or mark != ")?"):
+            if opened != OPENING_BRACKETS[mark]:
                 raise Fault(f"{mark!r} in {text!r} closes nothing")
             close_literal()
             return tuple(parts), at + len(mark)
-        elif mark == "[" or mark == "{" or (mark == "(" and _optional(text, at)):
+        elif mark == "[" or mark == "{" or (mark == "(" and _is_optional(text, at)):
             close_literal()
-            named = NAMED.match(text, at) if mark == "[" else None
-            inside, end = _parts(text, named.end() if named else at + 1, mark)
+            named = NAMED_REGION_PATTERN.match(text, at) if mark == "[" else None
+            inside, end = _read_parts(text, named.end() if named else at + 1, mark)
             region = named[1] if named else CRITICAL if mark == "[" else CUE
-            parts.append(Optional(inside) if mark == "(" else Marked(region, inside))
+            parts.append(OptionalPart(inside) if mark == "(" else MarkedRegion(region, inside))
             at = end
         elif mark == ">":
             raise Fault(f"'>' in {text!r} closes nothing; slots are written <X>")
@@ -121,11 +123,11 @@ def _parts(text: str, at: int, opened: str | None) -> tuple[tuple[Part, ...], in
     return tuple(parts), at
 
 
-def _factors(text: str | None) -> tuple[str, ...]:
+def _split_factors(text: str | None) -> tuple[str, ...]:
     return tuple(factor.strip() for factor in text.split("@")[1:]) if text else ()
 
 
-def _optional(text: str, at: int) -> bool:
+def _is_optional(text: str, at: int) -> bool:
     """Whether the parenthesis there ends in `)?`."""
     depth = 0
     for n in range(at, len(text)):
@@ -135,33 +137,33 @@ def _optional(text: str, at: int) -> bool:
     return False
 
 
-def slots_of(parts: Sequence[Part]) -> Iterator[Slot]:
+def find_slots(parts: Sequence[Part]) -> Iterator[Slot]:
     """Yield the slots of a template, from left to right."""
     for part in parts:
         if isinstance(part, Slot):
             yield part
         elif not isinstance(part, str):
-            yield from slots_of(part.parts)
+            yield from find_slots(part.parts)
 
 
-def choices_of(parts: Sequence[Part]) -> Iterator[str]:
+def find_choices(parts: Sequence[Part]) -> Iterator[str]:
     """Yield the choices that a template leaves, from left to right, outer before inner."""
     for part in parts:
-        if isinstance(part, Optional) and part.choice:
+        if isinstance(part, OptionalPart) and part.choice:
             yield part.choice
-        if isinstance(part, Optional | Marked):
-            yield from choices_of(part.parts)
+        if isinstance(part, OptionalPart | MarkedRegion):
+            yield from find_choices(part.parts)
 
 
-def taken(parts: Sequence[Part], chosen: frozenset[str]) -> tuple[Part, ...]:
+def resolve_choices(parts: Sequence[Part], chosen: frozenset[str]) -> tuple[Part, ...]:
     """Return the template with optional parts of the chosen ones only; those that entries decide stay optional."""
     kept: list[Part] = []
     for part in parts:
-        if isinstance(part, Optional) and part.choice:
+        if isinstance(part, OptionalPart) and part.choice:
             if part.choice in chosen:
-                kept += taken(part.parts, chosen)
-        elif isinstance(part, Marked):
-            kept.append(Marked(part.region, taken(part.parts, chosen)))
+                kept += resolve_choices(part.parts, chosen)
+        elif isinstance(part, MarkedRegion):
+            kept.append(MarkedRegion(part.region, resolve_choices(part.parts, chosen)))
         else:
             kept.append(part)
     return tuple(kept)

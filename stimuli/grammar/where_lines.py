@@ -5,20 +5,20 @@ from dataclasses import dataclass
 
 from .faults import Fault, Line
 
-PATH = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*(?:\*|(?:@\w+)+)?"
-CALL = re.compile(rf"({PATH})\s*\((.*)\)$")
-MEETS = re.compile(rf"({PATH})\.(\w+)\s*(!?~)\s*({PATH})(?:\s+on\s+(.+))?$")
-SAME = re.compile(rf"({PATH})\s*=\s*({PATH})(?:\s+but\s+(.+))?$")
-LIKE = re.compile(rf"({PATH})\s+like\s+({PATH})(?:\s+but\s+(.+))?$")
-DIFFERS = re.compile(rf"({PATH})\s*!=\s*({PATH})$")
-AGREES = re.compile(r"(dis)?agree\s*\((.*)\)$")
-LISTED = re.compile(r"\((.*)\)\s+in\s+(\S+)$")
-VARIES = re.compile(r"([^\W\d]\w*)\s*@\s*(\w+)\s+by\s+(\w+)\s*:\s*(.+)$")
-TESTED = re.compile(rf"({PATH})\s*:\s*(.+)$")
+PATH_PATTERN = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*(?:\*|(?:@\w+)+)?"
+CALL_PATTERN = re.compile(rf"({PATH_PATTERN})\s*\((.*)\)$")
+SELECTION_PATTERN = re.compile(rf"({PATH_PATTERN})\.(\w+)\s*(!?~)\s*({PATH_PATTERN})(?:\s+on\s+(.+))?$")
+SAME_LEMMA_PATTERN = re.compile(rf"({PATH_PATTERN})\s*=\s*({PATH_PATTERN})(?:\s+but\s+(.+))?$")
+OTHER_LEMMA_PATTERN = re.compile(rf"({PATH_PATTERN})\s+like\s+({PATH_PATTERN})(?:\s+but\s+(.+))?$")
+DIFFERENCE_PATTERN = re.compile(rf"({PATH_PATTERN})\s*!=\s*({PATH_PATTERN})$")
+AGREEMENT_PATTERN = re.compile(r"(dis)?agree\s*\((.*)\)$")
+LIST_PATTERN = re.compile(r"\((.*)\)\s+in\s+(\S+)$")
+VARIATION_PATTERN = re.compile(r"([^\W\d]\w*)\s*@\s*(\w+)\s+by\s+(\w+)\s*:\s*(.+)$")
+TEST_PATTERN = re.compile(rf"({PATH_PATTERN})\s*:\s*(.+)$")
 
 
 @dataclass(frozen=True)
-class Call:
+class FunctorCall:
     """`F(a, b)`: every restriction of F is met by its arguments."""
 
     functor: str
@@ -26,14 +26,14 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Meets:
+class SelectionTest:
     """`F.column ~ a`, `F.column !~ a on feature`: one restriction of F is met, or violated."""
 
     functor: str
     column: str
     argument: str
-    violated: bool = False
-    only: tuple[str, ...] = ()
+    is_violated: bool = False
+    violated_features: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,12 @@ class Counterpart:
 
     path: str
     other: str
-    but: tuple[str, ...]
+    differing_features: tuple[str, ...]
     same_lemma: bool
 
 
 @dataclass(frozen=True)
-class Differs:
+class LemmaDifference:
     """`a != b`: another lemma."""
 
     path: str
@@ -55,7 +55,7 @@ class Differs:
 
 
 @dataclass(frozen=True)
-class Tested:
+class SlotTest:
     """`a: restriction`."""
 
     path: str
@@ -63,17 +63,17 @@ class Tested:
 
 
 @dataclass(frozen=True)
-class Agrees:
+class FeatureAgreement:
     """`agree(a, b, feature)`: values in common; `disagree`: none. Without a feature, those that apply to both."""
 
     path: str
     other: str
     feature: str | None
-    negated: bool
+    is_negated: bool
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListMembership:
     """`(a, b) in file.csv`: a row of the file has the forms or lemmas of these slots."""
 
     paths: tuple[str, ...]
@@ -81,7 +81,7 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Varies:
+class FactorVariation:
     """`X @ factor by feature: v, w`: the feature's value at each level of the factor, in order."""
 
     slot: str
@@ -90,74 +90,85 @@ class Varies:
     values: tuple[str, ...]
 
 
-Where = Call | Meets | Counterpart | Differs | Tested | Agrees | Listed | Varies
+WhereStatement = (
+    FunctorCall
+    | SelectionTest
+    | Counterpart
+    | LemmaDifference
+    | SlotTest
+    | FeatureAgreement
+    | ListMembership
+    | FactorVariation
+)
 
 
 @dataclass(frozen=True)
 class WhereLine:
-    """A line of `where` as read, and where it stands."""
+    """A line of `statement` as read, and where it stands."""
 
     line: Line
-    where: Where
+    statement: WhereStatement
 
-    def paths(self) -> tuple[str, ...]:
+    def list_paths(self) -> tuple[str, ...]:
         """Return the paths to slots that it names."""
-        match self.where:
-            case Call(functor, arguments):
+        match self.statement:
+            case FunctorCall(functor, arguments):
                 return (functor, *arguments)
-            case Meets(functor, _, argument):
+            case SelectionTest(functor, _, argument):
                 return (functor, argument)
-            case Counterpart(path, other) | Differs(path, other) | Agrees(path, other):
+            case Counterpart(path, other) | LemmaDifference(path, other) | FeatureAgreement(path, other):
                 return (path, other)
-            case Tested(path):
+            case SlotTest(path):
                 return (path,)
-            case Listed(paths):
+            case ListMembership(paths):
                 return paths
-            case Varies(slot):
+            case FactorVariation(slot):
                 return (slot,)
 
 
-def read_where(text: str) -> Where:
+def read_where_statement(text: str) -> WhereStatement:
     """Return what a line of `where` says; a line of no kind is a `Fault`.
 
-    >>> read_where("R*.subject !~ S on gender")
-    Meets(functor='R*', column='subject', argument='S', violated=True, only=('gender',))
-    >>> read_where("RC.V(N, RC.O)")
-    Call(functor='RC.V', arguments=('N', 'RC.O'))
+    >>> read_where_statement("R*.subject !~ S on gender")
+    SelectionTest(functor='R*', column='subject', argument='S', is_violated=True, violated_features=('gender',))
+    >>> read_where_statement("RC.V(N, RC.O)")
+    FunctorCall(functor='RC.V', arguments=('N', 'RC.O'))
     """
     text = text.strip()
-    if match := AGREES.match(text):
-        paths = _names(match[2])
+    if match := AGREEMENT_PATTERN.match(text):
+        paths = _split_names(match[2])
         if not 2 <= len(paths) <= 3:
             raise Fault(f"{text!r} names {len(paths)} things; expected agree(slot, slot) or agree(slot, slot, feature)")
-        return Agrees(_path(paths[0]), _path(paths[1]), paths[2] if len(paths) == 3 else None, bool(match[1]))
-    if match := LISTED.match(text):
-        return Listed(tuple(_path(path) for path in _names(match[1])), match[2])
-    if match := CALL.match(text):
-        return Call(match[1], tuple(_path(path) for path in _names(match[2])))
-    if match := MEETS.match(text):
-        return Meets(match[1], match[2], match[4], match[3] == "!~", _names(match[5]))
-    if match := LIKE.match(text):
-        return Counterpart(match[1], match[2], _names(match[3]), same_lemma=False)
-    if match := DIFFERS.match(text):
-        return Differs(match[1], match[2])
-    if match := SAME.match(text):
-        return Counterpart(match[1], match[2], _names(match[3]), same_lemma=True)
-    if match := VARIES.match(text):
-        return Varies(match[1], match[2], match[3], _names(match[4]))
-    if match := TESTED.match(text):
-        return Tested(match[1], match[2])
+        return FeatureAgreement(
+            _check_path(paths[0]), _check_path(paths[1]), paths[2] if len(paths) == 3 else None, bool(match[1])
+        )
+    if match := LIST_PATTERN.match(text):
+        return ListMembership(tuple(_check_path(path) for path in _split_names(match[1])), match[2])
+    if match := CALL_PATTERN.match(text):
+        return FunctorCall(match[1], tuple(_check_path(path) for path in _split_names(match[2])))
+    if match := SELECTION_PATTERN.match(text):
+        return SelectionTest(match[1], match[2], match[4], match[3] == "!~", _split_names(match[5]))
+    if match := OTHER_LEMMA_PATTERN.match(text):
+        return Counterpart(match[1], match[2], _split_names(match[3]), same_lemma=False)
+    if match := DIFFERENCE_PATTERN.match(text):
+        return LemmaDifference(match[1], match[2])
+    if match := SAME_LEMMA_PATTERN.match(text):
+        return Counterpart(match[1], match[2], _split_names(match[3]), same_lemma=True)
+    if match := VARIATION_PATTERN.match(text):
+        return FactorVariation(match[1], match[2], match[3], _split_names(match[4]))
+    if match := TEST_PATTERN.match(text):
+        return SlotTest(match[1], match[2])
     raise Fault(
         f"{text!r} is no line of where; expected one as V(S, O), V.subject ~ S, R* = R but gender, A like B but frame, A != B, "
         "A: number=sg, agree(D, N), (A, B) in file.csv or X@factor by number: sg, pl"
     )
 
 
-def _names(text: str | None) -> tuple[str, ...]:
+def _split_names(text: str | None) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip()) if text else ()
 
 
-def _path(text: str) -> str:
-    if not re.fullmatch(PATH, text):
+def _check_path(text: str) -> str:
+    if not re.fullmatch(PATH_PATTERN, text):
         raise Fault(f"{text!r} is no slot; expected a name, S, or a path, S.N")
     return text

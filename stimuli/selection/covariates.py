@@ -10,36 +10,34 @@ from typing import TYPE_CHECKING
 
 from gardenpath import study
 
-from ..item_tables import word_length, zipf
-from ..items import Item, Materials, Sentence
-from ..norms import Norm, Norms, bare_word
-from ..text_checks import listed
+from ..item_tables import measure_word_length, zipf
+from ..items import Item, Materials
+from ..norms import Norm, Norms, strip_word
+from ..sentence_parts import WordPositions, find_part_words
+from ..text_checks import find_usable_word_list
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MEASURES = ("words", "letters", "zipf", "bigram", "surprisal")
-SENTENCE = "sentence"
-PLACES = ("before", "after", "up to")  # a word beside a region, and all words before it
-SHOWN = 8  # so many faults are named; the rest is counted
-Words = Sequence[int]
-Bigrams = Mapping[tuple[str, str], int]
+MAX_FAULTS_SHOWN = 8  # so many faults are named; the rest is counted
+BigramCounts = Mapping[tuple[str, str], int]
 
 
-def covariates_table(
+def compute_covariates(
     materials: Materials,
     names: Iterable[str],
     *,
     surprisal: "pd.DataFrame | None" = None,
     model: str | None = None,
-    bigrams: Bigrams | None = None,
+    bigrams: BigramCounts | None = None,
     norms: Norms | None = None,
 ) -> "pd.DataFrame":
     """Return table `covariates`: the value of each covariate of each sentence, empty where there is none.
 
     A covariate is `MEASURE:PART` or the name of a column of items that holds numbers. Measures are words (their number), letters
     (of all words together), zipf (their mean), bigram (mean Zipf frequency of each word with the one before it, one added to
-    every count: `bigrams_of`), surprisal (bits, of all words together; of the table that `score` writes, of `model` where it
+    every count: `count_bigrams`), surprisal (bits, of all words together; of the table that `score` writes, of `model` where it
     has several), and each of the `norms` (mean over the words that it has; `stimuli.read_norms`). Parts are sentence, a region,
     `before REGION` and `after REGION` (the word beside it), and `up to REGION` (all words before it).
 
@@ -47,14 +45,14 @@ def covariates_table(
     >>> sentence = stimuli.Sentence("The dogs bark.", (stimuli.Region("critical", 9, 14),))
     >>> item = stimuli.Item("i1", "verbs", {"plural": sentence}, extra={"cloze": "0.4"})
     >>> materials = stimuli.Materials((stimuli.Paradigm("verbs", "n", {"number": ("plural",)}),), (item,))
-    >>> stimuli.covariates_table(materials, ["letters:critical", "words:up to critical", "cloze"])["value"].tolist()
+    >>> stimuli.compute_covariates(materials, ["letters:critical", "words:up to critical", "cloze"])["value"].tolist()
     [4.0, 2.0, 0.4]
     """
     import pandas as pd
 
     rows = []
     for name in dict.fromkeys(names):
-        value = _valued(name, materials, surprisal, model, bigrams, norms or {})
+        value = _build_measure(name, materials, surprisal, model, bigrams, norms or {})
         rows += [
             (item.id, condition, name, value(item, condition))
             for item in materials.items
@@ -64,77 +62,53 @@ def covariates_table(
     return study.check(pd.DataFrame(rows, columns=columns), "covariates")
 
 
-def lacking(table: "pd.DataFrame") -> dict[str, str]:
+def find_missing_values(table: "pd.DataFrame") -> dict[str, str]:
     """Return the items that lack a value of a covariate, each with a sentence that says which."""
     empty = table[table["value"].isna()]
     of = {row["item"]: f"{row['condition']}, {row['covariate']}" for row in reversed(empty.to_dict("records"))}
     return {item: f"item {item} ({what}) has no value" for item, what in reversed(of.items())}
 
 
-def _valued(
+def _build_measure(
     name: str,
     materials: Materials,
     surprisal: "pd.DataFrame | None",
     model: str | None,
-    bigrams: Bigrams | None,
+    bigrams: BigramCounts | None,
     norms: Norms,
 ) -> Callable[[Item, str], float | None]:
     """Return the function that gives a covariate's value of an item in a condition."""
     measure, colon, part = name.partition(":")
     if not colon or measure not in {*MEASURES, *norms}:
-        return _column(name, materials, norms)
-    _expect_part(name, part, materials)
+        return _build_column_measure(name, materials, norms)
+    _check_part(name, part, materials)
 
-    def over(of_words: Callable[[Item, str, Words], float | None]) -> Callable[[Item, str], float | None]:
+    def over(of_words: Callable[[Item, str, WordPositions], float | None]) -> Callable[[Item, str], float | None]:
         def value(item: Item, condition: str) -> float | None:
-            words = words_of_part(item.sentences[condition], part)
+            words = find_part_words(item.sentences[condition], part)
             return None if words is None else of_words(item, condition, words)
 
         return value
 
     if measure in norms:
-        return over(_normed(norms[measure]))
+        return over(_build_norm_measure(norms[measure]))
     if measure == "words":
         return over(lambda item, condition, words: float(len(words)))
     if measure == "surprisal":
-        return over(_bits(surprisal, model))
+        return over(_build_surprisal_measure(surprisal, model))
     if measure == "bigram":
         if bigrams is None:
             raise study.DataError(
                 f"covariate {name} needs bigrams: a corpus (text), or a table with first, second and count"
             )
-        return over(_bigram(bigrams))
-    return over(_letters if measure == "letters" else _zipf)
+        return over(_build_bigram_measure(bigrams))
+    return over(_count_letters if measure == "letters" else _compute_mean_zipf)
 
 
-def words_of_part(sentence: Sentence, part: str) -> Words | None:
-    """Return the positions of the words of a part; None where the sentence lacks it.
-
-    >>> from gardenpath.stimuli import Region
-    >>> sentence = Sentence("The dogs bark loudly.", (Region("critical", 9, 13),))
-    >>> words_of_part(sentence, "critical"), words_of_part(sentence, "after critical"), words_of_part(sentence, "before x")
-    ([2], [3], None)
-    """
-    words = sentence.words()
-    if part == SENTENCE:
-        return [word.index for word in words]
-    if of := [word.index for word in sentence.words_of(part)]:
-        return of
-    place = next((one for one in PLACES if part.startswith(f"{one} ")), None)
-    of = [word.index for word in sentence.words_of(part.removeprefix(f"{place} "))] if place else []
-    if not of:
-        return None
-    first, last = of[0], of[-1]
-    if place == "up to":
-        return [*range(first)]
-    beside = first - 1 if place == "before" else last + 1
-    return [beside] if 0 <= beside < len(words) else None
-
-
-def _expect_part(name: str, part: str, materials: Materials) -> None:
+def _check_part(name: str, part: str, materials: Materials) -> None:
     """Raise `DataError` where no sentence has the part."""
     sentences = [sentence for item in materials.items for sentence in item.sentences.values()]
-    if any(words_of_part(sentence, part) is not None for sentence in sentences):
+    if any(find_part_words(sentence, part) is not None for sentence in sentences):
         return
     regions = sorted({region.name for sentence in sentences for region in sentence.regions})
     raise study.DataError(
@@ -144,9 +118,9 @@ def _expect_part(name: str, part: str, materials: Materials) -> None:
     )
 
 
-def _column(name: str, materials: Materials, norms: Norms) -> Callable[[Item, str], float | None]:
+def _build_column_measure(name: str, materials: Materials, norms: Norms) -> Callable[[Item, str], float | None]:
     """Return the function that reads a column of items as numbers."""
-    known = sorted({_general(column, item) for item in materials.items for column in item.extra})
+    known = sorted({_get_general_name(column, item) for item in materials.items for column in item.extra})
     if name not in known:
         raise study.DataError(
             f"covariate {name!r} is not known; expected MEASURE:PART ({', '.join([*MEASURES, *norms])}), such as "
@@ -157,19 +131,19 @@ def _column(name: str, materials: Materials, norms: Norms) -> Callable[[Item, st
         f"item {item.id}: {column} is {cell!r}, expected a number"
         for item in materials.items
         for column, cell in item.extra.items()
-        if _general(column, item) == name and cell.strip() and _number(cell) is None
+        if _get_general_name(column, item) == name and cell.strip() and _parse_number(cell) is None
     ]
     if faults:
-        raise study.DataError(shown(faults))
-    return lambda item, condition: _number(item.extra.get(f"{name} ({condition})", item.extra.get(name, "")))
+        raise study.DataError(shorten_faults(faults))
+    return lambda item, condition: _parse_number(item.extra.get(f"{name} ({condition})", item.extra.get(name, "")))
 
 
-def _general(column: str, item: Item) -> str:
+def _get_general_name(column: str, item: Item) -> str:
     """Return the name of a column in which conditions differ, `plausibility` of `plausibility (a)`; of others their own."""
     return next((column.removesuffix(end) for c in item.sentences if column.endswith(end := f" ({c})")), column)
 
 
-def _number(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
     try:
         value = float(text)
     except ValueError:
@@ -177,13 +151,13 @@ def _number(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _letters(item: Item, condition: str, words: Words) -> float | None:
-    own = item.sentences[condition].words()
-    return float(sum(word_length(own[n].text) for n in words))
+def _count_letters(item: Item, condition: str, words: WordPositions) -> float | None:
+    own = item.sentences[condition].list_words()
+    return float(sum(measure_word_length(own[n].text) for n in words))
 
 
-def _zipf(item: Item, condition: str, words: Words) -> float | None:
-    code, own = _code(item.language), item.sentences[condition].words()
+def _compute_mean_zipf(item: Item, condition: str, words: WordPositions) -> float | None:
+    code, own = _find_list_code(item.language), item.sentences[condition].list_words()
     if code is None or not words:
         return None
     values = [zipf(own[n].text, code) for n in words]
@@ -191,20 +165,22 @@ def _zipf(item: Item, condition: str, words: Words) -> float | None:
     return sum(known) / len(known) if len(known) == len(values) else None
 
 
-_code = functools.cache(listed)
+_find_list_code = functools.cache(find_usable_word_list)
 
 
-def _normed(norm: Norm) -> Callable[[Item, str, Words], float | None]:
+def _build_norm_measure(norm: Norm) -> Callable[[Item, str, WordPositions], float | None]:
     """Return the function that takes the mean of a norm over words."""
 
-    def value(item: Item, condition: str, words: Words) -> float | None:
-        own = item.sentences[condition].words()
+    def value(item: Item, condition: str, words: WordPositions) -> float | None:
+        own = item.sentences[condition].list_words()
         return norm.mean(own[n].text for n in words)
 
     return value
 
 
-def _bits(surprisal: "pd.DataFrame | None", model: str | None) -> Callable[[Item, str, Words], float | None]:
+def _build_surprisal_measure(
+    surprisal: "pd.DataFrame | None", model: str | None
+) -> Callable[[Item, str, WordPositions], float | None]:
     """Return the function that adds the surprisal of words; a row of several words counts where all of them are asked for."""
     if surprisal is None:
         raise study.DataError(
@@ -224,7 +200,7 @@ def _bits(surprisal: "pd.DataFrame | None", model: str | None) -> Callable[[Item
         known = None if bits is None or bits != bits else float(bits)
         rows.setdefault((str(item), str(condition)), {})[int(word)] = (int(count), known)
 
-    def value(item: Item, condition: str, words: Words) -> float | None:
+    def value(item: Item, condition: str, words: WordPositions) -> float | None:
         own, asked = rows.get((item.id, condition), {}), set(words)
         total, covered = 0.0, set[int]()
         for n in words:
@@ -240,15 +216,15 @@ def _bits(surprisal: "pd.DataFrame | None", model: str | None) -> Callable[[Item
     return value
 
 
-def _bare(word: str) -> str:
-    return bare_word(word).casefold()
+def _fold_word(word: str) -> str:
+    return strip_word(word).casefold()
 
 
-def _bigram(bigrams: Bigrams) -> Callable[[Item, str, Words], float | None]:
+def _build_bigram_measure(bigrams: BigramCounts) -> Callable[[Item, str, WordPositions], float | None]:
     total = sum(bigrams.values()) + len(bigrams)
 
-    def value(item: Item, condition: str, words: Words) -> float | None:
-        own = [_bare(word.text) for word in item.sentences[condition].words()]
+    def value(item: Item, condition: str, words: WordPositions) -> float | None:
+        own = [_fold_word(word.text) for word in item.sentences[condition].list_words()]
         pairs = [(own[n - 1], own[n]) for n in words if n > 0]
         if not pairs:
             return None
@@ -257,13 +233,13 @@ def _bigram(bigrams: Bigrams) -> Callable[[Item, str, Words], float | None]:
     return value
 
 
-def bigrams_of(path: str | Path) -> Bigrams:
+def count_bigrams(path: str | Path) -> BigramCounts:
     """Return how often each two words stand side by side, from a corpus (a sentence a line) or a table with first, second and
     count.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in (".csv", ".tsv"):
-        lines = ([_bare(word) for word in line.split()] for line in study.files.read_text(path).splitlines())
+        lines = ([_fold_word(word) for word in line.split()] for line in study.files.read_text(path).splitlines())
         found = Counter(pair for words in lines for pair in itertools.pairwise(words))
         if not found:
             raise study.DataError(f"{path}: no two words side by side; expected a corpus, a sentence a line")
@@ -279,15 +255,15 @@ def bigrams_of(path: str | Path) -> Bigrams:
     for line, (first, second, count) in enumerate(
         zip(table["first"], table["second"], table["count"], strict=True), start=2
     ):
-        number = _number(count)
+        number = _parse_number(count)
         if number is None or number < 0:
             raise study.DataError(f"{path}, line {line}: count is {count!r}, expected a number")
-        counts[_bare(first), _bare(second)] += int(number)
+        counts[_fold_word(first), _fold_word(second)] += int(number)
     return counts
 
 
-def shown(faults: Sequence[str]) -> Iterator[str]:
+def shorten_faults(faults: Sequence[str]) -> Iterator[str]:
     """Yield the first faults, and how many more there are."""
-    yield from faults[:SHOWN]
-    if len(faults) > SHOWN:
-        yield f"and {len(faults) - SHOWN} more"
+    yield from faults[:MAX_FAULTS_SHOWN]
+    if len(faults) > MAX_FAULTS_SHOWN:
+        yield f"and {len(faults) - MAX_FAULTS_SHOWN} more"

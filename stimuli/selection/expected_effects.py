@@ -5,18 +5,18 @@ from typing import TYPE_CHECKING, Any
 from gardenpath import study
 
 from ..items import Materials
-from .covariates import covariates_table, lacking, shown
-from .settings import EffectSection
+from .covariates import compute_covariates, find_missing_values, shorten_faults
+from .settings import ExpectedEffectSection
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Array = Any
-FLAT = 0.05  # bits: an item whose conditions differ by less carries no contrast
+MIN_CONTRAST_BITS = 0.05  # bits: an item whose conditions differ by less carries no contrast
 
 
-def expected_effects(
-    materials: Materials, effect: EffectSection, surprisal: "pd.DataFrame", *, model: str | None = None
+def compute_expected_effects(
+    materials: Materials, effect: ExpectedEffectSection, surprisal: "pd.DataFrame", *, model: str | None = None
 ) -> "pd.DataFrame":
     """Return table `expected_effects`: for each item the difference in surprisal that a term makes, in bits and in ms.
 
@@ -28,40 +28,49 @@ def expected_effects(
     >>> from gardenpath import stimuli
     >>> bits = {"a": 3.0, "b": 5.5}
     >>> words = [("m", "default", "i1", c, 0, "Run.", 1, None, bits[c], None, None, None, None) for c in bits]
-    >>> table = pd.DataFrame(words, columns=study.TABLES["surprisal"].names)
+    >>> table = pd.DataFrame(words, columns=study.TABLES["surprisal"].column_names)
     >>> item = stimuli.Item("i1", "p", {"a": stimuli.Sentence("Run."), "b": stimuli.Sentence("Run.")})
     >>> materials = stimuli.Materials((stimuli.Paradigm("p", "p", {"f": ("a", "b")}),), (item,))
     >>> section = stimuli.ExpectedEffectSection(ms_per_bit=2.0, source="10.1016/j.cognition.2013.02.013", region="sentence")
-    >>> stimuli.expected_effects(materials, section, table)[["bits", "ms"]].to_numpy().tolist()
+    >>> stimuli.compute_expected_effects(materials, section, table)[["bits", "ms"]].to_numpy().tolist()
     [[2.5, 5.0]]
     """
     import pandas as pd
 
-    bits = signed_bits(materials, effect, surprisal, model)
+    bits = compute_bit_differences(materials, effect, surprisal, model)
     rows = [
-        (item.id, item.paradigm, _term(materials, effect), value, value * effect.ms_per_bit, abs(value) >= FLAT)
+        (
+            item.id,
+            item.paradigm,
+            _get_term(materials, effect),
+            value,
+            value * effect.ms_per_bit,
+            abs(value) >= MIN_CONTRAST_BITS,
+        )
         for item, value in zip(materials.items, bits, strict=True)
     ]
     return study.check(
-        pd.DataFrame(rows, columns=[name for name in study.TABLES["expected_effects"].names if name != "chosen"]),
+        pd.DataFrame(
+            rows, columns=[name for name in study.TABLES["expected_effects"].column_names if name != "chosen"]
+        ),
         "expected_effects",
     )
 
 
-def differences(
-    materials: Materials, effect: EffectSection, surprisal: "pd.DataFrame | None", model: str | None = None
+def compute_signed_effects(
+    materials: Materials, effect: ExpectedEffectSection, surprisal: "pd.DataFrame | None", model: str | None = None
 ) -> Array:
     """Return the expected effect of each item in ms, with the sign in which the pool's mean is positive."""
     import numpy as np
 
-    ms = np.array(signed_bits(materials, effect, surprisal, model)) * effect.ms_per_bit
+    ms = np.array(compute_bit_differences(materials, effect, surprisal, model)) * effect.ms_per_bit
     return -ms if ms.mean() < 0 else ms
 
 
-def _term(materials: Materials, effect: EffectSection) -> str:
+def _get_term(materials: Materials, effect: ExpectedEffectSection) -> str:
     if effect.term is not None:
         return effect.term
-    factors = materials.paradigm(materials.items[0].paradigm).factors
+    factors = materials.find_paradigm(materials.items[0].paradigm).factors
     if len(factors) != 1:
         raise study.DataError(
             f"the items have the factors {', '.join(factors)}; name the term whose effect is expected, such as {':'.join(factors)}"
@@ -69,19 +78,19 @@ def _term(materials: Materials, effect: EffectSection) -> str:
     return next(iter(factors))
 
 
-def signed_bits(
-    materials: Materials, effect: EffectSection, surprisal: "pd.DataFrame | None", model: str | None
+def compute_bit_differences(
+    materials: Materials, effect: ExpectedEffectSection, surprisal: "pd.DataFrame | None", model: str | None
 ) -> list[float]:
     """Return the difference that the term makes to each item's surprisal in the region, in bits."""
     name = f"surprisal:{effect.region}"
-    table = covariates_table(materials, [name], surprisal=surprisal, model=model)
-    if faults := lacking(table):
-        raise study.DataError(shown(list(faults.values())))
+    table = compute_covariates(materials, [name], surprisal=surprisal, model=model)
+    if faults := find_missing_values(table):
+        raise study.DataError(shorten_faults(list(faults.values())))
     value = {(row["item"], row["condition"]): float(row["value"]) for row in table.to_dict("records")}
-    names = _term(materials, effect).split(":")
+    names = _get_term(materials, effect).split(":")
     differences = []
     for item in materials.items:
-        paradigm = materials.paradigm(item.paradigm)
+        paradigm = materials.find_paradigm(item.paradigm)
         for factor in names:
             levels = paradigm.factors.get(factor)
             if levels is None or len(levels) != 2:
@@ -91,7 +100,7 @@ def signed_bits(
                     f"{', '.join(paradigm.factors)}"
                 )
         total, cells = 0.0, 0
-        for condition, levels_of in paradigm.conditions().items():
+        for condition, levels_of in paradigm.list_conditions().items():
             sign = 1
             for factor in names:
                 sign *= 1 if levels_of[factor] == paradigm.factors[factor][1] else -1

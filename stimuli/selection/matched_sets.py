@@ -12,42 +12,42 @@ from typing import Any
 from gardenpath import study
 
 from .pool import Pool
-from .program import Demand, Outcome, Program
-from .settings import NULLS, Selection, links
+from .program import Constraint, Outcome, Program
+from .settings import NULL_MODES, Selection, resolve_item_groups
 
 Array = Any
-LARGEST = 400_000  # possible members of sets: what a program of them may hold
+MAX_SET_PAIRS = 400_000  # possible members of sets: what a program of them may hold
 
 
-def matched_sets(
+def find_matched_sets(
     pool: Pool, selection: Selection, levels: Sequence[str], each: int, weights: Array
 ) -> tuple[Outcome, dict[int, int], dict[str, Any]]:
     """Return the choice, the number of each chosen item's set, and what is in conflict where there is none."""
     import numpy as np
 
     names = sorted(set(levels))
-    if selection.null not in (*NULLS, *names):
-        raise study.DataError(f"null is {selection.null!r}; expected one of {', '.join((*NULLS, *names))}")
+    if selection.null not in (*NULL_MODES, *names):
+        raise study.DataError(f"null is {selection.null!r}; expected one of {', '.join((*NULL_MODES, *names))}")
     of = np.array([names.index(level) for level in levels])
     within = np.array([selection.covariates[name].within for name in pool.names], dtype=float).reshape(-1, 2)
-    fits = _fits(pool.values, within)
-    nulls = _nulls(selection.null, names, each)
+    fits = _find_fits(pool.values, within)
+    nulls = _count_nulls(selection.null, names, each)
     columns: list[tuple[int, int]] = []  # null, member; of a null itself twice the same
     for k, count in nulls.items():
         for i in np.flatnonzero(of == k) if count else ():
             if fits[i, i]:
                 columns.append((int(i), int(i)))
                 columns += [(int(i), int(j)) for j in np.flatnonzero((of != k) & fits[i] & fits.diagonal())]
-    if len(columns) > LARGEST:
+    if len(columns) > MAX_SET_PAIRS:
         raise study.DataError(
-            f"{len(columns)} pairs of items are within the tolerances, more than {LARGEST}; expected narrower ones or "
+            f"{len(columns)} pairs of items are within the tolerances, more than {MAX_SET_PAIRS}; expected narrower ones or "
             f"a smaller pool"
         )
-    program = _program(pool, selection, of, names, nulls, columns, fits)
+    program = _build_program(pool, selection, of, names, nulls, columns, fits)
     weight = None if weights is None else np.array([weights[member] for _, member in columns])
     outcome = program.search(maximise=weight)
     if outcome.status == "infeasible":
-        found = program.conflict()
+        found = program.find_conflict()
         tolerances = ", ".join(
             f"{name} within {low:g} to {high:g}" for name, (low, high) in zip(pool.names, within, strict=True)
         )
@@ -56,11 +56,11 @@ def matched_sets(
             *found.names,
         )
         return outcome, {}, {"conflict": conflict, "minimal": found.minimal}
-    if outcome.chosen is None:
+    if outcome.choice is None:
         return outcome, {}, {}
     numbers: dict[int, int] = {}
     sets: dict[int, int] = {}
-    for (null, member), one in zip(columns, outcome.chosen, strict=True):
+    for (null, member), one in zip(columns, outcome.choice, strict=True):
         if one > 0.5:
             sets[member] = numbers.setdefault(null, len(numbers))
     chosen = np.zeros(len(levels))
@@ -68,7 +68,7 @@ def matched_sets(
     return Outcome(outcome.status, chosen, outcome.value, outcome.bound, outcome.nodes), sets, {}
 
 
-def _fits(values: Array, within: Array) -> Array:
+def _find_fits(values: Array, within: Array) -> Array:
     """Return which items (columns) are within the tolerances of which nulls (rows), in every two conditions."""
     import numpy as np
 
@@ -77,12 +77,12 @@ def _fits(values: Array, within: Array) -> Array:
     edge = 1e-9 * (1 + np.abs(values).max(initial=0.0))
     for c, e in itertools.product(range(conditions), repeat=2):
         for k, (low, high) in enumerate(within):
-            apart = values[None, :, e, k] - values[:, None, c, k]
-            fits &= (apart >= low - edge) & (apart <= high + edge)
+            difference = values[None, :, e, k] - values[:, None, c, k]
+            fits &= (difference >= low - edge) & (difference <= high + edge)
     return fits
 
 
-def _nulls(null: str, names: Sequence[str], each: int) -> dict[int, int]:
+def _count_nulls(null: str, names: Sequence[str], each: int) -> dict[int, int]:
     """Return how many sets have their null of each level."""
     if null == "balanced":
         share, more = divmod(each, len(names))
@@ -90,7 +90,7 @@ def _nulls(null: str, names: Sequence[str], each: int) -> dict[int, int]:
     return {0 if null in ("first", "inclusive") else names.index(null): each}
 
 
-def _program(
+def _build_program(
     pool: Pool,
     selection: Selection,
     of: Array,
@@ -107,10 +107,10 @@ def _program(
     position = np.arange(len(columns))
     items = sparse.csr_matrix((np.ones(len(columns)), (member, position)), shape=(len(of), len(columns)))
     own = {int(i): int(p) for p, (i, j) in enumerate(zip(null, member, strict=True)) if i == j}
-    always = [Demand("an item in one set", items, 0, 1)]
+    always = [Constraint("an item in one set", items, 0, 1)]
     for k, count in nulls.items():
         row = ((null == member) & (of[null] == k)).astype(float)[None]
-        always.append(Demand(f"{count} nulls of {names[k] or 'the pool'}", row, count, count))
+        always.append(Constraint(f"{count} nulls of {names[k] or 'the pool'}", row, count, count))
     rows, cells = 0, []
     for i, k in itertools.product(own, range(len(names))):
         if of[i] != k:  # a set has one member of every other level where its null is chosen, none where it is not
@@ -120,7 +120,7 @@ def _program(
     if rows:
         r, c, v = zip(*cells, strict=True)
         always.append(
-            Demand("a member of each level in a set", sparse.csr_matrix((v, (r, c)), shape=(rows, len(columns))))
+            Constraint("a member of each level in a set", sparse.csr_matrix((v, (r, c)), shape=(rows, len(columns))))
         )
     if selection.null == "inclusive":
         rows, cells = 0, []
@@ -137,24 +137,26 @@ def _program(
         if rows:
             r, c, v = zip(*cells, strict=True)
             always.append(
-                Demand("every two members alike", sparse.csr_matrix((v, (r, c)), shape=(rows, len(columns))), 0, 1)
+                Constraint("every two members alike", sparse.csr_matrix((v, (r, c)), shape=(rows, len(columns))), 0, 1)
             )
-    demands = []
+    constraints = []
     for what, groups in (
-        ("apart", links(selection.apart, pool.at, "apart")),
-        ("no sentence in common", pool.repeated()),
+        ("apart", resolve_item_groups(selection.apart, pool.positions, "apart")),
+        ("no sentence in common", pool.find_repeated_groups()),
     ):
         for group in groups:
-            demands.append(
-                Demand(f"{what}: {', '.join(pool.items[n].id for n in group)}", np.asarray(items[group].sum(0)), 0, 1)
+            constraints.append(
+                Constraint(
+                    f"{what}: {', '.join(pool.items[n].id for n in group)}", np.asarray(items[group].sum(0)), 0, 1
+                )
             )
-    for group in links(selection.together, pool.at, "together"):
+    for group in resolve_item_groups(selection.together, pool.positions, "together"):
         label = f"together: {', '.join(pool.items[n].id for n in group)}"
-        demands.append(Demand(label, sparse.vstack([items[group[0]] - items[n] for n in group[1:]])))
+        constraints.append(Constraint(label, sparse.vstack([items[group[0]] - items[n] for n in group[1:]])))
     for name in selection.even:
-        from .exchange import kind_of
+        from .exchange import build_category_quota
 
-        kind = kind_of(pool.kinds(name), selection.items)
-        by = sparse.csr_matrix((kind.of[None] == np.arange(len(kind.low))[:, None]).astype(float))
-        demands.append(Demand(f"{name} spread evenly", by @ items, float(kind.low[0]), float(kind.high[0])))
-    return Program(len(columns), always, demands, selection.seed, selection.effort)
+        kind = build_category_quota(pool.list_categories(name), selection.items)
+        by = sparse.csr_matrix((kind.codes[None] == np.arange(len(kind.low))[:, None]).astype(float))
+        constraints.append(Constraint(f"{name} spread evenly", by @ items, float(kind.low[0]), float(kind.high[0])))
+    return Program(len(columns), always, constraints, selection.seed, selection.effort)

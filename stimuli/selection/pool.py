@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from gardenpath import study
 
 from ..items import Item, Materials
-from ..norms import not_found, read_norms, said_of
-from .covariates import bigrams_of, covariates_table, lacking, shown
-from .exchange import Form
-from .settings import Matching
+from ..norms import compute_words_not_found, describe_words_not_found, read_norms
+from .covariates import compute_covariates, count_bigrams, find_missing_values, shorten_faults
+from .exchange import MatchCriterion
+from .settings import MatchingSettings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,18 +30,18 @@ class Pool:
     names: tuple[str, ...]
     table: "pd.DataFrame"  # covariates
     values: Array
-    not_found: "pd.DataFrame"  # words of norms
+    words_not_found: "pd.DataFrame"  # words of norms
 
     @property
     def items(self) -> tuple[Item, ...]:
         return self.materials.items
 
     @property
-    def at(self) -> dict[str, int]:
+    def positions(self) -> dict[str, int]:
         """The position of each item."""
         return {item.id: n for n, item in enumerate(self.items)}
 
-    def kinds(self, name: str) -> list[str]:
+    def list_categories(self, name: str) -> list[str]:
         """Return what each item is of: its phenomenon, its paradigm, or what a column of its own says."""
         if name == "phenomenon":
             of = {paradigm.id: paradigm.phenomenon for paradigm in self.materials.paradigms}
@@ -53,36 +53,36 @@ class Pool:
             for item in self.items
             if name not in item.extra
         ]:
-            raise study.DataError(shown(faults))
+            raise study.DataError(shorten_faults(faults))
         return [item.extra[name] for item in self.items]
 
-    def cells(self, columns: Sequence[str]) -> list[str]:
+    def list_levels(self, columns: Sequence[str]) -> list[str]:
         """Return the level of each item, of several columns their combination."""
-        each = [self.kinds(name) for name in columns]
+        each = [self.list_categories(name) for name in columns]
         return [".".join(levels) for levels in zip(*each, strict=True)] if each else [""] * len(self.items)
 
-    def forms(self, settings: Matching, count: int) -> list[tuple[str, Form]]:
+    def build_criteria(self, settings: MatchingSettings, count: int) -> list[tuple[str, MatchCriterion]]:
         """Return what is to be alike, each with its covariate; `count` items are in a cell, on whose numbers in bins it depends."""
         import numpy as np
 
-        forms = []
+        criteria = []
         for k, name in enumerate(self.names):
-            section, values, across = settings.covariates[name], self.values[:, :, k], settings.across_of(name)
-            z = standardised(values)
-            within = settings.tolerance_of(name)
-            forms.append((name, Form(f"means of {name} within {within:g} s.d.", z, within, across)))
-            if (spread := settings.spread_of(name)) is not None:
+            section, values, across = settings.covariates[name], self.values[:, :, k], settings.get_across(name)
+            z = standardise(values)
+            within = settings.get_tolerance(name)
+            criteria.append((name, MatchCriterion(f"means of {name} within {within:g} s.d.", z, within, across)))
+            if (spread := settings.get_spread(name)) is not None:
                 label = f"second moments of {name} within {spread:g} s.d."
-                forms.append((name, Form(label, standardised(z * z), spread, across)))
+                criteria.append((name, MatchCriterion(label, standardise(z * z), spread, across)))
             if section.bins:
                 edges = np.unique(np.quantile(values, np.linspace(0, 1, section.bins + 1)[1:-1]))
                 bins = np.searchsorted(edges, values, side="right")
                 for b in range(len(edges) + 1):
                     label = f"numbers of {name} in bin {b + 1} of {len(edges) + 1} within one"
-                    forms.append((name, Form(label, (bins == b).astype(float), 1 / count, across)))
-        return forms
+                    criteria.append((name, MatchCriterion(label, (bins == b).astype(float), 1 / count, across)))
+        return criteria
 
-    def repeated(self) -> list[list[int]]:
+    def find_repeated_groups(self) -> list[list[int]]:
         """Return groups of items that have a sentence in common."""
         having: dict[str, list[int]] = {}
         for n, item in enumerate(self.items):
@@ -91,20 +91,22 @@ class Pool:
         return [same for same in having.values() if len(same) > 1]
 
 
-def standardised(values: Array) -> Array:
+def standardise(values: Array) -> Array:
     """Return values as s.d. from the mean of all of them; zeros where they do not vary."""
     sd = values.std()
     return (values - values.mean()) / sd if sd > 1e-12 else values * 0.0
 
 
-def pool_of(materials: Materials, settings: Matching, surprisal: "pd.DataFrame | None" = None) -> Pool:
+def build_pool(materials: Materials, settings: MatchingSettings, surprisal: "pd.DataFrame | None" = None) -> Pool:
     """Return the pool; raises `study.DataError` where conditions differ between paradigms, or a value is not known."""
     import numpy as np
 
     if not materials.items:
         raise study.DataError("the pool has no items; expected at least one")
     conditions = {
-        p.id: tuple(p.conditions()) for p in materials.paradigms if any(i.paradigm == p.id for i in materials.items)
+        p.id: tuple(p.list_conditions())
+        for p in materials.paradigms
+        if any(i.paradigm == p.id for i in materials.items)
     }
     if len({frozenset(names) for names in conditions.values()}) > 1:
         listed = "; ".join(f"{name}: {', '.join(of)}" for name, of in [*conditions.items()][:4])
@@ -114,26 +116,28 @@ def pool_of(materials: Materials, settings: Matching, surprisal: "pd.DataFrame |
         )
     own = next(iter(conditions.values()))
     names = tuple(settings.covariates)
-    bigrams = bigrams_of(settings.bigrams) if settings.bigrams else None
+    bigrams = count_bigrams(settings.bigrams) if settings.bigrams else None
     norms = read_norms(settings.norms)
-    table = covariates_table(materials, names, surprisal=surprisal, model=settings.model, bigrams=bigrams, norms=norms)
-    absent = not_found(materials, names, norms)
-    for sentence in said_of(absent, norms):
+    table = compute_covariates(
+        materials, names, surprisal=surprisal, model=settings.model, bigrams=bigrams, norms=norms
+    )
+    absent = compute_words_not_found(materials, names, norms)
+    for sentence in describe_words_not_found(absent, norms):
         log.warning(sentence)
     faults = {
         item.id: f"item {item.id} has no sentence in condition {', '.join(c for c in own if c not in item.sentences)}"
         for item in materials.items
         if any(c not in item.sentences for c in own)
-    } | lacking(table)
+    } | find_missing_values(table)
     if faults and not settings.skip_bad:
         raise study.DataError(
-            [*shown(list(faults.values())), "give these values, or leave such items out with skip_bad"]
+            [*shorten_faults(list(faults.values())), "give these values, or leave such items out with skip_bad"]
         )
     if faults:
-        for fault in shown(list(faults.values())):
+        for fault in shorten_faults(list(faults.values())):
             log.warning("left out: %s", fault)
         kept = tuple(item for item in materials.items if item.id not in faults)
-        materials = Materials(materials.paradigms, kept, materials.places)
+        materials = Materials(materials.paradigms, kept, materials.source_lines)
         table = table[~table["item"].isin(list(faults))].reset_index(drop=True)
         if not kept:
             raise study.DataError("no item has all values; expected at least one")

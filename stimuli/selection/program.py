@@ -12,30 +12,30 @@ from gardenpath.study.errors import require
 
 Array = Any  # numpy and scipy are imported inside functions
 Status = Literal["met", "infeasible", "undecided"]
-SLACK = 1e-6  # s.d., or items: below what numbers of covariates state
-NODES = 500  # of one try
-TRIES = 3
+TOLERANCE = 1e-6  # s.d., or items: below what numbers of covariates state
+MAX_NODES = 500  # of one try
+MAX_TRIES = 3
 
 
 @dataclass(frozen=True)
-class Demand:
+class Constraint:
     """What is asked of a choice: each row's sum over chosen columns between `low` and `high`; with a
-    `width`, all rows within that of each other instead.
+    `max_range`, all rows within that of each other instead.
     """
 
     name: str
     rows: Array  # rows x columns
     low: float = 0.0
     high: float = 0.0
-    width: float | None = None
+    max_range: float | None = None
 
-    def excess(self, chosen: Array) -> float:
+    def measure_violation(self, chosen: Array) -> float:
         """Return by how much a choice misses it; 0 where it is met."""
         sums = self.rows @ chosen
         if not len(sums):
             return 0.0
-        if self.width is not None:
-            return max(0.0, float(sums.max() - sums.min()) - self.width)
+        if self.max_range is not None:
+            return max(0.0, float(sums.max() - sums.min()) - self.max_range)
         return max(0.0, float(self.low - sums.min()), float(sums.max() - self.high))
 
 
@@ -44,7 +44,7 @@ class Outcome:
     """What came of a search: a choice (0 or 1 for each column) where one was found, its objective, and a proven bound on that."""
 
     status: Status
-    chosen: Array = None
+    choice: Array = None
     value: float = 0.0
     bound: float = 0.0
     nodes: int = 0
@@ -55,74 +55,76 @@ class Conflict:
     """Demands that cannot be met together, and for each whether the others were shown to be met without it (None: undecided)."""
 
     names: tuple[str, ...]
-    without: tuple[bool | None, ...] = ()
+    feasible_without: tuple[bool | None, ...] = ()
 
     @property
     def minimal(self) -> bool:
         """Whether every one of them was shown to be needed."""
-        return all(self.without)
+        return all(self.feasible_without)
 
 
 @dataclass(frozen=True)
 class Program:
-    """So many columns of 0 and 1: `always` is demanded in any case, `demands` are those that may be given up."""
+    """So many columns of 0 and 1: `fixed_constraints` is demanded in any case, `constraints` are those that may be given up."""
 
     columns: int
-    always: Sequence[Demand]
-    demands: Sequence[Demand]
+    fixed_constraints: Sequence[Constraint]
+    constraints: Sequence[Constraint]
     seed: int = 1
     effort: float = 1.0
 
-    def met(self, chosen: Array, demands: Sequence[Demand] | None = None) -> bool:
+    def is_met(self, chosen: Array, constraints: Sequence[Constraint] | None = None) -> bool:
         """Whether a choice meets all demands, by their own arithmetic."""
-        asked = self.demands if demands is None else demands
-        return all(demand.excess(chosen) <= SLACK for demand in (*self.always, *asked))
+        asked = self.constraints if constraints is None else constraints
+        return all(
+            constraint.measure_violation(chosen) <= TOLERANCE for constraint in (*self.fixed_constraints, *asked)
+        )
 
     def search(
         self,
-        demands: Sequence[Demand] | None = None,
+        constraints: Sequence[Constraint] | None = None,
         *,
         maximise: Array = None,
         narrowest: Sequence[Array] = (),
         gap: float = 0.0,
         start: Array = None,
-        tries: int = TRIES,
+        tries: int = MAX_TRIES,
     ) -> Outcome:
         """Return a choice that meets the demands, or that there is none.
 
         With `maximise`, a weight of each column, one whose weights sum to the most; with `narrowest`, groups of rows, one whose
         widest range of any group is the least; to within `gap`, where the limits allow.
         """
-        asked = self.demands if demands is None else demands
-        best = None if start is None or not self.met(start, asked) else start
+        asked = self.constraints if constraints is None else constraints
+        best = None if start is None or not self.is_met(start, asked) else start
         nodes, bounds = 0, []
         for one in range(tries):
-            outcome = self._solved(asked, maximise, narrowest, gap, best, self.seed + 1000 * one)
+            outcome = self._solve(asked, maximise, narrowest, gap, best, self.seed + 1000 * one)
             nodes += outcome.nodes
             if outcome.status == "infeasible":
                 # A start that meets the demands is the better witness where numbers are at the edge.
                 return Outcome("infeasible" if best is None else "undecided", best, nodes=nodes)
             bounds.append(outcome.bound)
-            if outcome.chosen is not None and self.met(outcome.chosen, asked):
-                best = outcome.chosen
+            if outcome.choice is not None and self.is_met(outcome.choice, asked):
+                best = outcome.choice
                 if maximise is None and not narrowest:
                     return Outcome("met", best, nodes=nodes)
                 if outcome.status == "met":
                     break
         if best is None:
             return Outcome("undecided", nodes=nodes)
-        value = self._value(best, maximise, narrowest)
+        value = self._compute_objective(best, maximise, narrowest)
         bound = min(bounds) if maximise is not None else max([0.0, *bounds])
         return Outcome("met", best, value, bound, nodes)
 
-    def _value(self, chosen: Array, maximise: Array, narrowest: Sequence[Array]) -> float:
+    def _compute_objective(self, chosen: Array, maximise: Array, narrowest: Sequence[Array]) -> float:
         if maximise is not None:
             return float(maximise @ chosen)
         return max((float((rows @ chosen).max() - (rows @ chosen).min()) for rows in narrowest), default=0.0)
 
-    def _solved(
+    def _solve(
         self,
-        demands: Sequence[Demand],
+        constraints: Sequence[Constraint],
         maximise: Array,
         narrowest: Sequence[Array],
         gap: float,
@@ -137,26 +139,31 @@ class Program:
         draw = np.random.default_rng(seed)
         order = draw.permutation(self.columns)
         n, infinite = self.columns, highspy.kHighsInf
-        free = [d for d in (*self.always, *demands) if d.width is not None]
+        free = [d for d in (*self.fixed_constraints, *constraints) if d.max_range is not None]
         extra = len(free) + len(narrowest) + bool(narrowest)
         widest = n + extra - 1
         blocks, low, high = [], [], []
 
-        def add(rows: Array, least: float, most: float, beside: Mapping[int, float]) -> None:
+        def add(rows: Array, least: float, most: float, auxiliary_weights: Mapping[int, float]) -> None:
             rows = sparse.csr_matrix(rows)[:, order]
             more = np.zeros((rows.shape[0], extra))
-            for column, weight in beside.items():
+            for column, weight in auxiliary_weights.items():
                 more[:, column - n] = weight
             blocks.append(sparse.hstack([rows, sparse.csr_matrix(more)]))
             low.extend([least] * rows.shape[0])
             high.extend([most] * rows.shape[0])
 
         middle = n
-        for demand in (*self.always, *demands):
-            if demand.width is None:
-                add(demand.rows, demand.low - SLACK / 2, demand.high + SLACK / 2, {})
+        for constraint in (*self.fixed_constraints, *constraints):
+            if constraint.max_range is None:
+                add(constraint.rows, constraint.low - TOLERANCE / 2, constraint.high + TOLERANCE / 2, {})
             else:
-                add(demand.rows, -(demand.width + SLACK) / 2, (demand.width + SLACK) / 2, {middle: -1.0})
+                add(
+                    constraint.rows,
+                    -(constraint.max_range + TOLERANCE) / 2,
+                    (constraint.max_range + TOLERANCE) / 2,
+                    {middle: -1.0},
+                )
                 middle += 1
         for rows in narrowest:
             add(rows, -infinite, 0.0, {middle: -1.0, widest: -0.5})
@@ -190,7 +197,7 @@ class Program:
             "output_flag": False,
             "threads": 1,
             "random_seed": seed % 2**31,
-            "mip_max_nodes": max(1, round(NODES * self.effort)),
+            "mip_max_nodes": max(1, round(MAX_NODES * self.effort)),
             "mip_feasibility_tolerance": 1e-7,
             "primal_feasibility_tolerance": 1e-8,
             "mip_rel_gap": 0.0,
@@ -215,20 +222,20 @@ class Program:
             chosen[order] = np.round(np.array(solver.getSolution().col_value[:n]))
         return Outcome("met" if status == statuses.kOptimal else "undecided", chosen, 0.0, bound, nodes)
 
-    def conflict(self, witness: Any = None) -> Conflict:
+    def find_conflict(self, witness: Any = None) -> Conflict:
         """Return demands that cannot be met together, as few of them as can be shown: each is given up in turn, and stays away
-        where the rest is still infeasible. `witness(demands)` may find a choice that meets some (an exchange), before HiGHS is
+        where the rest is still infeasible. `witness(constraints)` may find a choice that meets some (an exchange), before HiGHS is
         asked.
         """
-        left = list(self.demands)
-        for demand in self.demands:
-            rest = [other for other in left if other is not demand]
+        left = list(self.constraints)
+        for constraint in self.constraints:
+            rest = [other for other in left if other is not constraint]
             if self.search(rest, tries=1).status == "infeasible":
                 left = rest
-        without: list[bool | None] = []
-        for demand in left:
-            rest = [other for other in left if other is not demand]
+        feasible_without: list[bool | None] = []
+        for constraint in left:
+            rest = [other for other in left if other is not constraint]
             found = witness(rest) if witness else None
-            met = found is not None and self.met(found, rest)
-            without.append(True if met or self.search(rest).status == "met" else None)
-        return Conflict(tuple(demand.name for demand in left), tuple(without))
+            met = found is not None and self.is_met(found, rest)
+            feasible_without.append(True if met or self.search(rest).status == "met" else None)
+        return Conflict(tuple(constraint.name for constraint in left), tuple(feasible_without))

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from gardenpath import study
-from gardenpath.study.config import STRICT, NormSection, structure
+from gardenpath.study.config import STRICT_VALIDATION, NormSection, parse_dataclass
 
 T = TypeVar("T")
-Match = Literal["means", "sets", "best"]
-Across = Literal["cells", "levels", "conditions"]
-NULLS = ("balanced", "first", "inclusive")
+MatchMode = Literal["means", "sets", "best"]
+AcrossScope = Literal["cells", "levels", "conditions"]
+NULL_MODES = ("balanced", "first", "inclusive")
 
 
 def _expect(holds: bool, message: str) -> None:
@@ -32,12 +32,12 @@ class CovariateSection:
     True
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     tolerance: float | None = None
     spread: float | None = None
     bins: int | None = None
     within: tuple[float, float] | None = None
-    across: Across | None = None
+    across: AcrossScope | None = None
 
     def __post_init__(self) -> None:
         for name in ("tolerance", "spread"):
@@ -54,14 +54,14 @@ Covariates = Mapping[str, CovariateSection]
 
 
 @dataclass(frozen=True)
-class EffectSection:
+class ExpectedEffectSection:
     """What a bit of surprisal costs a reader, in ms, and where that is published (a DOI); `mean_rt` is the ms that a word takes.
 
-    >>> EffectSection(ms_per_bit=4.0, source="10.1016/j.cognition.2013.02.013").region
+    >>> ExpectedEffectSection(ms_per_bit=4.0, source="10.1016/j.cognition.2013.02.013").region
     'critical'
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     ms_per_bit: float
     source: str  # DOI
     region: str = "critical"
@@ -78,7 +78,7 @@ class EffectSection:
 
 
 @dataclass(frozen=True)
-class Matching:
+class MatchingSettings:
     """What a selection and a division have in common.
 
     `scores` is a folder or file of the table surprisal and `model` whose surprisal is meant where it has several; `bigrams` a
@@ -88,7 +88,7 @@ class Matching:
     unless `skip_bad`. `effort` multiplies how long is searched, in steps and nodes, never in seconds.
     """
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = STRICT_VALIDATION
     covariates: dict[str, CovariateSection] = field(default_factory=dict)
     materials: tuple[str, ...] = ()
     tolerance: float = 0.05
@@ -111,27 +111,27 @@ class Matching:
         _expect(self.effort > 0, f"effort is {self.effort}; expected more than 0")
 
     @property
-    def usually(self) -> Across:
+    def default_across(self) -> AcrossScope:
         """Which cells are alike where a covariate does not say: lists in each condition, of a choice all cells."""
         return "cells"
 
-    def across_of(self, name: str) -> Across:
+    def get_across(self, name: str) -> AcrossScope:
         """Return which cells are to be alike in a covariate."""
-        return self.covariates[name].across or self.usually
+        return self.covariates[name].across or self.default_across
 
-    def tolerance_of(self, name: str) -> float:
+    def get_tolerance(self, name: str) -> float:
         """Return the tolerance of a covariate's means."""
         own = self.covariates[name].tolerance
         return self.tolerance if own is None else own
 
-    def spread_of(self, name: str) -> float | None:
+    def get_spread(self, name: str) -> float | None:
         """Return the tolerance of its second moment, if it is to be alike."""
         own = self.covariates[name].spread
         return self.spread if own is None else own
 
 
 @dataclass(frozen=True)
-class Selection(Matching):
+class Selection(MatchingSettings):
     """How many items are chosen of a pool, and what of them is to be alike: a selection.toml.
 
     `match` is "means" (within tolerances, proven), "sets" (each set within tolerances, as in LexOPS) or "best" (the largest
@@ -139,17 +139,17 @@ class Selection(Matching):
     are chosen. `null` says what the members of a set are held against: each level in turn ("balanced"), the "first", every other
     member ("inclusive"), or a level. `maximise` = "power" takes, of all choices that match, one with the largest expected effect.
 
-    >>> Selection(items=48, covariates={"letters:critical": CovariateSection()}).tolerance_of("letters:critical")
+    >>> Selection(items=48, covariates={"letters:critical": CovariateSection()}).get_tolerance("letters:critical")
     0.05
     """
 
     items: int = 0
-    match: Match = "means"
+    match: MatchMode = "means"
     gap: float = 0.05
     between: tuple[str, ...] = ()
     null: str = "balanced"
     maximise: Literal["power"] | None = None
-    effect: EffectSection | None = None
+    effect: ExpectedEffectSection | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -172,7 +172,7 @@ class Selection(Matching):
 
 
 @dataclass(frozen=True)
-class Division(Matching):
+class Division(MatchingSettings):
     """How items are dealt to `lists`: all of them, or `items` in each, in turn.
 
     >>> Division(lists=4).items is None
@@ -183,7 +183,7 @@ class Division(Matching):
     items: int | None = None
 
     @property
-    def usually(self) -> Across:
+    def default_across(self) -> AcrossScope:
         return "levels"
 
     def __post_init__(self) -> None:
@@ -194,7 +194,7 @@ class Division(Matching):
         _expect(not sets, f"covariate {', '.join(sets)} has within, which is of sets; lists are matched in their means")
 
 
-def content(path: str | Path) -> dict[str, Any]:
+def read_toml(path: str | Path) -> dict[str, Any]:
     """Return what a TOML file states; raises `study.DataError` where it is not TOML."""
     try:
         return tomllib.loads(study.files.read_text(path))
@@ -202,12 +202,12 @@ def content(path: str | Path) -> dict[str, Any]:
         raise study.DataError(f"{path}: not valid TOML: {error}") from None
 
 
-def settled(stated: Mapping[str, Any], kind: type[T], *, where: str) -> T:
+def build_settings(content: Mapping[str, Any], kind: type[T], *, where: str) -> T:
     """Return settings as `kind`, or raise `study.DataError` with every fault."""
-    return structure(kind, stated, where=where)
+    return parse_dataclass(kind, content, where=where)
 
 
-def links(groups: Sequence[Sequence[str]], known: Mapping[str, int], what: str) -> list[list[int]]:
+def resolve_item_groups(groups: Sequence[Sequence[str]], known: Mapping[str, int], what: str) -> list[list[int]]:
     """Return groups of items as positions; raises `study.DataError` for one that is not there."""
     if unknown := [name for group in groups for name in group if name not in known]:
         raise study.DataError(f"{what} names item {unknown[0]!r}, which is not in the pool of {len(known)} items")

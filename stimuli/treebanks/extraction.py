@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gardenpath import study
 
 from ..checks import check
-from ..formats.multiblimp import tongue
+from ..formats.multiblimp import find_language_tag
 from ..items import Item, Materials, Paradigm
 from . import agreement
 from . import tables as tables_of
-from .balance import ranked, weights
-from .candidates import PREDICATES, SUBJECTS, Edge, additions, edges
-from .forms import Forms
-from .items import Pair, item, joined, stands_alone
+from .balanced_sampling import compute_weights, rank_names
+from .candidates import PREDICATE_UPOS, SUBJECT_UPOS, Edge, find_added_features, find_edges
+from .forms import FormIndex
 from .language_pairs import LanguagePairs, Rejection
-from .phenomena import ordered
-from .sources import Sources, sources
+from .pairs import Pair, build_item, can_stand_alone, join_values
+from .phenomena import order_phenomena
+from .sources import Sources, find_sources
 from .trees import read_trees
 
 if TYPE_CHECKING:
@@ -44,16 +44,16 @@ class Condition(NamedTuple):
     order: str
     type: str
 
-    def paradigm(self, language: str) -> str:
+    def build_paradigm_id(self, language: str) -> str:
         """Return the id of its paradigm."""
         return "-".join((language, *self))
 
 
-ENTRIES = PREDICATES | {*SUBJECTS["all"]}  # the kinds of words of which forms are kept
+ENTRY_UPOS = PREDICATE_UPOS | {*SUBJECT_UPOS["all"]}  # the kinds of words of which forms are kept
 CERTAINTIES = ("certain", "likely", "undecided")  # decisions of `agreement` after which pairs are kept
-CHECKED = 1000  # pairs at a time, since checks keep all words of what they look at
-UNKNOWN = "unknown"
-WAIVED = {"critical-words": "the form that agrees is what the members differ in"}
+CHECK_BATCH_SIZE = 1000  # pairs at a time, since checks keep all words of what they look at
+UNKNOWN_LICENCE = "unknown"
+WAIVERS = {"critical-words": "the form that agrees is what the members differ in"}
 
 
 @dataclass(frozen=True)
@@ -74,43 +74,54 @@ class Extraction:
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _ExtractedPair:
     item: Item
     pair: Pair
     condition: Condition
     certainty: str
 
 
-def _items(
+def _build_items(
     found: LanguagePairs,
     phenomena: Iterable[str],
     decided: Mapping[tuple[str, str, str], str],
     tag: str,
     licences: Mapping[str, str],
-) -> list[_Made]:
+) -> list[_ExtractedPair]:
     """Return the pairs of the phenomena as items; those without agreement, or with errors that `check` finds, are rejected."""
-    made = []
+    extracted = []
     for name in phenomena:
-        for number, one in enumerate(found.pairs(name), start=1):
-            certainty = _certainty(one, name, decided)
+        for number, one in enumerate(found.build_pairs(name), start=1):
+            certainty = _find_certainty(one, name, decided)
             if not certainty:
-                found.reject(name, one.edge, one.word.form, one.swap.form, "no-agreement")
-                found.seen.discard(one.texts)
+                found.reject_subject(name, one.edge, one.word.form, one.swap.form, "no-agreement")
+                found.seen_texts.discard(one.texts)
                 continue
-            condition = Condition(name, joined(one.value), joined(one.swap.values), one.order, one.type)
+            condition = Condition(name, join_values(one.value), join_values(one.swap.values), one.order, one.type)
             more = {"lang": found.code, "licence": licences[one.edge.treebank], "certainty": certainty}
             named = f"{found.code}-{name}-{number}"
-            made.append(_Made(item(one, named, condition.paradigm(found.code), tag, more), one, condition, certainty))
-    parts = (made[first : first + CHECKED] for first in range(0, len(made), CHECKED))
-    findings = (finding for part in parts for finding in check(_materials(part, found.code), only="error"))
+            extracted.append(
+                _ExtractedPair(
+                    build_item(one, named, condition.build_paradigm_id(found.code), tag, more),
+                    one,
+                    condition,
+                    certainty,
+                )
+            )
+    parts = (extracted[first : first + CHECK_BATCH_SIZE] for first in range(0, len(extracted), CHECK_BATCH_SIZE))
+    findings = (
+        finding for part in parts for finding in check(_build_materials(part, found.code), only_severity="error")
+    )
     unreadable = {finding.item: finding.rule for finding in findings}
-    for wrong in made:
+    for wrong in extracted:
         if rule := unreadable.get(wrong.item.id):
-            found.reject(wrong.condition.phenomenon, wrong.pair.edge, wrong.pair.word.form, wrong.pair.swap.form, rule)
-    return [one for one in made if one.item.id not in unreadable]
+            found.reject_subject(
+                wrong.condition.phenomenon, wrong.pair.edge, wrong.pair.word.form, wrong.pair.swap.form, rule
+            )
+    return [one for one in extracted if one.item.id not in unreadable]
 
 
-def _certainty(one: Pair, name: str, decided: Mapping[tuple[str, str, str], str]) -> str:
+def _find_certainty(one: Pair, name: str, decided: Mapping[tuple[str, str, str], str]) -> str:
     """Return how sure it is that the values of a pair agree, of several the least sure; '' where they do not.
 
     What no word has been seen to agree in is not taken to: English participles have other forms, but of no other number.
@@ -119,16 +130,20 @@ def _certainty(one: Pair, name: str, decided: Mapping[tuple[str, str, str], str]
     return "" if "none" in found else max(found, key=CERTAINTIES.index)
 
 
-def _drawn(made: Sequence[_Made], cap: int, minimum: int, seed: int, distinct: bool) -> list[_Made]:
+def _draw_pairs(
+    extracted: Sequence[_ExtractedPair], cap: int, minimum: int, seed: int, distinct: bool
+) -> list[_ExtractedPair]:
     """Return the pairs drawn of each condition, in their order; where sentences are to be `distinct`, of small conditions first."""
-    groups: dict[Condition, list[_Made]] = defaultdict(list)
-    for one in made:
+    groups: dict[Condition, list[_ExtractedPair]] = defaultdict(list)
+    for one in extracted:
         groups[one.condition].append(one)
     kept: set[str] = set()
     used: set[str] = set()
     for members in sorted(groups.values(), key=len):
         pairs = [one.pair for one in members]
-        order = ranked([one.name for one in pairs], weights([one.difficulty for one in pairs]), seed)
+        order = rank_names(
+            [one.name for one in pairs], compute_weights([one.balancing_variables for one in pairs]), seed
+        )
         chosen = {
             pairs[n].edge.text if distinct else str(n): n for n in reversed(order) if pairs[n].edge.text not in used
         }
@@ -136,34 +151,36 @@ def _drawn(made: Sequence[_Made], cap: int, minimum: int, seed: int, distinct: b
         if len(drawn) >= min(minimum, cap or minimum) and len(members) >= minimum:
             kept |= {members[n].item.id for n in drawn}
             used |= {pairs[n].edge.text for n in drawn if distinct}
-    return [one for one in made if one.item.id in kept]
+    return [one for one in extracted if one.item.id in kept]
 
 
-def _materials(made: Iterable[_Made], language: str) -> Materials:
-    made = list(made)
-    paradigms = {one.condition.paradigm(language): one.condition.phenomenon for one in made}
+def _build_materials(extracted: Iterable[_ExtractedPair], language: str) -> Materials:
+    extracted = list(extracted)
+    paradigms = {one.condition.build_paradigm_id(language): one.condition.phenomenon for one in extracted}
     return Materials(
-        tuple(Paradigm(name, phenomenon, waivers=WAIVED) for name, phenomenon in paradigms.items()),
-        tuple(one.item for one in made),
+        tuple(Paradigm(name, phenomenon, waivers=WAIVERS) for name, phenomenon in paradigms.items()),
+        tuple(one.item for one in extracted),
     )
 
 
-def _conditions(made: Sequence[_Made], drawn: Sequence[_Made], language: str) -> "pd.DataFrame":
+def _build_conditions_table(
+    extracted: Sequence[_ExtractedPair], drawn: Sequence[_ExtractedPair], language: str
+) -> "pd.DataFrame":
     """Return table `conditions_by_language` of one language."""
     import pandas as pd
 
-    certainty = {one.condition: one.certainty for one in made}
-    pool, kept = (Counter(one.condition for one in some) for some in (made, drawn))
+    certainty = {one.condition: one.certainty for one in extracted}
+    pool, kept = (Counter(one.condition for one in some) for some in (extracted, drawn))
     rows = [
         (language, None, None, *condition, certainty[condition], pool[condition], kept[condition])
         for condition in sorted(certainty)
     ]
     return study.check(
-        pd.DataFrame(rows, columns=study.TABLES["conditions_by_language"].names), "conditions_by_language"
+        pd.DataFrame(rows, columns=study.TABLES["conditions_by_language"].column_names), "conditions_by_language"
     )
 
 
-def _rejected(rejected: Iterable[Rejection], language: str) -> "pd.DataFrame":
+def _build_rejected_table(rejected: Iterable[Rejection], language: str) -> "pd.DataFrame":
     """Return table `rejected`."""
     import pandas as pd
 
@@ -185,18 +202,18 @@ def _rejected(rejected: Iterable[Rejection], language: str) -> "pd.DataFrame":
     return study.check(pd.DataFrame(frame), "rejected")
 
 
-def _read(
+def _read_treebanks(
     taken: Sources, which: str, subjects: str, passive: bool, move: Callable[[int, int], None]
-) -> tuple[list[Edge], Forms, list[dict[str, Any]]]:
+) -> tuple[list[Edge], FormIndex, list[dict[str, Any]]]:
     """Return the subjects of all trees, the forms of the language, and what was read of each treebank.
 
     Trees are read once and not kept: only subjects with what agrees with them, and counts of forms.
     """
-    index = Forms(taken.language, taken.tables)
+    index = FormIndex(taken.language, taken.user_tables)
     for path in taken.unimorph if which != "ud" else ():
-        index.unimorph(path)
+        index.read_unimorph(path)
     found: list[Edge] = []
-    said = []
+    treebank_notes = []
     files = [(bank, path) for bank in taken.treebanks for path in bank.paths]
     done = itertools.count(1)
     for bank in taken.treebanks:
@@ -205,22 +222,24 @@ def _read(
         for path in bank.paths:
             for tree in read_trees(path, bank.name, dropped):
                 trees += 1
-                of_tree = list(edges(tree, subjects=subjects, passive=passive))
+                of_tree = list(find_edges(tree, subjects=subjects, passive=passive))
                 found += of_tree
-                added = additions(tree, of_tree)
+                added = find_added_features(tree, of_tree)
                 for token in tree.tokens if which != "unimorph" else ():
-                    if token.upos in ENTRIES and stands_alone(token):
+                    if token.upos in ENTRY_UPOS and can_stand_alone(token):
                         features = {**token.features, **added[token.id]} if token.id in added else token.features
                         index.add(token.form, token.lemma, token.upos, features)
             move(next(done), len(files))
-        said.append({"treebank": bank.name, "licence": bank.licence, "trees": trees, "left_out": dict(dropped)})
-    index.finish()
-    return found, index, said
+        treebank_notes.append(
+            {"treebank": bank.name, "licence": bank.licence, "trees": trees, "left_out": dict(dropped)}
+        )
+    index.finish_entries()
+    return found, index, treebank_notes
 
 
-def as_asked(phenomena: Iterable[str], licences: Iterable[str], **more: Any) -> dict[str, Any]:
+def describe_request(phenomena: Iterable[str], licences: Iterable[str], **more: Any) -> dict[str, Any]:
     """Return how pairs are made, as sidecars say it."""
-    return {"phenomena": ordered(phenomena), "licences": sorted(licences), **more}
+    return {"phenomena": order_phenomena(phenomena), "licences": sorted(licences), **more}
 
 
 def extract(
@@ -265,19 +284,21 @@ def extract(
     >>> type(done) is Extraction
     True
     """
-    chosen = ordered(phenomena)
-    taken = sources(ud, unimorph, language=language, licences=licences, own=tables)
+    chosen = order_phenomena(phenomena)
+    taken = find_sources(ud, unimorph, language=language, licences=licences, user_tables=tables)
     if forms == "unimorph" and not taken.unimorph:
         raise study.DataError(
             f"{unimorph}: no table of forms of {taken.language}; expected one of that name, or --forms ud"
         )
-    asked = as_asked(
+    asked = describe_request(
         phenomena=chosen, licences=licences, cap=cap, minimum=minimum, subjects=subjects, passive=passive,
         english_past=english_past, forms=forms, seed=seed, distinct=distinct, skip_bad=skip_bad,
     )  # fmt: skip
     while True:
         try:
-            found, index, read = _read(taken, forms, subjects, passive, progress or (lambda done, total: None))
+            found, index, read = _read_treebanks(
+                taken, forms, subjects, passive, progress or (lambda done, total: None)
+            )
             break
         except study.DataError as error:
             bad = next(
@@ -286,62 +307,68 @@ def extract(
             if not skip_bad or not bad or len(taken.treebanks) == 1:
                 raise
             log.warning("left out: %s", error)
-            taken = taken.without(bad, str(error))
-    pairs = LanguagePairs(taken.language, found, index, _required(taken, english_past))
+            taken = taken.drop_treebank(bad, str(error))
+    pairs = LanguagePairs(taken.language, found, index, _find_required_features(taken, english_past))
     measured = {
-        name: agreement.agreement_table(taken.language, name, agreement.counts(pairs.values(name))) for name in chosen
+        name: agreement.compute_agreement(taken.language, name, agreement.count_values(pairs.iterate_values(name)))
+        for name in chosen
     }
     decided = {
         (name, str(row["order"]), str(row["value"])): str(row["decision"])
         for name, table in measured.items()
         for row in table.to_dict("records")
     }
-    licence = {bank.name: bank.licence or UNKNOWN for bank in taken.treebanks}
-    made = _items(pairs, chosen, decided, tongue(taken.language), licence)
-    drawn = _drawn(made, cap, minimum, seed, distinct)
+    licence = {bank.name: bank.licence or UNKNOWN_LICENCE for bank in taken.treebanks}
+    extracted = _build_items(pairs, chosen, decided, find_language_tag(taken.language), licence)
+    drawn = _draw_pairs(extracted, cap, minimum, seed, distinct)
     notes = {
         "asked": asked,
         "treebanks": read,
-        "not_taken": taken.left_out,
-        "forms": _said_of(index, found, taken),
-        "tables": {name: tables_of.read(name, taken.tables)[1] for name in tables_of.NAMES},
+        "not_taken": taken.left_out_reasons,
+        "forms": _describe_forms(index, found, taken),
+        "tables": {name: tables_of.read_table(name, taken.user_tables)[1] for name in tables_of.TABLE_NAMES},
         "subjects": len(found),
         "rejected": {
-            name or "all": dict(Counter(one.reason for one in pairs.rejected if one.phenomenon == name).most_common())
+            name or "all": dict(Counter(one.reason for one in pairs.rejections if one.phenomenon == name).most_common())
             for name in ("", *chosen)
         },
     }
-    rejected = pairs.rejected
+    rejected = pairs.rejections
     del pairs, found, index  # a large part of the memory, which the tables take next
     gc.collect()
     import pandas as pd
 
     result = {
         "agreement": pd.concat([*measured.values()], ignore_index=True),
-        "rejected": _rejected(rejected, taken.language),
-        "conditions_by_language": _conditions(made, drawn, taken.language),
+        "rejected": _build_rejected_table(rejected, taken.language),
+        "conditions_by_language": _build_conditions_table(extracted, drawn, taken.language),
     }
     return Extraction(
-        taken.language, _materials(drawn, taken.language), _materials(made, taken.language), result, notes, taken.inputs
+        taken.language,
+        _build_materials(drawn, taken.language),
+        _build_materials(extracted, taken.language),
+        result,
+        notes,
+        taken.inputs,
     )
 
 
-def _said_of(index: Forms, found: Iterable[Edge], taken: Sources) -> dict[str, Any]:
+def _describe_forms(index: FormIndex, found: Iterable[Edge], taken: Sources) -> dict[str, Any]:
     """Return where forms are from, how many of the agreeing words have some, and what of the tables was not taken."""
     words = [edge.verb.lemma for edge in found if edge.verb and not edge.fault]
     return {
         "files": [path.name for path in taken.unimorph],
         "agreeing_words": len(words),
-        "with_entries": dict(sorted(index.coverage(words).items())),
-        "unknown_tags": dict(sorted(index.unknown.items())),
-        "other_parts_of_speech": dict(index.left_out),
-        "patches": index.patched,
+        "with_entries": dict(sorted(index.count_coverage(words).items())),
+        "unknown_tags": dict(sorted(index.unknown_tags.items())),
+        "other_parts_of_speech": dict(index.skipped_parts),
+        "patches": index.applied_patches,
     }
 
 
-def _required(taken: Sources, english_past: bool) -> dict[str, dict[str, frozenset[str]]]:
+def _find_required_features(taken: Sources, english_past: bool) -> dict[str, dict[str, frozenset[str]]]:
     """Return what a word has to state for a pair of a phenomenon to be made of it."""
-    table = tables_of.read("restrictions", taken.tables)[0].get(taken.language, {})
+    table = tables_of.read_table("restrictions", taken.user_tables)[0].get(taken.language, {})
     required = {name: {key: frozenset(values) for key, values in features.items()} for name, features in table.items()}
     if english_past and taken.language == "eng":
         for features in required.values():
@@ -349,7 +376,7 @@ def _required(taken: Sources, english_past: bool) -> dict[str, dict[str, frozens
     return required
 
 
-def language_counts(conditions: "pd.DataFrame") -> "pd.DataFrame":
+def compute_language_counts(conditions: "pd.DataFrame") -> "pd.DataFrame":
     """Return table `language_counts`: how many languages have pairs of each phenomenon, and how many where agreement is certain.
 
     `conditions` is table `conditions_by_language` of many languages; one has a phenomenon where pairs were drawn of one of its
@@ -360,7 +387,7 @@ def language_counts(conditions: "pd.DataFrame") -> "pd.DataFrame":
     >>> columns = ["language", "phenomenon", "value", "certainty", "drawn", "family"]
     >>> rows = [("nld", "sv-number", "Sing", "certain", 50, "Germanic"), ("nld", "sv-number", "Plur", "likely", 20, "Germanic")]
     >>> rows += [("tur", "sv-number", "Sing", "likely", 10, "Turkic"), ("tur", "sv-number", "Plur", "certain", 0, "Turkic")]
-    >>> counts = language_counts(pd.DataFrame(rows, columns=columns).assign(resource=None))
+    >>> counts = compute_language_counts(pd.DataFrame(rows, columns=columns).assign(resource=None))
     >>> counts[["level", "languages", "certain", "pairs"]].to_numpy().tolist()
     [['all', 2, 1, 80], ['Germanic', 1, 1, 70], ['Turkic', 1, 0, 10]]
     """
@@ -376,4 +403,4 @@ def language_counts(conditions: "pd.DataFrame") -> "pd.DataFrame":
                 rows.append(
                     (phenomenon, grouping, level, group["language"].nunique(), certain, int(group["drawn"].sum()))
                 )
-    return study.check(pd.DataFrame(rows, columns=study.TABLES["language_counts"].names), "language_counts")
+    return study.check(pd.DataFrame(rows, columns=study.TABLES["language_counts"].column_names), "language_counts")

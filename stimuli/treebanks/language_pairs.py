@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from .candidates import Edge, contradicts, transferred
-from .inflection import Index, Inflector, subject_values, word_values
-from .items import Pair, fused, pair
+from .candidates import Edge, has_contradiction, transfer_features
+from .inflection import FormLookup, Inflector, find_subject_values, find_word_values
+from .pairs import Pair, build_pair, is_fused
 from .phenomena import PHENOMENA
 from .trees import Features
 
@@ -24,15 +24,15 @@ class Rejection:
 class LanguagePairs:
     """The pairs and rejections of one language, phenomenon by phenomenon."""
 
-    def __init__(self, code: str, found: Sequence[Edge], forms: Index, required: Mapping[str, Features]) -> None:
+    def __init__(self, code: str, found: Sequence[Edge], forms: FormLookup, required: Mapping[str, Features]) -> None:
         self.code = code
         self.edges = found
         self.forms = forms
-        self.required = required
-        self.rejected = [Rejection("", edge, "", "", edge.fault) for edge in found if edge.fault]
-        self.seen: set[tuple[str, str]] = set()
+        self.required_features = required
+        self.rejections = [Rejection("", edge, "", "", edge.fault) for edge in found if edge.fault]
+        self.seen_texts: set[tuple[str, str]] = set()
 
-    def pairs(self, name: str) -> list[Pair]:
+    def build_pairs(self, name: str) -> list[Pair]:
         """Return the pairs of a phenomenon, and remember why the other subjects give none."""
         phenomenon = PHENOMENA[name]
         inflector = Inflector(self.forms, phenomenon.feature, self.code)
@@ -40,57 +40,57 @@ class LanguagePairs:
         for edge in self.edges:
             if edge.fault:
                 continue
-            word = edge.agreeing(phenomenon.participle)
+            word = edge.find_agreeing_word(phenomenon.is_participle)
             if word is None:
-                self.reject(name, edge, "", "", "no-participle" if phenomenon.participle else "not-finite")
+                self.reject_subject(name, edge, "", "", "no-participle" if phenomenon.is_participle else "not-finite")
                 continue
-            features = transferred(word, edge.subject)
-            if fault := self._fault(name, edge, features):
-                self.reject(name, edge, word.form, "", fault)
+            features = transfer_features(word, edge.subject)
+            if fault := self._find_fault(name, edge, features):
+                self.reject_subject(name, edge, word.form, "", fault)
                 continue
             value = features.get(phenomenon.feature, frozenset())
-            for swap in inflector.swaps(word, features, edge.particle if word is edge.head else ""):
-                made = pair(edge, word, swap, value, phenomenon.feature)
-                fault = swap.fault or self._pair_fault(made, phenomenon.feature)
+            for swap in inflector.find_swaps(word, features, edge.particle if word is edge.head else ""):
+                new_pair = build_pair(edge, word, swap, value, phenomenon.feature)
+                fault = swap.fault or self._find_pair_fault(new_pair, phenomenon.feature)
                 if fault:
-                    self.reject(name, edge, word.form, swap.form, fault)
+                    self.reject_subject(name, edge, word.form, swap.form, fault)
                 else:
-                    self.seen.add(made.texts)
-                    found.append(made)
+                    self.seen_texts.add(new_pair.texts)
+                    found.append(new_pair)
         return found
 
-    def values(self, name: str) -> Iterator[tuple[frozenset[str], frozenset[str], str]]:
+    def iterate_values(self, name: str) -> Iterator[tuple[frozenset[str], frozenset[str], str]]:
         """Yield the values of each word and of its subject, and their order, of all subjects: what agreement is measured by.
 
         Subjects that contradict their words are among them, as they must. What neither states is not there.
         """
         phenomenon = PHENOMENA[name]
         for edge in self.edges:
-            word = None if edge.fault else edge.agreeing(phenomenon.participle)
+            word = None if edge.fault else edge.find_agreeing_word(phenomenon.is_participle)
             if word is not None:
-                of_word = filter(None, word_values(word, phenomenon.feature, self.forms))
-                of_subject = filter(None, subject_values(edge.subject, phenomenon.feature, self.forms))
+                of_word = filter(None, find_word_values(word, phenomenon.feature, self.forms))
+                of_subject = filter(None, find_subject_values(edge.subject, phenomenon.feature, self.forms))
                 order = "SV" if edge.subject.id < word.id else "VS"
                 yield frozenset().union(*of_word), frozenset().union(*of_subject), order
 
-    def reject(self, name: str, edge: Edge, word: str, swapped: str, reason: str) -> None:
+    def reject_subject(self, name: str, edge: Edge, word: str, swapped: str, reason: str) -> None:
         """Remember why a subject gives no pair."""
-        self.rejected.append(Rejection(name, edge, word, swapped, reason))
+        self.rejections.append(Rejection(name, edge, word, swapped, reason))
 
-    def _fault(self, name: str, edge: Edge, features: Features) -> str:
+    def _find_fault(self, name: str, edge: Edge, features: Features) -> str:
         """Return why a subject and a word cannot make a pair of the phenomenon, whatever the other form, or nothing."""
-        word = edge.agreeing(PHENOMENA[name].participle)
-        if word is not None and contradicts(word, edge.subject):
+        word = edge.find_agreeing_word(PHENOMENA[name].is_participle)
+        if word is not None and has_contradiction(word, edge.subject):
             return "contradiction"
-        if word is not None and fused(word, ""):
+        if word is not None and is_fused(word, ""):
             return "fused"
-        required = self.required.get(name, {})
+        required = self.required_features.get(name, {})
         return "" if all(values & features.get(key, frozenset()) for key, values in required.items()) else "restricted"
 
-    def _pair_fault(self, made: Pair, feature: str) -> str:
-        if fused(made.word, made.swap.form):
+    def _find_pair_fault(self, new_pair: Pair, feature: str) -> str:
+        if is_fused(new_pair.word, new_pair.swap.form):
             return "fused"
-        values = subject_values(made.edge.subject, feature, self.forms)
-        if any(value is None or value & made.swap.values for value in values):
+        values = find_subject_values(new_pair.edge.subject, feature, self.forms)
+        if any(value is None or value & new_pair.swap.values for value in values):
             return "ambiguous-subject"
-        return "duplicate" if made.texts in self.seen else ""
+        return "duplicate" if new_pair.texts in self.seen_texts else ""

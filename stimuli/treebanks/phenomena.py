@@ -9,7 +9,7 @@ class Phenomenon:
     """What agrees with the subject: in which feature, and whether it is a participle or a finite word."""
 
     feature: str
-    participle: bool
+    is_participle: bool
 
 
 PHENOMENA: Mapping[str, Phenomenon] = {
@@ -21,7 +21,7 @@ PHENOMENA: Mapping[str, Phenomenon] = {
 }
 
 
-def ordered(phenomena: Iterable[str]) -> list[str]:
+def order_phenomena(phenomena: Iterable[str]) -> list[str]:
     """Return phenomena in our order; none given are all. Raises `ValueError` for one that is not known."""
     given = [*phenomena]
     for name in given:

@@ -14,35 +14,35 @@ from typing import NamedTuple
 from gardenpath import study
 from gardenpath.study.files import read_text
 
-LONGEST = 64  # words
+MAX_WORDS = 64  # words
 # Sentences with one of these in a column (DEPREL, FEATS, MISC) are left out.
-MARKS = (
+EXCLUSION_MARKS = (
     (7, "reparandum", "reparandum"),
     (5, "Typo=Yes", "typo"),
     (5, "Style=", "style"),
     (5, "Foreign=", "foreign"),
     (9, "Correct", "correction"),
 )
-COLUMNS = 10  # of CoNLL-U
-TEXT, SENT_ID = "# text = ", "# sent_id = "
+N_COLUMNS = 10  # of CoNLL-U
+TEXT_COMMENT, SENT_ID_COMMENT = "# text = ", "# sent_id = "
 
 Features = Mapping[str, frozenset[str]]
 
 
-class Fused(NamedTuple):
+class MultiwordToken(NamedTuple):
     """A multiword token: its form, its characters in the sentence, and whether it is the forms of its words put together."""
 
     form: str
     start: int
     end: int
-    whole: bool
+    is_concatenated: bool
 
 
 class Token(NamedTuple):
     """A word of a tree; `id` and `head` count from 1, `head` is 0 for the root.
 
-    `start` and `end` are characters of the sentence, end excluded. A word inside a multiword token (`fused`) has its own where the
-    token is `whole`, else those of the token.
+    `start` and `end` are characters of the sentence, end excluded. A word inside a multiword token (`multiword_token`) has its own
+    where the token is `is_concatenated`, else those of the token.
     """
 
     id: int
@@ -54,7 +54,7 @@ class Token(NamedTuple):
     deprel: str
     start: int
     end: int
-    fused: Fused | None
+    multiword_token: MultiwordToken | None
 
 
 class Tree(NamedTuple):
@@ -82,7 +82,7 @@ def read_trees(path: str | Path, treebank: str, dropped: Counter[str]) -> Iterat
                 if line != "\n":
                     lines.append(line)
                 elif lines:
-                    tree = _tree(lines, path, number - len(lines), treebank, dropped)
+                    tree = _parse_tree(lines, path, number - len(lines), treebank, dropped)
                     lines.clear()
                     if tree is not None:
                         yield tree
@@ -90,29 +90,31 @@ def read_trees(path: str | Path, treebank: str, dropped: Counter[str]) -> Iterat
         read_text(path)  # says in which line, and how to convert the file
         raise
     if lines:
-        name = next((line[len(SENT_ID) :].strip() for line in lines if line.startswith(SENT_ID)), "unknown")
+        name = next(
+            (line[len(SENT_ID_COMMENT) :].strip() for line in lines if line.startswith(SENT_ID_COMMENT)), "unknown"
+        )
         raise study.DataError(
             f"{path}, line {number}: the file ends inside a sentence (sent_id {name}); "
             "expected an empty line after each: the file is cut short, download it again"
         )
 
 
-def _tree(lines: list[str], path: str | Path, first: int, treebank: str, dropped: Counter[str]) -> Tree | None:
+def _parse_tree(lines: list[str], path: str | Path, first: int, treebank: str, dropped: Counter[str]) -> Tree | None:
     text: str | None = None
     sent_id = ""
     words: list[list[str]] = []
     spans: dict[int, tuple[int, str]] = {}  # first word of a multiword token: its last word and its form
     for number, line in enumerate(lines, start=first):
         if line.startswith("#"):
-            if line.startswith(TEXT):
-                text = line[len(TEXT) :].rstrip("\n")
-            elif line.startswith(SENT_ID):
-                sent_id = line[len(SENT_ID) :].rstrip("\n")
+            if line.startswith(TEXT_COMMENT):
+                text = line[len(TEXT_COMMENT) :].rstrip("\n")
+            elif line.startswith(SENT_ID_COMMENT):
+                sent_id = line[len(SENT_ID_COMMENT) :].rstrip("\n")
             continue
         cells = line.rstrip("\n").split("\t")
-        if len(cells) != COLUMNS:
+        if len(cells) != N_COLUMNS:
             raise study.DataError(
-                f"{path}, line {number}: {len(cells)} columns; expected the {COLUMNS} of CoNLL-U, with a tab between each two"
+                f"{path}, line {number}: {len(cells)} columns; expected the {N_COLUMNS} of CoNLL-U, with a tab between each two"
             )
         name = cells[0]
         if name == str(len(words) + 1) and cells[6].isdecimal():
@@ -131,41 +133,41 @@ def _tree(lines: list[str], path: str | Path, first: int, treebank: str, dropped
         raise study.DataError(
             f"{path}, line {number}: HEAD {max(heads)} in a sentence of {len(words)} words; expected one of its words, or 0"
         )
-    reason = "no-text" if text is None else _reason(words, "".join(lines))
+    reason = "no-text" if text is None else _find_exclusion_reason(words, "".join(lines))
     if reason or text is None:
         dropped[reason] += 1
         return None
-    tokens = _placed(words, heads, spans, text)
+    tokens = _locate_words(words, heads, spans, text)
     if tokens is None:
         dropped["text-mismatch"] += 1
         return None
     return Tree(sent_id or f"{Path(path).name}:{first}", text, treebank, tokens)
 
 
-def _reason(words: list[list[str]], lines: str) -> str:
+def _find_exclusion_reason(words: list[list[str]], lines: str) -> str:
     """Return why a sentence is left out; '' for one that is not."""
-    if len(words) > LONGEST:
+    if len(words) > MAX_WORDS:
         return "long"
-    for column, mark, reason in MARKS:
+    for column, mark, reason in EXCLUSION_MARKS:
         if mark in lines and any(part.startswith(mark) for cells in words for part in cells[column].split("|")):
             return reason
     return ""
 
 
 @cache
-def features_of(cell: str) -> Features:
+def parse_features(cell: str) -> Features:
     """Return what a FEATS cell says; several values, with commas, are a set. Layered features keep their layer in their name.
 
-    >>> features_of("Number[psor]=Plur|Person=1,3")["Person"] == {"1", "3"}
+    >>> parse_features("Number[psor]=Plur|Person=1,3")["Person"] == {"1", "3"}
     True
-    >>> "Number" in features_of("Number[psor]=Plur|Person=1,3")
+    >>> "Number" in parse_features("Number[psor]=Plur|Person=1,3")
     False
     """
     pairs = (part.partition("=") for part in cell.split("|") if part != "_")
     return {name: frozenset(values.split(",")) for name, _, values in pairs}
 
 
-def _placed(
+def _locate_words(
     words: list[list[str]], heads: list[int], spans: dict[int, tuple[int, str]], text: str
 ) -> tuple[Token, ...] | None:
     """Return the words with their characters of the text, over any white space; None where they are not those of the text."""
@@ -174,27 +176,29 @@ def _placed(
     for index, cells in enumerate(words, start=1):
         if index in spans:
             last, form = spans[index]
-            start, position = _find(form, text, position)
+            start, position = _find_form(form, text, position)
             whole = form == "".join(inner[1] for inner in words[index - 1 : last])
-            fused, inside = Fused(form, start, position, whole), start
+            fused, inside = MultiwordToken(form, start, position, whole), start
         elif index > last:
             fused = None
-            start, position = _find(cells[1], text, position)
+            start, position = _find_form(cells[1], text, position)
         if position < 0:
             return None
         if fused is None:
             where = start, position
-        elif fused.whole:
+        elif fused.is_concatenated:
             where, inside = (inside, inside + len(cells[1])), inside + len(cells[1])
         else:
             where = fused.start, fused.end
         tokens.append(
-            Token(index, cells[1], cells[2], cells[3], features_of(cells[5]), heads[index - 1], cells[7], *where, fused)
+            Token(
+                index, cells[1], cells[2], cells[3], parse_features(cells[5]), heads[index - 1], cells[7], *where, fused
+            )
         )
     return None if text[position:].strip() else tuple(tokens)
 
 
-def _find(form: str, text: str, position: int) -> tuple[int, int]:
+def _find_form(form: str, text: str, position: int) -> tuple[int, int]:
     """Return where the form stands, white space before it left out; (-1, -1) where the text goes on otherwise."""
     while text[position : position + 1].isspace():
         position += 1

@@ -15,9 +15,9 @@ from . import (
     session_tables,
     treebank_tables,
 )
-from .declaration import COMPUTED, OF_FACTOR, STEPS, Column, Maker, Table, columns
+from .table_schema import COMPUTED_COLUMNS, FACTOR_MEANING, MAIN_PRODUCERS, Column, Producer, Table, parse_columns
 
-PARTS = (
+TABLE_MODULES = (
     material_tables,
     session_tables,
     score_tables,
@@ -30,9 +30,9 @@ PARTS = (
     norming_tables,
     drafting_tables,
 )
-TABLES: Mapping[str, Table] = {table.name: table for part in PARTS for table in part.TABLES}
+TABLES: Mapping[str, Table] = {table.name: table for part in TABLE_MODULES for table in part.TABLES}
 
 # Names of the columns that are computed from a table's others, or from another table.
-COMPUTED_NAMES = tuple(column.name for column in columns(COMPUTED))
+COMPUTED_COLUMN_NAMES = tuple(column.name for column in parse_columns(COMPUTED_COLUMNS))
 
-__all__ = ["COMPUTED_NAMES", "OF_FACTOR", "STEPS", "TABLES", "Column", "Maker", "Table"]
+__all__ = ["COMPUTED_COLUMN_NAMES", "FACTOR_MEANING", "MAIN_PRODUCERS", "TABLES", "Column", "Producer", "Table"]

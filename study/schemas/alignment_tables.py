@@ -1,8 +1,17 @@
 """Reading times beside surprisal."""
 
-from .declaration import ALIGN, COEFFICIENTS, FITS, LEDGER, MODEL, PLACE, Table, columns
+from .table_schema import (
+    ALIGN,
+    COEFFICIENT_COLUMNS,
+    EXCLUSION_COLUMNS,
+    FIT_COLUMNS,
+    MODEL_COLUMNS,
+    TRIAL_COLUMNS,
+    Table,
+    parse_columns,
+)
 
-READ = """
+READING_COLUMNS = """
 word          int      position in the sentence, from 0
 text          string   word
 region        string?  innermost region that holds the word
@@ -34,10 +43,10 @@ TABLES = (
     Table(
         "aligned",
         "a word's reading beside its surprisal and that of the words around it",
-        columns(
-            MODEL
-            + PLACE
-            + READ
+        parse_columns(
+            MODEL_COLUMNS
+            + TRIAL_COLUMNS
+            + READING_COLUMNS
             + """
 position      int      position in the sentence, from 0
 log_trial     float    natural log of (trial + 1)
@@ -50,14 +59,14 @@ token         string   item:condition:word, the unit that has a surprisal
     Table(
         "aligned_means",
         "a word's mean reading time beside its surprisal and that of the words around it",
-        columns(
-            MODEL
+        parse_columns(
+            MODEL_COLUMNS
             + """
 paradigm      string   paradigm of the item
 item          string   item: a text, or a sentence
 condition     string   condition
 """
-            + READ
+            + READING_COLUMNS
             + """
 position      int      position in the sentence, from 0
 token         string   item:condition:word
@@ -65,35 +74,35 @@ token         string   item:condition:word
         ),
         ("model", "protocol", "item", "condition", "word"),
         ALIGN,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "alignment_exclusions",
         "a rule of exclusion on the way to `aligned`, in the order applied",
-        columns(LEDGER),
+        parse_columns(EXCLUSION_COLUMNS),
         ("step", "table"),
         ALIGN,
     ),
     Table(
         "alignment_models",
         "a fixed effect of the reading-time model of one language model",
-        columns(MODEL + COEFFICIENTS),
+        parse_columns(MODEL_COLUMNS + COEFFICIENT_COLUMNS),
         ("model", "protocol", "term"),
         ALIGN,
     ),
     Table(
         "alignment_steps",
         "a fit on the way to a model of reading times by surprisal, in the order made",
-        columns(FITS),
+        parse_columns(FIT_COLUMNS),
         ("model", "step"),
         ALIGN,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "alignment_test",
         "one language model's test of whether reading times stand beside the right words",
-        columns(
-            MODEL
+        parse_columns(
+            MODEL_COLUMNS
             + """
 verdict       string   passed, warned (significant only), failed, or untested
 estimate      float?   slope of the next word's surprisal, log ms per bit, beside lags 0 to 2 and the token intercept
@@ -114,12 +123,12 @@ note          string?  what the verdict means, in a sentence
     Table(
         "lag_profile",
         "the slope of surprisal at one lag, all lags in one model",
-        columns(
-            MODEL
+        parse_columns(
+            MODEL_COLUMNS
             + """
 lag           int      -2 and -1: words not yet seen; 0: the word read; 1 to 3: words before
 """
-            + COEFFICIENTS
+            + COEFFICIENT_COLUMNS
         ),
         ("model", "protocol", "lag"),
         ALIGN,
@@ -127,8 +136,8 @@ lag           int      -2 and -1: words not yet seen; 0: the word read; 1 to 3: 
     Table(
         "collinearity",
         "two predictors of the reading-time model",
-        columns(
-            MODEL
+        parse_columns(
+            MODEL_COLUMNS
             + """
 predictor     string   predictor
 other         string   predictor
@@ -143,8 +152,8 @@ n             int      readings
     Table(
         "surprisal_effects",
         "what a bit of surprisal costs at one lag",
-        columns(
-            MODEL
+        parse_columns(
+            MODEL_COLUMNS
             + """
 lag           int      0: the word read; 1 and more: words before
 estimate      float?   slope, log ms per bit
@@ -165,8 +174,8 @@ note          string?  why there is no number
     Table(
         "heldout",
         "a cluster of readings that was held out of the fit",
-        columns(
-            MODEL
+        parse_columns(
+            MODEL_COLUMNS
             + """
 folds_by      string   what was held out together: item, story (the column paradigm), participant or row
 cluster       string   its name; of rows, the item whose readings are summed
@@ -184,8 +193,8 @@ converged     bool     whether both fits of the fold reached their criterion
     Table(
         "delta_log_likelihood",
         "the gain of one language model on held-out readings",
-        columns(
-            MODEL
+        parse_columns(
+            MODEL_COLUMNS
             + """
 folds_by      string   what was held out together
 clusters      int      clusters, the units of the test
@@ -206,7 +215,7 @@ note          string?  what a reader has to know
     Table(
         "delta_comparisons",
         "two language models on the same held-out readings",
-        columns("""
+        parse_columns("""
 model_a       string   one model
 protocol_a    string   its protocol
 model_b       string   the other
@@ -225,12 +234,12 @@ note          string?  what a reader has to know
 """),
         ("model_a", "protocol_a", "model_b", "protocol_b"),
         ALIGN,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "gam_terms",
         "a term of a generalised additive model",
-        columns("""
+        parse_columns("""
 model         string?  language model whose surprisal it has; empty in a model of one's own
 protocol      string?  its protocol
 formula       string   model as fitted
@@ -248,12 +257,12 @@ autocorrelation float  autocorrelation of successive residuals that is left, lag
 """),
         ("model", "protocol", "formula", "term"),
         ALIGN,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "smooths",
         "a point of a curve of a generalised additive model",
-        columns("""
+        parse_columns("""
 model         string   language model
 protocol      string   protocol of its scores
 predictor     string   column of table aligned
@@ -265,6 +274,6 @@ ci_high       float    upper end
 """),
         ("model", "protocol", "predictor", "value"),
         ALIGN,
-        always=False,
+        is_always_written=False,
     ),
 )

@@ -1,12 +1,12 @@
 """Models against models, and against people's ratings."""
 
-from .declaration import ALIGN, EVALUATE, MODEL, Table, columns
+from .table_schema import ALIGN, EVALUATE, MODEL_COLUMNS, Table, parse_columns
 
 TABLES = (
     Table(
         "model_comparisons",
         "two language models under a measure",
-        columns("""
+        parse_columns("""
 measure       string   measure
 model_a       string   one model
 protocol_a    string   its protocol
@@ -34,13 +34,13 @@ note          string?  what a reader has to know
 """),
         ("measure", "model_a", "protocol_a", "model_b", "protocol_b"),
         EVALUATE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "proportion_tests",
         "a language model on two groups of items",
-        columns(
-            MODEL
+        parse_columns(
+            MODEL_COLUMNS
             + """
 measure       string   measure
 over          string?  what the test takes as trials, and as independent: pairs or paradigms
@@ -60,14 +60,14 @@ high          float?   upper end
         ),
         ("model", "protocol", "measure", "over"),
         EVALUATE,
-        always=False,
-        later=("over", "paradigms", "difference", "low", "high"),
+        is_always_written=False,
+        added_columns=("over", "paradigms", "difference", "low", "high"),
     ),
     Table(
         "group_differences",
         "a language model on two groups of items of a paradigm",
-        columns(
-            MODEL
+        parse_columns(
+            MODEL_COLUMNS
             + """
 measure       string   measure
 phenomenon    string   phenomenon
@@ -83,13 +83,13 @@ difference    float    accuracy_a - accuracy_b
         ),
         ("model", "protocol", "measure", "paradigm"),
         EVALUATE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "group_accuracies",
         "a language model at a level of a grouping of paradigms or items",
-        columns(
-            MODEL
+        parse_columns(
+            MODEL_COLUMNS
             + """
 measure       string   measure
 factor        string   what the groups differ in
@@ -110,13 +110,13 @@ people_difference float? that less people's mean at the first level
         ),
         ("model", "protocol", "measure", "factor", "level"),
         EVALUATE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "language_accuracies",
         "a language model on the pairs of a language",
-        columns(
-            MODEL
+        parse_columns(
+            MODEL_COLUMNS
             + """
 measure       string   measure
 language      string   language
@@ -131,13 +131,13 @@ delta         float    mean of the grammatical less the ungrammatical member's s
         ),
         ("model", "protocol", "measure", "language", "phenomenon"),
         EVALUATE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "language_means",
         "a language model over languages, each counting once",
-        columns(
-            MODEL
+        parse_columns(
+            MODEL_COLUMNS
             + """
 measure       string   measure
 split         string   all; by frequency low (lowest 60 %), mid, high (highest 10 %); or column: value of a list of languages
@@ -154,18 +154,18 @@ best_holm     int?     as many after Holm's correction over languages
         ),
         ("model", "protocol", "measure", "split", "phenomenon"),
         EVALUATE,
-        always=False,
-        later=("low", "high"),
+        is_always_written=False,
+        added_columns=("low", "high"),
     ),
     Table(
         "language_bests",
         "the best language model of a language against the second best",
-        columns(
+        parse_columns(
             """
 measure       string   measure
 language      string   language
 """
-            + MODEL
+            + MODEL_COLUMNS
             + """
 second        string   model of the second highest accuracy
 second_protocol string its protocol
@@ -180,12 +180,12 @@ p_holm        float    p adjusted over the languages of this measure after Holm
         ),
         ("measure", "language"),
         EVALUATE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "language_wins",
         "two language models over languages",
-        columns("""
+        parse_columns("""
 measure       string   measure
 model_a       string   one model
 protocol_a    string   its protocol
@@ -199,13 +199,13 @@ b_better_holm int      as many for b
 """),
         ("measure", "model_a", "protocol_a", "model_b", "protocol_b"),
         EVALUATE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "frequency_curves",
         "a language model's accuracy by language frequency",
-        columns(
-            MODEL
+        parse_columns(
+            MODEL_COLUMNS
             + """
 measure       string   measure
 languages     int      languages of known frequency
@@ -219,13 +219,13 @@ note          string?  what a reader has to know
         ),
         ("model", "protocol", "measure"),
         EVALUATE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "frequency_residuals",
         "a language beside a language model's frequency curve",
-        columns(
-            MODEL
+        parse_columns(
+            MODEL_COLUMNS
             + """
 measure       string   measure
 language      string   language
@@ -237,13 +237,13 @@ residual      float    accuracy - fitted: above 0, better than its frequency let
         ),
         ("model", "protocol", "measure", "language"),
         EVALUATE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "delta_regressions",
         "a predictor of the difference of a pair's scores",
-        columns(
-            MODEL
+        parse_columns(
+            MODEL_COLUMNS
             + """
 measure       string   measure
 method        string   ols: least squares over pairs; mixed: with random intercepts of language and paradigm
@@ -263,12 +263,12 @@ note          string?  what a reader has to know
         ),
         ("model", "protocol", "measure", "method", "term"),
         EVALUATE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "usable_phenomena",
         "a phenomenon under a measure",
-        columns("""
+        parse_columns("""
 measure       string   measure
 phenomenon    string   phenomenon
 lowest        float?   lowest accuracy of a model, the baseline aside, 0 to 1
@@ -278,12 +278,12 @@ usable        bool     whether the phenomenon tells models from people
 reason        string?  why it does not
 """),
         ("measure", "phenomenon"),
-        made_by=None,
+        producer=None,
     ),
     Table(
         "learning_curves",
         "a family of language models on a phenomenon, by size of their training data",
-        columns("""
+        parse_columns("""
 family        string?  models that have one line, such as an architecture
 protocol      string   protocol
 measure       string   measure
@@ -307,16 +307,16 @@ note          string?  what a reader has to know
 """),
         ("family", "protocol", "measure", "phenomenon"),
         EVALUATE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "rankings",
         "a language model's place under a measure",
-        columns(
+        parse_columns(
             """
 measure       string   measure
 """
-            + MODEL
+            + MODEL_COLUMNS
             + """
 n             int      pairs
 accuracy      float    mean accuracy over paradigms, 0 to 1
@@ -325,13 +325,13 @@ place         float    1 for the highest; equals share the mean of their places
         ),
         ("measure", "model", "protocol"),
         EVALUATE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "length_bias",
         "a language model's leaning to shorter or longer members",
-        columns(
-            MODEL
+        parse_columns(
+            MODEL_COLUMNS
             + """
 measure       string   measure
 n             int      pairs without ties
@@ -345,12 +345,12 @@ note          string?  why there is no correlation
         ),
         ("model", "protocol", "measure"),
         EVALUATE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "accuracy_correlations",
         "two accuracies over paradigms",
-        columns("""
+        parse_columns("""
 measure       string   measure
 a             string   model (protocol), or people
 b             string   the other
@@ -363,13 +363,13 @@ note          string?  what a reader has to know
 """),
         ("measure", "a", "b"),
         EVALUATE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "accuracy_bins",
         "pairs alike in length, perplexity, log-probability or confidence",
-        columns(
-            MODEL
+        parse_columns(
+            MODEL_COLUMNS
             + """
 measure       string   measure
 predictor     string   confidence (|difference in score|, nats); of the grammatical member: length (tokens), perplexity, lp (nats)
@@ -386,13 +386,13 @@ wilson_high   float    upper end
         ),
         ("model", "protocol", "measure", "predictor", "bin"),
         EVALUATE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "rating_correlations",
         "a measure beside people's mean ratings at a level",
-        columns(
-            MODEL
+        parse_columns(
+            MODEL_COLUMNS
             + """
 measure       string   measure of the sentence
 prompt        string   prompt of the ratings
@@ -413,7 +413,7 @@ note          string?  what a reader has to know
         ),
         ("model", "protocol", "measure", "prompt", "rated", "level", "method"),
         ALIGN,
-        always=False,
-        later=("rated", "p"),
+        is_always_written=False,
+        added_columns=("rated", "p"),
     ),
 )

@@ -1,12 +1,12 @@
 """Items that a model proposed: what was asked for, what could be read, and what became of it."""
 
-from .declaration import DRAFT, REVIEW, Table, columns
+from .table_schema import DRAFT, REVIEW, Table, parse_columns
 
 TABLES = (
     Table(
         "item_origins",
         "an item of a study, and where it comes from as its file says",
-        columns(
+        parse_columns(
             """
 item        string   item
 paradigm    string   paradigm
@@ -22,7 +22,7 @@ corrected   bool     whether a reviewer changed it
     Table(
         "drafting",
         "a step of drafting with its reason: how many pairs of a paradigm came so far",
-        columns(
+        parse_columns(
             """
 paradigm    string   paradigm
 model       string   model that drafted, name@revision; 'unknown' of pasted answers without a name
@@ -38,7 +38,7 @@ n           int      number of pairs, or of lines that are no pair
     Table(
         "reviews",
         "a decision of a reviewer about a pair, or its being taken back",
-        columns(
+        parse_columns(
             """
 decision     int      number of the line in the log
 time         string   when, ISO 8601 in UTC
@@ -62,7 +62,7 @@ guidelines   string?  first 16 hexadecimal digits of the SHA-256 of the guidelin
     Table(
         "review_agreement",
         "two reviewers on a tick, on keeping a pair, or on acceptability in blind mode: first decisions, before edits",
-        columns(
+        parse_columns(
             """
 reviewer_a string   one reviewer
 reviewer_b string   the other

@@ -1,12 +1,12 @@
 """What language models answer when they are asked to judge sentences."""
 
-from .declaration import JUDGE, Table, columns
+from .table_schema import JUDGE, Table, parse_columns
 
 TABLES = (
     Table(
         "judgments",
         "a minimal pair judged by a method and template",
-        columns(
+        parse_columns(
             """
 model         string   model id or path
 method        string   how the model is asked, a name of lmscore.METHODS; takes the place that measure has in pairs
@@ -32,7 +32,7 @@ mass          float?   probability that the model gives the labels at all, mean 
     Table(
         "model_answers",
         "an answer of a language model that took part in a study",
-        columns(
+        parse_columns(
             """
 model         string   model id or path
 participant   string   participant: the model and a number
@@ -53,12 +53,12 @@ cut           int      trials at the session's beginning that did not fit the mo
         ),
         ("session", "question"),
         JUDGE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "session_likelihoods",
         "how probable a language model finds the answers of a person's session",
-        columns(
+        parse_columns(
             """
 model         string   model id or path
 experiment    string   study and experiment, as the sessions state them
@@ -72,6 +72,6 @@ passes        int      parts in which the session was read, 1 where it fits the 
         ),
         ("model", "participant", "session"),
         JUDGE,
-        always=False,
+        is_always_written=False,
     ),
 )

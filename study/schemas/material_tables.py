@@ -1,12 +1,12 @@
 """What is shown: items and their words, and how versions hold them in balance."""
 
-from .declaration import COLLECT, DESIGN, SELECT, Table, columns
+from .table_schema import COLLECT, DESIGN, SELECT, Table, parse_columns
 
 TABLES = (
     Table(
         "items",
         "a sentence: one item in one condition",
-        columns("""
+        parse_columns("""
 item          string   item, unique in a study
 paradigm      string   paradigm of the item
 phenomenon    string   phenomenon of the paradigm
@@ -21,7 +21,7 @@ regions       string   JSON list of [name, start, end]: character spans, end exc
     Table(
         "conditions",
         "a factor's level in a condition",
-        columns("""
+        parse_columns("""
 paradigm      string   paradigm
 condition     string   condition
 factor        string   factor
@@ -33,7 +33,7 @@ level         string   level of the factor in this condition
     Table(
         "words",
         "a word of a sentence",
-        columns("""
+        parse_columns("""
 item          string   item
 condition     string   condition
 word          int      position in the sentence, from 0
@@ -50,18 +50,18 @@ zipf          float?   Zipf frequency (log10 per billion words) from wordfreq; e
     Table(
         "replacements",
         "an item that takes the place of another",
-        columns("""
+        parse_columns("""
 item          string   item, whose free column replaces names the other
 replaces      string   item whose data count no more
 """),
         ("item",),
         COLLECT,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "balance",
         "two conditions of a paradigm in a part of the sentence",
-        columns("""
+        parse_columns("""
 paradigm      string   paradigm
 region        string   critical, before, after (the words next to it), cue, rest (all but the cue), or sentence
 measure       string   letters (and digits), zipf (mean Zipf frequency of the words), or a norm (mean of the words that have one)
@@ -73,12 +73,12 @@ mean_b        float    mean over items in condition_b
 d             float?   mean_a - mean_b over the pooled SD of items (doi 10.1002/sim.3697); empty where items do not vary
 """),
         ("paradigm", "region", "measure", "condition_a", "condition_b"),
-        made_by=None,
+        producer=None,
     ),
     Table(
         "design_balance",
         "a paradigm's condition in a version",
-        columns("""
+        parse_columns("""
 experiment    string   experiment of the design, E1 ...
 version       string   counterbalanced version of the experiment, V1 ...
 role          string   target, filler, catch, practice or attention
@@ -94,7 +94,7 @@ trials        int      trials that show it there
     Table(
         "exposures",
         "a sentence of a design",
-        columns("""
+        parse_columns("""
 paradigm      string   paradigm
 item          string   item
 condition     string   condition
@@ -107,7 +107,7 @@ readers       int      participants who read it, of the number stated
     Table(
         "design_questions",
         "a comprehension question's right answer in a version",
-        columns("""
+        parse_columns("""
 experiment    string   experiment of the design, E1 ...
 version       string   counterbalanced version of the experiment, V1 ...
 role          string   target or filler
@@ -118,12 +118,12 @@ questions     int      trials followed by a question with that right answer
 """),
         ("experiment", "version", "role", "paradigm", "condition", "answer"),
         DESIGN,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "design_lists",
         "an item in a small list",
-        columns("""
+        parse_columns("""
 experiment    string   experiment of the design, E1 ...
 list          int      list, from 0, in the order in which readers get them
 role          string   target, catch or attention
@@ -133,12 +133,12 @@ condition     string   condition shown; of a pair both, the first side first
 """),
         ("experiment", "list", "item"),
         DESIGN,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "covariates",
         "a covariate of a sentence",
-        columns("""
+        parse_columns("""
 item          string   item
 condition     string   condition
 covariate     string   what is measured: MEASURE:PART, or a column of items
@@ -147,12 +147,12 @@ chosen        bool?    whether the item was chosen
 """),
         ("item", "condition", "covariate"),
         SELECT,
-        later=("chosen",),
+        added_columns=("chosen",),
     ),
     Table(
         "words_not_found",
         "a word that a norm has no value of",
-        columns("""
+        parse_columns("""
 covariate     string   covariate, NORM:PART
 word          string   word without the marks at its edges
 occurrences   int      how often it stands in that part of the sentences
@@ -160,12 +160,12 @@ share         float    of all words there
 """),
         ("covariate", "word"),
         SELECT,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "matching",
         "two groups of sentences in a covariate",
-        columns("""
+        parse_columns("""
 stage         string   before or after the choice; of a design versions, conditions (within a version), or fillers and targets
 covariate     string   what is measured
 group_a       string   one condition, level, list, version or role
@@ -188,19 +188,19 @@ bound         float?   equivalence bound: the least difference that two one-side
     Table(
         "matched_sets",
         "an item in a matched set",
-        columns("""
+        parse_columns("""
 set           int      number of the set, from 1
 level         string   level of the item
 item          string   item
 """),
         ("set", "level"),
         SELECT,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "expected_effects",
         "an item whose effect is expected from surprisal",
-        columns("""
+        parse_columns("""
 item          string   item
 paradigm      string   paradigm
 term          string   main effect or interaction
@@ -211,19 +211,19 @@ chosen        bool?    whether the item was chosen
 """),
         ("item",),
         SELECT,
-        later=("chosen",),
-        always=False,
+        added_columns=("chosen",),
+        is_always_written=False,
     ),
     Table(
         "item_lists",
         "an item in a list",
-        columns("""
+        parse_columns("""
 list          int      list, from 1
 paradigm      string   paradigm
 item          string   item
 """),
         ("list", "item"),
         SELECT,
-        always=False,
+        is_always_written=False,
     ),
 )

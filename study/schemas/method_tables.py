@@ -1,8 +1,8 @@
 """Methods of judging beside each other: accuracies, votes, tests against log probability, and what accuracy depends on."""
 
-from .declaration import JUDGE, Table, columns
+from .table_schema import JUDGE, Table, parse_columns
 
-METHOD = """
+METHOD_COLUMNS = """
 model         string   model id or path
 method        string   how the model is asked
 """
@@ -11,8 +11,8 @@ TABLES = (
     Table(
         "method_accuracies",
         "a language model asked in a way, on a phenomenon or all of them",
-        columns(
-            METHOD
+        parse_columns(
+            METHOD_COLUMNS
             + """
 template      string   id of the template; 'none' of methods without; 'mean' over the templates, of methods with several
 phenomenon    string   phenomenon; 'all' over all pairs
@@ -36,8 +36,8 @@ mass          float?   mean probability that the model gives the labels at all; 
     Table(
         "answer_shares",
         "an answer of a language model to a template",
-        columns(
-            METHOD
+        parse_columns(
+            METHOD_COLUMNS
             + """
 template      string   id of the template; 'mean' over the templates, of methods with several
 answer        string   answer, such as A, Yes or 5
@@ -50,12 +50,12 @@ wilson_high   float?   upper end
         ),
         ("model", "method", "template", "answer"),
         JUDGE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "ensembles",
         "a majority vote of a language model's judgments under several templates",
-        columns("""
+        parse_columns("""
 model         string   model id or path
 ensemble      string   how many templates of which method vote; one template of one method is no vote
 votes         int      votes
@@ -71,13 +71,13 @@ note          string?  what a reader has to know
 """),
         ("model", "ensemble", "selection"),
         JUDGE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "method_comparisons",
         "a method of judging, or a vote, against another on the same pairs",
-        columns(
-            METHOD
+        parse_columns(
+            METHOD_COLUMNS
             + """
 kind          string   method or ensemble
 against       string   method that it is held against
@@ -103,12 +103,12 @@ note          string?  what a reader has to know
         ),
         ("model", "method", "kind"),
         JUDGE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "method_length_bias",
         "a language model's leaning to shorter or longer members, asked in a way",
-        columns("""
+        parse_columns("""
 model         string   model id or path; 'mean' over models, where there are several
 method        string   how the model is asked
 template      string   id of the template; 'none' of methods without; 'mean' over the templates, of methods with several
@@ -126,8 +126,8 @@ note          string?  why there is no correlation
     Table(
         "method_groups",
         "a language model asked in a way, at a level of a grouping of paradigms or items",
-        columns(
-            METHOD
+        parse_columns(
+            METHOD_COLUMNS
             + """
 factor        string   what the groups differ in
 level         string   level of it
@@ -147,12 +147,12 @@ people_difference float? that less people's mean at the first level
         ),
         ("model", "method", "factor", "level"),
         JUDGE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "method_differences",
         "two methods of judging on a paradigm",
-        columns("""
+        parse_columns("""
 model         string   model id or path
 method_a      string   one method
 method_b      string   the other
@@ -170,6 +170,6 @@ note          string?  why there is no correlation
 """),
         ("model", "method_a", "method_b", "paradigm"),
         JUDGE,
-        always=False,
+        is_always_written=False,
     ),
 )

@@ -1,10 +1,10 @@
 """What people made of single items before the study: cloze probabilities, ratings, and which items were kept."""
 
-from .declaration import Maker, Table, columns
+from .table_schema import Producer, Table, parse_columns
 
-NORM = Maker("norm", "norming/results", "what people made of single items before the study, and which were kept")
+NORM = Producer("norm", "norming/results", "what people made of single items before the study, and which were kept")
 
-VALUE = """
+VALUE_COLUMNS = """
 value         float?   cloze: share of answers with the target's form; of ratings their mean; empty without an answer
 low           float?   lower end of the 95 % interval: Wilson's, or by Student's t over readers
 high          float?   upper end
@@ -14,7 +14,7 @@ TABLES = (
     Table(
         "fragments",
         "a sentence up to the word that is asked for",
-        columns("""
+        parse_columns("""
 item          string   item
 paradigm      string   paradigm of the item
 condition     string   condition
@@ -27,12 +27,12 @@ adjacent      bool     whether the word follows the fragment without a space
 """),
         ("item", "condition"),
         NORM,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "cloze_answers",
         "what was typed after a fragment",
-        columns("""
+        parse_columns("""
 item          string   item
 conditions    string   conditions with this fragment, with commas between
 typed         string   answer as typed
@@ -43,12 +43,12 @@ how           string   typed; first word (of more, or marks); case; spelling (on
 """),
         ("item", "conditions", "typed"),
         NORM,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "cloze",
         "a form given after a fragment",
-        columns("""
+        parse_columns("""
 item          string   item
 conditions    string   conditions with this fragment, with commas between
 fragment      string   the sentence up to the word
@@ -62,12 +62,12 @@ high          float    upper end
 """),
         ("item", "conditions", "form"),
         NORM,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "norms",
         "a sentence that was normed",
-        columns(
+        parse_columns(
             """
 item          string   item
 paradigm      string   paradigm of the item
@@ -76,7 +76,7 @@ task          string   cloze, plausibility or acceptability
 target        string?  cloze: the word of the sentence, whose form is counted
 n             int      answers that count
 """
-            + VALUE
+            + VALUE_COLUMNS
             + """
 sd            float?   ratings: their standard deviation
 entropy       float?   cloze: entropy of the forms, bits, of shares as they are (too low with few answers)
@@ -90,7 +90,7 @@ shrunken      float?   value drawn towards those of all items of the condition: 
     Table(
         "norm_decisions",
         "an item that was normed",
-        columns("""
+        parse_columns("""
 item          string   item
 paradigm      string   paradigm of the item
 kept          bool     whether all rules hold of it
@@ -103,12 +103,12 @@ source        string?  where their sessions come from, as in table sessions, wit
 """),
         ("item", "task"),
         NORM,
-        later=("task", "rules", "stated", "readers", "source"),
+        added_columns=("task", "rules", "stated", "readers", "source"),
     ),
     Table(
         "norms_by_model",
         "a sentence that was normed, beside a language model",
-        columns("""
+        parse_columns("""
 model         string   model id, or path
 item          string   item
 paradigm      string   paradigm of the item
@@ -121,12 +121,12 @@ kept_by_model bool     whether the model's probabilities in their place would
 """),
         ("model", "item", "condition"),
         NORM,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "cloze_by_model",
         "a form given after a fragment, beside a language model",
-        columns("""
+        parse_columns("""
 model         string   model id, or path
 item          string   item
 conditions    string   conditions with this fragment, with commas between
@@ -136,12 +136,12 @@ model_probability float? the model's probability of the form after the fragment,
 """),
         ("model", "item", "conditions", "form"),
         NORM,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "norm_means",
         "a paradigm's condition, averaged over items",
-        columns("""
+        parse_columns("""
 paradigm      string   paradigm; all: of all of them together
 condition     string   condition
 n_items       int      items that were normed
@@ -157,6 +157,6 @@ task          string?  cloze, plausibility or acceptability
 """),
         ("paradigm", "condition", "model", "task"),
         NORM,
-        later=("task",),
+        added_columns=("task",),
     ),
 )

@@ -1,31 +1,42 @@
 """What is found of people's ratings and reading times: exclusions, measures, agreement, models."""
 
-from .declaration import ANALYSE, COEFFICIENTS, COMPUTED, DEVIATIONS, FITS, LEDGER, PLACE, SIMULATE, Table, columns
+from .table_schema import (
+    ANALYSE,
+    COEFFICIENT_COLUMNS,
+    COMPUTED_COLUMNS,
+    DEVIATIONS,
+    EXCLUSION_COLUMNS,
+    FIT_COLUMNS,
+    SIMULATE,
+    TRIAL_COLUMNS,
+    Table,
+    parse_columns,
+)
 
-EQUIVALENCE = """
+EQUIVALENCE_COLUMNS = """
 smallest      float?   smallest effect of interest as analysis.smallest states it; empty where nothing is stated, or without slopes
 low_90        float?   lower end of the 90 % interval, where smallest is there
 high_90       float?   upper end
 p_equivalence float?   larger p of two one-sided tests, above -smallest and below smallest (doi 10.1007/BF01068419)
 """
 
-EFFECT = (
+EFFECT_COLUMNS = (
     """
 measure       string   z (rating) or log_rt
 region        string   sentence (z); of log_rt critical, and words after it as in region_times
 prompt        string?  prompt of the ratings; empty of reading times
 random        string   intercepts: (1|participant) + (1|item); slopes: the effect varies over participants and items too
 """
-    + COEFFICIENTS
+    + COEFFICIENT_COLUMNS
     + """
 p_bh          float?   p adjusted over the models of one measure, region, prompt and random (doi 10.1111/j.2517-6161.1995.tb02031.x)
 p_bh_all      float?   p adjusted over all regions, or all prompts, of one measure and random together
 mde           float?   minimum detectable effect: (t quantile .975 + t quantile .80) * se; found in 80 % of repetitions
 """
-    + EQUIVALENCE
+    + EQUIVALENCE_COLUMNS
 )
 
-BESIDE = """
+UNTRANSFORMED_EFFECT_COLUMNS = """
 ms            float?   log_rt: grammatical minus ungrammatical in ms at the mean, exp(b0 + b1 / 2) - exp(b0 - b1 / 2)
 ms_low        float?   lower end of its 95 % interval, by the delta method
 ms_high       float?   upper end
@@ -38,8 +49,10 @@ TABLES = (
     Table(
         "exclusions",
         "a rule of exclusion, in the order applied, in a condition",
-        columns(
-            LEDGER.replace("\nrule ", "\ncondition     string   condition; 'all' for all of them together\nrule ")
+        parse_columns(
+            EXCLUSION_COLUMNS.replace(
+                "\nrule ", "\ncondition     string   condition; 'all' for all of them together\nrule "
+            )
             + """
 participants_before int participants before
 participants_after  int participants left
@@ -51,7 +64,7 @@ participants_after  int participants left
     Table(
         "participants",
         "a participant whose sessions count",
-        columns("""
+        parse_columns("""
 participant   string   who: a label or keyed hash, never a platform's raw id
 sessions      int      sessions that count
 minutes       float?   their duration in total, from assignment to end
@@ -71,7 +84,7 @@ excluded      string?  rule by which the participant was left out; empty for tho
     Table(
         "participant_prompts",
         "a participant's answers to a prompt",
-        columns("""
+        parse_columns("""
 participant   string   who: a label or keyed hash, never a platform's raw id
 task          string   kind: rating, question, choice ...
 prompt        string   name of the task as the study names it
@@ -96,25 +109,25 @@ accuracy_high float?   upper end
     Table(
         "rating_scores",
         "a rating, standardised",
-        columns(
-            PLACE
+        parse_columns(
+            TRIAL_COLUMNS
             + """
 phenomenon    string   phenomenon of the paradigm
 prompt        string   name of the rating as the study names it
 rating        float    rating as given
 z             float?   standardised within participant and prompt over target and filler trials (ddof 1); empty for a constant rater
 """
-            + COMPUTED
+            + COMPUTED_COLUMNS
         ),
         ("session", "trial", "prompt"),
         ANALYSE,
-        factors=True,
+        has_factors=True,
     ),
     Table(
         "region_times",
         "a reading of the critical region, or of a word after it",
-        columns(
-            PLACE
+        parse_columns(
+            TRIAL_COLUMNS
             + """
 phenomenon    string   phenomenon of the paradigm
 region        string   critical, critical+1 (the word after it) ...; or critical..+1 (the region up to that word) ...
@@ -124,17 +137,17 @@ line          int?     line on which the first of them stood, from 0
 rt            float    sum of the words' reading times, ms
 log_rt        float    natural log of rt
 """
-            + COMPUTED
+            + COMPUTED_COLUMNS
         ),
         ("session", "trial", "condition", "region"),
         ANALYSE,
-        factors=True,
+        has_factors=True,
     ),
     Table(
         "binary_answers",
         "an answer to a target trial that is one of two: right or wrong, yes or no, one of a pair or the other",
-        columns(
-            PLACE
+        parse_columns(
+            TRIAL_COLUMNS
             + """
 phenomenon    string   phenomenon of the paradigm
 measure       string   correct (questions, decisions), yes (ratings on a scale of two points) or chosen (forced choice)
@@ -142,17 +155,17 @@ prompt        string   name of the task as the study names it
 event         string   what 1 stands for: right, yes, or which member of the pair over which
 answer        int      1 or 0
 """
-            + COMPUTED
+            + COMPUTED_COLUMNS
         ),
         ("session", "trial", "measure", "prompt"),
         ANALYSE,
-        always=False,
-        factors=True,
+        is_always_written=False,
+        has_factors=True,
     ),
     Table(
         "condition_means",
         "a phenomenon in a condition",
-        columns("""
+        parse_columns("""
 phenomenon    string   phenomenon
 condition     string   condition
 region        string   sentence (rating and z); of rt critical, and words after it as in region_times
@@ -169,21 +182,21 @@ se            float?   standard error of that mean over participants
     Table(
         "phenomenon_models",
         "a fixed effect of one phenomenon's model",
-        columns("\nphenomenon    string   phenomenon\n" + EFFECT + BESIDE),
+        parse_columns("\nphenomenon    string   phenomenon\n" + EFFECT_COLUMNS + UNTRANSFORMED_EFFECT_COLUMNS),
         ("phenomenon", "measure", "region", "prompt", "random", "term"),
         ANALYSE,
     ),
     Table(
         "paradigm_models",
         "a fixed effect of one paradigm's model",
-        columns("\nphenomenon    string   phenomenon\nparadigm      string   paradigm\n" + EFFECT),
+        parse_columns("\nphenomenon    string   phenomenon\nparadigm      string   paradigm\n" + EFFECT_COLUMNS),
         ("paradigm", "measure", "region", "prompt", "random", "term"),
         ANALYSE,
     ),
     Table(
         "factorial_models",
         "a fixed effect of a model of the study's own factors",
-        columns(
+        parse_columns(
             """
 model         string   name: as declared in study.toml; the paradigm's where none is declared
 measure       string   response: z, rating, log_rt or rt; of binomial models correct, yes or chosen
@@ -192,7 +205,7 @@ region        string   region of the reading times; sentence for ratings and ans
 prompt        string?  prompt of the answers; 'all' of a model that has it among its predictors; empty of reading times
 random        string   declared; of models that nobody declared: intercepts, or slopes as far as the design and the data allow
 """
-            + COEFFICIENTS
+            + COEFFICIENT_COLUMNS
             + """
 reduced       bool     whether correlations or slopes were left out of the model as it was begun
 factors       string?  factors whose effect it is: a, a:b of an interaction, a/b of b within a level of a; empty where none is in it
@@ -200,7 +213,7 @@ contrast      string?  what the coefficient compares, such as extraction: object
 p_holm        float?   p adjusted over the regions in which the same coefficient is tested (Holm); empty where there is one region
 mde           float?   minimum detectable effect: (t quantile .975 + t quantile .80) * se; found in 80 % of repetitions
 """
-            + EQUIVALENCE
+            + EQUIVALENCE_COLUMNS
             + """
 ms            float?   log_rt, two levels: level minus level in ms at the mean, exp(b0 + b1 / 2) - exp(b0 - b1 / 2)
 ms_low        float?   lower end of its 95 % interval, by the delta method
@@ -209,12 +222,12 @@ ms_high       float?   upper end
         ),
         ("model", "measure", "region", "prompt", "random", "term"),
         ANALYSE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "contrast_codes",
         "a column of a model's contrasts in a condition",
-        columns("""
+        parse_columns("""
 model         string   name of the model in factorial_models
 measure       string   its response
 paradigm      string   paradigm of the condition
@@ -224,12 +237,12 @@ code          float?   its value in the condition; empty of a model without fact
 """),
         ("model", "measure", "paradigm", "condition", "column"),
         ANALYSE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "factorial_means",
         "a cell of the study's own factors under a model",
-        columns("""
+        parse_columns("""
 model         string   name of the model, as in factorial_models
 measure       string   response: z, rating, log_rt or rt; of binomial models correct, yes or chosen
 region        string   region of the reading times; sentence for ratings and answers
@@ -253,12 +266,12 @@ ms_high       float?   exp(ci_high)
 """),
         ("model", "measure", "region", "prompt", "levels"),
         ANALYSE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "simple_effects",
         "a difference between two levels of a factor at levels of those it interacts with",
-        columns("""
+        parse_columns("""
 model         string   name of the model, as in factorial_models
 measure       string   response: z, rating, log_rt or rt
 region        string   region of the reading times; sentence for ratings
@@ -283,12 +296,12 @@ adjustment    string   how p_holm was adjusted
 """),
         ("model", "measure", "region", "prompt", "random", "factor", "within", "contrast"),
         ANALYSE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "contrast_matrices",
         "a coefficient of a model of the study's own factors, and a cell of the design",
-        columns("""
+        parse_columns("""
 model         string   name of the model, as in factorial_models
 term          string   fixed effect
 contrast      string?  what the coefficient compares; empty of the intercept
@@ -298,12 +311,12 @@ weight        float    hypothesis matrix: what the cell's mean weighs in the coe
 """),
         ("model", "term", "cell"),
         ANALYSE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "families",
         "a family of tests of grammaticality",
-        columns("""
+        parse_columns("""
 level         string   phenomenon or paradigm: what has one model each
 measure       string   z (rating) or log_rt
 region        string   sentence (z); of log_rt critical, and words after it as in region_times
@@ -323,7 +336,7 @@ autocorrelation float? lag-1 correlation of least-squares residuals over the tri
     Table(
         "sensitivity",
         "the effect of grammaticality in a phenomenon under one choice of cutoff, scale and participants",
-        columns("""
+        parse_columns("""
 phenomenon    string   phenomenon
 measure       string   z (rating) or log_rt
 region        string   sentence (z) or critical (log_rt)
@@ -354,7 +367,7 @@ note          string?  what a reader has to know of this fit, in a sentence
     Table(
         "power",
         "a tested coefficient with a number of participants and of items, under one set of assumptions",
-        columns("""
+        parse_columns("""
 response      string   log_rt, rating, correct (the answer to a question) or chosen (a forced choice)
 term          string   coefficient that is tested: a factor, an interaction a:b, or a simple effect a@level
 effect        float    its size: log ms, latent s.d. of a single rating, or log odds; the smallest one of interest
@@ -379,7 +392,7 @@ failed        float    share of fits without a p-value, which count as not found
     Table(
         "reading_curves",
         "a phenomenon's condition at a place around the critical region",
-        columns("""
+        parse_columns("""
 phenomenon    string   phenomenon
 condition     string   condition
 place         int      words before (-1, -2 ...) or after (1, 2 ...) the critical region, which is 0
@@ -394,7 +407,7 @@ se            float?   standard error of that mean over participants
     Table(
         "reliability",
         "the ratings of a paradigm in a version, in a condition",
-        columns("""
+        parse_columns("""
 experiment    string   experiment of the design
 version       string   version of the experiment
 prompt        string   prompt of the ratings
@@ -421,7 +434,7 @@ ceiling       float?   its square root; empty where the reliability is negative
     Table(
         "noise_ceilings",
         "a level at which models are held against mean ratings",
-        columns("""
+        parse_columns("""
 prompt        string   prompt of the ratings
 level         string   sentences, a condition; pairs (differences), paradigms, phenomena (their means); items (less their mean)
 n             int      units of that level
@@ -436,7 +449,7 @@ ceiling       float?   its square root: what a perfect model would correlate wit
     Table(
         "rating_counts",
         "a rating given to a paradigm's sentences in a condition",
-        columns("""
+        parse_columns("""
 prompt        string   prompt of the ratings
 phenomenon    string   phenomenon
 paradigm      string   paradigm
@@ -450,7 +463,7 @@ n             int      times it was given
     Table(
         "unimodality",
         "the ratings of a phenomenon in a condition",
-        columns("""
+        parse_columns("""
 prompt        string   prompt of the ratings
 phenomenon    string   phenomenon
 condition     string   condition
@@ -465,7 +478,7 @@ p             float    share of samples of that distribution that lie as far fro
     Table(
         "choice_agreement",
         "a paradigm in forced choice",
-        columns("""
+        parse_columns("""
 prompt        string   prompt of the choices
 phenomenon    string   phenomenon; 'all' in the row over all paradigms
 paradigm      string   paradigm; 'all' for all together
@@ -484,7 +497,7 @@ kept          bool     whether majority_strict is at least 4 of 5, BLiMP's rule 
     Table(
         "chosen_models",
         "a fixed effect of a phenomenon's model whose random effects a policy chose",
-        columns(
+        parse_columns(
             """
 phenomenon    string   phenomenon
 measure       string   z (rating) or log_rt
@@ -492,24 +505,24 @@ region        string   region of the reading times; sentence for ratings
 prompt        string?  prompt of the ratings; empty of reading times
 policy        string   declared, maximal or parsimonious
 """
-            + COEFFICIENTS
+            + COEFFICIENT_COLUMNS
         ),
         ("phenomenon", "measure", "region", "prompt", "term"),
         ANALYSE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "model_steps",
         "a fit on the way to a model, in the order made",
-        columns(FITS),
+        parse_columns(FIT_COLUMNS),
         ("model", "step"),
         ANALYSE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "ordinal_models",
         "a fixed effect of a cumulative-link mixed model",
-        columns("""
+        parse_columns("""
 model         string?  name of a model of the study's own factors, as in factorial_models
 prompt        string?  prompt of the ratings; empty of a model that was asked for by its formula
 phenomenon    string?  phenomenon of a model of grammaticality
@@ -535,12 +548,12 @@ note          string?  what a reader has to know of this fit, in a sentence
 """),
         ("model", "prompt", "phenomenon", "paradigm", "formula", "term"),
         ANALYSE,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "deviations",
         "a statement of the preregistration that the study departs from",
-        columns("""
+        parse_columns("""
 kind          string   what it is about: sample, items, exclusion, model, smallest effect, or the section of study.toml
 key           string   the statement, as study.toml names it; items.PARADIGM.ITEM; sample.participants; sessions.excluded ...
 place         string   where it shows: study.toml, materials, tables (the data), results (settings they were made with, models)
@@ -554,7 +567,7 @@ reason        string?  why, as archive.deviations states it; empty: no reason is
     Table(
         "marginal_contrasts",
         "a difference between levels of a factor at the means of everything else",
-        columns("""
+        parse_columns("""
 formula       string   model as fitted
 factor        string   factor whose levels are compared
 within        string   levels of other factors at which they are compared; all: averaged over them
@@ -569,6 +582,6 @@ ci_high       float    upper end of the 95 % interval, not adjusted
 adjustment    string   how p was adjusted
 """),
         ("formula", "factor", "within", "contrast"),
-        made_by=None,
+        producer=None,
     ),
 )

@@ -1,16 +1,16 @@
 """What language models say of sentences."""
 
 from ..measures import MEASURES
-from .declaration import EVALUATE, MAZE, MODEL, SCORE, SWEEP, Column, Table, columns
+from .table_schema import EVALUATE, MAZE, MODEL_COLUMNS, SCORE, SWEEP, Column, Table, parse_columns
 
-NAMES = list(MEASURES)
+MEASURE_NAMES = list(MEASURES)
 
 TABLES = (
     Table(
         "surprisal",
         "a word under a language model",
-        columns(
-            MODEL
+        parse_columns(
+            MODEL_COLUMNS
             + """
 item          string   item
 condition     string   condition
@@ -27,7 +27,7 @@ tokens        int?     tokens of the word; empty where the scores were computed 
         ),
         ("model", "protocol", "item", "condition", "word"),
         SCORE,
-        further=columns(
+        dynamic_columns=parse_columns(
             """
 renyi_*       float?   bits; Rényi entropy of that order of the same distribution as entropy
 surprisal_t*  float?   bits; surprisal under softmax(logits / T), T being the temperature named
@@ -38,8 +38,8 @@ surprisal_layer_* float? bits; surprisal by the output of that layer, 0 being th
     Table(
         "sentence_scores",
         "a sentence under a language model",
-        columns(
-            MODEL
+        parse_columns(
+            MODEL_COLUMNS
             + """
 item          string   item
 condition     string   condition
@@ -52,18 +52,18 @@ critical_tokens int?   tokens of the critical region; empty without such a regio
         + tuple(Column(m.name, "float", m.meaning, m.may_be_empty) for m in MEASURES.values() if m.in_scores),
         ("model", "protocol", "item", "condition"),
         SCORE,
-        later=("critical_tokens",),
+        added_columns=("critical_tokens",),
     ),
     Table(
         "pairs",
         "a minimal pair under a measure",
-        columns(
-            MODEL
+        parse_columns(
+            MODEL_COLUMNS
             + f"""
 phenomenon    string   phenomenon
 paradigm      string   paradigm
 item          string   item
-measure       string   {", ".join(NAMES[:-1])} or {NAMES[-1]}
+measure       string   {", ".join(MEASURE_NAMES[:-1])} or {MEASURE_NAMES[-1]}
 grammatical   float    score of the grammatical member, nats
 ungrammatical float    score of the ungrammatical member, nats
 correct       bool     whether the grammatical member scores higher
@@ -73,13 +73,13 @@ language      string?  language of the item, a BCP 47 tag
         ),
         ("model", "protocol", "item", "measure"),
         EVALUATE,
-        later=("language",),
+        added_columns=("language",),
     ),
     Table(
         "accuracy",
         "a paradigm, a phenomenon, or all of them, under a measure",
-        columns(
-            MODEL
+        parse_columns(
+            MODEL_COLUMNS
             + """
 phenomenon    string   phenomenon; 'all' in the two rows over all paradigms
 paradigm      string   paradigm; 'pooled' is all pairs of the phenomenon (or of all) together, 'mean' the mean over paradigms
@@ -98,7 +98,7 @@ delta         float?   mean of the grammatical less the ungrammatical member's s
     Table(
         "sweep_coverage",
         "a model of a sweep in a language",
-        columns("""
+        parse_columns("""
 model         string   as in the other tables
 language      string   language of the items, a BCP 47 tag
 made          string   pairs or judgments
@@ -117,7 +117,7 @@ reason        string?  why units failed, and items were left out: the first reas
     Table(
         "distractors",
         "a place of an item, which shares one distractor (Maze): to be read, edited and given back to gardenpath maze --reviewed",
-        columns("""
+        parse_columns("""
 item          string   item
 place         string   label of the place, or region and number of the word in it
 conditions    string   conditions whose sentences have the place, with spaces between
@@ -137,7 +137,7 @@ why           string?  why there is none, or by how much it falls short of what 
     Table(
         "distractor_margins",
         "a word of a sentence beside its distractor (Maze)",
-        columns("""
+        parse_columns("""
 item          string   item
 condition     string   condition
 word          int      position in the sentence, from 1: the first word stands beside x-x-x

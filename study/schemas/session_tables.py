@@ -1,13 +1,13 @@
 """What people did: words read, answers given, sessions."""
 
-from .declaration import COLLECT, COMPUTED, PLACE, Table, columns
+from .table_schema import COLLECT, COMPUTED_COLUMNS, TRIAL_COLUMNS, Table, parse_columns
 
 TABLES = (
     Table(
         "readings",
         "a word read by a participant",
-        columns(
-            PLACE
+        parse_columns(
+            TRIAL_COLUMNS
             + """
 word          int      position in the sentence, from 0
 text          string?  word as shown; empty where the source holds no text
@@ -27,8 +27,8 @@ flag          string?  interruptions and repeats, separated by spaces
     Table(
         "responses",
         "an answer to one prompt",
-        columns(
-            PLACE
+        parse_columns(
+            TRIAL_COLUMNS
             + """
 task          string   kind: rating, question, choice, completion, lexical_decision ...; reading: of a text that was shown at once
 prompt        string   name of the task as the study names it; of a reading: sentence (of a pair 1 or 2) or context
@@ -39,16 +39,16 @@ outcome       string?  how the screen ended: right, wrong, answered, timeout ...
 rt            float?   ms from the prompt to the answer
 rt_first      float?   ms from the prompt to the first key of a typed answer
 """
-            + COMPUTED
+            + COMPUTED_COLUMNS
         ),
         ("session", "trial", "task", "prompt"),
         COLLECT,
-        factors=True,
+        has_factors=True,
     ),
     Table(
         "sessions",
         "one participant's run of one version",
-        columns("""
+        parse_columns("""
 participant   string   who: a label or keyed hash, never a platform's raw id
 session       string   one participant's run of one version
 experiment    string   experiment of the design
@@ -72,7 +72,7 @@ refresh_hz    float?   measured refresh rate of the display
     Table(
         "word_means",
         "a word's reading time, averaged over readers",
-        columns("""
+        parse_columns("""
 paradigm      string   paradigm of the item
 item          string   item: a text, or a sentence
 condition     string   condition
@@ -84,12 +84,12 @@ readers       int?     readings averaged
 """),
         ("item", "condition", "word"),
         COLLECT,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "demographics",
         "an answer of a participant about themselves",
-        columns("""
+        parse_columns("""
 participant   string   who: a label or keyed hash, never a platform's raw id
 session       string   one participant's run of one version
 field         string   name of the question
@@ -97,12 +97,12 @@ answer        string   answer; questions left empty have no row
 """),
         ("session", "field"),
         COLLECT,
-        always=False,
+        is_always_written=False,
     ),
     Table(
         "coverage",
         "an item of small lists in a condition",
-        columns("""
+        parse_columns("""
 experiment    string   experiment of the design, E1 ...
 paradigm      string   paradigm
 item          string   item
@@ -112,6 +112,6 @@ judgments     int      answers to it in complete sessions that count
 """),
         ("experiment", "item", "condition"),
         COLLECT,
-        always=False,
+        is_always_written=False,
     ),
 )

@@ -1,12 +1,12 @@
 """Agreement pairs out of treebanks: how sure the agreement is, what was left out, and how many languages have which."""
 
-from .declaration import EXTRACT, Table, columns
+from .table_schema import EXTRACT, Table, parse_columns
 
 TABLES = (
     Table(
         "agreement",
         "a value of subjects that come before or after what agrees with them",
-        columns("""
+        parse_columns("""
 language      string   language (ISO 639-3)
 phenomenon    string   what agrees in what, such as sv-number
 order         string   SV where the subject comes first, else VS
@@ -26,7 +26,7 @@ decision      string   certain (greater <= 0.05), none (less <= 0.05: no pairs),
     Table(
         "rejected",
         "a subject, or another form of the word that agrees with it, of which no pair was made",
-        columns("""
+        parse_columns("""
 language      string   language (ISO 639-3)
 rejection     int      number of the row, from 0, in the order of the treebanks
 phenomenon    string?  phenomenon; empty where the subject is none of any
@@ -44,7 +44,7 @@ sentence      string   text of the treebank
     Table(
         "conditions_by_language",
         "a condition of agreement in a language",
-        columns("""
+        parse_columns("""
 language      string   language (ISO 639-3)
 family        string?  family of the language, by a table of the user's
 resource      string?  resource class of the language, by a table of the user's
@@ -63,7 +63,7 @@ drawn         int      pairs drawn; 0 where the pool is below the minimum
     Table(
         "language_counts",
         "a phenomenon in the languages of a family or resource class",
-        columns("""
+        parse_columns("""
 phenomenon    string   what agrees in what, such as sv-number
 grouping      string   all, family or resource
 level         string   family or resource class; all
@@ -73,6 +73,6 @@ pairs         int      pairs drawn in these languages
 """),
         ("phenomenon", "grouping", "level"),
         EXTRACT,
-        always=False,
+        is_always_written=False,
     ),
 )

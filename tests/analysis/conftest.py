@@ -17,8 +17,8 @@ import pytest
 from gardenpath.analysis import align, analyse
 from gardenpath.analysis.engines import r_process
 from gardenpath.study import TABLES, AnalysisSection, check
-from gardenpath.study.formula_columns import with_formula_columns
-from gardenpath.study.measures import IN_SCORES, MEASURES
+from gardenpath.study.formula_columns import add_formula_columns
+from gardenpath.study.measures import MEASURES, SCORE_MEASURES
 
 CONDITIONS = ("grammatical", "ungrammatical")
 PHENOMENA = {
@@ -34,9 +34,9 @@ PLAIN = ("lp", "mean_lp", "pen_lp")  # measures that need nothing but the senten
 
 def sentence_scores(sentences: pd.DataFrame) -> pd.DataFrame:
     """Return the table of these sentences, with lp in the columns of measures that need nothing else and that they do not have."""
-    measures = [MEASURES[name] for name in IN_SCORES if name not in sentences]
+    measures = [MEASURES[name] for name in SCORE_MEASURES if name not in sentences]
     filled = sentences.assign(**{one.name: sentences["lp"] if one.name in PLAIN else None for one in measures})
-    return check(filled.reindex(columns=TABLES["sentence_scores"].names), "sentence_scores")
+    return check(filled.reindex(columns=TABLES["sentence_scores"].column_names), "sentence_scores")
 
 
 # One thread, as in the process that the engine keeps: R's numbers depend on how many there are. In English: its words say which
@@ -137,7 +137,7 @@ def pymer4(request: pytest.FixtureRequest) -> None:
     if absent:
         pytest.skip(f"{', '.join(absent)}: not here; they come with R and the extra 'r'")
     named = [name for mark in request.node.iter_markers("r") for name in mark.args]
-    if lacking := absent_from_r(*r_process.NEEDED, *named):
+    if lacking := absent_from_r(*r_process.REQUIRED_PACKAGES, *named):
         pytest.skip(f"R lacks {', '.join(lacking)}")
 
 
@@ -225,7 +225,7 @@ def with_second_scale(tables: dict[str, pd.DataFrame], seed: int = 5) -> dict[st
     late = pd.Series(rng.random(len(responses)) < 0.05)
     for column, value in (("response", None), ("correct", None), ("outcome", "timeout"), ("rt", None)):
         responses[column] = responses[column].mask(late, value)
-    return {**tables, "responses": check(with_formula_columns(responses, responses), "responses")}
+    return {**tables, "responses": check(add_formula_columns(responses, responses), "responses")}
 
 
 def simulated(
@@ -257,7 +257,7 @@ def simulated(
         tokens=1,
     )
     plain = words.drop(columns=["surprisal", "mean_log_rt"])
-    found["responses"] = with_formula_columns(found["responses"], found["responses"])
+    found["responses"] = add_formula_columns(found["responses"], found["responses"])
     found |= {"items": sentences, "words": plain, "surprisal": scores, "pairs": _pairs(sentences, rng)}
     found["surprisal"] = scores[["model", "protocol", *[c for c in scores if c not in ("model", "protocol")]]]
     return {name: check(frame, name) for name, frame in found.items()}
@@ -304,7 +304,7 @@ def _one_session(number, participants, sentences, words, quality, effects, rng, 
     if number == 1:
         read.loc[read["region"].eq("critical") & read["trial"].eq(2), "rt"] = 9000.0
     unknown = dict.fromkeys(("line", "rt_first", "rt_onset", "duration", "correct", "flag"))
-    parts["readings"].append(read.assign(**unknown)[TABLES["readings"].names])
+    parts["readings"].append(read.assign(**unknown)[TABLES["readings"].column_names])
     latent = trials["phenomenon"].map(PHENOMENA) * trials["condition"].map({"grammatical": 0.5, "ungrammatical": -0.5})
     rating = (4 + latent + trials["item"].map(quality) + strict + rng.normal(0, 0.9, len(trials))).round().clip(1, 7)
     answers = trials[[*place, "trial", "role", "paradigm", "item", "condition"]].assign(
@@ -353,4 +353,4 @@ def _pairs(sentences: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
         correct=gap > 0,
         tie=gap == 0,
     )
-    return pairs.assign(language="en")[TABLES["pairs"].names]
+    return pairs.assign(language="en")[TABLES["pairs"].column_names]

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import AlignOptions, align, collinearity, rating_scores
-from gardenpath.analysis.aligning.alignment import align_words, alignment_models, surprisal_effects
-from gardenpath.lmscore import scores_from
+from gardenpath.analysis import AlignmentOptions, align, compute_collinearity, compute_rating_scores
+from gardenpath.analysis.aligning.alignment import align_words, compute_alignment_models, compute_surprisal_effects
+from gardenpath.lmscore import import_surprisal
 from gardenpath.study import AnalysisSection, DataError, ExcludeSection, check
 
 from .conftest import sentence_scores
@@ -19,7 +19,7 @@ GIVEN = ("readings", "sessions", "surprisal", "words")
 
 def aligned(tables: Tables, lags: int = 2, edges: bool = False, slopes: bool = True, **changed: pd.DataFrame) -> Tables:
     return align(
-        {name: (tables | changed)[name] for name in GIVEN}, AlignOptions(lags=lags, edges=edges, slopes=slopes)
+        {name: (tables | changed)[name] for name in GIVEN}, AlignmentOptions(lags=lags, edges=edges, slopes=slopes)
     )
 
 
@@ -45,17 +45,17 @@ def test_frames_put_together_of_two_are_aligned_as_one_and_rows_that_repeat_are_
         first = tables[name]["participant"] < "P12"
         parts[name] = pd.concat([tables[name][kept].reset_index(drop=True) for kept in (first, ~first)])
         assert not parts[name].index.is_unique
-    rows, _ = align_words(tables | parts, AlignOptions())
+    rows, _ = align_words(tables | parts, AlignmentOptions())
     pd.testing.assert_frame_equal(rows, found["aligned"])
     with pytest.raises(DataError, match=r"table sessions: 48 rows share a key with another"):
-        align_words(tables | {"sessions": pd.concat([tables["sessions"]] * 2)}, AlignOptions())
+        align_words(tables | {"sessions": pd.concat([tables["sessions"]] * 2)}, AlignmentOptions())
 
 
 def test_surprisal_from_elsewhere_is_aligned_as_scores_are(tables: Tables, found: Tables) -> None:
     names = ["model", "protocol", "item", "condition", "word", "text", "surprisal", "entropy"]
     rows = tables["surprisal"][names].assign(surprisal=tables["surprisal"]["surprisal"] * np.log(2))
-    taken = scores_from(rows, units={"surprisal": "nats", "entropy": "bits"})
-    rows, _ = align_words(tables | {"surprisal": taken}, AlignOptions())
+    taken = import_surprisal(rows, units={"surprisal": "nats", "entropy": "bits"})
+    rows, _ = align_words(tables | {"surprisal": taken}, AlignmentOptions())
     # Without materials no region is known.
     pd.testing.assert_frame_equal(rows.drop(columns="region"), found["aligned"].drop(columns="region"))
 
@@ -210,13 +210,13 @@ def test_slopes_that_do_not_vary_are_reduced_and_said(simulate: Callable[..., Ta
     rows = found["alignment_models"]
     assert rows["formula"].iloc[0].endswith("+ (1|participant) + (1|item) + (1|token)")
     assert rows["note"].str.startswith("With slopes of surprisal by participant, (1 + surprisal|participant)").all()
-    plain = alignment_models(found["aligned"], slopes=False)["alignment_models"]
+    plain = compute_alignment_models(found["aligned"], slopes=False)["alignment_models"]
     pd.testing.assert_frame_equal(plain.drop(columns="note"), rows.drop(columns="note"))
 
 
 def test_slopes_stay_where_another_variance_is_the_one_at_zero(found: Tables) -> None:
     rows = found["alignment_models"]
-    assert alignment_models(found["aligned"], slopes=False)["alignment_models"][
+    assert compute_alignment_models(found["aligned"], slopes=False)["alignment_models"][
         "singular"
     ].all()  # the study has no item variance
     assert rows["formula"].iloc[0].endswith("+ (1 + surprisal|participant) + (1|item) + (1|token)")
@@ -224,7 +224,7 @@ def test_slopes_stay_where_another_variance_is_the_one_at_zero(found: Tables) ->
 
 
 def test_correlations_and_inflation_are_those_of_the_inverse_correlation_matrix(found: Tables) -> None:
-    table = collinearity(found["aligned"], lags=2)
+    table = compute_collinearity(found["aligned"], lags=2)
     pd.testing.assert_frame_equal(table, found["collinearity"])
     wide = table.pivot_table(index="predictor", columns="other", values="r")
     inverse = np.linalg.inv(wide.to_numpy())
@@ -239,7 +239,7 @@ def test_correlations_and_inflation_are_those_of_the_inverse_correlation_matrix(
 
 def test_a_predictor_made_of_others_has_infinite_inflation_and_a_constant_one_none(found: Tables) -> None:
     rows = found["aligned"].assign(length=lambda r: 2 * r["position"] + r["zipf"], log_trial=0.5)
-    factors = collinearity(rows, lags=0).drop_duplicates("predictor").set_index("predictor")["vif"]
+    factors = compute_collinearity(rows, lags=0).drop_duplicates("predictor").set_index("predictor")["vif"]
     assert factors[["length", "position", "zipf"]].eq(float("inf")).all()
     assert factors["surprisal"] < 1.1
     assert np.isnan(factors["log_trial"])
@@ -260,7 +260,7 @@ def test_ms_per_bit_is_the_slope_at_the_geometric_mean(found: Tables) -> None:
         assert row["raw_low"] < row["raw"] < row["raw_high"]
     assert effects.loc[0, "raw"] == pytest.approx(effects.loc[0, "ms_per_bit"], rel=0.15)
     pd.testing.assert_frame_equal(
-        surprisal_effects(found["aligned"], found["alignment_models"]),
+        compute_surprisal_effects(found["aligned"], found["alignment_models"]),
         effects.reset_index()[found["surprisal_effects"].columns],
     )
 
@@ -289,7 +289,7 @@ def test_any_column_of_scores_takes_surprisals_place_under_a_name_of_its_own(tab
     scores = tables["surprisal"].assign(renyi_2=tables["surprisal"]["surprisal"] ** 2, surprisal_layer_0=np.nan)
     scores.loc[0, "surprisal_layer_0"] = 1.0
     given = tables | {"surprisal": scores}
-    rows, _ = align_words(given, AlignOptions(predictors=("surprisal", "renyi_2")))
+    rows, _ = align_words(given, AlignmentOptions(predictors=("surprisal", "renyi_2")))
     plain, squared = (part.reset_index(drop=True) for _, part in rows.groupby("model", sort=False))
     pd.testing.assert_frame_equal(plain, found["aligned"])
     assert set(squared["model"]) == {"little-lm (toy), renyi_2"}
@@ -299,7 +299,7 @@ def test_any_column_of_scores_takes_surprisals_place_under_a_name_of_its_own(tab
     with pytest.raises(
         ValueError, match=r"predictor 'tokens'; expected columns with numbers of the table surprisal: .*renyi_2"
     ):
-        align_words(given, AlignOptions(predictors=("tokens",)))
+        align_words(given, AlignmentOptions(predictors=("tokens",)))
 
 
 def test_a_word_read_but_not_scored_is_named(tables: Tables) -> None:
@@ -359,7 +359,7 @@ def test_scores_of_sentences_nobody_read_do_no_harm(tables: Tables, found: Table
 
 
 def test_a_model_that_cannot_be_fitted_keeps_a_row_that_says_why(found: Tables) -> None:
-    table = alignment_models(found["aligned"].query("participant == 'P00'"))["alignment_models"]
+    table = compute_alignment_models(found["aligned"].query("participant == 'P00'"))["alignment_models"]
     assert table["estimate"].isna().all()
     assert "only one participant (P00)" in table["note"].item()
 
@@ -387,12 +387,12 @@ def test_align_leaves_out_whom_and_what_analyse_does(tables: Tables, found: Tabl
         "sessions": tables["sessions"].assign(late=tables["sessions"]["participant"].isin(people[2:4])),
     }
     stated = AnalysisSection(exclude=ExcludeSection(sessions={"late": ["false"]}, items={"islands-3": "misspelt"}))
-    ours, _ = align_words(given, AlignOptions(settings=stated))
+    ours, _ = align_words(given, AlignmentOptions(settings=stated))
     kept = ~(ours_of := found["aligned"])["participant"].isin(people[2:4])
     kept &= ours_of["item"].ne("islands-3") & ours_of["trial"].ne(5)
     pd.testing.assert_frame_equal(ours.reset_index(drop=True), ours_of[kept].reset_index(drop=True))
     with pytest.raises(DataError, match=r"table responses is missing"):
-        align_words({name: given[name] for name in GIVEN}, AlignOptions(settings=stated))
+        align_words({name: given[name] for name in GIVEN}, AlignmentOptions(settings=stated))
 
 
 def test_where_nothing_was_read_word_by_word_scores_are_held_against_ratings_alone(tables: Tables) -> None:
@@ -400,7 +400,7 @@ def test_where_nothing_was_read_word_by_word_scores_are_held_against_ratings_alo
         model="m", protocol="p", tokens=9, unknown=0, windows=1, lp=np.random.default_rng(4).normal(-30, 3, len(tables["items"]))
     ))  # fmt: skip
     given = {name: tables[name] for name in GIVEN} | {"readings": tables["readings"].head(0), "sentence_scores": scores}
-    rated = given | {"rating_scores": rating_scores(tables["responses"], tables["items"])}
+    rated = given | {"rating_scores": compute_rating_scores(tables["responses"], tables["items"])}
     assert list(align(rated)) == ["rating_correlations"]
     with pytest.raises(DataError, match="nothing to align"):
         align(given)

@@ -8,19 +8,19 @@ import pytest
 from scipy.special import expit, logit
 
 from gardenpath.analysis import factorial_models
-from gardenpath.analysis.grammatical_status import pair_conditions
-from gardenpath.analysis.measuring.binary_answers import binary_answers, pair_levels
-from gardenpath.analysis.measuring.ratings_and_times import rating_scores
+from gardenpath.analysis.grammatical_status import build_pair_conditions
+from gardenpath.analysis.measuring.binary_responses import compute_binary_responses, find_pair_levels
+from gardenpath.analysis.measuring.ratings_and_times import compute_rating_scores
 from gardenpath.analysis.reporting.figures.factor_figures import factorial_figure, interaction_figure
 from gardenpath.analysis.reporting.manuscript import ready_to_paste
 from gardenpath.analysis.reporting.wording.factors import factorial_effects
 from gardenpath.study import TABLES, ModelSection, check
-from gardenpath.study.formula_columns import with_formula_columns
+from gardenpath.study.formula_columns import add_formula_columns
 
 LEVELS = [("subject", "description"), ("subject", "name"), ("object", "description"), ("object", "name")]
 PLACE = {"experiment": "E1", "version": "V1", "role": "target", "paradigm": "relatives"}
-NO_TIMES = pd.DataFrame(columns=TABLES["region_times"].names)
-NO_SCORES = pd.DataFrame(columns=TABLES["rating_scores"].names)
+NO_TIMES = pd.DataFrame(columns=TABLES["region_times"].column_names)
+NO_SCORES = pd.DataFrame(columns=TABLES["rating_scores"].column_names)
 
 
 def conditions(paradigm: str = "relatives") -> pd.DataFrame:
@@ -35,7 +35,7 @@ def conditions(paradigm: str = "relatives") -> pd.DataFrame:
 def responses(rows: list[dict[str, object]]) -> pd.DataFrame:
     blank = dict.fromkeys(("side", "correct", "rt_first"))
     frame = pd.DataFrame([blank | {"rt": 900.0, "outcome": "answered"} | PLACE | row for row in rows])
-    return check(with_formula_columns(frame, frame), "responses")
+    return check(add_formula_columns(frame, frame), "responses")
 
 
 def trials(people: int = 24, items: int = 16) -> list[dict[str, object]]:
@@ -63,7 +63,7 @@ ITEMS = pd.DataFrame(
 @pytest.fixture(scope="module")
 def answers() -> pd.DataFrame:
     given = responses(trials())
-    return binary_answers(given, rating_scores(given, ITEMS), ITEMS, conditions())
+    return compute_binary_responses(given, compute_rating_scores(given, ITEMS), ITEMS, conditions())
 
 
 @pytest.fixture(scope="module")
@@ -84,10 +84,10 @@ def test_questions_and_judgments_are_ones_and_zeros(answers: pd.DataFrame) -> No
 def test_a_scale_of_more_points_and_fillers_are_no_answers_of_one_of_two() -> None:
     rows = [{**row, "response": "3"} if row["task"] == "rating" and row["trial"] == 0 else row for row in trials()]
     given = responses(rows)
-    table = binary_answers(given, rating_scores(given, ITEMS), ITEMS, conditions())
+    table = compute_binary_responses(given, compute_rating_scores(given, ITEMS), ITEMS, conditions())
     assert set(table["measure"]) == {"correct"}
     fillers = responses([{**row, "role": "filler"} for row in rows])
-    assert binary_answers(fillers, rating_scores(fillers, ITEMS), ITEMS, conditions()).empty
+    assert compute_binary_responses(fillers, compute_rating_scores(fillers, ITEMS), ITEMS, conditions()).empty
 
 
 def test_the_suggested_models_are_those_of_glmer(
@@ -144,7 +144,7 @@ def test_simple_effects_are_tested_by_z(found: dict[str, pd.DataFrame]) -> None:
 
 
 def test_a_scale_of_two_points_has_no_suggested_model_of_z(answers: pd.DataFrame) -> None:
-    scores = rating_scores(responses(trials()), ITEMS)
+    scores = compute_rating_scores(responses(trials()), ITEMS)
     table = factorial_models(scores, NO_TIMES, conditions(), answers=answers)["factorial_models"]
     assert set(table["measure"]) == {"correct", "yes"}
     own = ModelSection("m", "z ~ extraction + (1|participant) + (1|item)")
@@ -215,10 +215,10 @@ PAIRS = pd.DataFrame(
 
 def test_a_choice_is_of_the_first_member_and_modelled_by_what_both_members_share() -> None:
     given = choices()
-    table = binary_answers(given, NO_SCORES, ITEMS, PAIRS)
+    table = compute_binary_responses(given, NO_SCORES, ITEMS, PAIRS)
     assert set(table["event"]) == {"fine over odd"}
     assert table["answer"].to_list() == given["response"].str.startswith("fine").astype(int).to_list()
-    by = pair_levels(
+    by = find_pair_levels(
         table, {"relatives": PAIRS.pivot_table("level", "condition", "factor", aggfunc="first", sort=False)}
     )
     assert {pair: row["length"] for pair, row in by["relatives"].iterrows()} == {
@@ -240,9 +240,9 @@ def test_pairs_that_share_nothing_have_an_intercept_whose_test_is_against_one_ha
     items = ITEMS[ITEMS["condition"].str.startswith("subject")].assign(
         condition=["grammatical", "ungrammatical"] * 16, phenomenon="islands"
     )
-    table = binary_answers(rows, NO_SCORES, items, pair_conditions(items))
+    table = compute_binary_responses(rows, NO_SCORES, items, build_pair_conditions(items))
     assert set(table["event"]) == {"grammatical over ungrammatical"}
-    found = factorial_models(NO_SCORES, NO_TIMES, pair_conditions(items), answers=table)
+    found = factorial_models(NO_SCORES, NO_TIMES, build_pair_conditions(items), answers=table)
     [row] = found["factorial_models"].to_dict("records")
     assert (row["term"], row["contrast"]) == ("intercept", "preference: grammatical over ungrammatical")
     share = table["answer"].mean()
@@ -260,8 +260,8 @@ def test_minimal_pairs_are_modelled_by_phenomenon_grammatical_minus_ungrammatica
 ) -> None:
     items = two_scales["items"]
     asked = two_scales["responses"].query("prompt == 'verb'")
-    table = binary_answers(asked, NO_SCORES, items, pair_conditions(items))
-    found = factorial_models(NO_SCORES, NO_TIMES, pair_conditions(items), answers=table)["factorial_models"]
+    table = compute_binary_responses(asked, NO_SCORES, items, build_pair_conditions(items))
+    found = factorial_models(NO_SCORES, NO_TIMES, build_pair_conditions(items), answers=table)["factorial_models"]
     assert set(found["model"]) == {"agreement", "islands", "null effect"}
     assert set(found["contrast"].dropna()) == {"grammaticality: grammatical minus ungrammatical"}
     islands = table[table["phenomenon"] == "islands"].groupby("condition")["answer"].mean()

@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from gardenpath.analysis import fit
 from gardenpath.analysis.engines import glmm_engine, lme4_engine
-from gardenpath.analysis.engines.formulas import parse
+from gardenpath.analysis.engines.formulas import parse_formula
 from gardenpath.analysis.modelling.mixed_models import columns_of, fit_stepwise
 from gardenpath.analysis.modelling.separation import separated
 from gardenpath.study import DataError
@@ -55,7 +55,9 @@ def test_glmm_equals_glmer_where_both_converge_and_neither_is_singular(
     np.testing.assert_allclose(table["estimate"], reference["estimate"], rtol=1e-4)
     np.testing.assert_allclose(table["se"], reference["se"], rtol=1e-3)
     assert table["df"].isna().all()
-    found = glmm_engine.estimate(columns_of(rows, parse(formula)), parse(formula), family="binomial")
+    found = glmm_engine.estimate_model(
+        columns_of(rows, parse_formula(formula)), parse_formula(formula), family="binomial"
+    )
     assert found.criterion == pytest.approx(reference["criterion"][0], abs=1e-5)
 
 
@@ -76,7 +78,7 @@ def test_the_engine_lme4_is_glmer_and_writes_the_code_that_repeats_it(formula: s
 @pytest.mark.r
 @pytest.mark.usefixtures("pymer4")
 def test_two_engines_agree_and_give_the_same_covariance() -> None:
-    rows, formula = study(), parse(INTERCEPTS)
+    rows, formula = study(), parse_formula(INTERCEPTS)
     table = fit(rows, INTERCEPTS, family="binomial", crosscheck=True)
     assert table["note"].str.startswith("Cross-checked with lme4").all()
     ours, theirs = (
@@ -169,7 +171,7 @@ def test_separation_is_that_by_which_the_likelihood_has_no_maximum() -> None:
         if len({*y}) < 2 or any(len({*one}) < 2 for one in x):
             continue
         columns = {"y": y.tolist(), "a": x[0].tolist(), "b": x[1].tolist()}
-        found = separated(columns, parse("y ~ a + b"))
+        found = separated(columns, parse_formula("y ~ a + b"))
         assert found == _diverges(np.column_stack([np.ones(8), *x]), y)
         seen.add(found)
     assert seen == {True, False}

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import by_language, delta_regression, frequency_curve
+from gardenpath.analysis import compute_frequency_curves, compute_language_tables, compute_score_difference_regressions
 from gardenpath.study import TABLES, DataError, check
 
 from ..conftest import run_here
@@ -29,7 +29,7 @@ def made(levels: dict[str, float], n: int = 60) -> pd.DataFrame:
                 phenomenon = ("SV-#", "SV-P")[k % 3 == 0]
                 place_of = (phenomenon, f"{language}_{phenomenon}", f"{language}-{k}")
                 rows.append((model, "p", *place_of, "lp", -9.0, -9.0 - gap, gap > 0, gap == 0, language))
-    return check(pd.DataFrame(rows, columns=TABLES["pairs"].names), "pairs")
+    return check(pd.DataFrame(rows, columns=TABLES["pairs"].column_names), "pairs")
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def exact(more: int, less: int) -> float:
 
 def test_each_language_counts_once_in_means_and_splits(pairs: pd.DataFrame, languages: pd.DataFrame) -> None:
     fewer = pairs.groupby(["model", "language"]).head(40).drop(pairs.index[:13])  # unequal numbers of pairs
-    tables = by_language(fewer, languages)
+    tables = compute_language_tables(fewer, languages)
     shares: dict[str, list[float]] = {}
     for row in fewer[fewer["model"] == "a"].itertuples():
         shares.setdefault(row.language, []).append(0.5 if row.tie else float(row.correct))
@@ -72,7 +72,7 @@ def test_each_language_counts_once_in_means_and_splits(pairs: pd.DataFrame, lang
 
 
 def test_the_best_of_a_language_is_told_from_the_second_by_mcnemar(pairs: pd.DataFrame) -> None:
-    tables = by_language(pairs)
+    tables = compute_language_tables(pairs)
     won = {(r.model, r.item): None if r.tie else r.correct for r in pairs.itertuples()}
     share = (
         pairs.assign(won=pairs["tie"] / 2 + (pairs["correct"] & ~pairs["tie"]))
@@ -116,7 +116,7 @@ def test_the_frequency_curve_is_rs_nls(languages: pd.DataFrame, rscript: Callabl
     table = pd.DataFrame({"language": LANGUAGES, "accuracy": accuracy}).assign(
         model="m", protocol="p", measure="lp", phenomenon="all"
     )
-    found = frequency_curve(table, languages)
+    found = compute_frequency_curves(table, languages)
     row = found["frequency_curves"].iloc[0]
     theirs = rscript(
         """
@@ -131,7 +131,7 @@ def test_the_frequency_curve_is_rs_nls(languages: pd.DataFrame, rscript: Callabl
     left = found["frequency_residuals"]
     assert (left["residual"] ** 2).sum() == pytest.approx(theirs["rss"], rel=1e-6)
     assert left["residual"].to_list() == pytest.approx((left["accuracy"] - left["fitted"]).to_list())
-    few = frequency_curve(table.head(3), languages)["frequency_curves"].iloc[0]
+    few = compute_frequency_curves(table.head(3), languages)["frequency_curves"].iloc[0]
     assert few["note"] == "No curve: 3 languages, under 4."
 
 
@@ -157,7 +157,7 @@ def test_the_regression_is_rs_lm_with_a_mixed_model_beside(
 ) -> None:
     ours = pairs[pairs["model"] == "a"]
     scores, items = regressed(pairs)
-    table = delta_regression(ours, scores, languages, items)
+    table = compute_score_difference_regressions(ours, scores, languages, items)
     assert "incongruent" not in set(table["term"])  # it is 0 everywhere
     theirs = rscript(
         """
@@ -202,7 +202,11 @@ def test_the_mixed_model_finds_the_variance_between_languages() -> None:
         own = dict(zip(LANGUAGES, rng.normal(0, 2, 20), strict=True))
         gap = base["language"].map(own).astype("float64") + rng.normal(0, 1, len(base))
         drawn = base.assign(ungrammatical=base["grammatical"] - gap, correct=gap > 0, tie=False)
-        table = delta_regression(drawn, scores, languages).query("term == 'frequency'").set_index("method")
+        table = (
+            compute_score_difference_regressions(drawn, scores, languages)
+            .query("term == 'frequency'")
+            .set_index("method")
+        )
         for method in hits:
             hits[method] += table.loc[method, "p"] < 0.05
     assert hits["ols"] >= 5
@@ -223,12 +227,12 @@ def test_the_mixed_model_finds_the_variance_between_languages() -> None:
 )
 def test_languages_that_do_not_fit_are_named(pairs: pd.DataFrame, changes: dict[str, list[str]], message: str) -> None:
     with pytest.raises(DataError, match=message):
-        by_language(pairs, pd.DataFrame(changes))
+        compute_language_tables(pairs, pd.DataFrame(changes))
 
 
 def test_pairs_of_an_earlier_run_without_languages_are_refused(pairs: pd.DataFrame) -> None:
     with pytest.raises(DataError, match="3600 of 3600 rows have no language; evaluate them again"):
-        by_language(pairs.assign(language=None))
+        compute_language_tables(pairs.assign(language=None))
 
 
 def test_evaluate_writes_the_tables_of_several_languages_and_of_two_groups(tmp_path: Path) -> None:

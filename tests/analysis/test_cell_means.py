@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from gardenpath.analysis.measuring.cell_means import cell_means
+from gardenpath.analysis.measuring.cell_means import compute_cell_means
 
 FACTORS = {"extraction": ["subject", "object"], "noun": ["name", "description", "pronoun"]}
 
@@ -52,7 +52,7 @@ def by_hand(rows: pd.DataFrame) -> dict[str, tuple[float, float]]:
 
 def test_means_and_intervals_are_those_of_a_loop_by_hand() -> None:
     rows = trials()
-    table = cell_means(rows, "y", FACTORS)
+    table = compute_cell_means(rows, "y", FACTORS)
     expected = by_hand(rows)
     assert list(table["levels"]) == list(expected)
     np.testing.assert_allclose(table["mean_value"], [mean for mean, _ in expected.values()])
@@ -66,12 +66,12 @@ def test_means_and_intervals_are_those_of_a_loop_by_hand() -> None:
 def test_who_has_an_empty_cell_is_left_out_and_counted() -> None:
     rows = trials()
     rows = rows[~((rows["participant"] == "P3") & (rows["extraction"] == "object") & (rows["noun"] == "name"))]
-    table = cell_means(rows, "y", FACTORS)
+    table = compute_cell_means(rows, "y", FACTORS)
     assert set(table["dropped"]) == {1}
     assert set(table["participants"]) == {8}
     pd.testing.assert_frame_equal(
         table.drop(columns="dropped"),
-        cell_means(rows[rows["participant"] != "P3"], "y", FACTORS).drop(columns="dropped"),
+        compute_cell_means(rows[rows["participant"] != "P3"], "y", FACTORS).drop(columns="dropped"),
     )
     assert table["n"].sum() == (rows["participant"] != "P3").sum()
 
@@ -79,14 +79,14 @@ def test_who_has_an_empty_cell_is_left_out_and_counted() -> None:
 def test_differences_between_participants_do_not_widen_the_intervals() -> None:
     rows = trials()
     apart = rows.assign(y=rows["y"] + 100 * rows["participant"].str[1:].astype(int))
-    narrow, wide = (cell_means(frame, "y", FACTORS) for frame in (rows, apart))
+    narrow, wide = (compute_cell_means(frame, "y", FACTORS) for frame in (rows, apart))
     np.testing.assert_allclose(narrow["ci_high"] - narrow["mean_value"], wide["ci_high"] - wide["mean_value"])
 
 
 def test_two_cells_have_the_interval_of_their_difference() -> None:
     """With two cells, an interval is that of the paired difference divided by the square root of two."""
     rows = trials()
-    table = cell_means(rows, "y", {"extraction": FACTORS["extraction"]})
+    table = compute_cell_means(rows, "y", {"extraction": FACTORS["extraction"]})
     means = rows.pivot_table(index="participant", columns="extraction", values="y")
     interval = stats.ttest_rel(means["object"], means["subject"]).confidence_interval()
     half = (interval.high - interval.low) / 2 / math.sqrt(2)
@@ -96,10 +96,10 @@ def test_two_cells_have_the_interval_of_their_difference() -> None:
 def test_nobody_with_every_cell_has_no_means_and_one_no_interval() -> None:
     rows = trials()
     apart = rows[(rows["extraction"] == "object") == rows["participant"].isin(["P0", "P1"])]
-    nobody = cell_means(apart, "y", {"extraction": FACTORS["extraction"]})
+    nobody = compute_cell_means(apart, "y", {"extraction": FACTORS["extraction"]})
     assert nobody[["participants", "dropped"]].to_numpy().tolist() == [[0, 9], [0, 9]]
     assert nobody["mean_value"].isna().all()
-    one = cell_means(rows[rows["participant"] == "P0"], "y", FACTORS)
+    one = compute_cell_means(rows[rows["participant"] == "P0"], "y", FACTORS)
     assert one["mean_value"].notna().all()
     assert one["ci_low"].isna().all()
 
@@ -117,5 +117,5 @@ def test_the_variances_are_those_of_r(rscript: Callable[..., pd.DataFrame]) -> N
     rows = trials()
     reference = rscript(code, rows=rows)
     halves = dict(zip(reference["extraction"] + " x " + reference["noun"], reference["half"], strict=True))
-    table = cell_means(rows, "y", FACTORS)
+    table = compute_cell_means(rows, "y", FACTORS)
     np.testing.assert_allclose(table["ci_high"] - table["mean_value"], [halves[cell] for cell in table["levels"]])

@@ -9,7 +9,7 @@ import pytest
 
 from gardenpath.analysis import analyse
 from gardenpath.study import DataError, write
-from gardenpath.study.config import AnalysisSection, structure
+from gardenpath.study.config import AnalysisSection, parse_dataclass
 
 GIVEN = ("readings", "responses", "sessions", "items")
 Tables = dict[str, pd.DataFrame]
@@ -54,6 +54,6 @@ def test_the_r_code_starts_from_the_written_tables(
 
 
 def test_the_keys_of_study_toml_are_checked() -> None:
-    assert structure(AnalysisSection, {"policy": "maximal", "crosscheck": True}, where="study.toml").crosscheck
+    assert parse_dataclass(AnalysisSection, {"policy": "maximal", "crosscheck": True}, where="study.toml").crosscheck
     with pytest.raises(DataError, match="expected one of declared, maximal, parsimonious"):
-        structure(AnalysisSection, {"policy": "stepwise"}, where="study.toml")
+        parse_dataclass(AnalysisSection, {"policy": "stepwise"}, where="study.toml")

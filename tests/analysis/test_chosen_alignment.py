@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from gardenpath.analysis import AlignOptions, align, fit, smooths
-from gardenpath.analysis.aligning.alignment import alignment_models
-from gardenpath.analysis.aligning.predictors import formula, terms
+from gardenpath.analysis import AlignmentOptions, align, fit, smooths
+from gardenpath.analysis.aligning.alignment import compute_alignment_models
+from gardenpath.analysis.aligning.predictors import format_formula, list_reading_terms
 from gardenpath.analysis.modelling.additive import RANDOM, curves
 from gardenpath.analysis.reporting.figures.figure_style import svg
 from gardenpath.analysis.reporting.figures.surprisal_figures import smooth_figure
@@ -23,7 +23,7 @@ def steep(simulate: Callable[..., dict[str, pd.DataFrame]]) -> pd.DataFrame:
     """Aligned readings of readers who differ in what a bit costs them."""
     tables = simulate()
     given = {name: tables[name] for name in ("readings", "sessions", "surprisal", "words")}
-    aligned = align(given, AlignOptions(slopes=False, folds=2))["aligned"]
+    aligned = align(given, AlignmentOptions(slopes=False, folds=2))["aligned"]
     rng = np.random.default_rng(3)
     bit = dict(zip(sorted(aligned["participant"].unique()), rng.normal(0, 0.03, 1000), strict=False))
     return aligned.assign(
@@ -32,7 +32,7 @@ def steep(simulate: Callable[..., dict[str, pd.DataFrame]]) -> pd.DataFrame:
 
 
 def test_maximal_keeps_the_slopes_that_vary_and_notes_each_fit(steep: pd.DataFrame) -> None:
-    models, table = alignment_models(steep, policy="maximal").values()
+    models, table = compute_alignment_models(steep, policy="maximal").values()
     assert table["model"].unique().tolist() == ["little-lm (toy) (causal)"]
     assert "surprisal|participant" in table["formula"].iloc[0]
     assert "surprisal|item" in table["formula"].iloc[0]
@@ -45,15 +45,15 @@ def test_maximal_keeps_the_slopes_that_vary_and_notes_each_fit(steep: pd.DataFra
 
 
 def test_without_slopes_a_policy_has_none_to_choose(steep: pd.DataFrame) -> None:
-    models = alignment_models(steep, policy="maximal", slopes=False)["alignment_models"]
-    assert models["formula"].iloc[0] == formula(terms(range(3)))
+    models = compute_alignment_models(steep, policy="maximal", slopes=False)["alignment_models"]
+    assert models["formula"].iloc[0] == format_formula(list_reading_terms(range(3)))
 
 
 @pytest.mark.r
 @pytest.mark.usefixtures("pymer4")
 def test_a_cross_check_compares_the_model_that_is_given(steep: pd.DataFrame) -> None:
     for policy in ("declared", "maximal"):
-        models = alignment_models(steep, policy=policy, crosscheck=True)["alignment_models"]
+        models = compute_alignment_models(steep, policy=policy, crosscheck=True)["alignment_models"]
         assert models["note"].str.contains("Cross-checked with lme4").all(), policy
 
 
@@ -62,7 +62,9 @@ def test_a_cross_check_compares_the_model_that_is_given(steep: pd.DataFrame) -> 
 def test_curves_are_those_of_mgcv(steep: pd.DataFrame, rscript: Callable[..., pd.DataFrame]) -> None:
     found = curves(steep, lags=1)
     assert set(found["smooths"]["predictor"]) == {"surprisal", "surprisal_previous"}
-    wanted = formula(["s(surprisal)", "s(surprisal_previous)", *terms([0, 1], surprisal=False)], RANDOM)
+    wanted = format_formula(
+        ["s(surprisal)", "s(surprisal_previous)", *list_reading_terms([0, 1], surprisal=False)], RANDOM
+    )
     rows = steep.sort_values(["session", "trial", "word"], kind="stable")
     alone = smooths(rows, wanted, series=["session", "trial"])
     pd.testing.assert_frame_equal(

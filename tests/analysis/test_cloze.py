@@ -32,7 +32,7 @@ def forms(
     answers: pd.DataFrame, *targets: str, known: Callable[[str, str], bool | None] | None = known
 ) -> dict[str, tuple[str | None, str]]:
     """The form of each answer, and how it was found."""
-    table = analysis.group_answers(answers, fragments(*targets), known=known)
+    table = analysis.code_cloze_responses(answers, fragments(*targets), is_known_word=known)
     given = table["form"].astype(object).where(table["form"].notna(), None)
     return {text: (form, how) for text, form, how in zip(table["typed"], given, table["how"], strict=True)}
 
@@ -78,7 +78,7 @@ def test_apostrophes_and_accents_are_one_however_they_are_typed() -> None:
 
 
 def test_where_words_are_not_spaced_the_answer_is_one() -> None:
-    table = analysis.group_answers(
+    table = analysis.code_cloze_responses(
         typed("パン を", "パン。"), fragments("パン", text="彼女は", language="ja", spaced=False)
     )
     assert table["form"].tolist() == ["パン を", "パン"]
@@ -87,14 +87,14 @@ def test_where_words_are_not_spaced_the_answer_is_one() -> None:
 def test_probabilities_entropy_and_intervals_are_those_of_a_hand() -> None:
     asked = fragments("bread", "cake")  # one fragment, two conditions: their answers are one
     both = pd.concat([typed("bread", "bread", "Bread", None), typed("cheese", "braed", condition="b")])
-    answers = analysis.group_answers(both, asked, known=known)
-    table = analysis.cloze(answers, asked, {"bread": "bread"})
+    answers = analysis.code_cloze_responses(both, asked, is_known_word=known)
+    table = analysis.compute_cloze(answers, asked, {"bread": "bread"})
     assert table[["conditions", "form", "answers", "n"]].values.tolist() == [
         ["a, b", "bread", 4, 5],
         ["a, b", "cheese", 1, 5],
     ]
     assert table["lemma"].fillna("").tolist() == ["bread", ""]
-    norms = analysis.cloze_norms(table, asked).set_index("condition")
+    norms = analysis.compute_cloze_norms(table, asked).set_index("condition")
     assert norms["value"].tolist() == [0.8, 0.0]
     assert norms["entropy"].tolist() == pytest.approx([-0.8 * math.log2(0.8) - 0.2 * math.log2(0.2)] * 2)
     z, p, n = 1.959963984540054, 0.8, 5
@@ -108,7 +108,9 @@ def test_probabilities_entropy_and_intervals_are_those_of_a_hand() -> None:
 
 def test_a_fragment_that_nobody_went_on_with_is_there_and_empty() -> None:
     asked = pd.concat([fragments("bread"), fragments("cake", text="He ate").assign(item="i2")])
-    norms = analysis.cloze_norms(analysis.cloze(analysis.group_answers(typed("bread"), asked), asked), asked)
+    norms = analysis.compute_cloze_norms(
+        analysis.compute_cloze(analysis.code_cloze_responses(typed("bread"), asked), asked), asked
+    )
     assert norms["n"].tolist() == [1, 0]
     assert norms["value"].isna().tolist() == [False, True]
 
@@ -116,13 +118,13 @@ def test_a_fragment_that_nobody_went_on_with_is_there_and_empty() -> None:
 def test_what_a_person_changed_decides() -> None:
     asked = fragments("bread")
     given = typed("bread", "bred", "dunno")
-    table = analysis.group_answers(given, asked, known=known)
+    table = analysis.code_cloze_responses(given, asked, is_known_word=known)
     edited = table.assign(form=["bread", "bread", None])
-    again = analysis.group_answers(given, asked, known=known, edited=edited)
+    again = analysis.code_cloze_responses(given, asked, is_known_word=known, edited_forms=edited)
     assert again["how"].tolist() == ["typed", "edited", "edited"]
-    assert analysis.cloze(again, asked)[["form", "answers", "n"]].values.tolist() == [["bread", 2, 2]]
+    assert analysis.compute_cloze(again, asked)[["form", "answers", "n"]].values.tolist() == [["bread", 2, 2]]
     with pytest.raises(study.DataError, match=r"'cake' for item i1 \(a\), which nobody answered"):
-        analysis.group_answers(given, asked, edited=edited.assign(typed=["bread", "bred", "cake"]))
+        analysis.code_cloze_responses(given, asked, edited_forms=edited.assign(typed=["bread", "bred", "cake"]))
 
 
 @pytest.mark.r
@@ -139,7 +141,7 @@ def test_shrunken_probabilities_have_the_likelihood_s_maximum_of_r(rscript: RScr
         """,
         rows=rows,
     )
-    np.testing.assert_allclose(analysis.beta_binomial(rows["k"], rows["n"]), reference["shrunken"], rtol=1e-3)
+    np.testing.assert_allclose(analysis.shrink_proportions(rows["k"], rows["n"]), reference["shrunken"], rtol=1e-3)
 
 
 def test_shrunken_means_are_those_of_the_formulas_one_by_one() -> None:
@@ -152,8 +154,8 @@ def test_shrunken_means_are_those_of_the_formulas_one_by_one() -> None:
     v = [1 / (pooled / k + tau2) for k in n]
     centre = sum(a * m for a, m in zip(v, means, strict=True)) / sum(v)
     expected = [centre + tau2 / (tau2 + pooled / k) * (m - centre) for m, k in zip(means, n, strict=True)]
-    np.testing.assert_allclose(analysis.normal_normal(means, sds, n), expected)
-    alike = analysis.normal_normal([4.0, 4.1, 3.9, 4.05, 3.95], [1.5] * 5, [5] * 5)
+    np.testing.assert_allclose(analysis.shrink_means(means, sds, n), expected)
+    alike = analysis.shrink_means([4.0, 4.1, 3.9, 4.05, 3.95], [1.5] * 5, [5] * 5)
     np.testing.assert_allclose(alike, [4.0] * 5)
 
 
@@ -163,14 +165,17 @@ def test_shrinkage_undoes_what_selection_flatters() -> None:
     true = rng.beta(2, 6, 400)
     hits = rng.binomial(10, true)
     kept = hits <= 1
-    raw, shrunken = (hits / 10)[kept].mean(), np.asarray(analysis.beta_binomial(hits, np.full(400, 10)))[kept].mean()
+    raw, shrunken = (
+        (hits / 10)[kept].mean(),
+        np.asarray(analysis.shrink_proportions(hits, np.full(400, 10)))[kept].mean(),
+    )
     assert abs(shrunken - true[kept].mean()) < 0.25 * abs(raw - true[kept].mean())
 
 
 def test_ratings_have_student_s_intervals_and_no_answer_is_none() -> None:
     items = pd.DataFrame({"item": ["i1", "i2"], "paradigm": "p", "condition": "a"})
     responses = pd.DataFrame({"item": "i1", "condition": "a", "response": ["2", "4", "6"]})
-    norms = analysis.rating_norms(responses, items, "plausibility")
+    norms = analysis.compute_rating_norms(responses, items, "plausibility")
     assert norms["n"].tolist() == [3, 0]
     half = 4.302652729749464 * 2 / math.sqrt(3)  # Student's t at .975 with 2 degrees of freedom
     assert norms.loc[0, ["value", "low", "high", "sd"]].tolist() == pytest.approx([4, 4 - half, 4 + half, 2])
@@ -186,13 +191,15 @@ def test_prediction_powered_intervals_are_those_of_a_loop_and_cover() -> None:
         centre = sum(part) / len(part)
         variance += sum((x - centre) ** 2 for x in part) / (len(part) - 1) / len(part)
     half = 1.959963984540054 * math.sqrt(variance)
-    assert analysis.prediction_powered(values, predictions, others) == pytest.approx((mean, mean - half, mean + half))
+    assert analysis.prediction_powered_mean(values, predictions, others) == pytest.approx(
+        (mean, mean - half, mean + half)
+    )
 
     rng, covered, narrower = np.random.default_rng(2), 0, 0
     for _ in range(400):
         truth = rng.normal(0.5, 0.2, 300)
         model = truth + 0.1 + rng.normal(0, 0.05, 300)  # off in the mean, yet it knows the items
-        _, low, high = analysis.prediction_powered(truth[:30], model[:30], model[30:])
+        _, low, high = analysis.prediction_powered_mean(truth[:30], model[:30], model[30:])
         covered += low <= 0.5 <= high
         narrower += high - low < 2 * 1.96 * truth[:30].std(ddof=1) / math.sqrt(30)
     assert 0.92 <= covered / 400 <= 0.98
@@ -205,16 +212,16 @@ def test_means_of_conditions_are_over_items_and_predicted_where_there_are_others
     norms["value"] = rng.random(24)
     by_model = norms.assign(model="m", model_value=rng.random(24))
     rest = norms.drop(columns="value").assign(model="m", model_value=rng.random(24))
-    table = analysis.norm_means(norms, by_model, rest.iloc[:22]).set_index("paradigm")
+    table = analysis.compute_norm_means(norms, by_model, rest.iloc[:22]).set_index("paradigm")
     assert table["n_items"].to_dict() == {"p": 12, "q": 12, "all": 24}
     assert table["others"].to_dict() == {"p": 11, "q": 11, "all": 22}
     for name, of in (("p", norms["paradigm"] == "p"), ("all", norms["value"] > -1)):
-        expected = analysis.prediction_powered(
+        expected = analysis.prediction_powered_mean(
             norms["value"][of], by_model["model_value"][of], rest.iloc[:22]["model_value"][of[:22]]
         )
         assert tuple(table.loc[name, ["predicted", "predicted_low", "predicted_high"]]) == pytest.approx(expected)
         assert table.loc[name, "mean_value"] == pytest.approx(norms["value"][of].mean())
-    few = analysis.norm_means(norms, by_model, rest.iloc[:18])  # nine others of each paradigm
+    few = analysis.compute_norm_means(norms, by_model, rest.iloc[:18])  # nine others of each paradigm
     assert few.set_index("paradigm")["predicted"].notna().to_dict() == {"p": False, "q": False, "all": True}
-    assert analysis.norm_means(norms.iloc[:18])["low"].notna().tolist() == [False, False, True]
-    assert analysis.norm_means(norms)["predicted"].isna().all()
+    assert analysis.compute_norm_means(norms.iloc[:18])["low"].notna().tolist() == [False, False, True]
+    assert analysis.compute_norm_means(norms)["predicted"].isna().all()

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import fit
-from gardenpath.analysis.engines.formulas import parse
-from gardenpath.analysis.modelling.coding import CODINGS, coded, hypotheses, matrix
+from gardenpath.analysis.engines.formulas import parse_formula
+from gardenpath.analysis.modelling.coding import CONTRAST_CODINGS, coded, hypotheses, matrix
 from gardenpath.study import DataError
 
 RScript = Callable[..., pd.DataFrame]
@@ -16,7 +16,7 @@ IN_R = {"sum": "contr.sum", "treatment": "contr.treatment", "helmert": "contr.he
 
 
 @pytest.mark.r
-@pytest.mark.parametrize("coding", CODINGS)
+@pytest.mark.parametrize("coding", CONTRAST_CODINGS)
 @pytest.mark.parametrize("levels", [2, 3, 5])
 def test_the_contrasts_are_rs(coding: str, levels: int, rscript: RScript) -> None:
     reference = rscript(f"result <- as.data.frame(as.matrix({IN_R[coding]}({levels})))")
@@ -42,7 +42,7 @@ MEANS = {  # each coefficient as weights of the three levels' means
 }
 
 
-@pytest.mark.parametrize("coding", CODINGS)
+@pytest.mark.parametrize("coding", CONTRAST_CODINGS)
 def test_coefficients_are_the_differences_of_means_that_the_name_says(coding: str) -> None:
     # Every participant and every item has each level equally often, so generalised least squares gives plain means.
     rows = factorial()
@@ -61,7 +61,7 @@ def test_the_order_of_levels_can_be_stated() -> None:
 
 
 def test_an_interaction_and_slopes_are_written_in_the_new_columns() -> None:
-    formula = parse("y ~ kind*size + (1 + kind||participant) + (1|item)")
+    formula = parse_formula("y ~ kind*size + (1 + kind||participant) + (1|item)")
     found = coded(factorial(), formula, {"kind": "repeated", "size": "sum"})
     assert str(found.formula) == (
         "y ~ kind_b_a + kind_c_d_b + size_big + kind_b_a:size_big + kind_c_d_b:size_big"
@@ -135,7 +135,7 @@ def test_factors_become_the_columns_of_rs_model_matrix(rscript: RScript) -> None
     reference = rscript(R_CODING.format(formulas=f"c({texts})"), rows=rows)
     for fixed in FIXED:
         contrasts = {factor: c for factor, c in {"kind": "repeated", "size": "treatment"}.items() if factor in fixed}
-        found = coded(rows, parse(f"y ~ {fixed} + (1|participant)"), contrasts)
+        found = coded(rows, parse_formula(f"y ~ {fixed} + (1|participant)"), contrasts)
         ours = [
             np.ones(len(rows)) if term == "1" else found.frame[term.split(":")].prod(axis=1).to_numpy()
             for term in found.formula.fixed
@@ -148,7 +148,9 @@ def test_factors_become_the_columns_of_rs_model_matrix(rscript: RScript) -> None
 def test_nested_effects_are_named_by_their_level() -> None:
     rows = factorial()
     found = coded(
-        rows, parse("y ~ size/kind + (1|participant)"), {"size": "repeated", "kind": ("treatment", ["b", "a", "c d"])}
+        rows,
+        parse_formula("y ~ size/kind + (1|participant)"),
+        {"size": "repeated", "kind": ("treatment", ["b", "a", "c d"])},
     )
     terms = found.formula.fixed[1:]
     assert [found.named(term) for term in terms] == [
@@ -166,7 +168,9 @@ def test_nested_effects_are_named_by_their_level() -> None:
 
 def test_an_effect_beside_treatment_contrasts_is_named_by_the_level_at_which_it_holds() -> None:
     contrasts = {"size": "sum", "kind": "treatment"}
-    crossed, additive = (coded(factorial(), parse(f"y ~ {fixed}"), contrasts) for fixed in ("size*kind", "size + kind"))
+    crossed, additive = (
+        coded(factorial(), parse_formula(f"y ~ {fixed}"), contrasts) for fixed in ("size*kind", "size + kind")
+    )
     size, *kinds = crossed.formula.fixed[1:4]
     assert [crossed.named(term) for term in (size, *kinds)] == [
         "size at kind a: big minus the mean of all", "kind: b minus a", "kind: c d minus a",
@@ -177,7 +181,7 @@ def test_an_effect_beside_treatment_contrasts_is_named_by_the_level_at_which_it_
 
 
 def test_the_coefficient_of_a_level_s_mean_says_so() -> None:
-    found = coded(factorial(), parse("y ~ 0 + kind + (1|participant)"), {"kind": "sum"})
+    found = coded(factorial(), parse_formula("y ~ 0 + kind + (1|participant)"), {"kind": "sum"})
     assert [found.named(term) for term in found.formula.fixed] == [
         "mean at kind a", "mean at kind b", "mean at kind c d",
     ]  # fmt: skip

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from gardenpath.analysis import accuracy
+from gardenpath.analysis import compute_accuracy
 from gardenpath.analysis.engines import r_session
 from gardenpath.cli.main import cli
 from gardenpath.study import DataError, MissingExtra, read, write
@@ -63,7 +63,7 @@ def stated(tables: dict[str, pd.DataFrame], folder: Path) -> Path:
         write(tables[name], name, folder / "tables", command="gardenpath collect", seed=11)
     write(tables["surprisal"], "surprisal", folder / "scores", command="gardenpath score")
     write(tables["pairs"], "pairs", folder / "results", command="gardenpath evaluate")
-    write(accuracy(tables["pairs"]), "accuracy", folder / "results", command="gardenpath evaluate")
+    write(compute_accuracy(tables["pairs"]), "accuracy", folder / "results", command="gardenpath evaluate")
     (folder / "study.toml").write_text(STUDY, encoding="utf-8")
     return folder
 

@@ -10,19 +10,19 @@ import pytest
 from scipy import stats
 
 from gardenpath.analysis import (
-    accuracy,
-    accuracy_bins,
-    accuracy_correlations,
+    compute_accuracy,
+    compute_accuracy_bins,
+    compute_accuracy_correlations,
+    compute_group_differences,
+    compute_length_bias,
+    compute_model_comparisons,
+    compute_proportion_tests,
+    compute_rankings,
     difference_figure,
-    group_differences,
-    length_bias,
-    model_comparisons,
-    proportion_tests,
-    rankings,
 )
-from gardenpath.analysis.comparing.all_comparisons import Beside, compared
-from gardenpath.analysis.comparing.model_comparison import people_accuracies
-from gardenpath.analysis.intervals import mean_interval, wilson
+from gardenpath.analysis.comparing.all_comparisons import ComparisonData, compute_comparisons
+from gardenpath.analysis.comparing.model_comparison import compute_human_accuracies
+from gardenpath.analysis.intervals import mean_interval, wilson_interval
 from gardenpath.study import TABLES, DataError, check
 
 from .conftest import sentence_scores
@@ -37,7 +37,7 @@ def pairs(outcomes: dict[str, str], model: str = "a", measure: str = "lp") -> pd
          sign == "+", sign == "=")
         for paradigm, signs in outcomes.items() for k, sign in enumerate(signs)
     ]  # fmt: skip
-    return check(pd.DataFrame(rows, columns=TABLES["pairs"].names[:-1]), "pairs")
+    return check(pd.DataFrame(rows, columns=TABLES["pairs"].column_names[:-1]), "pairs")
 
 
 def drawn(seed: int, paradigms: int, n: int, level: float, model: str) -> pd.DataFrame:
@@ -50,7 +50,7 @@ def test_two_of_several_models_meet_on_the_pairs_that_both_were_given() -> None:
     rng = np.random.default_rng(5)
     whole = pd.concat([drawn(k, 3, 40, 0.5 + k / 10, model) for k, model in enumerate("abcd")], ignore_index=True)
     given = whole[rng.random(len(whole)) < 0.8].sample(frac=1, random_state=1)
-    table = model_comparisons(given).set_index(["model_a", "model_b"])
+    table = compute_model_comparisons(given).set_index(["model_a", "model_b"])
     by_model = {m: {r.item: (r.correct, r.tie) for r in rows.itertuples()} for m, rows in given.groupby("model")}
     assert len(table) == 6
     for (a, b), row in table.iterrows():
@@ -64,7 +64,7 @@ def test_two_of_several_models_meet_on_the_pairs_that_both_were_given() -> None:
                 b_only += other and not correct and not tie and not other_tie
         assert (row["n"], row["ties"], row["a_only"], row["b_only"]) == (n, ties, a_only, b_only)
     with pytest.raises(DataError, match=r"item 'p00-0' has several rows of a by lp; expected one"):
-        model_comparisons(pd.concat([whole, whole[:1]]))
+        compute_model_comparisons(pd.concat([whole, whole[:1]]))
 
 
 def exact(more: int, less: int) -> float:
@@ -75,7 +75,7 @@ def exact(more: int, less: int) -> float:
 
 def test_mcnemar_counts_what_one_model_wins_alone_and_drops_ties() -> None:
     one, other = pairs({"p": "++++++-=+="}), pairs({"p": "+----=++-="}, "b")
-    row = model_comparisons(pd.concat([one, other])).iloc[0]
+    row = compute_model_comparisons(pd.concat([one, other])).iloc[0]
     assert row[["n", "ties", "a_only", "b_only"]].to_list() == [10, 3, 5, 1]
     assert row["mcnemar_p"] == pytest.approx(exact(5, 1), abs=1e-12)
     assert (row["accuracy_a"], row["accuracy_b"]) == (0.8, 0.4)
@@ -85,7 +85,7 @@ def test_mcnemar_counts_what_one_model_wins_alone_and_drops_ties() -> None:
 @pytest.mark.r
 def test_mcnemar_is_rs_binomial_test(rscript: Callable[..., pd.DataFrame]) -> None:
     both = pd.concat([drawn(1, 12, 40, 0.8, "a"), drawn(2, 12, 40, 0.7, "b")])
-    row = model_comparisons(both).iloc[0]
+    row = compute_model_comparisons(both).iloc[0]
     theirs = rscript(
         """
         a <- pairs[pairs$model == "a", ]; b <- pairs[pairs$model == "b", ]
@@ -103,7 +103,7 @@ def test_mcnemar_is_rs_binomial_test(rscript: Callable[..., pd.DataFrame]) -> No
 
 def test_the_paired_bootstrap_is_the_plain_loop() -> None:
     both = pd.concat([drawn(1, 4, 30, 0.8, "a"), drawn(2, 4, 30, 0.6, "b")])
-    row = model_comparisons(both).iloc[0]
+    row = compute_model_comparisons(both).iloc[0]
     gains = (
         accuracy_by_hand(both.query("model == 'a'")) - accuracy_by_hand(both.query("model == 'b'")).to_numpy()
     ).to_numpy()
@@ -121,7 +121,7 @@ def accuracy_by_hand(rows: pd.DataFrame) -> "pd.Series[float]":
 def test_paradigms_weigh_alike_and_their_signs_are_flipped() -> None:
     signs = {f"p{k:02}": "+" * (k + 1) for k in range(11)}
     lost = {name: "-" * len(won) if name != "p03" else "+" * len(won) for name, won in signs.items()}
-    row = model_comparisons(pd.concat([pairs(signs), pairs(lost, "b")])).iloc[0]
+    row = compute_model_comparisons(pd.concat([pairs(signs), pairs(lost, "b")])).iloc[0]
     assert row["paradigm_difference"] == pytest.approx(10 / 11)
     assert row["flip_p"] == 4 / 2**11  # all ten the same way, the eleventh is nought either way
     assert row["smallest_p"] == 2 / 2**11
@@ -130,7 +130,9 @@ def test_paradigms_weigh_alike_and_their_signs_are_flipped() -> None:
 
 def test_holm_runs_over_pairs_of_models_within_a_measure() -> None:
     three = [drawn(k, 12, 30, level, model) for k, (model, level) in enumerate((("a", 0.9), ("b", 0.8), ("c", 0.78)))]
-    table = model_comparisons(pd.concat([*three, pairs({"p": "++"}, measure="slor"), pairs({"p": "+-"}, "b", "slor")]))
+    table = compute_model_comparisons(
+        pd.concat([*three, pairs({"p": "++"}, measure="slor"), pairs({"p": "+-"}, "b", "slor")])
+    )
     lp = table[table["measure"] == "lp"]
     assert len(lp) == 3
     for name in ("mcnemar", "flip"):
@@ -147,10 +149,10 @@ def test_holm_runs_over_pairs_of_models_within_a_measure() -> None:
 
 def test_one_model_and_no_common_pairs_are_sentences() -> None:
     with pytest.raises(DataError, match="expected two models or more to compare"):
-        model_comparisons(pairs({"p": "+-"}))
-    row = model_comparisons(pd.concat([pairs({"p": "+-"}), pairs({"q": "++"}, "b")])).iloc[0]
+        compute_model_comparisons(pairs({"p": "+-"}))
+    row = compute_model_comparisons(pd.concat([pairs({"p": "+-"}), pairs({"q": "++"}, "b")])).iloc[0]
     assert (row["n"], row["note"]) == (0, "No pair was given to both models.")
-    same = model_comparisons(pd.concat([pairs({"p": "+-"}), pairs({"p": "+-"}, "b")])).iloc[0]
+    same = compute_model_comparisons(pd.concat([pairs({"p": "+-"}), pairs({"p": "+-"}, "b")])).iloc[0]
     assert (same["mcnemar_p"], same["difference"]) == (1, 0)
 
 
@@ -163,7 +165,7 @@ def test_proportions_are_rs_prop_test(rscript: Callable[..., pd.DataFrame]) -> N
     given = drawn(5, 6, 50, 0.8, "a")
     given = given[~given["tie"]]
     groups = {item: "hand-made" if item < "p02" else "generated" for item in given["item"]}
-    row = proportion_tests(given, groups).iloc[0]
+    row = compute_proportion_tests(given, groups).iloc[0]
     theirs = rscript(
         """
         test <- prop.test(c(counts$won), c(counts$n), correct = FALSE)
@@ -179,16 +181,16 @@ def test_proportions_are_rs_prop_test(rscript: Callable[..., pd.DataFrame]) -> N
 def test_proportions_need_two_groups_and_a_group_for_each_item() -> None:
     given = pairs({"p": "+-"})
     with pytest.raises(DataError, match="item 'p-1' has no group"):
-        proportion_tests(given, {"p-0": "small"})
+        compute_proportion_tests(given, {"p-0": "small"})
     with pytest.raises(DataError, match=r"in 1 group\(s\) \(small\); expected two"):
-        proportion_tests(given, {"p-0": "small", "p-1": "small"})
-    row = proportion_tests(pairs({"p": "++"}), {"p-0": "small", "p-1": "large"}).iloc[0]
+        compute_proportion_tests(given, {"p-0": "small", "p-1": "small"})
+    row = compute_proportion_tests(pairs({"p": "++"}), {"p-0": "small", "p-1": "large"}).iloc[0]
     assert row[["z", "p"]].isna().all()
 
 
 def test_models_are_ranked_by_their_mean_over_paradigms() -> None:
     given = [pairs({"p": "+-", "q": "++"}), pairs({"p": "++", "q": "++"}, "b"), pairs({"p": "-+", "q": "++"}, "c")]
-    table = rankings(accuracy(pd.concat([*given, pairs({"p": "+"}, measure="slor")])))
+    table = compute_rankings(compute_accuracy(pd.concat([*given, pairs({"p": "+"}, measure="slor")])))
     assert table[["measure", "model", "accuracy", "place"]].to_numpy().tolist() == [
         ["lp", "b", 1.0, 1.0], ["lp", "a", 0.75, 2.5], ["lp", "c", 0.75, 2.5], ["slor", "a", 1.0, 1.0],
     ]  # fmt: skip
@@ -210,7 +212,7 @@ def scored(given: pd.DataFrame, seed: int = 1) -> pd.DataFrame:
 def test_length_bias_is_rs_correlation_test(rscript: Callable[..., pd.DataFrame]) -> None:
     given = drawn(7, 5, 40, 0.7, "a")
     scores = scored(given)
-    row = length_bias(given, scores).iloc[0]
+    row = compute_length_bias(given, scores).iloc[0]
     tokens = scores.set_index(["item", "condition"])["tokens"]
     kept = [r for r in given.itertuples() if not r.tie]
     points = pd.DataFrame(
@@ -230,21 +232,21 @@ def test_length_bias_is_rs_correlation_test(rscript: Callable[..., pd.DataFrame]
 
 
 def test_a_bias_that_cannot_be_computed_says_why() -> None:
-    row = length_bias(pairs({"p": "++++"}), scored(pairs({"p": "++++"}))).iloc[0]
+    row = compute_length_bias(pairs({"p": "++++"}), scored(pairs({"p": "++++"}))).iloc[0]
     assert math.isnan(row["r"])
     assert row["note"] == "No correlation: all pairs are won, or all are lost."
-    even = length_bias(pairs({"p": "++-"}), scored(pairs({"p": "++-"})).assign(tokens=7)).iloc[0]
+    even = compute_length_bias(pairs({"p": "++-"}), scored(pairs({"p": "++-"})).assign(tokens=7)).iloc[0]
     assert even["note"] == "No correlation: members differ by one number of tokens in all pairs."
     with pytest.raises(DataError, match=r"item p-0: a \(causal\) has no row for both members in table sentence_scores"):
-        length_bias(pairs({"p": "+"}), scored(pairs({"q": "+"})))
+        compute_length_bias(pairs({"p": "+"}), scored(pairs({"q": "+"})))
 
 
 def test_models_and_people_correlate_over_paradigms() -> None:
-    table = accuracy(pd.concat([drawn(1, 12, 20, 0.7, "a"), drawn(2, 12, 20, 0.7, "b")]))
+    table = compute_accuracy(pd.concat([drawn(1, 12, 20, 0.7, "a"), drawn(2, 12, 20, 0.7, "b")]))
     own = table[~table["paradigm"].isin(["mean", "pooled"])]
     a, b = (own[own["model"] == model].set_index("paradigm")["accuracy"] for model in "ab")
     people = pd.DataFrame({"paradigm": a.index, "accuracy": np.linspace(0.5, 1, 12)})
-    found = accuracy_correlations(table, people).set_index(["a", "b"])
+    found = compute_accuracy_correlations(table, people).set_index(["a", "b"])
     assert list(found.index) == [("people", "a (causal)"), ("people", "b (causal)"), ("a (causal)", "b (causal)")]
     row = found.loc[("a (causal)", "b (causal)")]
     assert row["pearson"] == pytest.approx(np.corrcoef(a, b[a.index])[0, 1], abs=1e-12)
@@ -252,10 +254,12 @@ def test_models_and_people_correlate_over_paradigms() -> None:
     rng, x, y = np.random.default_rng(9), a.to_numpy(), b[a.index].to_numpy()
     loop = [np.corrcoef(x[k], y[k])[0, 1] for k in (rng.integers(0, 12, 12) for _ in range(4000))]
     assert (row["low"], row["high"]) == pytest.approx(tuple(np.nanquantile(loop, [0.025, 0.975])), abs=0.05)
-    few = accuracy_correlations(accuracy(pd.concat([drawn(1, 4, 9, 0.7, "a"), drawn(2, 4, 9, 0.7, "b")]))).iloc[0]
+    few = compute_accuracy_correlations(
+        compute_accuracy(pd.concat([drawn(1, 4, 9, 0.7, "a"), drawn(2, 4, 9, 0.7, "b")]))
+    ).iloc[0]
     assert few["note"] == "No interval: 4 paradigms, under 10."
     with pytest.raises(DataError, match="expected two to correlate"):
-        accuracy_correlations(accuracy(pairs({"p": "+"})))
+        compute_accuracy_correlations(compute_accuracy(pairs({"p": "+"})))
 
 
 def test_people_are_as_often_right_as_they_chose_or_rated_the_grammatical_member_higher() -> None:
@@ -274,11 +278,11 @@ def test_people_are_as_often_right_as_they_chose_or_rated_the_grammatical_member
     ]
     rows += [("rated", "i4", "grammatical", 1.0, "target"), ("filled", "i5", "grammatical", 1.0, "filler")]
     ratings = pd.DataFrame(rows, columns=["paradigm", "item", "condition", "z", "role"]).assign(prompt="good")
-    found = people_accuracies(choices, ratings).set_index("paradigm")["accuracy"].to_dict()
+    found = compute_human_accuracies(choices, ratings).set_index("paradigm")["accuracy"].to_dict()
     assert found == {"chosen": 0.75, "rated": 0.5}
     # Under a second prompt all pairs are rated the other way round: each prompt then stands by itself.
     both = pd.concat([ratings, ratings.assign(prompt="likely", z=-ratings["z"])])
-    several = people_accuracies(choices, both)
+    several = compute_human_accuracies(choices, both)
     assert several.to_numpy().tolist() == [
         ["people (better)", "chosen", 0.75],
         ["people (good)", "chosen", 1.0],
@@ -286,7 +290,9 @@ def test_people_are_as_often_right_as_they_chose_or_rated_the_grammatical_member
         ["people (likely)", "chosen", 0.0],
         ["people (likely)", "rated", 0.5],
     ]
-    table = compared(pairs({f"p{k}": "+" * (k + 1) + "-" * (5 - k) for k in range(4)}), Beside(people=people_of(4)))
+    table = compute_comparisons(
+        pairs({f"p{k}": "+" * (k + 1) + "-" * (5 - k) for k in range(4)}), ComparisonData(human_accuracies=people_of(4))
+    )
     assert table["accuracy_correlations"][["a", "b", "paradigms"]].to_numpy().tolist() == [["people", "a (causal)", 4]]
     assert "model_comparisons" not in table
 
@@ -298,7 +304,7 @@ def people_of(n: int) -> pd.DataFrame:
 def test_bins_hold_equal_shares_and_their_own_accuracy() -> None:
     given = drawn(4, 5, 40, 0.7, "a")
     scores = scored(given)
-    table = accuracy_bins(given, scores, bins=4)
+    table = compute_accuracy_bins(given, scores, bins=4)
     assert table["predictor"].unique().tolist() == ["confidence", "length", "perplexity", "lp"]
     assert table.groupby("predictor")["n"].sum().eq(200).all()
     good = scores[scores["condition"] == "grammatical"].set_index("item")
@@ -309,7 +315,7 @@ def test_bins_hold_equal_shares_and_their_own_accuracy() -> None:
         part = ordered.iloc[50 * number : 50 * (number + 1)]
         assert row[["n", "low", "high"]].to_list() == [50, part["value"].min(), part["value"].max()]
         assert row["accuracy"] == pytest.approx(accuracy_by_hand(part).mean())
-        assert row["wilson_low"] == wilson(pd.Series([accuracy_by_hand(part).sum()]), pd.Series([50]))[0][0]
+        assert row["wilson_low"] == wilson_interval(pd.Series([accuracy_by_hand(part).sum()]), pd.Series([50]))[0][0]
     lengths = table[table["predictor"] == "length"]
     assert (lengths["low"].to_numpy()[1:] > lengths["high"].to_numpy()[:-1]).all()  # equal values stay together
     perplexities = np.exp(-lp / given["item"].map(good["tokens"]))
@@ -318,12 +324,12 @@ def test_bins_hold_equal_shares_and_their_own_accuracy() -> None:
 
 def test_without_scores_there_is_confidence_and_infinite_ones_are_left_out() -> None:
     given = pairs({"p": "++--=="}).assign(ungrammatical=[-21.0, -np.inf, -18.0, -17.0, -20.0, -20.0])
-    table = accuracy_bins(given, bins=2)
+    table = compute_accuracy_bins(given, bins=2)
     assert table["predictor"].unique().tolist() == ["confidence"]
     assert table["n"].sum() == 5
     assert table["low"].iloc[0] == 0
     with pytest.raises(ValueError, match="expected 1 or more"):
-        accuracy_bins(given, bins=0)
+        compute_accuracy_bins(given, bins=0)
 
 
 def by_hand_and_generated() -> tuple[pd.DataFrame, dict[str, str]]:
@@ -340,13 +346,15 @@ def by_hand_and_generated() -> tuple[pd.DataFrame, dict[str, str]]:
             rows.append(
                 ("m", "p", "f", f"p{k // each:02}", item, "lp", -2.0, -2.0 - (1 if correct else -1), correct, False)
             )
-    return check(pd.DataFrame(rows, columns=TABLES["pairs"].names[:-1]), "pairs"), groups
+    return check(pd.DataFrame(rows, columns=TABLES["pairs"].column_names[:-1]), "pairs"), groups
 
 
 def test_the_published_z_test_is_over_paradigms() -> None:
     """z = 2.08 (p = .038) over 840 and 7,560 pairs, where the paper has every z under 0.6; 0.49 over 84 paradigms twice."""
     given, groups = by_hand_and_generated()
-    table = pd.concat([proportion_tests(given, groups, over=over) for over in ("pairs", "paradigms")]).set_index("over")
+    table = pd.concat(
+        [compute_proportion_tests(given, groups, unit=over) for over in ("pairs", "paradigms")]
+    ).set_index("over")
     assert table.loc["pairs", ["n_a", "n_b"]].to_list() == [7560, 840]
     assert (table.loc["pairs", "z"], table.loc["pairs", "p"]) == (
         pytest.approx(2.08, abs=0.01),
@@ -355,13 +363,13 @@ def test_the_published_z_test_is_over_paradigms() -> None:
     assert table.loc["paradigms", ["n_a", "n_b"]].to_list() == [84, 84]
     assert table.loc["paradigms", "z"] == pytest.approx(0.49, abs=0.01)
     with pytest.raises(ValueError, match="'items'; expected pairs or paradigms"):
-        proportion_tests(given, groups, over="items")
+        compute_proportion_tests(given, groups, unit="items")
 
 
 def test_paradigms_with_both_groups_are_compared_within() -> None:
     given, groups = by_hand_and_generated()
     given = given[~((given["paradigm"] == "p03") & given["item"].str.startswith("hand"))]
-    table = group_differences(given, groups)
+    table = compute_group_differences(given, groups)
     won: dict[tuple[str, str], list[bool]] = {}
     for row in given.itertuples():
         won.setdefault((row.paradigm, groups[row.item]), []).append(row.correct)
@@ -373,7 +381,7 @@ def test_paradigms_with_both_groups_are_compared_within() -> None:
         gains.append(share[row.paradigm, "generated"] - share[row.paradigm, "hand"])
         assert row.difference == pytest.approx(gains[-1])
         assert (row.n_a, row.n_b) == (90, 10)
-    told = proportion_tests(given, groups).iloc[0]
+    told = compute_proportion_tests(given, groups).iloc[0]
     assert (told["paradigms"], told["difference"]) == (83, pytest.approx(np.mean(gains)))
     rng = np.random.default_rng(4)
     loop = [np.mean([gains[k] for k in rng.integers(0, 83, 83)]) for _ in range(3000)]
@@ -384,8 +392,8 @@ def test_paradigms_with_both_groups_are_compared_within() -> None:
 
 
 def test_answers_to_prompts_are_ranked_beside_measures() -> None:
-    accuracies = accuracy(pd.concat([pairs({"p": "++-"}), pairs({"p": "+++"}, "b")]))
+    accuracies = compute_accuracy(pd.concat([pairs({"p": "++-"}), pairs({"p": "+++"}, "b")]))
     prompted = pd.DataFrame({"model": ["a", "b"], "protocol": "causal", "n": 3, "accuracy": [0.7, 0.6]})
-    table = rankings(accuracies, prompted)
+    table = compute_rankings(accuracies, prompted)
     places = table.set_index(["measure", "model"])["place"].to_dict()
     assert places == {("lp", "b"): 1, ("lp", "a"): 2, ("prompting", "a"): 1, ("prompting", "b"): 2}

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from gardenpath.analysis import analyse, rating_scores, region_times
-from gardenpath.analysis.grammatical_status import minimal_pairs
+from gardenpath.analysis import analyse, compute_rating_scores, compute_region_times
+from gardenpath.analysis.grammatical_status import find_minimal_pair_paradigms
 from gardenpath.analysis.modelling.grammaticality import adjusted, autocorrelation, entering, phenomenon_models
 from gardenpath.study import check
 
@@ -19,8 +19,8 @@ RScript = Callable[..., pd.DataFrame]
 
 
 def models(tables: Tables) -> pd.DataFrame:
-    scores = rating_scores(tables["responses"], tables["items"])
-    return phenomenon_models(scores, region_times(tables["readings"], tables["items"]), tables["items"])
+    scores = compute_rating_scores(tables["responses"], tables["items"])
+    return phenomenon_models(scores, compute_region_times(tables["readings"], tables["items"]), tables["items"])
 
 
 def test_benjamini_hochberg_is_over_the_phenomena_of_one_measure_and_region_and_over_all_regions_beside() -> None:
@@ -51,7 +51,9 @@ def test_the_coefficient_is_grammatical_minus_ungrammatical(tables: Tables) -> N
     found = models(tables).set_index(["phenomenon", "region", "random", "term"])["estimate"]
     assert found[("agreement", "sentence", "intercepts", "grammaticality")] > 0
     assert found[("agreement", "critical", "intercepts", "grammaticality")] < 0
-    mean = region_times(tables["readings"], tables["items"]).query("phenomenon == 'agreement' and region == 'critical'")
+    mean = compute_region_times(tables["readings"], tables["items"]).query(
+        "phenomenon == 'agreement' and region == 'critical'"
+    )
     assert found[("agreement", "critical", "intercepts", "intercept")] == pytest.approx(mean["log_rt"].mean(), abs=0.05)
 
 
@@ -71,7 +73,7 @@ def test_only_paradigms_of_grammatical_and_ungrammatical_enter(tables: Tables) -
         condition=tables["items"]["condition"].where(tables["items"]["paradigm"] != "islands 1", "object")
     )
     items = items.drop_duplicates(["item", "condition"])
-    assert minimal_pairs(items) == ["agreement 1", "null effect 1"]
+    assert find_minimal_pair_paradigms(items) == ["agreement 1", "null effect 1"]
 
 
 def test_without_minimal_pairs_the_table_is_empty_but_whole(tables: Tables) -> None:
@@ -111,10 +113,10 @@ def test_a_slope_model_stands_beside_each_declared_one_and_says_what_was_fitted(
 
 
 def test_position_is_a_covariate_only_where_the_members_of_a_pair_differ_in_it(tables: Tables) -> None:
-    times = region_times(tables["readings"], tables["items"])
+    times = compute_region_times(tables["readings"], tables["items"])
     moved = (times["paradigm"] == "islands 1") & (times["condition"] == "ungrammatical")
     times.loc[moved, "word"] += 1
-    scores = rating_scores(tables["responses"], tables["items"])
+    scores = compute_rating_scores(tables["responses"], tables["items"])
     table = phenomenon_models(scores, times, tables["items"]).query("region == 'critical' and random == 'intercepts'")
     terms = table.groupby("phenomenon")["term"].agg(list)
     assert terms["islands"] == ["intercept", "grammaticality", "log_trial", "position"]
@@ -127,8 +129,8 @@ def test_without_covariates_the_models_are_the_published_ones_of_r(
     """lmerTest on sums by hand of the region, which has two words, and the word after it."""
     items = tables["items"]
     readings = tables["readings"].query("paradigm == 'islands 1' and role == 'target'")
-    times = region_times(readings, items, regions="cumulative")
-    scores = rating_scores(tables["responses"].head(0), items)
+    times = compute_region_times(readings, items, regions="cumulative")
+    scores = compute_rating_scores(tables["responses"].head(0), items)
     table = phenomenon_models(scores, times, items, covariates=()).query("random == 'intercepts'")
     assert set(table["formula"]) == {"log_rt ~ grammaticality + (1|participant) + (1|item)"}
     found = table[table["term"] == "grammaticality"].set_index("region")
@@ -162,7 +164,9 @@ def test_the_raw_scale_is_fitted_beside(tables: Tables) -> None:
     rows = (
         models(tables).query("term == 'grammaticality' and random == 'intercepts'").set_index(["phenomenon", "region"])
     )
-    scores = rating_scores(tables["responses"], tables["items"]).query("role == 'target' and phenomenon == 'agreement'")
+    scores = compute_rating_scores(tables["responses"], tables["items"]).query(
+        "role == 'target' and phenomenon == 'agreement'"
+    )
     means = scores.groupby("condition")["rating"].mean()
     assert rows.loc[("agreement", "sentence"), "raw"] == pytest.approx(
         means["grammatical"] - means["ungrammatical"], abs=0.2
@@ -173,12 +177,12 @@ def test_the_raw_scale_is_fitted_beside(tables: Tables) -> None:
 
 
 def test_milliseconds_are_the_delta_method_on_the_covariances_of_lme4(tables: Tables, rscript: RScript) -> None:
-    times = region_times(tables["readings"], tables["items"]).query(
+    times = compute_region_times(tables["readings"], tables["items"]).query(
         "phenomenon == 'agreement' and region == 'critical'"
     )
     # Twice as many grammatical trials: then intercept and slope covary.
     times = times.drop(times[times["condition"] == "ungrammatical"].index[::2]).reset_index(drop=True)
-    scores = rating_scores(tables["responses"].head(0), tables["items"])
+    scores = compute_rating_scores(tables["responses"].head(0), tables["items"])
     row = (
         phenomenon_models(scores, times, tables["items"])
         .query("term == 'grammaticality' and random == 'intercepts'")
@@ -204,8 +208,8 @@ def test_milliseconds_are_the_delta_method_on_the_covariances_of_lme4(tables: Ta
 
 
 def test_residual_autocorrelation_is_that_of_least_squares_residuals_in_trial_order(tables: Tables) -> None:
-    times = region_times(tables["readings"], tables["items"])
-    scores = rating_scores(tables["responses"].head(0), tables["items"])
+    times = compute_region_times(tables["readings"], tables["items"])
+    scores = compute_rating_scores(tables["responses"].head(0), tables["items"])
     rows = entering(scores, times, tables["items"])["log_rt", "critical", None]
     cell = rows["phenomenon"] + rows["condition"]
     design = pd.get_dummies(pd.DataFrame({"p": rows["participant"], "i": rows["item"], "c": cell}), dtype=float)
@@ -247,11 +251,11 @@ def test_paradigm_models_are_a_family_of_their_own(analysed: Tables) -> None:
 @pytest.mark.parametrize("constant", ["rating", "time"])
 def test_a_constant_response_is_a_row_that_says_so(tables: Tables, constant: str) -> None:
     scores, times = (
-        rating_scores(tables["responses"], tables["items"]),
-        region_times(tables["readings"], tables["items"]),
+        compute_rating_scores(tables["responses"], tables["items"]),
+        compute_region_times(tables["readings"], tables["items"]),
     )
     if constant == "rating":
-        scores = rating_scores(tables["responses"].assign(response="4"), tables["items"])
+        scores = compute_rating_scores(tables["responses"].assign(response="4"), tables["items"])
         table = phenomenon_models(scores, times.head(0), tables["items"])
         assert table.empty  # constant raters have no z at all
     else:
@@ -260,9 +264,9 @@ def test_a_constant_response_is_a_row_that_says_so(tables: Tables, constant: str
 
 
 def test_an_empty_cell_is_a_row_that_says_so(tables: Tables) -> None:
-    scores = rating_scores(tables["responses"], tables["items"])
+    scores = compute_rating_scores(tables["responses"], tables["items"])
     scores = scores[(scores["phenomenon"] != "islands") | (scores["condition"] == "grammatical")]
-    times = region_times(tables["readings"], tables["items"]).head(0)
+    times = compute_region_times(tables["readings"], tables["items"]).head(0)
     table = phenomenon_models(scores, times, tables["items"]).set_index("phenomenon")
     assert table.loc["islands", "note"].str.contains("grammaticality' is 0.5 in each of").all()
     assert table.loc["agreement", "estimate"].notna().all()

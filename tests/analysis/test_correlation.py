@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from gardenpath.analysis import noise_ceilings, rating_correlations
+from gardenpath.analysis import compute_noise_ceilings, compute_rating_correlations
 from gardenpath.analysis.intervals import weighted_correlation
 from gardenpath.study import TABLES, DataError, check
-from gardenpath.study.formula_columns import with_formula_columns
+from gardenpath.study.formula_columns import add_formula_columns
 
 from .conftest import sentence_scores
 
@@ -31,7 +31,7 @@ def ratings() -> pd.DataFrame:
                     row | {"condition": condition, "phenomenon": f"f{k % 12}", "paradigm": f"f{k % 12}-1", "z": z}
                 )
     frame = pd.DataFrame(rows).assign(experiment="E1", version="V1", role="target", prompt="acceptability", rating=4.0)
-    return check(with_formula_columns(frame)[TABLES["rating_scores"].names], "rating_scores")
+    return check(add_formula_columns(frame)[TABLES["rating_scores"].column_names], "rating_scores")
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def test_a_two_by_two_is_correlated_over_its_own_conditions(ratings: pd.DataFram
     odd = ratings["item"].str[1:].astype(int) % 2 == 1
     crossed = ratings.assign(condition=ratings["condition"].map(names))
     more = scores.assign(condition=scores["condition"].map(names))
-    table = rating_correlations(more, crossed, measures=["slor"], draws=50).set_index(["level", "method"])
+    table = compute_rating_correlations(more, crossed, measures=["slor"], draws=50).set_index(["level", "method"])
     assert table.index.unique("level").to_list() == ["sentences", "object.name", "subject.name", "items"]
     mean = crossed.groupby(["item", "condition"])["z"].mean()
     score = more.set_index(["item", "condition"])["slor"]
@@ -86,16 +86,16 @@ def test_a_two_by_two_is_correlated_over_its_own_conditions(ratings: pd.DataFram
     assert table.loc[("items", "pearson"), "r"] == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-12)
     mixed = pd.concat([ratings[~odd], crossed[odd]], ignore_index=True)
     both = pd.concat([scores, more], ignore_index=True)
-    levels = rating_correlations(both, mixed, measures=["slor"], draws=50)["level"].unique().tolist()
+    levels = compute_rating_correlations(both, mixed, measures=["slor"], draws=50)["level"].unique().tolist()
     assert levels[:3] == ["sentences", GOOD, BAD]
     assert levels[-1] == "items"
-    ceilings = noise_ceilings(mixed, splits=10)
+    ceilings = compute_noise_ceilings(mixed, splits=10)
     assert ceilings["level"].tolist() == [level for level in levels if level != "relative"]
     assert ceilings["ceiling"].dropna().between(0, 1).all()
 
 
 def test_each_level_is_that_of_the_papers(ratings: pd.DataFrame, scores: pd.DataFrame) -> None:
-    table = rating_correlations(scores, ratings, draws=50).set_index(["measure", "level", "method"])
+    table = compute_rating_correlations(scores, ratings, draws=50).set_index(["measure", "level", "method"])
     for measure in ("lp", "slor"):
         for level, points in by_hand(ratings, scores, measure).items():
             x, y = zip(*points, strict=True)
@@ -120,7 +120,7 @@ def test_correlations_are_rs(ratings: pd.DataFrame, scores: pd.DataFrame, rscrip
         ratings=ratings,
         scores=scores,
     )
-    ours = rating_correlations(scores, ratings, measures=["slor"], draws=10).query("level == 'sentences'")
+    ours = compute_rating_correlations(scores, ratings, measures=["slor"], draws=10).query("level == 'sentences'")
     assert ours["r"].to_list() == pytest.approx(theirs["r"].to_list(), abs=1e-12)
 
 
@@ -128,14 +128,14 @@ def test_the_relative_method_comes_with_its_warning_and_holds_the_mean_effect(
     ratings: pd.DataFrame, scores: pd.DataFrame
 ) -> None:
     table = (
-        rating_correlations(scores, ratings, measures=["slor"], draws=10)
+        compute_rating_correlations(scores, ratings, measures=["slor"], draws=10)
         .query("method == 'pearson'")
         .set_index("level")
     )
     assert "do not compare it with the others" in table.loc["relative", "note"]
     assert table.drop(index="relative")["note"].isna().all()
     constant = scores.assign(slor=(scores["condition"] == GOOD).astype(float))  # knows grammaticality and nothing else
-    alone = rating_correlations(constant, ratings, measures=["slor"], draws=10).query("method == 'pearson'")
+    alone = compute_rating_correlations(constant, ratings, measures=["slor"], draws=10).query("method == 'pearson'")
     alone = alone.set_index("level")
     assert alone.loc["relative", "r"] > 0.5
     assert alone.loc["pairs", "note"] == "No correlation: scores are all the same."
@@ -154,7 +154,7 @@ def test_correlations_of_drawn_rows_are_scipys(ranks: bool) -> None:
 
 
 def test_intervals_draw_items_with_both_their_sentences(ratings: pd.DataFrame, scores: pd.DataFrame) -> None:
-    table = rating_correlations(scores, ratings, measures=["slor"]).set_index(["level", "method"])
+    table = compute_rating_correlations(scores, ratings, measures=["slor"]).set_index(["level", "method"])
     means = ratings.groupby(["item", "condition"])["z"].mean()
     score = scores.set_index(["item", "condition"])["slor"]
     items = sorted(ratings["item"].unique())
@@ -168,13 +168,13 @@ def test_intervals_draw_items_with_both_their_sentences(ratings: pd.DataFrame, s
     assert (row["low"], row["high"]) == pytest.approx(tuple(np.quantile(loop, [0.025, 0.975])), abs=0.02)
     phenomena = table.loc[("phenomena", "pearson")]
     assert (phenomena["unit"], phenomena["units"]) == ("phenomenon", 12)
-    again = rating_correlations(scores, ratings, measures=["slor"]).set_index(["level", "method"])
+    again = compute_rating_correlations(scores, ratings, measures=["slor"]).set_index(["level", "method"])
     pd.testing.assert_frame_equal(again, table)
 
 
 def test_a_ceiling_is_what_the_correlation_is_held_against(ratings: pd.DataFrame, scores: pd.DataFrame) -> None:
     ceilings = pd.DataFrame({"prompt": "acceptability", "level": ["sentences", "pairs"], "ceiling": [0.8, np.nan]})
-    table = rating_correlations(scores, ratings, measures=["slor"], ceilings=ceilings, draws=10).query(
+    table = compute_rating_correlations(scores, ratings, measures=["slor"], ceilings=ceilings, draws=10).query(
         "method == 'pearson'"
     )
     table = table.set_index("level")
@@ -184,28 +184,28 @@ def test_a_ceiling_is_what_the_correlation_is_held_against(ratings: pd.DataFrame
 
 def test_few_units_and_constant_or_infinite_values_are_said(ratings: pd.DataFrame, scores: pd.DataFrame) -> None:
     few = ratings[ratings["item"].isin([f"i{k}" for k in range(9)])]
-    table = rating_correlations(scores, few, measures=["lp"], draws=10).set_index(["level", "method"])
+    table = compute_rating_correlations(scores, few, measures=["lp"], draws=10).set_index(["level", "method"])
     assert table.loc[("sentences", "pearson"), "note"] == "No interval: 9 units, under 10."
     assert np.isnan(table.loc[("sentences", "pearson"), "low"])
-    one = rating_correlations(scores, ratings[ratings["item"] == "i0"], measures=["lp"], draws=10)
+    one = compute_rating_correlations(scores, ratings[ratings["item"] == "i0"], measures=["lp"], draws=10)
     assert one.loc[one["level"] == "pairs", "note"].str.startswith("No correlation: fewer than 3 points").all()
-    same = rating_correlations(scores, ratings.assign(z=0.0), measures=["lp"], draws=10)
+    same = compute_rating_correlations(scores, ratings.assign(z=0.0), measures=["lp"], draws=10)
     assert same["note"].str.contains("ratings are all the same").all()
     wild = scores.assign(lp=scores["lp"].mask(scores["item"] == "i0", -np.inf))
-    told = rating_correlations(wild, ratings, measures=["lp"], draws=10).set_index(["level", "method"])
+    told = compute_rating_correlations(wild, ratings, measures=["lp"], draws=10).set_index(["level", "method"])
     assert told.loc[("sentences", "pearson"), "note"] == "2 scores are not finite and were left out."
     assert np.isfinite(told.loc[("sentences", "pearson"), "r"])
 
 
 def test_nothing_in_common_is_a_sentence(ratings: pd.DataFrame, scores: pd.DataFrame) -> None:
     with pytest.raises(DataError, match="no scored sentence in common"):
-        rating_correlations(scores.assign(item="x" + scores["item"]), ratings)
+        compute_rating_correlations(scores.assign(item="x" + scores["item"]), ratings)
     with pytest.raises(DataError, match="no z of a target sentence"):
-        rating_correlations(scores, ratings.assign(z=np.nan))
+        compute_rating_correlations(scores, ratings.assign(z=np.nan))
 
 
 def test_p_is_of_as_many_points_as_there_are(ratings: pd.DataFrame, scores: pd.DataFrame) -> None:
-    table = rating_correlations(scores, ratings, measures=["slor"], draws=10).set_index(["level", "method"])
+    table = compute_rating_correlations(scores, ratings, measures=["slor"], draws=10).set_index(["level", "method"])
     for level in ("sentences", "pairs", "phenomena"):
         row = table.loc[(level, "pearson")]
         t = row["r"] * np.sqrt((row["n"] - 2) / (1 - row["r"] ** 2))
@@ -219,9 +219,13 @@ def test_ratings_as_given_and_scores_of_pairs_that_nobody_rated(ratings: pd.Data
     raw = ratings.assign(rating=rng.integers(1, 8, len(ratings)))
     rated = raw[raw["item"].isin([f"i{k}" for k in range(24)])]
     pairs = raw[["phenomenon", "paradigm", "item"]].drop_duplicates()
-    table = rating_correlations(scores, rated, measures=["slor"], of="rating", pairs=pairs, draws=10)
+    table = compute_rating_correlations(
+        scores, rated, measures=["slor"], rating_measure="rating", pairs=pairs, draws=10
+    )
     of_z = pd.DataFrame([{"prompt": "rating", "level": "sentences", "ceiling": 0.8}])
-    held = rating_correlations(scores, rated, measures=["slor"], of="rating", ceilings=of_z, draws=10)
+    held = compute_rating_correlations(
+        scores, rated, measures=["slor"], rating_measure="rating", ceilings=of_z, draws=10
+    )
     assert held["ceiling"].isna().all()
     row = table[table["method"] == "pearson"].set_index("level").loc["phenomena, all pairs"]
     slor = scores.set_index(["item", "condition"])["slor"]
@@ -234,4 +238,4 @@ def test_ratings_as_given_and_scores_of_pairs_that_nobody_rated(ratings: pd.Data
     assert (row["n"], row["rated"]) == (12, "rating")
     assert row["r"] == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-12)
     with pytest.raises(ValueError, match="ratings 'raw'; expected z or rating"):
-        rating_correlations(scores, rated, of="raw")
+        compute_rating_correlations(scores, rated, rating_measure="raw")

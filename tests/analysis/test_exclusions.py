@@ -7,10 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis.cleaning.exclusions import left_in, participant_prompts, participants
-from gardenpath.analysis.ledger import Ledger
+from gardenpath.analysis.cleaning.exclusions import (
+    apply_exclusions,
+    build_participant_prompts_table,
+    build_participants_table,
+)
+from gardenpath.analysis.exclusion_log import ExclusionLog
 from gardenpath.study import TABLES, DataError, ExcludeSection, check
-from gardenpath.study.formula_columns import with_formula_columns
+from gardenpath.study.formula_columns import add_formula_columns
 
 RScript = Callable[..., pd.DataFrame]
 CONDITIONS = ("grammatical", "ungrammatical")
@@ -34,7 +38,7 @@ def sat(*people: str, **changes: object) -> pd.DataFrame:
         experiment="E1", version="V1", slot=0, started="2026-01-01T10:00:00Z", finished="2026-01-01T10:20:00Z",
         complete=True, source="server", revision=1, late=False, excluded=None, trials=6, aborted=0, device=None, refresh_hz=60.0,
     )  # fmt: skip
-    return check(rows.assign(**changes)[TABLES["sessions"].names], "sessions")
+    return check(rows.assign(**changes)[TABLES["sessions"].column_names], "sessions")
 
 
 def answered(rows: list[tuple[str, str, str, str, str, bool | None]]) -> pd.DataFrame:
@@ -47,7 +51,7 @@ def answered(rows: list[tuple[str, str, str, str, str, bool | None]]) -> pd.Data
         item=paradigm + (frame["trial"] % 6).astype(str), prompt="p", side=None, outcome=None, rt=1.0,
         rt_first=None,
     )  # fmt: skip
-    return check(with_formula_columns(frame, frame)[TABLES["responses"].names], "responses")
+    return check(add_formula_columns(frame, frame)[TABLES["responses"].column_names], "responses")
 
 
 def read(rows: list[tuple[str, int, float, str | None]]) -> pd.DataFrame:
@@ -58,7 +62,7 @@ def read(rows: list[tuple[str, int, float, str | None]]) -> pd.DataFrame:
         item=[f"npi{t % 6}" for t in frame["trial"]], condition="grammatical", word=0, text="w", region="critical", line=None,
         rt_first=None, rt_onset=None, duration=None, correct=None,
     )  # fmt: skip
-    return check(frame[TABLES["readings"].names], "readings")
+    return check(frame[TABLES["readings"].column_names], "readings")
 
 
 def ratings(
@@ -74,7 +78,7 @@ def out(
     """Return the rule by which each participant went."""
     names = sorted(set(responses["participant"]) | set(() if readings is None else readings["participant"]))
     sessions = more.pop("sessions", sat(*names))
-    _, left, people, _ = left_in(
+    _, left, people, _ = apply_exclusions(
         read([]) if readings is None else readings, responses, sessions, ITEMS, exclude=rules, **more
     )
     gone = people.dropna(subset="excluded")
@@ -157,10 +161,10 @@ def test_declared_answers_about_oneself_keep_those_who_gave_them_however_written
     ],
 )
 def test_a_session_goes_by_its_rule_and_is_counted(rules: dict[str, Any], changes: dict[str, list], rule: str) -> None:
-    ledger = Ledger()
+    ledger = ExclusionLog()
     responses = answered(ratings("a", "76", "12") + ratings("b", "76", "12"))
-    _, left, people, _ = left_in(
-        read([]), responses, sat("a", "b", **changes), ITEMS, exclude=ExcludeSection(**rules), ledger=ledger
+    _, left, people, _ = apply_exclusions(
+        read([]), responses, sat("a", "b", **changes), ITEMS, exclude=ExcludeSection(**rules), exclusion_log=ledger
     )
     assert set(left["participant"]) == set(people["participant"]) == {"a"}
     (step,) = [
@@ -179,10 +183,10 @@ def test_a_column_that_sessions_do_not_have_is_named() -> None:
 def test_flagged_words_cost_their_trials_reading_times_only() -> None:
     rows = [("a", 0, 300.0, None), ("a", 1, 300.0, "interrupted"), ("a", 2, 300.0, "repeats seen_before")]
     responses = answered(ratings("a", "76", "12"))
-    kept, left, *_ = left_in(read(rows), responses, sat("a"), ITEMS)
+    kept, left, *_ = apply_exclusions(read(rows), responses, sat("a"), ITEMS)
     assert kept["trial"].to_list() == [0]
     assert len(left) == 4
-    kept, *_ = left_in(read(rows), responses, sat("a"), ITEMS, exclude=ExcludeSection(flags=["repeats"]))
+    kept, *_ = apply_exclusions(read(rows), responses, sat("a"), ITEMS, exclude=ExcludeSection(flags=["repeats"]))
     assert kept["trial"].to_list() == [0, 1]
 
 
@@ -207,7 +211,7 @@ def test_the_flag_is_wilcox_test_of_r(rscript: RScript, ties: bool) -> None:
     good, bad = (side.round() if ties else side.round(6) for side in (good, bad))
     rows = [("a", "target", "grammatical", "rating", str(v), None) for v in good]
     rows += [("a", "target", "ungrammatical", "rating", str(v), None) for v in bad]
-    ours = participant_prompts(answered(rows), ITEMS).iloc[0]
+    ours = build_participant_prompts_table(answered(rows), ITEMS).iloc[0]
     sides = pd.DataFrame({"side": ["good"] * 12 + ["bad"] * 9, "value": np.concatenate([good, bad])})
     code = """
     w <- suppressWarnings(wilcox.test(rows$value[rows$side == 'good'], rows$value[rows$side == 'bad']))
@@ -223,7 +227,7 @@ def test_the_flag_is_wilcox_test_of_r(rscript: RScript, ties: bool) -> None:
 def test_the_flag_marks_who_does_not_tell_conditions_apart_or_the_wrong_way_round_and_excludes_nobody() -> None:
     rows = ratings("well", "777777666666", "111111222222") + ratings("upside", "111111222222", "777777666666")
     rows += ratings("same", "4" * 12, "4" * 12) + ratings("one", "7", "")
-    _, _, people, prompts = left_in(read([]), answered(rows), sat("one", "same", "upside", "well"), ITEMS)
+    _, _, people, prompts = apply_exclusions(read([]), answered(rows), sat("one", "same", "upside", "well"), ITEMS)
     flags = dict(zip(prompts["participant"], prompts["flagged"], strict=True))
     assert {name: None if pd.isna(flag) else bool(flag) for name, flag in flags.items()} == {
         "well": False, "upside": True, "same": True, "one": None,
@@ -233,7 +237,7 @@ def test_the_flag_marks_who_does_not_tell_conditions_apart_or_the_wrong_way_roun
 
 def test_accuracy_has_its_wilson_interval() -> None:
     rows = [("a", "filler", "grammatical", "question", "yes", n < 8) for n in range(10)]
-    person = participants(read([]), answered(rows), sat("a")).iloc[0]
+    person = build_participants_table(read([]), answered(rows), sat("a")).iloc[0]
     # Wilson for 8 of 10, by hand: (8 + 1.92073) / (10 + 3.84146) -+ 1.95996 / 13.84146 * sqrt(1.6 + 0.96036)
     assert person[["questions", "accuracy"]].to_list() == [10, 0.8]
     assert person["accuracy_low"] == pytest.approx(0.71674 - 0.22657, abs=2e-4)

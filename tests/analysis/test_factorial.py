@@ -8,14 +8,14 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import analyse, factorial_models
-from gardenpath.analysis.measuring.ratings_and_times import marked
+from gardenpath.analysis.measuring.ratings_and_times import mark_region_words
 from gardenpath.analysis.modelling.factorial import factorial_means, regions_named
 from gardenpath.analysis.reporting.figures.factor_figures import factorial_figure
 from gardenpath.analysis.reporting.manuscript import ready_to_paste
 from gardenpath.analysis.reporting.wording.factors import factorial_effects
 from gardenpath.study import DataError, ModelSection, write
-from gardenpath.study.config import AnalysisSection, structure
-from gardenpath.study.formula_columns import with_formula_columns
+from gardenpath.study.config import AnalysisSection, parse_dataclass
+from gardenpath.study.formula_columns import add_formula_columns
 
 LEVELS = [("subject", "description"), ("subject", "name"), ("object", "description"), ("object", "name")]
 EFFECT = {"subject": 0.0, "object": 0.2}
@@ -45,7 +45,7 @@ def measured(noise: float = 0.2, people: int = 20, items: int = 16) -> tuple[pd.
             place = {"participant": f"P{p:02}", "session": f"S{p:02}", "experiment": "E1", "version": "V1"}
             place |= {"trial": (i * 7 + p) % items, "role": "target", "paradigm": "relatives", "item": f"i{i:02}"}
             rows.append({**place, "condition": f"{extraction}.{noun}", "phenomenon": "relatives", "y": y})
-    frame = with_formula_columns(pd.DataFrame(rows), conditions=conditions())
+    frame = add_formula_columns(pd.DataFrame(rows), conditions=conditions())
     times = frame.assign(region="critical", word=3, words=1, line=0, log_rt=frame["y"], rt=np.exp(frame["y"]))
     scores = frame.assign(prompt="acceptability", rating=frame["y"].round(), z=frame["y"] - 6)
     return scores.drop(columns="y"), times.drop(columns="y")
@@ -181,9 +181,13 @@ def test_a_region_named_by_a_model_holds_every_word_that_overlaps_it_though_a_sm
     words = pd.DataFrame([{"item": "i", "condition": "c", "word": w, "start": a, "end": b} for w, a, b in spans])
     innermost = [None, None, "embedded", "verb", "embedded", "critical", None, None]
     readings = words.drop(columns=["start", "end"]).assign(region=innermost)
-    assert marked(readings, items, words, "embedded").query("region == 'embedded'")["word"].to_list() == [2, 3, 4]
+    assert mark_region_words(readings, items, words, "embedded").query("region == 'embedded'")["word"].to_list() == [
+        2,
+        3,
+        4,
+    ]
     with pytest.raises(DataError, match="region 'object' is in no sentence; there are critical, embedded, verb"):
-        marked(readings, items, words, "object")
+        mark_region_words(readings, items, words, "object")
 
 
 def test_models_say_which_regions_they_are_about() -> None:
@@ -253,7 +257,7 @@ def test_declared_models_without_the_table_of_conditions_are_refused(tables: dic
 
 def test_the_keys_of_models_are_checked() -> None:
     with pytest.raises(DataError) as found:
-        structure(
+        parse_dataclass(
             AnalysisSection,
             {"models": [{"name": "a", "formula": "z", "contrasts": {"x": "dummy"}}]},
             where="study.toml",
@@ -261,7 +265,7 @@ def test_the_keys_of_models_are_checked() -> None:
     assert "formula is 'z'; expected  response ~ predictors" in str(found.value)
     own = {"name": "a", "formula": "z ~ x + (1|item)"}
     with pytest.raises(DataError, match="'a' occurs twice"):
-        structure(AnalysisSection, {"models": [own, own]}, where="study.toml")
+        parse_dataclass(AnalysisSection, {"models": [own, own]}, where="study.toml")
 
 
 def test_sentences_tell_every_contrast_in_apa_style() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gardenpath.analysis.engines.formulas import Random, parse
+from gardenpath.analysis.engines.formulas import RandomEffects, parse_formula
 
 
 @pytest.mark.parametrize(
@@ -19,26 +19,26 @@ from gardenpath.analysis.engines.formulas import Random, parse
     ],
 )
 def test_a_formula_is_taken_apart_as_lme4_does(text: str, plain: str) -> None:
-    assert parse(text).plain() == plain
-    assert parse(plain).plain() == plain
-    assert str(parse(text)) == text
+    assert parse_formula(text).format_expanded() == plain
+    assert parse_formula(plain).format_expanded() == plain
+    assert str(parse_formula(text)) == text
 
 
 def test_names_and_groups_are_the_columns() -> None:
-    formula = parse("rt ~ a:b + (1 + a|p) + (1|class/pupil)")
-    assert formula.names == ["rt", "a", "b", "p", "class", "pupil"]
-    assert formula.groups == {"p", "class", "pupil"}
+    formula = parse_formula("rt ~ a:b + (1 + a|p) + (1|class/pupil)")
+    assert formula.column_names == ["rt", "a", "b", "p", "class", "pupil"]
+    assert formula.group_columns == {"p", "class", "pupil"}
 
 
 def test_other_random_effects_make_another_text() -> None:
-    formula = parse("y ~ x*z + (1 + x|p)")
-    assert str(formula.with_random(formula.random)) == "y ~ x*z + (1 + x|p)"
-    assert str(formula.with_random([Random(("1", "x"), "p", False)])) == "y ~ x + z + x:z + (1 + x||p)"
-    assert str(formula.with_random([Random(("x",), "p", False)])) == "y ~ x + z + x:z + (0 + x|p)"
+    formula = parse_formula("y ~ x*z + (1 + x|p)")
+    assert str(formula.replace_random(formula.random)) == "y ~ x*z + (1 + x|p)"
+    assert str(formula.replace_random([RandomEffects(("1", "x"), "p", False)])) == "y ~ x + z + x:z + (1 + x||p)"
+    assert str(formula.replace_random([RandomEffects(("x",), "p", False)])) == "y ~ x + z + x:z + (0 + x|p)"
 
 
 @pytest.mark.parametrize("text", ["y", "~ x", "y ~", "y ~ x + (1|p", "y ~ x - z + (1|p)", "y ~ (a+b)^2", "log(y) ~ x"])
 def test_what_is_no_formula_is_a_sentence(text: str) -> None:
     with pytest.raises(ValueError, match="formula") as raised:
-        parse(text)
+        parse_formula(text)
     assert "\n" not in str(raised.value)

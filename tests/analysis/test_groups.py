@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from gardenpath import stimuli
-from gardenpath.analysis import accuracy, accuracy_by, usable
+from gardenpath.analysis import compute_accuracy, compute_group_accuracies, compute_usable_phenomena
 from gardenpath.analysis.reporting.wording import minimal_pairs
 from gardenpath.study import TABLES, DataError, check
 
@@ -77,7 +77,7 @@ def released(real_data: Path) -> pd.DataFrame:
                 )
                 for k in range(1000)
             ]
-    frame = pd.DataFrame(rows, columns=TABLES["pairs"].names[:9]).assign(tie=False)
+    frame = pd.DataFrame(rows, columns=TABLES["pairs"].column_names[:9]).assign(tie=False)
     return check(frame, "pairs")
 
 
@@ -86,7 +86,7 @@ def test_the_figures_of_blimp_come_from_its_released_accuracies(
     released: pd.DataFrame, groups: pd.DataFrame, people: pd.DataFrame
 ) -> None:
     """Its figures 3 and 4: adjectives between determiner and noun, attractors, irregular forms."""
-    table = accuracy_by(released, groups, people).set_index(["factor", "level", "model"])
+    table = compute_group_accuracies(released, groups, people).set_index(["factor", "level", "model"])
     assert table.loc[("adjective", "without", "ngram"), "mean_accuracy"] == pytest.approx(0.876, abs=5e-4)
     assert table.loc[("adjective", "with"), "difference"].round(3).to_dict() == {
         "ngram": -0.351, "lstm": -0.048, "txl": -0.053, "gpt2": -0.021,
@@ -99,7 +99,7 @@ def test_the_figures_of_blimp_come_from_its_released_accuracies(
     assert asked.to_dict() == pytest.approx(
         {"none": 0.948, "relational noun": 0.81, "relative clause": 0.857}, abs=6e-4
     )
-    told = minimal_pairs.group_accuracies(accuracy_by(released, groups, people))
+    told = minimal_pairs.group_accuracies(compute_group_accuracies(released, groups, people))
     assert "lstm (p), lp, by form: 88.0% at regular, 82.8% at irregular (−5.2 points; people −4.5)." in told
     irregular = table.loc[("form", "irregular")]
     assert irregular["difference"].round(3).drop("ngram").to_dict() == {"lstm": -0.052, "txl": -0.013, "gpt2": -0.023}
@@ -109,7 +109,7 @@ def test_the_figures_of_blimp_come_from_its_released_accuracies(
 @pytest.mark.data
 def test_the_twelve_word_shuffling_paradigms_are_those_of_ide_et_al(real_data: Path, people: pd.DataFrame) -> None:
     materials = stimuli.read(*sorted((real_data / "blimp").glob("*.jsonl")))
-    groups = stimuli.groups_of(materials, ["word_shuffling"])
+    groups = stimuli.group_items(materials, ["word_shuffling"])
     paradigm = {item.id: item.paradigm for item in materials.items}
     shuffled = {paradigm[item] for item in groups.loc[groups["level"] == "shuffled", "item"]}
     assert sorted(shuffled) == SHUFFLING
@@ -125,14 +125,14 @@ def some_pairs() -> pd.DataFrame:
         for model in ("a", "b") for paradigm, signs in outcomes.items()
         for k, sign in enumerate(signs if model == "a" else signs[::-1])
     ]  # fmt: skip
-    return check(pd.DataFrame(rows, columns=TABLES["pairs"].names[:-1]), "pairs")
+    return check(pd.DataFrame(rows, columns=TABLES["pairs"].column_names[:-1]), "pairs")
 
 
 def test_means_of_items_groups_by_hand() -> None:
     pairs = some_pairs()
     level = {item: "odd" if int(item[-1]) % 2 else "even" for item in pairs["item"].unique()}
     groups = pd.DataFrame({"item": level.keys(), "factor": "half", "level": level.values()})
-    table = accuracy_by(pairs, groups)
+    table = compute_group_accuracies(pairs, groups)
     for row in table.itertuples():
         by_paradigm: dict[str, list[float]] = {}
         for pair in pairs[pairs["model"] == row.model].itertuples():
@@ -164,7 +164,7 @@ def test_means_of_items_groups_by_hand() -> None:
 )
 def test_groups_that_do_not_fit_are_named(frame: dict[str, list[str]], message: str) -> None:
     with pytest.raises(DataError, match=message):
-        accuracy_by(some_pairs(), pd.DataFrame(frame))
+        compute_group_accuracies(some_pairs(), pd.DataFrame(frame))
 
 
 def test_phenomena_are_left_out_for_the_three_reasons_of_blimp_nl() -> None:
@@ -185,9 +185,9 @@ def test_phenomena_are_left_out_for_the_three_reasons_of_blimp_nl() -> None:
         [("z", phenomenon, "intercepts", "grammaticality", *effect) for phenomenon, effect in effects.items()],
         columns=["measure", "phenomenon", "random", "term", "estimate", "p_bh"],
     )
-    alone = usable(accuracies, people).set_index("phenomenon")["lowest"]
+    alone = compute_usable_phenomena(accuracies, people).set_index("phenomenon")["lowest"]
     assert alone.to_dict() == {name: min(of_models) for name, of_models in shares.items()}
-    table = usable(accuracies, people, baseline="5-gram").set_index("phenomenon")
+    table = compute_usable_phenomena(accuracies, people, baseline="5-gram").set_index("phenomenon")
     assert table["usable"].to_dict() == {"known": False, "shallow": False, "unclear": False, "good": True}
     assert table["reason"].fillna("").to_dict() == {
         "known": "every model wins 97 % of its pairs",
@@ -211,7 +211,7 @@ def test_evaluate_writes_accuracies_by_a_file_and_by_columns(tmp_path: Path) -> 
     assert table[["factor", "level", "n"]].to_numpy().tolist() == [
         ["animal", "cat", 2], ["animal", "dog", 2], ["source", "hand", 2], ["source", "model", 2],
     ]  # fmt: skip
-    assert accuracy(pd.read_csv(tmp_path / "out" / "pairs.csv"))["accuracy"].iloc[0] == 1
+    assert compute_accuracy(pd.read_csv(tmp_path / "out" / "pairs.csv"))["accuracy"].iloc[0] == 1
     wrong = run_here(f"{call} --by origin --force", tmp_path)
     assert wrong.code == 1
     assert "no item has a column 'origin'; expected word_shuffling, language or one of theirs: source" in wrong.said

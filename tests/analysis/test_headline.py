@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from gardenpath.analysis.modelling.headline import beside, headline
+from gardenpath.analysis.modelling.headline import headline, is_intercepts_form
 
 NAN = float("nan")
 
@@ -30,7 +30,7 @@ def test_the_model_with_slopes_is_the_headline_where_the_data_allow_it(slopes: d
     table = pair(**slopes)
     assert set(table.loc[headline(table), "random"]) == {chosen}
     assert headline(table).sum() == 2, "all terms of one model"
-    assert set(table.loc[beside(table), "random"]) == ({"intercepts"} if chosen == "slopes" else set())
+    assert set(table.loc[is_intercepts_form(table), "random"]) == ({"intercepts"} if chosen == "slopes" else set())
 
 
 def test_each_place_has_a_headline_of_its_own() -> None:
@@ -43,7 +43,7 @@ def test_each_place_has_a_headline_of_its_own() -> None:
 def test_a_model_that_stands_alone_is_its_own_headline() -> None:
     declared = pair().query("random == 'slopes'").assign(random="declared")
     assert headline(declared).all()
-    assert not beside(declared).any()
+    assert not is_intercepts_form(declared).any()
     failed = pair(estimate=NAN, p=NAN, converged=False).query("random == 'slopes'")
     assert headline(failed).all()
 

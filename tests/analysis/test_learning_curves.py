@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from gardenpath.analysis import learning_curves
-from gardenpath.analysis.comparing.learning_curves import tokens_needed
+from gardenpath.analysis import compute_learning_curves
+from gardenpath.analysis.comparing.learning_curves import extrapolate_tokens_needed
 from gardenpath.analysis.reporting.wording import minimal_pairs
 from gardenpath.study import DataError
 
@@ -34,23 +34,23 @@ def made(noise: float, samples: int = 5) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def test_slopes_are_recovered() -> None:
-    exact = learning_curves(*made(0.0)).set_index("phenomenon")
+    exact = compute_learning_curves(*made(0.0)).set_index("phenomenon")
     assert exact["slope"].to_dict() == pytest.approx({name: slope / 2 for name, slope in SLOPES.items()})
-    table = learning_curves(*made(0.004)).set_index("phenomenon")
+    table = compute_learning_curves(*made(0.004)).set_index("phenomenon")
     for name, slope in SLOPES.items():
         assert table.loc[name, "low"] < slope / 2 < table.loc[name, "high"]
         assert (table.loc[name, "runs"], table.loc[name, "sizes"], table.loc[name, "samples"]) == (50, 10, 5)
 
 
 def test_the_report_says_what_a_doubling_brings() -> None:
-    told = minimal_pairs.learning_curves(learning_curves(*made(0.0)))
+    told = minimal_pairs.learning_curves(compute_learning_curves(*made(0.0)))
     assert told[0].startswith("lstm, lp, anaphor: twice as many training tokens bring 3.12 points, 95% CI [")
     assert told[0].endswith("(50 models).")
 
 
 def test_the_standard_error_takes_the_runs_of_a_sample_together_as_a_double_loop_does() -> None:
     accuracy, runs = made(0.02)
-    row = learning_curves(accuracy, runs).set_index("phenomenon").loc["npi"]
+    row = compute_learning_curves(accuracy, runs).set_index("phenomenon").loc["npi"]
     points = accuracy[accuracy["phenomenon"] == "npi"].merge(runs, on="model")
     x = [math.log2(size) for size in points["tokens"]]
     y = list(points["accuracy"])
@@ -74,7 +74,11 @@ def test_the_standard_error_takes_the_runs_of_a_sample_together_as_a_double_loop
 
 def test_runs_without_samples_have_the_interval_of_an_ordinary_regression() -> None:
     accuracy, runs = made(0.02, samples=1)
-    row = learning_curves(accuracy, runs.drop(columns=["sample", "family"])).set_index("phenomenon").loc["islands"]
+    row = (
+        compute_learning_curves(accuracy, runs.drop(columns=["sample", "family"]))
+        .set_index("phenomenon")
+        .loc["islands"]
+    )
     points = accuracy[accuracy["phenomenon"] == "islands"].merge(runs, on="model")
     line = stats.linregress(np.log2(points["tokens"]), points["accuracy"])
     assert (row["slope"], row["se"], row["df"]) == (pytest.approx(line.slope), pytest.approx(line.stderr), 8)
@@ -87,9 +91,9 @@ def test_the_logistic_curve_is_recovered() -> None:
     rows = [(f"m{k}", "p", "lp", "npi", "pooled", share) for k, share in enumerate(shares)]
     accuracy = pd.DataFrame(rows, columns=["model", "protocol", "measure", "phenomenon", "paradigm", "accuracy"])
     runs = pd.DataFrame({"model": [f"m{k}" for k in range(len(SIZES))], "tokens": SIZES})
-    row = learning_curves(accuracy, runs).iloc[0]
+    row = compute_learning_curves(accuracy, runs).iloc[0]
     assert (row["upper"], row["rate"], row["midpoint"]) == pytest.approx((upper, rate, midpoint), rel=1e-5)
-    few = learning_curves(accuracy[:3], runs[:3]).iloc[0]
+    few = compute_learning_curves(accuracy[:3], runs[:3]).iloc[0]
     assert pd.isna(few["upper"])
 
 
@@ -98,9 +102,9 @@ def test_the_logistic_curve_is_recovered() -> None:
 )
 def test_the_tokens_that_blimp_extrapolates_to(reached: float, slope: float, people: float, tokens: float) -> None:
     """Islands and NPIs of its LSTM, from 83 million tokens on."""
-    assert tokens_needed(83e6, reached, slope, people) == pytest.approx(tokens, rel=0.01)
-    assert tokens_needed(83e6, people, slope, reached) is None
-    assert tokens_needed(83e6, reached, -slope, people) is None
+    assert extrapolate_tokens_needed(83e6, reached, slope, people) == pytest.approx(tokens, rel=0.01)
+    assert extrapolate_tokens_needed(83e6, people, slope, reached) is None
+    assert extrapolate_tokens_needed(83e6, reached, -slope, people) is None
 
 
 @pytest.mark.parametrize(
@@ -115,4 +119,4 @@ def test_runs_that_do_not_fit_are_named(change: dict[str, list[object]], message
     rows = [(m, "p", "lp", "npi", "pooled", 0.6) for m in "ab"]
     accuracy = pd.DataFrame(rows, columns=["model", "protocol", "measure", "phenomenon", "paradigm", "accuracy"])
     with pytest.raises(DataError, match=message):
-        learning_curves(accuracy, pd.DataFrame({"model": ["a", "b"], "tokens": [1e6, 2e6]} | change))
+        compute_learning_curves(accuracy, pd.DataFrame({"model": ["a", "b"], "tokens": [1e6, 2e6]} | change))

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import AlignOptions, align, fit
+from gardenpath.analysis import AlignmentOptions, align, fit
 from gardenpath.analysis.engines import glmm_engine, lme4_engine
-from gardenpath.analysis.engines.formulas import parse
+from gardenpath.analysis.engines.formulas import parse_formula
 from gardenpath.analysis.modelling.mixed_models import columns_of
 from gardenpath.study import AnalysisSection, DataError
 from gardenpath.study.table_files import read_csv
@@ -66,7 +66,7 @@ def test_every_form_of_random_effects_equals_lmertest(formula: str, rscript: RSc
 
 
 def test_standard_deviations_and_the_criterion_equal_those_of_lme4(rscript: RScript) -> None:
-    rows, formula = study(), parse("y ~ x + (1 + x|participant) + (1|item)")
+    rows, formula = study(), parse_formula("y ~ x + (1 + x|participant) + (1|item)")
     code = f"m <- lme4::lmer({formula}, data = rows); v <- as.data.frame(lme4::VarCorr(m)); v <- v[is.na(v$var2), ]"
     reference = rscript(code + "\nresult <- data.frame(sd = v$sdcor, criterion = lme4::REMLcrit(m))", rows=rows)
     for engine, near in ((lme4_engine, 1e-6), (glmm_engine, 1e-3)):
@@ -171,18 +171,18 @@ def test_another_fit_uses_the_same_process() -> None:
     from gardenpath.analysis.engines import r_session
 
     fit(study(), FORMS[0], engine="lme4")
-    process = r_session.session().process
+    process = r_session.get_session().process
     fit(study(2), FORMS[1], engine="lme4")
-    assert r_session.session().process is process
-    assert list(Path(r_session.session().folder.name).iterdir()) == []  # no rows are left behind
+    assert r_session.get_session().process is process
+    assert list(Path(r_session.get_session().folder.name).iterdir()) == []  # no rows are left behind
 
 
 def test_after_r_was_killed_the_next_fit_starts_it_again() -> None:
     from gardenpath.analysis.engines import r_session
 
     before = fit(study(), FORMS[0], engine="lme4")
-    r_session.session().process.kill()
-    r_session.session().process.wait()
+    r_session.get_session().process.kill()
+    r_session.get_session().process.wait()
     pd.testing.assert_frame_equal(fit(study(), FORMS[0], engine="lme4"), before)
 
 
@@ -203,7 +203,7 @@ def test_the_engine_lme4_does_without_glmm_all_but_what_is_held_out(
     readings = tables["readings"]
     few = readings[readings["participant"].isin(readings["participant"].unique()[:8])]
     given = {"readings": few, **{name: tables[name] for name in ("sessions", "surprisal", "words")}}
-    found = align(given, AlignOptions(settings=AnalysisSection(engine="lme4")))
+    found = align(given, AlignmentOptions(settings=AnalysisSection(engine="lme4")))
     assert found["alignment_models"]["estimate"].notna().all()
     assert found["heldout"].empty
     assert "glmm, which fits the models, cannot be imported" in found["delta_log_likelihood"]["note"].iloc[0]

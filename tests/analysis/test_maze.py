@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from gardenpath.analysis.cleaning.exclusions import left_in
-from gardenpath.analysis.ledger import Ledger
+from gardenpath.analysis.cleaning.exclusions import apply_exclusions
+from gardenpath.analysis.exclusion_log import ExclusionLog
 from gardenpath.study import TABLES, DataError, ExcludeSection, check
 
 from .test_exclusions import ITEMS, answered, sat
@@ -26,13 +26,15 @@ def chosen(choices: dict[str, list[list[bool | None]]], role: str = "target") ->
         condition="grammatical", text="w", region=None, line=None, rt=900.0, rt_first=800.0, rt_onset=None, duration=None,
         flag=None,
     )  # fmt: skip
-    return check(frame[TABLES["readings"].names], "readings")
+    return check(frame[TABLES["readings"].column_names], "readings")
 
 
 def test_who_chooses_at_random_is_left_out_with_the_rule_in_the_ledger() -> None:
     good, clicker = [[True] * 9 + [False]] * 4, [[True] + [True, False] * 5] * 4
-    ledger = Ledger()
-    kept, _, people, *_ = left_in(chosen({"a": good, "b": clicker}), NONE, sat("a", "b"), ITEMS, ledger=ledger)
+    ledger = ExclusionLog()
+    kept, _, people, *_ = apply_exclusions(
+        chosen({"a": good, "b": clicker}), NONE, sat("a", "b"), ITEMS, exclusion_log=ledger
+    )
     assert set(kept["participant"]) == {"a"}
     assert people.set_index("participant")["excluded"].dropna().to_dict() == {
         "b": "less than 80% of first choices right"
@@ -45,15 +47,15 @@ def test_who_chooses_at_random_is_left_out_with_the_rule_in_the_ledger() -> None
 def test_the_first_word_and_practice_do_not_count() -> None:
     """Of 5 choices 4 are right but for the first words, which would make 9 of 10 or bring it below."""
     trials = [[False, True, True, True, True, False]]
-    kept, *_ = left_in(chosen({"a": trials}), NONE, sat("a"), ITEMS)
+    kept, *_ = apply_exclusions(chosen({"a": trials}), NONE, sat("a"), ITEMS)
     assert len(kept) == 6, "4 of 5 are 80 %"
     practice = chosen({"a": [[True, False, False]]}, role="practice")
-    assert len(left_in(practice, NONE, sat("a"), ITEMS)[0]) == 3
+    assert len(apply_exclusions(practice, NONE, sat("a"), ITEMS)[0]) == 3
 
 
 def test_other_presentations_have_no_choices_and_keep_everybody() -> None:
-    ledger = Ledger()
-    kept, *_ = left_in(chosen({"a": [[None, None]]}), NONE, sat("a"), ITEMS, ledger=ledger)
+    ledger = ExclusionLog()
+    kept, *_ = apply_exclusions(chosen({"a": [[None, None]]}), NONE, sat("a"), ITEMS, exclusion_log=ledger)
     assert len(kept) == 2
     assert not [row for row in ledger.rows if "choice" in str(row["rule"])]
 
@@ -61,10 +63,10 @@ def test_other_presentations_have_no_choices_and_keep_everybody() -> None:
 def test_the_rule_can_be_lowered_and_left_out() -> None:
     half = chosen({"a": [[True, True, False]]})
     for least, left in ((0.5, 3), (0.0, 3)):
-        kept, *_ = left_in(half, NONE, sat("a"), ITEMS, exclude=ExcludeSection(maze_accuracy=least))
+        kept, *_ = apply_exclusions(half, NONE, sat("a"), ITEMS, exclude=ExcludeSection(maze_accuracy=least))
         assert len(kept) == left
     with pytest.raises(DataError, match="leave none of 1 participants"):
-        left_in(half, NONE, sat("a"), ITEMS, exclude=ExcludeSection(maze_accuracy=0.6))
+        apply_exclusions(half, NONE, sat("a"), ITEMS, exclude=ExcludeSection(maze_accuracy=0.6))
 
 
 LEFT = {
@@ -81,7 +83,7 @@ def test_words_after_a_wrong_choice_are_left_out_within_its_sentence(after: int 
     """Wrong at 2 and 5; with two after each, 2, 3, 4 and 5, 6, 7 go. The next sentence stays whole."""
     wrong = [word not in (2, 5) for word in range(8)]
     rules = ExcludeSection(maze_accuracy=0, after_error=after)
-    kept, *_ = left_in(chosen({"a": [wrong, [True] * 8]}), NONE, sat("a"), ITEMS, exclude=rules)
+    kept, *_ = apply_exclusions(chosen({"a": [wrong, [True] * 8]}), NONE, sat("a"), ITEMS, exclude=rules)
     assert kept.loc[kept["trial"] == 0, "word"].tolist() == words
     assert kept.loc[kept["trial"] == 1, "word"].tolist() == list(range(8))
 

@@ -8,8 +8,8 @@ import pytest
 
 from gardenpath.analysis import fit
 from gardenpath.analysis.engines import r_session
-from gardenpath.analysis.engines.estimates import Estimated, Variance, singularity
-from gardenpath.analysis.engines.formulas import parse
+from gardenpath.analysis.engines.estimates import ModelEstimate, RandomEffectSd, describe_singularity
+from gardenpath.analysis.engines.formulas import parse_formula
 from gardenpath.study import DataError, MissingExtra
 from gardenpath.study.table_files import read_csv
 
@@ -113,9 +113,13 @@ def test_z_scored_ratings_are_singular_and_the_note_says_why() -> None:
 
 def test_slopes_without_variance_are_not_put_down_to_z_scores() -> None:
     frame = crossed()
-    zero = (Variance("participant", "1", 0.0), Variance("participant", "x", 0.0), Variance("item", "1", 1.0))
-    found = Estimated(frame, zero, 1.0, 4, 0.0, True, True, "glmm")
-    told = singularity(found, parse("z ~ x + (1 + x|participant) + (1|item)"))
+    zero = (
+        RandomEffectSd("participant", "1", 0.0),
+        RandomEffectSd("participant", "x", 0.0),
+        RandomEffectSd("item", "1", 1.0),
+    )
+    found = ModelEstimate(frame, zero, 1.0, 4, 0.0, True, True, "glmm")
+    told = describe_singularity(found, parse_formula("z ~ x + (1 + x|participant) + (1|item)"))
     assert (
         "none is left by construction, and elsewhere these data show no more difference than noise alone would" in told
     )

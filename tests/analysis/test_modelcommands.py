@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from gardenpath.analysis import rating_scores
+from gardenpath.analysis import compute_rating_scores
 from gardenpath.analysis.reporting.wording.minimal_pairs import model_comparisons, rating_correlations
 from gardenpath.analysis.reporting.wording.surprisal import gain_comparisons, gains
 from gardenpath.cli.main import cli
@@ -28,7 +28,12 @@ def folder(tables: Tables, tmp_path: Path) -> Path:
         write(tables[name], name, tmp_path / "tables", command="test")
     other = tables["surprisal"].assign(model="other", surprisal=tables["surprisal"]["surprisal"].to_numpy()[::-1])
     write(pd.concat([tables["surprisal"], other]), "surprisal", tmp_path / "scores", command="test")
-    write(rating_scores(tables["responses"], tables["items"]), "rating_scores", tmp_path / "results", command="test")
+    write(
+        compute_rating_scores(tables["responses"], tables["items"]),
+        "rating_scores",
+        tmp_path / "results",
+        command="test",
+    )
     sentences = tables["items"][["item", "condition"]].assign(model="little-lm (toy)", protocol="causal", tokens=10)
     sentences = sentences.assign(unknown=0, windows=1, lp=[-30.0 - k % 7 for k in range(len(sentences))])
     write(sentence_scores(sentences), "sentence_scores", tmp_path / "scores", command="test")

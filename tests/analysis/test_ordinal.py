@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import analyse
-from gardenpath.analysis.measuring.ratings_and_times import rating_scores
+from gardenpath.analysis.measuring.ratings_and_times import compute_rating_scores
 from gardenpath.analysis.modelling.grammaticality import entering
 from gardenpath.analysis.modelling.ordinal import FORMULA, ordinal_factorial_models, ordinal_models
 from gardenpath.analysis.reporting.rscript import script
@@ -24,10 +24,10 @@ READERS = 10
 
 def rows_of(tables: Tables) -> pd.DataFrame:
     """Return the ratings of ten readers of the phenomenon islands, on a scale of four points."""
-    scores = rating_scores(tables["responses"], tables["items"]).query("phenomenon == 'islands'")
+    scores = compute_rating_scores(tables["responses"], tables["items"]).query("phenomenon == 'islands'")
     scores = scores[scores["participant"].isin(sorted(scores["participant"].unique())[:READERS])]
     scores = scores.assign(rating=(scores["rating"] + 1) // 2)  # fewer thresholds, of which each costs time
-    times = pd.DataFrame(columns=TABLES["region_times"].names)
+    times = pd.DataFrame(columns=TABLES["region_times"].column_names)
     return entering(scores, times, tables["items"])["z", "sentence", "acceptability"]
 
 

@@ -11,9 +11,9 @@ from scipy import optimize
 
 from gardenpath.analysis import fit
 from gardenpath.analysis.engines import glmm_engine
-from gardenpath.analysis.engines.formulas import parse
-from gardenpath.analysis.engines.glmm_engine import PEAKS, estimate, highest
-from gardenpath.analysis.engines.peaks import criterion_of
+from gardenpath.analysis.engines.formulas import parse_formula
+from gardenpath.analysis.engines.glmm_engine import PEAKS_NOTE, estimate_model, fit_highest_peak
+from gardenpath.analysis.engines.likelihood_peaks import build_criterion
 from gardenpath.analysis.modelling.mixed_models import columns_of
 
 FORMULA = "y ~ x + (1|participant) + (1|item)"
@@ -81,21 +81,21 @@ def test_the_highest_peak_of_a_grid_over_all_variances_is_taken(seed: int) -> No
         lambda theta: profile(frame, theta)[0], start, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-9}
     )
     criterion, beta, se = profile(frame, top.x)
-    columns = columns_of(frame, parse(FORMULA))
-    found = estimate(columns, parse(FORMULA))
+    columns = columns_of(frame, parse_formula(FORMULA))
+    found = estimate_model(columns, parse_formula(FORMULA))
     assert found.criterion == pytest.approx(criterion, abs=1e-4)
     np.testing.assert_allclose(found.coefficients["estimate"], beta, atol=1e-5)
     np.testing.assert_allclose(found.coefficients["se"], se, rtol=1e-3)
     import glmm
 
     assert -2 * glmm.fit(columns, FORMULA).loglik > criterion + 1
-    assert PEAKS in found.notes
+    assert PEAKS_NOTE in found.notes
 
 
 @pytest.mark.parametrize("theta", [(0.5, 1.5, 0.3), (2.0, 0.1, 0.1), (0.02, 0.02, 3.0)])
 def test_the_likelihood_of_coarse_searches_is_that_of_the_whole_covariance(theta: tuple[float, ...]) -> None:
     frame = two_lists_of_words(1)
-    criterion = criterion_of(columns_of(frame, parse(WORDS)), parse(WORDS), reml=True)
+    criterion = build_criterion(columns_of(frame, parse_formula(WORDS)), parse_formula(WORDS), reml=True)
     assert criterion is not None
     assert criterion(np.log(theta)) == pytest.approx(profile(frame, np.array(theta))[0], abs=1e-6)
 
@@ -105,12 +105,12 @@ def test_the_likelihood_of_coarse_searches_is_that_of_the_whole_covariance(theta
 def test_of_three_groups_the_highest_peak_is_taken(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     import glmm
 
-    monkeypatch.setattr(glmm_engine, "LONG", rows)
+    monkeypatch.setattr(glmm_engine, "COARSE_SEARCH_ROWS", rows)
     for seed, lower_first in PEAKED.items():
-        columns = columns_of(two_lists_of_words(seed), parse(WORDS))
+        columns = columns_of(two_lists_of_words(seed), parse_formula(WORDS))
         starts = itertools.product([0.05, 1, 3], repeat=3)
         ends = [glmm.fit(columns, WORDS, warm_start={"theta": list(start)}).loglik for start in starts]
-        found, several = highest(columns, parse(WORDS))
+        found, several = fit_highest_peak(columns, parse_formula(WORDS))
         assert found.loglik == pytest.approx(max(ends), abs=1e-4)
         assert several or not lower_first
         assert (glmm.fit(columns, WORDS).loglik < max(ends) - 1) == lower_first
@@ -126,11 +126,11 @@ def test_slopes_start_from_the_peak_of_their_model_without_which_is_not_fitted_t
 
     def slopes(frame: pd.DataFrame, before: pd.DataFrame | None = None) -> tuple[float, int]:
         """Return log likelihood and number of fits of the model with slopes, after one without of other rows, or of none."""
-        monkeypatch.setattr(glmm_engine, "_LAST", deque(maxlen=2))
+        monkeypatch.setattr(glmm_engine, "_RECENT_PEAKS", deque(maxlen=2))
         if before is not None:
-            highest(columns_of(before, parse(FORMULA)), parse(FORMULA))
+            fit_highest_peak(columns_of(before, parse_formula(FORMULA)), parse_formula(FORMULA))
         fits.clear()
-        best, _ = highest(columns_of(frame, parse(SLOPES)), parse(SLOPES))
+        best, _ = fit_highest_peak(columns_of(frame, parse_formula(SLOPES)), parse_formula(SLOPES))
         return best.loglik, len(fits)
 
     for seed in SEEDS:
@@ -142,8 +142,8 @@ def test_slopes_start_from_the_peak_of_their_model_without_which_is_not_fitted_t
 
 def fits_without(frame: pd.DataFrame) -> int:
     """Return how many fits the model without slopes takes: from each of three starts, and once more where the first was lower."""
-    columns = columns_of(frame, parse(FORMULA))
-    return 3 + (glmm.fit(columns, FORMULA).loglik < highest(columns, parse(FORMULA))[0].loglik - 1e-3)
+    columns = columns_of(frame, parse_formula(FORMULA))
+    return 3 + (glmm.fit(columns, FORMULA).loglik < fit_highest_peak(columns, parse_formula(FORMULA))[0].loglik - 1e-3)
 
 
 @pytest.mark.r
@@ -171,7 +171,7 @@ def test_the_peak_is_the_highest_that_lme4_finds_from_anywhere(formula: str, rsc
         rows=rows,
     ).set_index("seed")
     for seed, frame in frames.items():
-        found = estimate(columns_of(frame, parse(formula)), parse(formula))
+        found = estimate_model(columns_of(frame, parse_formula(formula)), parse_formula(formula))
         row = found.coefficients.set_index("term").loc["x"]
         assert -found.criterion / 2 == pytest.approx(theirs["loglik"][seed], abs=1e-3)
         assert row["estimate"] == pytest.approx(theirs["estimate"][seed], abs=1e-5)
@@ -187,8 +187,8 @@ def test_a_table_says_that_there_was_another_peak_and_stays_silent_where_there_w
 
 
 def test_maximum_likelihood_takes_the_highest_peak_too() -> None:
-    columns = columns_of(two_lists(4), parse(FORMULA))
-    found, several = highest(columns, parse(FORMULA), reml=False, satterthwaite=False)
+    columns = columns_of(two_lists(4), parse_formula(FORMULA))
+    found, several = fit_highest_peak(columns, parse_formula(FORMULA), reml=False, satterthwaite=False)
     import glmm
 
     assert several
@@ -208,8 +208,8 @@ def test_the_order_of_groups_in_a_formula_changes_no_number() -> None:
 
 def test_a_start_from_which_glmm_fails_is_taken_close_by(monkeypatch: pytest.MonkeyPatch) -> None:
     """glmm 0.6.2 ends some searches with an index out of range, as a `ValueError`."""
-    columns = columns_of(two_lists(SEEDS[0]), parse(FORMULA))
-    expected, _ = highest(columns, parse(FORMULA))
+    columns = columns_of(two_lists(SEEDS[0]), parse_formula(FORMULA))
+    expected, _ = fit_highest_peak(columns, parse_formula(FORMULA))
     fitted = glmm.fit
     tried: list[list[float]] = []
 
@@ -221,6 +221,6 @@ def test_a_start_from_which_glmm_fails_is_taken_close_by(monkeypatch: pytest.Mon
         return fitted(*data, **({"warm_start": warm_start} if warm_start else {}), **options)
 
     monkeypatch.setattr(glmm, "fit", fails_once)
-    found, _ = highest(columns, parse(FORMULA))
+    found, _ = fit_highest_peak(columns, parse_formula(FORMULA))
     assert tried[1] == pytest.approx([1.05 * value for value in tried[0]])
     assert found.loglik == pytest.approx(expected.loglik, abs=1e-4)

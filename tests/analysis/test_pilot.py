@@ -9,7 +9,7 @@ from scipy import stats
 
 from gardenpath.analysis import Assumptions
 from gardenpath.analysis.modelling.pilot import PILOT, UPPER, pilot, spreads_in
-from gardenpath.analysis.modelling.power import Plan, planned
+from gardenpath.analysis.modelling.power import PowerScenario, build_scenario
 from gardenpath.analysis.modelling.simulated_trials import standard
 from gardenpath.study import DataError
 
@@ -17,12 +17,12 @@ FACTORS = {"extraction": ("subject", "object")}
 TRUTH = Assumptions(participant=0.25, item=0.2, participant_slope=0.3, item_slope=0.35, residual=0.4)
 
 
-def taken(plan: Plan, participants: int, items: int, rng: np.random.Generator) -> pd.DataFrame:
+def taken(plan: PowerScenario, participants: int, items: int, rng: np.random.Generator) -> pd.DataFrame:
     """Trials of a pilot as the tables have them: people, items, conditions and responses."""
-    trials = plan.layout.deal(participants, items)
+    trials = plan.layout.assign_trials(participants, items)
     levels = zip(plan.layout.factors.items(), strict=True)
     named = [[of[k] for k in trials.levels[name]] for ((name, of),) in levels]
-    rows = {"participant": trials.person.astype(str), "item": trials.item.astype(str)}
+    rows = {"participant": trials.participant.astype(str), "item": trials.item.astype(str)}
     rows |= {"condition": [".".join(each) for each in zip(*named, strict=True)]}
     return pd.DataFrame(rows | {plan.response: plan._responses(plan.expected(trials), plan._chance(trials, rng))})
 
@@ -32,7 +32,11 @@ def spread(one: Assumptions) -> list[float]:
 
 
 def test_estimates_are_right_on_average_and_limits_hold_the_truth_as_often_as_they_say() -> None:
-    plan, rng, runs = planned(0.05, factors=FACTORS, term="extraction", assumptions=TRUTH), np.random.default_rng(4), 60
+    plan, rng, runs = (
+        build_scenario(0.05, factors=FACTORS, term="extraction", assumptions=TRUTH),
+        np.random.default_rng(4),
+        60,
+    )
     known = np.array([0.25, 0.2, 0.3, 0.35, 0.4])
     pilots = [spreads_in(taken(plan, 16, 16, rng), plan.layout) for _ in range(runs)]
     np.testing.assert_allclose(np.mean([spread(one.estimated) for one in pilots], axis=0), known, rtol=0.1)
@@ -43,7 +47,7 @@ def test_estimates_are_right_on_average_and_limits_hold_the_truth_as_often_as_th
 
 
 def test_a_spread_that_is_estimated_as_zero_takes_the_default_and_says_so() -> None:
-    plan = planned(0.0, factors=FACTORS, term="extraction", assumptions=replace(TRUTH, item=0, item_slope=0))
+    plan = build_scenario(0.0, factors=FACTORS, term="extraction", assumptions=replace(TRUTH, item=0, item_slope=0))
     told = [spreads_in(taken(plan, 12, 8, np.random.default_rng(seed)), plan.layout) for seed in (5, 6, 11, 12)]
     zeros = [one for one in told if any("intercepts by item" in note for note in one.notes)]
     assert len(zeros) == 3
@@ -55,7 +59,7 @@ def test_a_spread_that_is_estimated_as_zero_takes_the_default_and_says_so() -> N
 
 def test_ratings_give_the_latent_spreads_and_thresholds() -> None:
     truth = replace(standard("rating", points=5), participant=0.7, participant_slope=0.6, item_slope=0.5)
-    plan = planned(0.8, factors=FACTORS, term="extraction", response="rating", assumptions=truth)
+    plan = build_scenario(0.8, factors=FACTORS, term="extraction", response="rating", assumptions=truth)
     found = spreads_in(taken(plan, 80, 40, np.random.default_rng(2)), plan.layout, "rating").estimated
     assert found.residual == 1
     assert found.participant == pytest.approx(0.7, abs=0.15)
@@ -65,7 +69,7 @@ def test_ratings_give_the_latent_spreads_and_thresholds() -> None:
 
 
 def test_conditions_that_the_study_does_not_have_are_named() -> None:
-    plan = planned(0.0, factors=FACTORS, term="extraction")
+    plan = build_scenario(0.0, factors=FACTORS, term="extraction")
     rows = taken(plan, 4, 4, np.random.default_rng(1)).replace({"condition": {"object": "passive"}})
     with pytest.raises(
         DataError, match="condition 'passive' of the pilot is not in the study; expected subject, object"
@@ -74,21 +78,21 @@ def test_conditions_that_the_study_does_not_have_are_named() -> None:
 
 
 def test_tables_without_trials_of_these_paradigms_are_answered(tables: dict[str, pd.DataFrame]) -> None:
-    layout = planned(0.0, factors=FACTORS, term="extraction").layout
+    layout = build_scenario(0.0, factors=FACTORS, term="extraction").layout
     with pytest.raises(DataError, match="no trial of nothing has log_rt; expected the tables of a pilot"):
         pilot(tables, layout, ["nothing"])
 
 
 def test_answers_and_choices_give_their_spreads_in_log_odds() -> None:
     truth = replace(standard("correct"), participant=1.0, item=0.8, participant_slope=1.0, item_slope=0.9, mean=1.2)
-    plan = planned(0.5, factors=FACTORS, term="extraction", response="correct", assumptions=truth)
+    plan = build_scenario(0.5, factors=FACTORS, term="extraction", response="correct", assumptions=truth)
     found = spreads_in(taken(plan, 60, 40, np.random.default_rng(3)), plan.layout, "correct")
     assert found.estimated.participant == pytest.approx(1.0, abs=0.25)
     assert found.estimated.slopes["extraction"] == (pytest.approx(1.0, abs=0.35), pytest.approx(0.9, abs=0.35))
     assert found.estimated.mean == pytest.approx(1.2, abs=0.35)
     assert found.upper.slopes["extraction"][0] > found.estimated.slopes["extraction"][0]
     prefer = replace(standard("chosen"), participant_slope=0.8, item_slope=0.7)
-    plan = planned(0.5, factors=FACTORS, term="extraction", response="chosen", assumptions=prefer)
+    plan = build_scenario(0.5, factors=FACTORS, term="extraction", response="chosen", assumptions=prefer)
     rows = taken(plan, 40, 30, np.random.default_rng(3))
     rows = rows.assign(response=np.where(rows["chosen"] == 1, "object", "subject"))
     found = spreads_in(rows, plan.layout, "chosen")

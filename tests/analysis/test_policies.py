@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import fit
-from gardenpath.analysis.engines.formulas import parse
+from gardenpath.analysis.engines.formulas import parse_formula
 from gardenpath.analysis.modelling.mixed_models import columns_of, fit_stepwise
 from gardenpath.analysis.modelling.policies import widest
 from gardenpath.study import DataError
@@ -40,7 +40,7 @@ def random(formula: str) -> str:
 
 def test_the_widest_model_has_a_slope_of_all_that_varies_within() -> None:
     rows = study()
-    formula = parse("y ~ x*w + age + (1|participant) + (0 + x|item)")
+    formula = parse_formula("y ~ x*w + age + (1|participant) + (0 + x|item)")
     assert str(widest(formula, columns_of(rows, formula))) == (
         "y ~ x + w + age + x:w + (1 + x + w + x:w|participant) + (0 + x + w + age + x:w|item)"
     )

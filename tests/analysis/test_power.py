@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from gardenpath.analysis import Assumptions, fit, power_curve
-from gardenpath.analysis.modelling.power import planned
+from gardenpath.analysis.modelling.power import build_scenario
 from gardenpath.analysis.modelling.simulated_trials import Layout, standard
 from gardenpath.study import DataError
 
@@ -85,11 +85,11 @@ def test_a_linear_model_of_the_same_study_without_the_effect_needs_no_second_fit
 
 def test_a_study_is_the_one_that_analyse_would_fit() -> None:
     """The p of a simulated study is that of `fit` for a table of the same trials, by hand."""
-    plan = planned(0.2, factors=FACTORS, term="attractor:grammaticality", assumptions=STEEP)
-    trials = plan.layout.deal(8, 8)
+    plan = build_scenario(0.2, factors=FACTORS, term="attractor:grammaticality", assumptions=STEEP)
+    trials = plan.layout.assign_trials(8, 8)
     rng = np.random.default_rng([3, 8, 8])
     random, own = plan._chance(trials, rng)
-    rows = pd.DataFrame({"participant": trials.person.astype(str), "item": trials.item.astype(str)}, dtype=object)
+    rows = pd.DataFrame({"participant": trials.participant.astype(str), "item": trials.item.astype(str)}, dtype=object)
     for name in FACTORS:  # numbers, since a factor's slopes without those of its parts are another model
         rows[name] = np.where(trials.levels[name] == 1, 0.5, -0.5)
     rows["log_rt"] = 0.2 * rows["grammaticality"] * rows["attractor"] + random + own
@@ -145,26 +145,26 @@ def test_what_cannot_be_simulated_is_a_sentence(change: dict) -> None:
 )
 def test_an_unknown_term_is_answered_with_those_that_there_are(term: str, told: str) -> None:
     with pytest.raises(DataError, match=told):
-        planned(0.1, factors=FACTORS, term=term)
+        build_scenario(0.1, factors=FACTORS, term=term)
 
 
 def test_each_item_is_seen_once_by_everybody_in_conditions_of_equal_or_stated_shares() -> None:
-    trials = Layout(FACTORS).deal(8, 12)
-    rows = pd.DataFrame({"person": trials.person, "item": trials.item, **trials.levels})
+    trials = Layout(FACTORS).assign_trials(8, 12)
+    rows = pd.DataFrame({"person": trials.participant, "item": trials.item, **trials.levels})
     assert len(rows) == 96
     assert not rows.duplicated(["person", "item"]).any()
     for unit, each in (("person", 3), ("item", 2)):
         assert (rows.groupby([unit, "grammaticality", "attractor"]).size() == each).all()
-    shared = Layout({"status": ("good", "bad")}, {"good": 2, "bad": 1}).deal(6, 9)
-    assert (np.bincount(shared.person, weights=shared.levels["status"] == 0) == 6).all()
-    between = Layout(FACTORS, between=["attractor"]).deal(8, 12)
-    people = pd.DataFrame({"person": between.person, "attractor": between.levels["attractor"]})
+    shared = Layout({"status": ("good", "bad")}, {"good": 2, "bad": 1}).assign_trials(6, 9)
+    assert (np.bincount(shared.participant, weights=shared.levels["status"] == 0) == 6).all()
+    between = Layout(FACTORS, between=["attractor"]).assign_trials(8, 12)
+    people = pd.DataFrame({"person": between.participant, "attractor": between.levels["attractor"]})
     assert len(people.drop_duplicates()) == 8
     assert people.drop_duplicates()["attractor"].tolist() == [0, 1] * 4
 
 
 def test_slopes_are_those_that_the_design_allows() -> None:
-    trials = Layout(FACTORS, between=["attractor"]).deal(8, 12)
+    trials = Layout(FACTORS, between=["attractor"]).assign_trials(8, 12)
     tested = trials.layout.test(INTERACTION)
     assert str(trials.formula("log_rt", tested, "maximal")) == (
         "log_rt ~ grammaticality + attractor + grammaticality:attractor + (1 + grammaticality|participant) + "
@@ -178,16 +178,16 @@ def test_slopes_are_those_that_the_design_allows() -> None:
 def test_a_simple_effect_is_the_difference_of_two_cells() -> None:
     """Stated main effects and interactions come to the difference at that level, as means of cells have it."""
     stated = {"grammaticality": 0.05, "attractor": 0.02, INTERACTION: 0.04}
-    plan = planned(stated, factors=FACTORS, term="attractor@ungrammatical")
-    trials = plan.layout.deal(8, 8)
+    plan = build_scenario(stated, factors=FACTORS, term="attractor@ungrammatical")
+    trials = plan.layout.assign_trials(8, 8)
     means = pd.Series(plan.expected(trials)).groupby([trials.levels[name] for name in FACTORS]).mean()
-    assert plan.place(8, 8, 1)["effect"] == pytest.approx(means[1, 1] - means[1, 0])
-    assert plan.place(8, 8, 1)["effect"] == pytest.approx(0.02 + 0.04 / 2)
-    formula = str(plan.place(8, 8, 1)["formula"])
+    assert plan.build_row_key(8, 8, 1)["effect"] == pytest.approx(means[1, 1] - means[1, 0])
+    assert plan.build_row_key(8, 8, 1)["effect"] == pytest.approx(0.02 + 0.04 / 2)
+    formula = str(plan.build_row_key(8, 8, 1)["formula"])
     assert formula.startswith(
         "log_rt ~ grammaticality + attractor_in_grammatical + attractor_in_ungrammatical + (1 + attr"
     )
-    named = planned(stated, factors=FACTORS, term="attractor@grammaticality=grammatical").place(8, 8, 1)
+    named = build_scenario(stated, factors=FACTORS, term="attractor@grammaticality=grammatical").build_row_key(8, 8, 1)
     assert named["effect"] == pytest.approx(0.02 - 0.04 / 2)
 
 
@@ -195,8 +195,8 @@ def test_three_levels_are_compared_each_with_the_one_before() -> None:
     layout = Layout({"load": ("none", "low", "high")})
     assert layout.terms == ("load_low_none", "load_high_low")
     stated = {"load_low_none": 0.1, "load_high_low": 0.3}
-    plan = planned(stated, factors=layout.factors, term="load_high_low")
-    trials = plan.layout.deal(6, 6)
+    plan = build_scenario(stated, factors=layout.factors, term="load_high_low")
+    trials = plan.layout.assign_trials(6, 6)
     means = pd.Series(plan.expected(trials)).groupby(trials.levels["load"]).mean()
     np.testing.assert_allclose(np.diff(means), [0.1, 0.3])
 
@@ -204,8 +204,8 @@ def test_three_levels_are_compared_each_with_the_one_before() -> None:
 def test_points_of_a_rating_are_cuts_of_one_latent_scale() -> None:
     """Without an effect, shares of points are those of the normal distribution of all that varies."""
     assumed = replace(standard("rating", points=5), item=0.4)
-    plan = planned(0.0, response="rating", assumptions=assumed)
-    trials = plan.layout.deal(600, 60)
+    plan = build_scenario(0.0, response="rating", assumptions=assumed)
+    trials = plan.layout.assign_trials(600, 60)
     drawn = np.array(plan._responses(plan.expected(trials), plan._chance(trials, np.random.default_rng(1))))
     slopes = (assumed.participant_slope**2 + assumed.item_slope**2) / 4
     spread = np.sqrt(1 + assumed.participant**2 + assumed.item**2 + slopes)
@@ -229,10 +229,12 @@ def test_ordinal_models_are_fitted_to_the_same_ratings() -> None:
     assumed = standard("rating", points=4)
     row = power_curve(1.5, **given, assumptions=assumed, family="ordinal").iloc[0]
     assert row["slopes"] == "none"
-    plan = planned(1.5, response="rating", assumptions=assumed)
-    trials = plan.layout.deal(10, 8)
+    plan = build_scenario(1.5, response="rating", assumptions=assumed)
+    trials = plan.layout.assign_trials(10, 8)
     rated = plan._responses(plan.expected(trials), plan._chance(trials, np.random.default_rng([2, 10, 8])))
-    rows = pd.DataFrame({"participant": trials.person.astype(str), "item": trials.item.astype(str), "rating": rated})
+    rows = pd.DataFrame(
+        {"participant": trials.participant.astype(str), "item": trials.item.astype(str), "rating": rated}
+    )
     rows = rows.assign(grammaticality=trials.product("grammaticality"))
     by_hand = cumulative(rows, "rating ~ grammaticality + (1|participant) + (1|item)").iloc[0]
     assert row["se"] == pytest.approx(by_hand["se"], rel=1e-6)
@@ -241,10 +243,10 @@ def test_ordinal_models_are_fitted_to_the_same_ratings() -> None:
 
 def test_an_answer_is_fitted_as_a_table_of_answers_would_be() -> None:
     even = replace(standard("correct"), mean=0.5)
-    plan = planned(1.0, factors=FACTORS, term="attractor", response="correct", assumptions=even, slopes="none")
-    trials = plan.layout.deal(16, 8)
+    plan = build_scenario(1.0, factors=FACTORS, term="attractor", response="correct", assumptions=even, slopes="none")
+    trials = plan.layout.assign_trials(16, 8)
     answers = plan._responses(plan.expected(trials), plan._chance(trials, np.random.default_rng([5, 16, 8])))
-    rows = pd.DataFrame({"participant": trials.person.astype(str), "item": trials.item.astype(str)}, dtype=object)
+    rows = pd.DataFrame({"participant": trials.participant.astype(str), "item": trials.item.astype(str)}, dtype=object)
     rows = rows.assign(correct=answers, **{name: trials.product(name) for name in FACTORS})
     by_hand = fit(rows, "correct ~ grammaticality*attractor + (1|participant) + (1|item)", family="binomial")
     came_out = plan.studies(16, 8, 1, seed=5)
@@ -254,8 +256,8 @@ def test_an_answer_is_fitted_as_a_table_of_answers_would_be() -> None:
 
 def test_nine_of_ten_answers_are_right_and_where_all_are_nothing_is_found() -> None:
     alone = replace(standard("correct"), participant=0, item=0, participant_slope=0, item_slope=0)
-    plan = planned(0.0, response="correct", assumptions=alone)
-    trials = plan.layout.deal(200, 50)
+    plan = build_scenario(0.0, response="correct", assumptions=alone)
+    trials = plan.layout.assign_trials(200, 50)
     answers = plan._responses(plan.expected(trials), plan._chance(trials, np.random.default_rng(1)))
     assert np.mean(answers) == pytest.approx(0.9, abs=0.01)
     sure = replace(alone, mean=12.0)
@@ -276,5 +278,5 @@ def test_a_choice_has_its_effect_as_the_intercept() -> None:
     layout = Layout(FACTORS, between=["attractor"], choice=True)
     assert layout.terms == ("grammaticality", INTERACTION)
     tested = layout.test(INTERACTION)
-    shown = str(layout.deal(8, 6).formula("chosen", tested, "tested"))
+    shown = str(layout.assign_trials(8, 6).formula("chosen", tested, "tested"))
     assert shown == "chosen ~ attractor + (1|participant) + (1 + attractor|item)"

@@ -8,11 +8,17 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from gardenpath.analysis import AlignOptions, align, delta_comparisons, delta_log_likelihood, heldout
-from gardenpath.analysis.aligning.held_out import Fitted, fit_ml
-from gardenpath.analysis.aligning.predictors import formula, terms
-from gardenpath.analysis.engines.formulas import parse
-from gardenpath.analysis.intervals import holm, ratio_interval, sign_flip
+from gardenpath.analysis import (
+    AlignmentOptions,
+    align,
+    compute_delta_comparisons,
+    compute_delta_log_likelihood,
+    compute_held_out_clusters,
+)
+from gardenpath.analysis.aligning.held_out_likelihood import FittedModel, fit_ml
+from gardenpath.analysis.aligning.predictors import format_formula, list_reading_terms
+from gardenpath.analysis.engines.formulas import parse_formula
+from gardenpath.analysis.intervals import holm, ratio_interval, sign_flip_test
 from gardenpath.study import DataError
 
 Tables = dict[str, pd.DataFrame]
@@ -21,10 +27,10 @@ Tables = dict[str, pd.DataFrame]
 @pytest.fixture(scope="module")
 def aligned(tables: Tables) -> pd.DataFrame:
     given = {name: tables[name] for name in ("readings", "sessions", "surprisal", "words")}
-    return align(given, AlignOptions(slopes=False))["aligned"]
+    return align(given, AlignmentOptions(slopes=False))["aligned"]
 
 
-FITTED = Fitted(
+FITTED = FittedModel(
     "y",
     {"(Intercept)": 5.0, "x": 0.3},
     [
@@ -67,9 +73,9 @@ def test_joint_densities_are_those_of_the_multivariate_normal(participants: int,
     frame = rows(participants, items)
     mean, covariance = by_definition(frame)
     expected = stats.multivariate_normal(mean, covariance).logpdf(frame["y"].to_numpy())
-    assert FITTED.together(frame) == pytest.approx(expected, abs=1e-9)
+    assert FITTED.compute_joint_density(frame) == pytest.approx(expected, abs=1e-9)
     alone = [stats.norm(m, covariance[k][k] ** 0.5).logpdf(frame["y"][k]) for k, m in enumerate(mean)]
-    assert FITTED.each(frame) == pytest.approx(alone, abs=1e-12)
+    assert FITTED.compute_row_densities(frame) == pytest.approx(alone, abs=1e-12)
 
 
 R_HELD = """
@@ -101,7 +107,7 @@ result <- do.call(rbind, lapply(out$cluster, function(cluster) {
 def test_held_out_densities_are_those_of_lme4_and_mvtnorm(
     aligned: pd.DataFrame, rscript: Callable[..., pd.DataFrame]
 ) -> None:
-    held = heldout(aligned, folds=6, seed=3)
+    held = compute_held_out_clusters(aligned, folds=6, seed=3)
     first = held[held["fold"] == 0].set_index("cluster")
     assert len(first) == 4
     theirs = rscript(R_HELD, aligned=aligned, out=first.reset_index()[["cluster"]]).set_index("cluster")
@@ -111,7 +117,7 @@ def test_held_out_densities_are_those_of_lme4_and_mvtnorm(
 
 @pytest.mark.parametrize(("by", "column"), [("item", "item"), ("participant", "participant"), ("story", "paradigm")])
 def test_each_cluster_is_held_out_once_and_whole(aligned: pd.DataFrame, by: str, column: str) -> None:
-    held = heldout(aligned, by=by, folds=4, lags=1)
+    held = compute_held_out_clusters(aligned, fold_unit=by, folds=4, lags=1)
     assert dict(zip(held["cluster"], held["n"], strict=True)) == aligned.groupby(column).size().to_dict()
     sizes = held["fold"].value_counts()
     assert sizes.max() - sizes.min() <= 1
@@ -120,16 +126,16 @@ def test_each_cluster_is_held_out_once_and_whole(aligned: pd.DataFrame, by: str,
     out = held.loc[held["fold"] == fold, "cluster"]
     train, test = aligned[~aligned[column].isin(out)], aligned[aligned[column] == cluster]
     for name, with_it in (("base", False), ("full", True)):
-        fitted = fit_ml(train, parse(formula(terms([0, 1], surprisal=with_it))))
-        assert held[name].iloc[0] == pytest.approx(fitted.together(test), abs=1e-3)  # from another start
+        fitted = fit_ml(train, parse_formula(format_formula(list_reading_terms([0, 1], surprisal=with_it))))
+        assert held[name].iloc[0] == pytest.approx(fitted.compute_joint_density(test), abs=1e-3)  # from another start
 
 
 def test_rows_are_held_out_alone_and_summed_by_item(aligned: pd.DataFrame) -> None:
-    held = heldout(aligned, by="row", folds=3)
+    held = compute_held_out_clusters(aligned, fold_unit="row", folds=3)
     assert held["n"].sum() == len(aligned)
     assert sorted(held["cluster"]) == sorted(aligned["item"].unique())
     assert held["fold"].isna().all()
-    told = delta_log_likelihood(held)
+    told = compute_delta_log_likelihood(held)
     assert "Other readings of the same words are in the fit" in told["note"].item()
 
 
@@ -141,10 +147,10 @@ def test_the_base_is_the_same_for_every_model_and_a_permuted_model_gains_nothing
         ["surprisal", "surprisal_previous", "surprisal_previous2"]
     ]
     noise = aligned.assign(model="noise", **bits.loc[aligned["token"].map(shuffled)].reset_index(drop=True))
-    held = heldout(pd.concat([aligned, noise]))
+    held = compute_held_out_clusters(pd.concat([aligned, noise]))
     real, other = (held[held["model"] == name].set_index("cluster") for name in ("little-lm (toy)", "noise"))
     pd.testing.assert_series_equal(real["base"], other["base"])
-    gains = delta_log_likelihood(held).set_index("model")
+    gains = compute_delta_log_likelihood(held).set_index("model")
     assert gains.loc["little-lm (toy)", "p"] == gains.loc["little-lm (toy)", "smallest_p"] == 1 / 10001
     assert gains.loc["little-lm (toy)", "ci_low"] > 0
     assert gains.loc["noise", "p"] > 0.05
@@ -152,21 +158,21 @@ def test_the_base_is_the_same_for_every_model_and_a_permuted_model_gains_nothing
         (held["full"] - held["base"]).groupby(held["model"]).sum().to_list()
     )
     assert gains["delta"].to_list() == pytest.approx((gains["total"] / len(aligned)).to_list())
-    pair = delta_comparisons(held).iloc[0]
+    pair = compute_delta_comparisons(held).iloc[0]
     assert pair["total"] == pytest.approx(gains["total"].iloc[0] - gains["total"].iloc[1])
     assert (pair["p"], pair["p_holm"]) == (1 / 10001, 1 / 10001)
 
 
 def test_folds_depend_on_the_seed_and_on_nothing_else(aligned: pd.DataFrame) -> None:
-    once = heldout(aligned, folds=3, lags=0, seed=5)
-    again = heldout(aligned.sample(frac=1, random_state=1), folds=3, lags=0, seed=5)
+    once = compute_held_out_clusters(aligned, folds=3, lags=0, seed=5)
+    again = compute_held_out_clusters(aligned.sample(frac=1, random_state=1), folds=3, lags=0, seed=5)
     assert once["fold"].to_list() == again["fold"].to_list()
     assert once["full"].to_list() == pytest.approx(again["full"].to_list(), abs=1e-4)
-    assert once["fold"].to_list() != heldout(aligned, folds=3, lags=0, seed=6)["fold"].to_list()
+    assert once["fold"].to_list() != compute_held_out_clusters(aligned, folds=3, lags=0, seed=6)["fold"].to_list()
 
 
 def test_under_ten_clusters_there_is_no_p(aligned: pd.DataFrame) -> None:
-    told = delta_log_likelihood(heldout(aligned, by="story")).iloc[0]
+    told = compute_delta_log_likelihood(compute_held_out_clusters(aligned, fold_unit="story")).iloc[0]
     assert told[["p", "ci_low", "ci_high", "smallest_p"]].isna().all()
     assert told["note"] == "No p and no interval: 3 clusters, under 10."
     assert told["delta"] > 0
@@ -174,7 +180,9 @@ def test_under_ten_clusters_there_is_no_p(aligned: pd.DataFrame) -> None:
 
 def test_models_of_other_readings_are_not_compared(aligned: pd.DataFrame) -> None:
     less = aligned[aligned["participant"] != "P03"].assign(model="other")
-    pair = delta_comparisons(pd.concat([heldout(aligned, folds=3), heldout(less, folds=3)])).iloc[0]
+    pair = compute_delta_comparisons(
+        pd.concat([compute_held_out_clusters(aligned, folds=3), compute_held_out_clusters(less, folds=3)])
+    ).iloc[0]
     assert pair["note"] == "The two were not fitted to the same readings."
     assert pair[["delta", "p", "p_holm"]].isna().all()
 
@@ -193,14 +201,14 @@ def test_what_cannot_be_held_out_is_a_sentence(
     aligned: pd.DataFrame, change: Callable[[pd.DataFrame], pd.DataFrame], why: str
 ) -> None:
     with pytest.raises(DataError, match=why):
-        heldout(change(aligned))
+        compute_held_out_clusters(change(aligned))
 
 
 def test_a_wrong_call_says_what_was_expected(aligned: pd.DataFrame) -> None:
     with pytest.raises(ValueError, match="expected one of item, story, participant, row"):
-        heldout(aligned, by="sentence")
+        compute_held_out_clusters(aligned, fold_unit="sentence")
     with pytest.raises(ValueError, match="expected 2 or more"):
-        heldout(aligned, folds=1)
+        compute_held_out_clusters(aligned, folds=1)
 
 
 @pytest.mark.parametrize("one_sided", [True, False])
@@ -208,9 +216,9 @@ def test_few_sign_flips_are_enumerated(one_sided: bool) -> None:
     values = [0.3, -0.1, 0.4, 0.2, -0.25, 0.6, 0.1, 0.05, 0.2, -0.4, 0.3]
     sums = [sum(s * v for s, v in zip(signs, values, strict=True)) for signs in itertools.product([-1, 1], repeat=11)]
     reached = [(s if one_sided else abs(s)) >= sum(values) - 1e-12 for s in sums]
-    found = sign_flip(values, one_sided=one_sided, seed=1)
+    found = sign_flip_test(values, one_sided=one_sided, seed=1)
     assert found.p == sum(reached) / 2**11
-    assert found.smallest == (1 if one_sided else 2) / 2**11
+    assert found.min_possible_p == (1 if one_sided else 2) / 2**11
     assert found.method == "exact"
 
 
@@ -218,15 +226,15 @@ def test_drawn_sign_flips_come_close_to_the_enumerated_ones() -> None:
     values = np.random.default_rng(8).normal(0.3, 1, 17)
     signs = np.array(list(itertools.product([-1, 1], repeat=17)))
     exact = float((signs @ values >= values.sum() - 1e-12).mean())
-    drawn = sign_flip(values, one_sided=True, seed=4)
+    drawn = sign_flip_test(values, one_sided=True, seed=4)
     assert abs(drawn.p - exact) < 4 * (exact * (1 - exact) / 10_000) ** 0.5
-    assert drawn == sign_flip(values, one_sided=True, seed=4)
-    assert drawn.smallest == 1 / 10_001
+    assert drawn == sign_flip_test(values, one_sided=True, seed=4)
+    assert drawn.min_possible_p == 1 / 10_001
 
 
 def test_no_effect_is_found_as_often_as_stated() -> None:
     rng = np.random.default_rng(0)
-    p = [sign_flip(rng.normal(0, 1, 12), one_sided=True, seed=1).p for _ in range(300)]
+    p = [sign_flip_test(rng.normal(0, 1, 12), one_sided=True, seed=1).p for _ in range(300)]
     assert stats.binomtest(sum(x < 0.05 for x in p), 300, 0.05).pvalue > 0.001
 
 

@@ -15,21 +15,21 @@ from scipy import stats
 from gardenpath.analysis import (
     analyse,
     coefficient_figure,
+    compute_rating_correlations,
+    compute_rating_scores,
+    compute_region_times,
     condition_figure,
     factorial_models,
-    rating_correlations,
-    rating_scores,
-    region_times,
     score_figure,
 )
-from gardenpath.analysis.cleaning.exclusions import left_in
-from gardenpath.analysis.grammatical_status import CODES
-from gardenpath.analysis.ledger import Ledger
-from gardenpath.analysis.measuring.reliability import choice_agreement
+from gardenpath.analysis.cleaning.exclusions import apply_exclusions
+from gardenpath.analysis.exclusion_log import ExclusionLog
+from gardenpath.analysis.grammatical_status import GRAMMATICALITY_CODES
+from gardenpath.analysis.measuring.reliability import compute_choice_agreement
 from gardenpath.analysis.modelling.grammaticality import entering
 from gardenpath.analysis.modelling.ordinal import ordinal_models
 from gardenpath.analysis.modelling.sensitivity import sensitivity_grid
-from gardenpath.analysis.prompts import answered
+from gardenpath.analysis.prompts import drop_missing_responses
 from gardenpath.analysis.reporting import manuscript
 from gardenpath.analysis.reporting.document import whole
 from gardenpath.analysis.reporting.figures import catalogue, effect_figures, rater_figures
@@ -52,7 +52,7 @@ def found(two_scales: Tables) -> Tables:
 
 @pytest.fixture(scope="module")
 def scores(two_scales: Tables) -> pd.DataFrame:
-    return rating_scores(two_scales["responses"], two_scales["items"])
+    return compute_rating_scores(two_scales["responses"], two_scales["items"])
 
 
 def alone(tables: Tables, prompt: str) -> Tables:
@@ -102,7 +102,7 @@ def test_the_models_of_each_scale_are_those_of_r(
 ) -> None:
     counted = two_scales["sessions"].query("complete")["session"]
     rows = scores[(scores["role"] == "target") & scores["session"].isin(counted)]
-    rows = rows.assign(g=rows["condition"].map(CODES).astype(float))
+    rows = rows.assign(g=rows["condition"].map(GRAMMATICALITY_CODES).astype(float))
     code = """
     library(lmerTest)
     result <- do.call(rbind, lapply(split(rows, paste(rows$prompt, rows$phenomenon, sep = "/")), function(part) {
@@ -172,11 +172,13 @@ def test_what_did_not_come_is_counted_prompt_by_prompt_and_enters_nothing(two_sc
 
 def test_an_empty_answer_whose_screen_did_not_time_out_is_no_answer(two_scales: Tables) -> None:
     responses = two_scales["responses"].assign(outcome=lambda rows: rows["outcome"].replace("timeout", "declined"))
-    ledger = Ledger()
-    left = answered(responses, ledger)
+    ledger = ExclusionLog()
+    left = drop_missing_responses(responses, ledger)
     assert {row["rule"] for row in ledger.rows} == {f"no answer ({p})" for p in (*SCALES, "noun", "verb")}
     assert left["response"].notna().all()
-    assert rating_scores(responses, two_scales["items"]).equals(rating_scores(left, two_scales["items"]))
+    assert compute_rating_scores(responses, two_scales["items"]).equals(
+        compute_rating_scores(left, two_scales["items"])
+    )
 
 
 def test_accuracy_is_told_prompt_by_prompt_and_excludes_over_all_questions(two_scales: Tables) -> None:
@@ -184,7 +186,7 @@ def test_accuracy_is_told_prompt_by_prompt_and_excludes_over_all_questions(two_s
     for row in two_scales["responses"].itertuples():
         if row.task == "question" and row.role != "practice" and not pd.isna(row.response):
             right[row.participant, row.prompt].append(bool(row.correct))
-    *_, people, prompts = left_in(*(two_scales[name] for name in GIVEN), exclude=ANYONE)
+    *_, people, prompts = apply_exclusions(*(two_scales[name] for name in GIVEN), exclude=ANYONE)
     for row in prompts.query("task == 'question'").itertuples():
         own = right[row.participant, row.prompt]
         assert (row.judged, row.accuracy) == (len(own), pytest.approx(statistics.mean(own)))
@@ -196,7 +198,7 @@ def test_accuracy_is_told_prompt_by_prompt_and_excludes_over_all_questions(two_s
         )
     low = {p for p, own in together.items() if statistics.mean(own) < 0.7 and len(own) >= 8}
     rules = ExcludeSection(accuracy=0.7, questions=8)
-    _, left, people, _ = left_in(*(two_scales[name] for name in GIVEN), exclude=rules)
+    _, left, people, _ = apply_exclusions(*(two_scales[name] for name in GIVEN), exclude=rules)
     assert 0 < len(low) < len(together)
     assert set(people.dropna(subset="excluded")["participant"]) == low
     assert not low & set(left["participant"])
@@ -215,7 +217,7 @@ def test_catch_sentences_are_told_apart_on_each_scale_and_the_rule_names_it(two_
         turned = signs.where(responses["participant"] != upside, -signs)
         responses.loc[rows, "response"] = (middle + turned[rows]).astype(str)
     given = (two_scales["readings"], responses, two_scales["sessions"], two_scales["items"])
-    _, left, people, prompts = left_in(*given, exclude=ExcludeSection(accuracy=0, catch=0.75))
+    _, left, people, prompts = apply_exclusions(*given, exclude=ExcludeSection(accuracy=0, catch=0.75))
     gone = people.dropna(subset="excluded").set_index("participant")["excluded"].to_dict()
     assert gone == {
         "P03": "less than 75% of catch sentences told apart (acceptability)",
@@ -231,8 +233,8 @@ def test_a_constant_rater_of_one_scale_loses_the_z_of_that_scale(two_scales: Tab
     responses = two_scales["responses"].copy()
     same = (responses["participant"] == "P03") & (responses["prompt"] == "plausibility") & responses["response"].notna()
     responses.loc[same, "response"] = "50"
-    ledger = Ledger()
-    scores = rating_scores(responses, two_scales["items"], ledger=ledger)
+    ledger = ExclusionLog()
+    scores = compute_rating_scores(responses, two_scales["items"], exclusion_log=ledger)
     empty = scores[scores["z"].isna()]
     assert set(zip(empty["participant"], empty["prompt"], strict=True)) == {("P03", "plausibility")}
     lines = {
@@ -254,7 +256,7 @@ def test_the_flagged_of_each_scale_are_left_out_of_that_scale_and_of_reading_tim
         targets = scores.query("role == 'target' and phenomenon == 'agreement' and prompt == @prompt")
         rated = without.query("measure == 'z' and prompt == @prompt")
         assert set(rated["n"]) == {(~targets["participant"].isin(names)).sum()}
-        times = region_times(two_scales["readings"], two_scales["items"]).query(
+        times = compute_region_times(two_scales["readings"], two_scales["items"]).query(
             "region == 'critical' and phenomenon == 'agreement'"
         )
         timed = without.query("measure == 'log_rt' and prompt == @prompt and cutoff == '100 to 3000 ms'")
@@ -273,7 +275,7 @@ def test_scores_correlate_with_the_mean_ratings_of_each_scale_by_hand(two_scales
     for row in scores.query("role == 'target'").itertuples():
         z[row.prompt, row.item, row.condition].append(row.z)
     ceilings = pd.DataFrame({"prompt": SCALES, "level": "sentences", "ceiling": [0.9, 0.8]})
-    table = rating_correlations(lm, scores, measures=["lp"], ceilings=ceilings, draws=20)
+    table = compute_rating_correlations(lm, scores, measures=["lp"], ceilings=ceilings, draws=20)
     found = table.set_index(["prompt", "level", "method"])
     by = {(row.item, row.condition): row.lp for row in lm.itertuples()}
     for prompt, ceiling in zip(SCALES, (0.9, 0.8), strict=True):
@@ -319,7 +321,7 @@ def test_declared_models_run_for_each_scale_unless_the_scale_is_in_them(
         ModelSection("both", "z ~ status*prompt + (1|participant) + (1|item)"),
         ModelSection("times", "log_rt ~ status + (1|participant) + (1|item)"),
     ]
-    times = region_times(two_scales["readings"], two_scales["items"])
+    times = compute_region_times(two_scales["readings"], two_scales["items"])
     tables = factorial_models(scores, times, CONDITIONS, models=own)
     table, steps = tables["factorial_models"], tables["model_steps"]
     rated = scores[(scores["role"] == "target") & scores["paradigm"].isin(CONDITIONS["paradigm"])]
@@ -349,7 +351,7 @@ def test_declared_models_run_for_each_scale_unless_the_scale_is_in_them(
 @pytest.mark.r("ordinal")
 @pytest.mark.usefixtures("pymer4")
 def test_ordinal_models_are_of_one_scale_and_a_slider_has_none(two_scales: Tables, scores: pd.DataFrame) -> None:
-    times = region_times(two_scales["readings"].head(0), two_scales["items"])
+    times = compute_region_times(two_scales["readings"].head(0), two_scales["items"])
     few = scores[scores["participant"].isin(sorted(scores["participant"].unique())[:8])]
     rows = pd.concat(entering(few.query("phenomenon == 'islands'"), times, two_scales["items"]).values())
     keys = rows["prompt"] == "acceptability"
@@ -375,7 +377,7 @@ def test_choices_are_counted_prompt_by_prompt_and_late_ones_are_none() -> None:
         item="a1",
         outcome="timeout",
     )
-    table = choice_agreement(made, items).set_index("prompt")
+    table = compute_choice_agreement(made, items).set_index("prompt")
     assert table["choices"].to_dict() == {"better": 2, "likely": 3}
     assert table["individual"].to_dict() == {"better": 1.0, "likely": pytest.approx(1 / 3)}
 

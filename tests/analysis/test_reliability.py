@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import icc, noise_ceilings, rating_scores, reliabilities
-from gardenpath.analysis.measuring.reliability import choice_agreement, icc_interval, rating_counts
+from gardenpath.analysis import compute_noise_ceilings, compute_rating_scores, compute_reliability, icc
+from gardenpath.analysis.measuring.reliability import compute_choice_agreement, compute_rating_counts, icc_interval
 from gardenpath.analysis.reporting.wording import raters
 from gardenpath.study import TABLES, check
-from gardenpath.study.formula_columns import with_formula_columns
+from gardenpath.study.formula_columns import add_formula_columns
 
 Tables = dict[str, pd.DataFrame]
 RScript = Callable[..., pd.DataFrame]
@@ -24,8 +24,11 @@ def test_icc_is_that_of_shrout_and_fleiss() -> None:
     """Their table 4: ICC(2,1) = .29, ICC(2,4) = .62."""
     found = icc(SHROUT)
     assert round(found.icc, 2) == 0.62
-    assert round(found.sentences / (found.sentences + found.raters + found.rest), 2) == 0.29
-    assert found.k == 4
+    assert (
+        round(found.sentence_variance / (found.sentence_variance + found.rater_variance + found.residual_variance), 2)
+        == 0.29
+    )
+    assert found.raters_per_sentence == 4
 
 
 def test_icc_is_that_of_rs_analysis_of_variance(rscript: RScript) -> None:
@@ -55,7 +58,13 @@ def test_with_cells_missing_the_variances_are_hendersons_third_method_on_rs_sums
     result <- data.frame(vi, vr, e, k, icc = vi / (vi + (vr + e) / k))
     """
     found = icc(y)
-    ours = [found.sentences, found.raters, found.rest, found.k, found.icc]
+    ours = [
+        found.sentence_variance,
+        found.rater_variance,
+        found.residual_variance,
+        found.raters_per_sentence,
+        found.icc,
+    ]
     np.testing.assert_allclose(ours, rscript(code, rows=rows).iloc[0], rtol=1e-9)
 
 
@@ -92,13 +101,13 @@ def test_complete_and_almost_complete_cells_have_almost_the_same_interval() -> N
 
 @pytest.fixture(scope="module")
 def scores(tables: Tables) -> pd.DataFrame:
-    return rating_scores(tables["responses"], tables["items"])
+    return compute_rating_scores(tables["responses"], tables["items"])
 
 
 def test_agreement_is_over_the_sentences_of_a_paradigm_in_a_version_overall_and_within_condition(
     scores: pd.DataFrame,
 ) -> None:
-    table = reliabilities(scores, draws=50, splits=20)
+    table = compute_reliability(scores, draws=50, splits=20)
     assert set(table["condition"]) == {"all", "grammatical", "ungrammatical"}
     assert len(table) == 2 * 3 * 3
     row = table.query("version == 'V1' and paradigm == 'islands 1' and condition == 'all'").iloc[0]
@@ -124,7 +133,7 @@ def test_split_halves_are_the_mean_over_halves_of_the_correlation_of_sentence_me
         np.corrcoef(ratings[:, h].mean(axis=1), np.delete(ratings, h, axis=1).mean(axis=1))[0, 1]
         for h in map(list, halves)
     ]
-    row = reliabilities(frame, draws=10, splits=6000).iloc[0]
+    row = compute_reliability(frame, draws=10, splits=6000).iloc[0]
     assert row["split_half"] == pytest.approx(np.mean(each), abs=0.01)
     r = row["split_half"]
     assert row["spearman_brown"] == pytest.approx(2 * r / (1 + r))
@@ -142,7 +151,7 @@ def test_the_ceiling_is_what_the_truth_correlates_with_the_means_of_people() -> 
     frame = pd.DataFrame(rows, columns=["participant", "item", "condition", "z"]).assign(
         experiment="E1", version="V1", role="target", paradigm="p", phenomenon="f", prompt="acceptability", rating=0.0
     )
-    table = noise_ceilings(frame, splits=50).set_index("level")
+    table = compute_noise_ceilings(frame, splits=50).set_index("level")
     assert table.loc["sentences", "ceiling"] == pytest.approx(np.corrcoef(truth, y.mean(axis=1))[0, 1], abs=0.02)
     differences = (truth[::2] - truth[1::2], (y[::2] - y[1::2]).mean(axis=1))
     assert table.loc["pairs", "ceiling"] == pytest.approx(np.corrcoef(*differences)[0, 1], abs=0.03)
@@ -155,13 +164,13 @@ def test_the_ceiling_is_what_the_truth_correlates_with_the_means_of_people() -> 
 def test_halves_are_of_raters_within_their_version(scores: pd.DataFrame) -> None:
     """A version of one rater has an empty half: its sentences are in no correlation."""
     one = scores[(scores["version"] == "V1") | (scores["participant"] == "P01")]
-    table = noise_ceilings(one, splits=20).set_index("level")
-    alone = noise_ceilings(scores[scores["version"] == "V1"], splits=20).set_index("level")
+    table = compute_noise_ceilings(one, splits=20).set_index("level")
+    alone = compute_noise_ceilings(scores[scores["version"] == "V1"], splits=20).set_index("level")
     assert table.loc["grammatical", "split_half"] == pytest.approx(alone.loc["grammatical", "split_half"])
 
 
 def test_ratings_are_counted_one_by_one(scores: pd.DataFrame) -> None:
-    table = rating_counts(scores)
+    table = compute_rating_counts(scores)
     part = scores[
         (scores["role"] == "target") & (scores["paradigm"] == "islands 1") & (scores["condition"] == "ungrammatical")
     ]
@@ -177,7 +186,7 @@ def chosen(rows: list[tuple[str, str, str, str]]) -> pd.DataFrame:
         session=frame["participant"], experiment="E1", version="V1", role="target", condition="grammatical", task="choice",
         prompt="preference", side="left", correct=None, outcome="answered", rt=1.0, rt_first=None,
     )  # fmt: skip
-    return check(with_formula_columns(frame, frame)[TABLES["responses"].names], "responses")
+    return check(add_formula_columns(frame, frame)[TABLES["responses"].column_names], "responses")
 
 
 def test_majority_and_individual_agreement_are_kept_apart_and_four_of_five_pairs_keep_a_paradigm() -> None:
@@ -187,7 +196,7 @@ def test_majority_and_individual_agreement_are_kept_apart_and_four_of_five_pairs
     rows += [(f"P{p}", "b", f"b{i}", g if p else u) for i, p in itertools.product(range(2), range(2))]
     items = pd.DataFrame([(f"{k}{i}", k, "f", c) for k in "ab" for i in range(5) for c in (g, u)],
                          columns=["item", "paradigm", "phenomenon", "condition"])  # fmt: skip
-    table = choice_agreement(chosen(rows), items).set_index("paradigm")
+    table = compute_choice_agreement(chosen(rows), items).set_index("paradigm")
     shares = ["majority", "majority_strict", "ties", "kept"]
     assert table.loc["a", ["individual", *shares]].to_list() == [8 / 15, 0.8, 0.8, 0, True]
     assert table.loc["b", ["individual", *shares]].to_list() == [0.5, 0.5, 0.0, 2, False]
@@ -205,12 +214,12 @@ def test_blimps_majorities_are_strict_and_ties_as_half_stand_beside_them() -> No
     ]
     items = pd.DataFrame([(f"i{pair}", f"p{pair % 67}", "f", c) for pair in range(335) for c in (g, u)],
                          columns=["item", "paradigm", "phenomenon", "condition"])  # fmt: skip
-    table = choice_agreement(chosen(rows), items)
+    table = compute_choice_agreement(chosen(rows), items)
     whole = table.set_index("paradigm").loc["all"]
     assert whole["majority_strict"] == pytest.approx(323 / 335)
     assert [round(whole["majority_strict"], 3), round(whole["majority"], 3), whole["ties"]] == [0.964, 0.972, 5]
-    [said] = raters.agreement(pd.DataFrame(columns=TABLES["reliability"].names),
-                              pd.DataFrame(columns=TABLES["noise_ceilings"].names), table)  # fmt: skip
+    [said] = raters.agreement(pd.DataFrame(columns=TABLES["reliability"].column_names),
+                              pd.DataFrame(columns=TABLES["noise_ceilings"].column_names), table)  # fmt: skip
     assert "a strict majority chose it in 96.4% of 335 pairs (97.2% with 5 ties as half)" in said
 
 
@@ -222,12 +231,18 @@ def test_the_paradigms_that_blimp_kept_are_kept(real_data: Path) -> None:
     pairs = [(name, f"{name}{k}", g if k < accepted else u) for name, accepted in counted for k in range(5)]
     items = pd.DataFrame([(item, name, "f", c) for name, item, _ in pairs for c in (g, u)],
                          columns=["item", "paradigm", "phenomenon", "condition"])  # fmt: skip
-    table = choice_agreement(chosen([("P0", *pair) for pair in pairs]), items).query("paradigm != 'all' and kept")
+    table = compute_choice_agreement(chosen([("P0", *pair) for pair in pairs]), items).query(
+        "paradigm != 'all' and kept"
+    )
     assert len(table) == 67
     assert (table["majority_strict"] * table["pairs"]).sum() == pytest.approx(323)
 
 
 def test_without_choices_or_ratings_the_tables_are_empty_but_whole(tables: Tables, scores: pd.DataFrame) -> None:
-    assert choice_agreement(tables["responses"], tables["items"]).empty
-    for table in (reliabilities(scores.head(0)), noise_ceilings(scores.head(0)), rating_counts(scores.head(0))):
+    assert compute_choice_agreement(tables["responses"], tables["items"]).empty
+    for table in (
+        compute_reliability(scores.head(0)),
+        compute_noise_ceilings(scores.head(0)),
+        compute_rating_counts(scores.head(0)),
+    ):
         assert table.empty

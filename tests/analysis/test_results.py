@@ -10,7 +10,7 @@ from gardenpath import study
 from gardenpath.analysis import analyse
 from gardenpath.analysis.reporting.manuscript import ready_to_paste
 from gardenpath.cli import preregister
-from gardenpath.experiment import preregistration
+from gardenpath.experiment.setup import preregistration
 from gardenpath.study import AnalysisSection, DataError, ExcludeSection, check
 
 Tables = dict[str, pd.DataFrame]
@@ -228,6 +228,6 @@ def test_a_preregistration_states_the_formulas_that_are_fitted(
     analysed: dict[str, pd.DataFrame], example: study.Study
 ) -> None:
     """Of the example's minimal pairs, whose trial numbers and positions vary in these tables as in the study."""
-    lines = "\n".join(preregister.standard_models(example, preregistration.statements(example)))
+    lines = "\n".join(preregister.describe_standard_models(example, preregistration.build_statements(example)))
     stated = {line.replace(" + position", "") for line in re.findall(r"`(.*)`", lines)}
     assert {formula.replace(" + position", "") for formula in analysed["phenomenon_models"]["formula"]} == stated

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from gardenpath.analysis import AlignOptions, align, alignment_test
-from gardenpath.analysis.aligning.alignment_test import lag_profile, stopped
-from gardenpath.analysis.aligning.predictors import at
+from gardenpath.analysis import AlignmentOptions, align, compute_alignment_check
+from gardenpath.analysis.aligning.alignment_check import compute_lag_profile, find_failed_models
+from gardenpath.analysis.aligning.predictors import list_lagged_columns
 from gardenpath.cli.main import cli
 from gardenpath.study import DataError, read, write
 
@@ -33,10 +33,10 @@ def simulation() -> ModuleType:
 
 def test_shifts_of_one_word_are_caught_and_correct_data_pass(simulation: ModuleType) -> None:
     """A short run of benchmarks/selftest.py; there the limits are 99 % and 5 %."""
-    caught, counted = simulation.failures(range(25), 1, 0.012, 0.006)
+    caught, counted = simulation.count_failures(range(25), 1, 0.012, 0.006)
     assert counted >= 15
     assert caught == counted
-    wrong, of = simulation.failures(range(40), 0, 0.0, 0.0)
+    wrong, of = simulation.count_failures(range(40), 0, 0.0, 0.0)
     assert (wrong <= 2, of) == (True, 40)
 
 
@@ -54,11 +54,11 @@ result <- data.frame(term = rownames(summary(fitted)$coefficients), summary(fitt
 def test_the_verdict_follows_from_lmertests_numbers(
     simulation: ModuleType, rscript: Callable[..., pd.DataFrame], early: int
 ) -> None:
-    rows = simulation.aligned(3, early=early)
-    ours = alignment_test(rows).iloc[0]
+    rows = simulation.simulate_aligned_readings(3, early=early)
+    ours = compute_alignment_check(rows).iloc[0]
     theirs = rscript(R_TEST, aligned=rows).set_index("term")
     slope, p = theirs.loc["surprisal_next", ["Estimate", "Pr...t.."]]
-    largest = theirs.loc[at("surprisal", [0, 1, 2]), "Estimate"].max()
+    largest = theirs.loc[list_lagged_columns("surprisal", [0, 1, 2]), "Estimate"].max()
     assert (ours["estimate"], ours["largest"]) == (pytest.approx(slope, abs=1e-6), pytest.approx(largest, abs=1e-6))
     assert ours["p"] == pytest.approx(p, rel=1e-2, abs=1e-12)
     assert (ours["verdict"] == "failed") == (slope > 0 and p < 0.01 and slope >= largest / 2) == bool(early)
@@ -66,30 +66,30 @@ def test_the_verdict_follows_from_lmertests_numbers(
 
 def test_the_profile_peaks_where_the_data_were_shifted_to(simulation: ModuleType) -> None:
     for early, peak in ((0, 0), (1, -1), (2, -2)):
-        profile = lag_profile(simulation.aligned(4, early=early))
+        profile = compute_lag_profile(simulation.simulate_aligned_readings(4, early=early))
         assert profile["lag"].to_list() == [-2, -1, 0, 1, 2, 3]
         assert profile.loc[profile["estimate"].idxmax(), "lag"] == peak
-        assert (profile["term"] == at("surprisal", [-2, -1, 0, 1, 2, 3])).all()
+        assert (profile["term"] == list_lagged_columns("surprisal", [-2, -1, 0, 1, 2, 3])).all()
 
 
 def test_readers_who_respond_to_what_comes_next_are_a_warning_that_entropy_explains(simulation: ModuleType) -> None:
-    rows = simulation.aligned(5, bit=0.03)
+    rows = simulation.simulate_aligned_readings(5, bit=0.03)
     tokens = rows["token"].unique()
     noise = dict(zip(tokens, np.random.default_rng(1).normal(0, 1, len(tokens)), strict=True))
     entropy = rows["surprisal_next"] + rows["token"].map(noise)
     rows = rows.assign(entropy_next=entropy, log_rt=rows["log_rt"] + 0.01 * entropy)
-    row = alignment_test(rows).iloc[0]
+    row = compute_alignment_check(rows).iloc[0]
     assert row["verdict"] == "warned"
     assert (row["p"] < 0.01, row["p_entropy"] >= 0.01) == (True, True)
     assert row["note"].endswith("is gone: readers may respond to what they expect next.")
-    blind = alignment_test(rows.assign(entropy_next=np.nan)).iloc[0]
+    blind = compute_alignment_check(rows.assign(entropy_next=np.nan)).iloc[0]
     assert blind["verdict"] == "warned"
     assert blind["note"].endswith("with its entropy it could not be refitted.")
 
 
 def test_a_negative_slope_is_a_warning_and_no_failure(simulation: ModuleType) -> None:
-    rows = simulation.aligned(6)
-    row = alignment_test(rows.assign(log_rt=rows["log_rt"] - 0.03 * rows["surprisal_next"])).iloc[0]
+    rows = simulation.simulate_aligned_readings(6)
+    row = compute_alignment_check(rows.assign(log_rt=rows["log_rt"] - 0.03 * rows["surprisal_next"])).iloc[0]
     assert (row["verdict"], row["ratio"] < 0) == ("warned", True)
 
 
@@ -98,12 +98,17 @@ def test_a_negative_slope_is_a_warning_and_no_failure(simulation: ModuleType) ->
     [("participant == 'P0'", "only one participant"), ("item == 'i0'", "only one item"), ("position > 99", "no rows")],
 )
 def test_what_cannot_be_tested_says_why(simulation: ModuleType, kept: str, why: str) -> None:
-    rows = pd.concat([simulation.aligned(7), simulation.aligned(7).query(kept).assign(model="little")])
-    tested = alignment_test(rows).set_index("model")
+    rows = pd.concat(
+        [
+            simulation.simulate_aligned_readings(7),
+            simulation.simulate_aligned_readings(7).query(kept).assign(model="little"),
+        ]
+    )
+    tested = compute_alignment_check(rows).set_index("model")
     if "little" in tested.index:
         assert tested.loc["little", "verdict"] == "untested"
         assert why in tested.loc["little", "note"]
-        profile = lag_profile(rows).query("model == 'little'")
+        profile = compute_lag_profile(rows).query("model == 'little'")
         assert profile["note"].str.contains(why).all()
     assert tested.loc["simulated", "verdict"] == "passed"
 
@@ -118,11 +123,11 @@ def early(tables: Tables) -> Tables:
 def test_models_of_shifted_data_are_withheld_unless_wanted(tables: Tables) -> None:
     given = {name: early(tables)[name] for name in ("readings", "sessions", "surprisal", "words")}
     found = align(given)
-    [reason] = stopped(found["alignment_test"]).values()
+    [reason] = find_failed_models(found["alignment_test"]).values()
     assert found["alignment_models"]["estimate"].isna().all()
     assert reason in found["alignment_models"]["note"].item()
     assert found["surprisal_effects"].empty or found["surprisal_effects"]["ms_per_bit"].isna().all()
-    assert align(given, AlignOptions(despite_failure=True))["alignment_models"]["estimate"].notna().any()
+    assert align(given, AlignmentOptions(despite_failure=True))["alignment_models"]["estimate"].notna().any()
 
 
 def run(*arguments: object) -> Result:

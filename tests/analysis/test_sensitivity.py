@@ -4,33 +4,33 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import fit, rating_scores, region_times
+from gardenpath.analysis import compute_rating_scores, compute_region_times, fit
 from gardenpath.analysis.modelling import grammaticality
 from gardenpath.analysis.modelling.grammaticality import phenomenon_models
 from gardenpath.analysis.modelling.sensitivity import sensitivity_grid
-from gardenpath.study.engines import Local
+from gardenpath.study.executors import LocalExecutor
 
 Tables = dict[str, pd.DataFrame]
 
 
 @pytest.fixture(scope="module")
 def grid(tables: Tables) -> pd.DataFrame:
-    scores = rating_scores(tables["responses"], tables["items"])
+    scores = compute_rating_scores(tables["responses"], tables["items"])
     return sensitivity_grid(scores, tables["readings"], tables["items"], flagged={"acceptability": {"P04", "P05"}})
 
 
 def test_two_processes_fit_the_same_grid(tables: Tables, grid: pd.DataFrame) -> None:
-    scores = rating_scores(tables["responses"], tables["items"])
+    scores = compute_rating_scores(tables["responses"], tables["items"])
     flagged = {"acceptability": {"P04", "P05"}}
-    beside = sensitivity_grid(scores, tables["readings"], tables["items"], flagged=flagged, workers=Local(2))
+    beside = sensitivity_grid(scores, tables["readings"], tables["items"], flagged=flagged, workers=LocalExecutor(2))
     assert beside.to_csv() == grid.to_csv()
 
 
 def test_what_the_models_of_phenomena_fitted_is_not_fitted_again(
     tables: Tables, grid: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scores = rating_scores(tables["responses"], tables["items"])
-    times = region_times(tables["readings"], tables["items"])
+    scores = compute_rating_scores(tables["responses"], tables["items"])
+    times = compute_region_times(tables["readings"], tables["items"])
     known: dict[tuple[object, ...], pd.DataFrame] = {}
     phenomenon_models(scores, times, tables["items"], known=known)
     fitted: list[str] = []
@@ -52,8 +52,8 @@ def row(grid: pd.DataFrame, cutoff: str = "100 to 3000 ms", scale: str = "log", 
 
 def test_the_declared_choice_is_the_declared_model(tables: Tables, grid: pd.DataFrame) -> None:
     scores, times = (
-        rating_scores(tables["responses"], tables["items"]),
-        region_times(tables["readings"], tables["items"]),
+        compute_rating_scores(tables["responses"], tables["items"]),
+        compute_region_times(tables["readings"], tables["items"]),
     )
     models = phenomenon_models(scores, times, tables["items"]).query(
         "term == 'grammaticality' and random == 'intercepts'"
@@ -110,11 +110,13 @@ def test_the_slowest_trial_is_out_under_some_cutoffs_only(grid: pd.DataFrame) ->
 
 
 def test_without_the_flagged_their_trials_are_gone(tables: Tables, grid: pd.DataFrame) -> None:
-    times = region_times(tables["readings"], tables["items"]).query(
+    times = compute_region_times(tables["readings"], tables["items"]).query(
         "region == 'critical' and phenomenon == 'agreement'"
     )
     assert row(grid, people="not flagged")["n"] == (~times["participant"].isin(["P04", "P05"])).sum()
-    nobody = sensitivity_grid(rating_scores(tables["responses"], tables["items"]), tables["readings"], tables["items"])
+    nobody = sensitivity_grid(
+        compute_rating_scores(tables["responses"], tables["items"]), tables["readings"], tables["items"]
+    )
     assert set(nobody["people"]) == {"all"}
 
 
@@ -131,7 +133,7 @@ def test_effects_are_in_ms_whatever_the_scale(grid: pd.DataFrame) -> None:
 
 
 def test_a_declared_band_of_ones_own_is_among_the_cutoffs(tables: Tables) -> None:
-    scores = rating_scores(tables["responses"], tables["items"])
+    scores = compute_rating_scores(tables["responses"], tables["items"])
     table = sensitivity_grid(scores, tables["readings"], tables["items"], min_rt=200, max_rt=800)
     times = table[table["measure"] == "log_rt"]
     assert times["cutoff"].nunique() == 6

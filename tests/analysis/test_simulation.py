@@ -24,8 +24,8 @@ def test_maximal_is_nominal_where_slopes_vary_and_declared_intercepts_find_too_m
     simulation: ModuleType, full: bool
 ) -> None:
     studies = 200 if full else 100
-    verdicts = {(c.slopes, c.policy): c for c in simulation.cells(studies, "glmm", ["declared", "maximal"])}
-    without, vary = simulation.SLOPES
+    verdicts = {(c.slopes, c.policy): c for c in simulation.compute_cells(studies, "glmm", ["declared", "maximal"])}
+    without, vary = simulation.SLOPE_SDS
     assert verdicts[vary, "maximal"].verdict == "nominal"
     assert verdicts[vary, "declared"].verdict == "anticonservative"
     assert verdicts[without, "declared"].verdict == "nominal"
@@ -47,23 +47,25 @@ def test_the_limits_are_those_of_the_binomial(simulation: ModuleType) -> None:
 @pytest.mark.r
 @pytest.mark.usefixtures("pymer4")
 def test_studies_of_the_r_ladder_are_those_of_glmm(simulation: ModuleType) -> None:
-    [mine, theirs] = [list(simulation.cells(10, engine, ["declared"])) for engine in ("glmm", "lme4")]
+    [mine, theirs] = [list(simulation.compute_cells(10, engine, ["declared"])) for engine in ("glmm", "lme4")]
     assert mine == theirs
 
 
 def test_blimp_nls_size_is_22680_ratings(simulation: ModuleType) -> None:
-    assert (len(simulation.PARADIGMS), sum(simulation.PARADIGMS)) == (22, 84)
+    assert (len(simulation.PARADIGM_COUNTS), sum(simulation.PARADIGM_COUNTS)) == (22, 84)
     lines = [name for name, _ in simulation.models_of_blimp_nl("glmm")]
     assert lines[1:] == ["22 models of ratings, 22680 rows", "66 models of reading times, 68040 rows"]
 
 
 def test_a_run_that_was_cut_short_goes_on_where_it_stopped(simulation: ModuleType, tmp_path: Path) -> None:
     keep = tmp_path / "kept.jsonl"
-    whole = list(simulation.cells(6, "glmm", ["declared"]))
-    assert [cell.studies for cell in simulation.cells(6, "glmm", ["declared"], keep=keep, minutes=0)] == [0, 0]
-    assert [cell.studies for cell in simulation.cells(4, "glmm", ["declared"], keep=keep)] == [4, 4]
+    whole = list(simulation.compute_cells(6, "glmm", ["declared"]))
+    assert [
+        cell.study_count for cell in simulation.compute_cells(6, "glmm", ["declared"], kept_file=keep, minutes=0)
+    ] == [0, 0]
+    assert [cell.study_count for cell in simulation.compute_cells(4, "glmm", ["declared"], kept_file=keep)] == [4, 4]
     first = keep.read_text("utf-8")
     keep.write_text(first + '["glmm", "decl', encoding="utf-8")  # the power went
-    assert list(simulation.cells(6, "glmm", ["declared"], keep=keep)) == whole
+    assert list(simulation.compute_cells(6, "glmm", ["declared"], kept_file=keep)) == whole
     assert keep.read_text("utf-8").startswith(first)
     assert len(keep.read_text("utf-8").splitlines()) == 12

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis.engines.estimates import Estimated
+from gardenpath.analysis.engines.estimates import ModelEstimate
 from gardenpath.analysis.modelling.mixed_models import fit_stepwise
 
 RScript = Callable[..., pd.DataFrame]
@@ -24,7 +24,7 @@ def crossed(seed: int = 3) -> pd.DataFrame:
     return frame.assign(participant="P" + frame["participant"].astype(str), item="i" + frame["item"].astype(str))[kept]
 
 
-def kept(rows: pd.DataFrame, engine: str) -> Estimated:
+def kept(rows: pd.DataFrame, engine: str) -> ModelEstimate:
     estimated = fit_stepwise(rows, FORMULA, engine=engine).steps.kept
     assert estimated is not None
     return estimated
@@ -52,25 +52,27 @@ def test_a_sum_of_coefficients_is_tested_as_by_lmertest(engine: str, rscript: RS
         rows=rows,
     ).iloc[0]
     estimated = kept(rows, engine)
-    found = [*estimated.combined(WEIGHTS).values()]
+    found = [*estimated.combine_effects(WEIGHTS).values()]
     np.testing.assert_allclose(found, reference.iloc[:7], rtol=1e-3 if engine == "glmm" else 1e-6)
     upper = {"intercept": 1.0, "x": 0.5, "w": 0.5, "x:w": 0.25}
     lower = {"intercept": 1.0, "x": -0.5, "w": 0.5, "x:w": -0.25}
-    ms, low, high = estimated.exp_difference(upper, lower)
+    ms, low, high = estimated.compute_exp_difference(upper, lower)
     np.testing.assert_allclose([ms, ms - low, high - ms], reference[["ms", "half", "half"]], rtol=1e-3)
 
 
 def test_a_single_coefficient_is_the_table_s_own(engine: str) -> None:
     estimated = kept(crossed(), engine)
     for row in estimated.coefficients.to_dict("records"):
-        found = estimated.combined({row["term"]: 1.0})
+        found = estimated.combine_effects({row["term"]: 1.0})
         assert found == pytest.approx({name: row[name] for name in found}, rel=1e-6)
 
 
 def test_without_degrees_of_freedom_the_test_is_z() -> None:
     table = pd.DataFrame({"term": ["a", "b"], "estimate": [2.0, 1.0]})
     covariance = pd.DataFrame([[0.5, 0.25], [0.25, 0.5]], index=["a", "b"], columns=["a", "b"])
-    found = Estimated(table, (), 1.0, 1, 0.0, True, False, "", covariance=covariance).combined({"a": 1.0, "b": 1.0})
+    found = ModelEstimate(table, (), 1.0, 1, 0.0, True, False, "", covariance=covariance).combine_effects(
+        {"a": 1.0, "b": 1.0}
+    )
     # Variance .5 + .5 + 2 * .25, so z = 3 / sqrt(1.5).
     assert found["t"] == pytest.approx(2.449489742783178)
     assert found["p"] == pytest.approx(0.0143058784354296)
@@ -82,6 +84,6 @@ def test_what_was_not_estimated_leaves_no_number(engine: str) -> None:
     formula = "y ~ x + w + again + (1|participant) + (1|item)"
     estimated = fit_stepwise(rows, formula, engine=engine).steps.kept
     assert estimated is not None
-    assert np.isnan(estimated.combined({"x": 1.0, "again": 1.0})["se"])
-    alone = estimated.combined({"x": 1.0})
+    assert np.isnan(estimated.combine_effects({"x": 1.0, "again": 1.0})["se"])
+    alone = estimated.combine_effects({"x": 1.0})
     assert np.isfinite([alone["se"], alone["df"]]).all()

@@ -18,7 +18,7 @@ WRITTEN = ("responses", "readings", "rating_scores", "region_times", "participan
 @pytest.fixture(scope="module")
 def collected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pd.DataFrame]:
     folder = tmp_path_factory.mktemp("rc")
-    files = experiment.version_files(study.load(ROOT / "examples" / "relative-clauses"))
+    files = experiment.build_list_files(study.load(ROOT / "examples" / "relative-clauses"))
     experiment.simulate(files, folder / "data", participants=8, seed=3)
     return experiment.collect(folder / "data")
 
@@ -50,9 +50,11 @@ def test_trials_say_their_factors_their_log_number_their_line_and_the_readers_ac
 
 
 def test_factors_come_without_being_collected_again(collected: dict[str, pd.DataFrame]) -> None:
-    scores = analysis.rating_scores(collected["responses"], collected["items"], conditions=collected["conditions"])
+    scores = analysis.compute_rating_scores(
+        collected["responses"], collected["items"], conditions=collected["conditions"]
+    )
     assert set(FACTORS) < {*scores}
-    assert not set(FACTORS) & {*analysis.rating_scores(collected["responses"], collected["items"])}
+    assert not set(FACTORS) & {*analysis.compute_rating_scores(collected["responses"], collected["items"])}
 
 
 @pytest.mark.r("lme4")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import minimize
 
-from gardenpath.analysis import unimodality
+from gardenpath.analysis import compute_unimodality
 
 POINTS = 7
 
@@ -24,7 +24,7 @@ def test_the_distance_is_that_of_the_likeliest_distribution_with_one_mode() -> N
     """Found by a general optimizer, mode by mode, under the inequalities that say it."""
     rng = np.random.default_rng(1)
     samples = rng.multinomial(80, [0.2, 0.1, 0.15, 0.1, 0.2, 0.1, 0.15], size=4)
-    found = unimodality(counted(samples), draws=1)["distance"].to_numpy()
+    found = compute_unimodality(counted(samples), draws=1)["distance"].to_numpy()
     for sample, distance in zip(samples, found, strict=True):
         best = -np.inf
         for mode in range(POINTS):
@@ -57,12 +57,12 @@ def test_ratings_with_one_mode_are_rejected_at_most_as_often_as_stated(
     shares: list[float], low: float, high: float
 ) -> None:
     samples = np.random.default_rng(7).multinomial(400, shares, size=200)
-    rejected = (unimodality(counted(samples), draws=199)["p"] <= 0.05).mean()
+    rejected = (compute_unimodality(counted(samples), draws=199)["p"] <= 0.05).mean()
     assert low <= rejected <= high
 
 
 def test_a_point_that_nobody_chose_is_a_point_of_the_scale() -> None:
-    table = unimodality(counted(np.array([[30, 0, 0, 0, 0, 0, 30], [0, 5, 20, 9, 0, 0, 0]])))
+    table = compute_unimodality(counted(np.array([[30, 0, 0, 0, 0, 0, 30], [0, 5, 20, 9, 0, 0, 0]])))
     assert table["points"].tolist() == [7, 7]
     assert table["p"].tolist() == [0.001, 1.0]
     assert table["distance"].iloc[1] == 0
@@ -72,4 +72,4 @@ def test_a_slider_has_no_rows_and_takes_no_time() -> None:
     rows = [("slider", "npi", "p", "grammatical", point, 1 + point % 3) for point in range(101)]
     rows += [("scale", "npi", "p", "grammatical", point, 4) for point in range(1, 8)]
     counts = pd.DataFrame(rows, columns=["prompt", "phenomenon", "paradigm", "condition", "rating", "n"])
-    assert unimodality(counts)["prompt"].to_list() == ["scale"]
+    assert compute_unimodality(counts)["prompt"].to_list() == ["scale"]

@@ -10,16 +10,16 @@ import pytest
 from scipy import stats
 
 from gardenpath.analysis import (
-    answer_shares,
-    ensembles,
-    length_bias,
-    method_accuracies,
-    method_comparisons,
-    method_differences,
-    method_groups,
-    method_length_bias,
+    compute_ensembles,
+    compute_length_bias,
+    compute_method_accuracies,
+    compute_method_comparisons,
+    compute_method_differences,
+    compute_method_groups,
+    compute_method_length_bias,
+    compute_response_shares,
 )
-from gardenpath.analysis.comparing.all_comparisons import Beside, judged
+from gardenpath.analysis.comparing.all_comparisons import ComparisonData, compute_method_tables
 from gardenpath.study import TABLES, DataError, check
 
 Mixed = dict[tuple[tuple[str, str], ...], dict[str, float]]
@@ -43,7 +43,7 @@ def made(seed: int = 1, paradigms: int = 12, pairs: int = 10, model: str = "m", 
                 model, method, str(t + 1) if templates > 1 else "none", f"ph{p % 3}", f"p{p:02}", f"i{p}-{k}", "en", gap, 0.0,
                 *tokens[p, k], answer, gap > 0, gap == 0, order, 0.9 if order else None,
             ))  # fmt: skip
-    return check(pd.DataFrame(rows, columns=TABLES["judgments"].names), "judgments")
+    return check(pd.DataFrame(rows, columns=TABLES["judgments"].column_names), "judgments")
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def by_hand(table: pd.DataFrame, members: dict[str, int]) -> Mixed:
 
 
 def test_the_mean_over_every_mix_is_that_of_a_plain_loop(judgments: pd.DataFrame, mixed: Mixed) -> None:
-    table = ensembles(judgments).set_index(["ensemble", "selection"])
+    table = compute_ensembles(judgments).set_index(["ensemble", "selection"])
     for members, mixes in ((MIXED, 100), ({"template_lp": 5}, 1), ({"yes_no": 1}, 5)):
         every = mixed if members == MIXED else by_hand(judgments, members)
         shares = [np.mean([*won.values()]) for won in every.values()]
@@ -98,13 +98,15 @@ def test_the_mean_over_every_mix_is_that_of_a_plain_loop(judgments: pd.DataFrame
 
 
 def test_drawn_mixes_are_some_of_all(judgments: pd.DataFrame, mixed: Mixed) -> None:
-    table = ensembles(judgments, [MIXED], draws=10, seed=3).set_index(["ensemble", "selection"])
+    table = compute_ensembles(judgments, [MIXED], draws=10, seed=3).set_index(["ensemble", "selection"])
     row = table.loc[("3 yes_no + 2 template_lp", "drawn")]
     shares = [np.mean([*won.values()]) for won in mixed.values()]
     assert row["mixes"] == 10
     assert min(abs(row["lowest"] - share) for share in shares) < 1e-12
     every = (
-        ensembles(judgments, [MIXED], draws=100).set_index(["ensemble", "selection"]).loc["3 yes_no + 2 template_lp"]
+        compute_ensembles(judgments, [MIXED], draws=100)
+        .set_index(["ensemble", "selection"])
+        .loc["3 yes_no + 2 template_lp"]
     )
     assert every.loc["drawn", "accuracy"] == pytest.approx(every.loc["all", "accuracy"])
 
@@ -112,7 +114,7 @@ def test_drawn_mixes_are_some_of_all(judgments: pd.DataFrame, mixed: Mixed) -> N
 def test_the_oracle_is_marked_and_a_choice_on_other_paradigms_is_a_plain_loop(
     judgments: pd.DataFrame, mixed: Mixed
 ) -> None:
-    table = ensembles(judgments, [MIXED], select=["paradigms", "pairs"]).set_index(["ensemble", "selection"])
+    table = compute_ensembles(judgments, [MIXED], select=["paradigms", "pairs"]).set_index(["ensemble", "selection"])
     rows = table.loc["3 yes_no + 2 template_lp"]
     paradigm = dict(judgments[["item", "paradigm"]].drop_duplicates().to_numpy())
     means = {name: np.mean([*won.values()]) for name, won in mixed.items()}
@@ -138,13 +140,13 @@ def test_a_choice_among_equals_on_held_out_pairs_gains_nothing() -> None:
         method="yes_no", phenomenon="ph", tie=False
     )
     table = table.assign(paradigm="p" + (table["item"] % 4).astype(str), correct=rng.random(len(table)) < 0.5)
-    accuracy = ensembles(table, [], select=["pairs"]).groupby("selection")["accuracy"].mean()
+    accuracy = compute_ensembles(table, [], select=["pairs"]).groupby("selection")["accuracy"].mean()
     assert accuracy["test set"] - accuracy["all"] > 0.04  # an oracle finds a better one where there is none
     assert abs(accuracy["held-out pairs"] - accuracy["all"]) < 0.02
 
 
 def test_the_bootstrap_is_resampling_and_its_p_the_share_at_or_below_nought(judgments: pd.DataFrame) -> None:
-    table = method_comparisons(judgments, draws=4000).set_index("method")
+    table = compute_method_comparisons(judgments, draws=4000).set_index("method")
     base = votes(judgments, "lp", "none")
     items = [*base]
     rng = np.random.default_rng(8)
@@ -169,12 +171,12 @@ def test_equal_differences_are_drawn_as_one_so_that_at_most_eleven_are_distinct(
     own = rows[rows["method"].isin(["lp", "yes_no"])]
     wide = own.assign(won=own["correct"].astype(float)).pivot_table("won", "item", ["method"])
     assert (wide["yes_no"] - wide["lp"]).round(9).nunique() <= 11
-    assert method_comparisons(own).loc[0, "n"] == len(wide)
+    assert compute_method_comparisons(own).loc[0, "n"] == len(wide)
 
 
 @pytest.mark.r
 def test_p_adjusted_over_methods_is_rs(judgments: pd.DataFrame, rscript: Callable[..., pd.DataFrame]) -> None:
-    table = method_comparisons(judgments)
+    table = compute_method_comparisons(judgments)
     theirs = rscript(
         'result <- data.frame(holm = ave(tests$p, tests$kind, FUN = function(p) p.adjust(p, "holm")))', tests=table
     )
@@ -185,18 +187,18 @@ def test_p_adjusted_over_methods_is_rs(judgments: pd.DataFrame, rscript: Callabl
 def test_no_resample_at_nought_is_a_bound() -> None:
     rows = made(3)
     rows.loc[rows["method"] == "lp", ["correct", "tie"]] = False
-    table = method_comparisons(rows)
+    table = compute_method_comparisons(rows)
     assert {*table["reached"]} == {0}
     assert table["p"].to_list() == [1 / 1001] * len(table)
-    few = method_comparisons(made(3, paradigms=4)).iloc[0]
+    few = compute_method_comparisons(made(3, paradigms=4)).iloc[0]
     assert few["note"] == "No test over paradigms: 4, under 10."
-    fewer = method_comparisons(made(3, paradigms=2, pairs=4)).iloc[0]
+    fewer = compute_method_comparisons(made(3, paradigms=2, pairs=4)).iloc[0]
     assert (fewer["note"], pd.isna(fewer["p"])) == ("No test: 8 pairs, under 10.", True)
     assert few[["paradigm_p", "paradigm_low", "paradigm_p_holm"]].isna().all()
 
 
 def test_accuracy_by_method_template_and_phenomenon_is_counted_by_hand(judgments: pd.DataFrame) -> None:
-    table = method_accuracies(judgments, {"all": 0.9}).set_index(["method", "template", "phenomenon"])
+    table = compute_method_accuracies(judgments, {"all": 0.9}).set_index(["method", "template", "phenomenon"])
     shares = [np.mean([*votes(judgments, "yes_no", str(t)).values()]) for t in range(1, 6)]
     assert [table.loc[("yes_no", str(t), "all"), "accuracy"] for t in range(1, 6)] == pytest.approx(shares)
     row = table.loc[("yes_no", "mean", "all")]
@@ -213,12 +215,12 @@ def test_accuracy_by_method_template_and_phenomenon_is_counted_by_hand(judgments
 def test_an_answer_that_cannot_be_read_is_lost_and_counted(judgments: pd.DataFrame) -> None:
     rows = judgments[judgments["method"] == "lp"].assign(method="choose_generated", template="1", answer="Hm.")
     rows = rows.assign(grammatical=np.nan, correct=False, tie=False)
-    row = method_accuracies(rows).iloc[0]
+    row = compute_method_accuracies(rows).iloc[0]
     assert (row["unread"], row["accuracy"]) == (len(rows), 0.0)
 
 
 def test_shares_of_answers_are_counted_by_hand(judgments: pd.DataFrame) -> None:
-    table = answer_shares(judgments).set_index(["template", "answer"])
+    table = compute_response_shares(judgments).set_index(["template", "answer"])
     own = judgments[(judgments["method"] == "ab") & (judgments["template"] == "2")]
     counts = Counter(own["answer"])
     assert table.loc[("2", "A"), ["n", "share"]].to_list() == [counts["A"], pytest.approx(counts["A"] / len(own))]
@@ -229,7 +231,7 @@ def test_shares_of_answers_are_counted_by_hand(judgments: pd.DataFrame) -> None:
     both = pd.DataFrame(
         {"model": "m", "method": "yes_no", "template": ["1", "1", "2"], "answer": ["Yes | No", "Yes | Yes", "No | No"]}
     )
-    shares = answer_shares(both).set_index(["template", "answer"])["share"]
+    shares = compute_response_shares(both).set_index(["template", "answer"])["share"]
     assert shares.to_dict() == {
         ("1", "Yes"): 0.75, ("1", "No"): 0.25, ("2", "Yes"): 0.0, ("2", "No"): 1.0, ("mean", "Yes"): 0.375, ("mean", "No"): 0.625,
     }  # fmt: skip
@@ -237,7 +239,7 @@ def test_shares_of_answers_are_counted_by_hand(judgments: pd.DataFrame) -> None:
 
 def test_length_bias_is_scipys_and_that_of_the_pairs(judgments: pd.DataFrame) -> None:
     both = pd.concat([judgments, made(4, model="n")])
-    table = method_length_bias(both).set_index(["model", "method", "template"])
+    table = compute_method_length_bias(both).set_index(["model", "method", "template"])
     own = judgments[(judgments["method"] == "yes_no") & (judgments["template"] == "3") & ~judgments["tie"]]
     longer = own["tokens_grammatical"] - own["tokens_ungrammatical"]
     expected = stats.pointbiserialr(own["correct"], longer)
@@ -254,13 +256,13 @@ def test_length_bias_is_scipys_and_that_of_the_pairs(judgments: pd.DataFrame) ->
         model="m", protocol="p", lp=-1.0
     )
     scores["condition"] = scores["condition"].str.removeprefix("tokens_")
-    theirs = length_bias(lp[[name for name in TABLES["pairs"].names if name in lp]], scores).iloc[0]
+    theirs = compute_length_bias(lp[[name for name in TABLES["pairs"].column_names if name in lp]], scores).iloc[0]
     assert table.loc[("m", "lp", "none"), "r"] == pytest.approx(theirs["r"])
 
 
 def test_where_nothing_can_correlate_a_note_says_so(judgments: pd.DataFrame) -> None:
     won = judgments[judgments["method"].isin(["lp", "yes_no"])].assign(correct=True, tie=False)
-    table = method_length_bias(won).set_index(["method", "template"])
+    table = compute_method_length_bias(won).set_index(["method", "template"])
     assert table["r"].isna().all()
     assert table.loc[("lp", "none"), "note"] == "No correlation: all pairs are won, or all are lost."
     assert table.loc[("yes_no", "mean"), "note"] == "No correlation under any template."
@@ -269,7 +271,7 @@ def test_where_nothing_can_correlate_a_note_says_so(judgments: pd.DataFrame) -> 
 def test_groups_are_means_over_templates(judgments: pd.DataFrame) -> None:
     names = sorted(judgments["paradigm"].unique())
     groups = pd.DataFrame({"paradigm": names, "factor": "word_shuffling", "level": ["shuffled"] * 4 + ["other"] * 8})
-    table = method_groups(judgments, groups).set_index(["method", "level"])
+    table = compute_method_groups(judgments, groups).set_index(["method", "level"])
     own = judgments[(judgments["method"] == "yes_no") & judgments["paradigm"].isin(names[:4])]
     row = table.loc[("yes_no", "shuffled")]
     assert (row["paradigms"], row["n"]) == (4, 40)
@@ -277,11 +279,11 @@ def test_groups_are_means_over_templates(judgments: pd.DataFrame) -> None:
     other = table.loc[("yes_no", "other")]
     assert other["difference"] == pytest.approx(other["mean_accuracy"] - row["mean_accuracy"])
     with pytest.raises(DataError, match="which the pairs do not have"):
-        method_groups(judgments, groups.assign(paradigm=[*names[:-1], "p99"]))
+        compute_method_groups(judgments, groups.assign(paradigm=[*names[:-1], "p99"]))
 
 
 def test_differences_by_length_are_counted_by_hand(judgments: pd.DataFrame) -> None:
-    table = method_differences(judgments)
+    table = compute_method_differences(judgments)
     own = judgments.assign(won=judgments["correct"] + judgments["tie"] / 2)
     accuracy = own.groupby(["method", "paradigm"])["won"].mean()
     tokens = (own["tokens_grammatical"] - own["tokens_ungrammatical"]).groupby(own["paradigm"]).mean()
@@ -292,41 +294,41 @@ def test_differences_by_length_are_counted_by_hand(judgments: pd.DataFrame) -> N
     overall = table[table["paradigm"] == "mean"].iloc[0]
     assert overall["r"] == pytest.approx(stats.pearsonr(tokens, difference).statistic)
     with pytest.raises(DataError, match="no pair was judged by a model under both 'comparative' and 'lp'"):
-        method_differences(judgments, "comparative", "lp")
+        compute_method_differences(judgments, "comparative", "lp")
 
 
 def test_what_cannot_be_voted_on_is_refused(judgments: pd.DataFrame) -> None:
     with pytest.raises(
         DataError, match=r"6 yes_no: m was judged under 5 templates of yes_no; expected at most its templates, 1 of lp"
     ):
-        ensembles(judgments, [{"yes_no": 6}])
+        compute_ensembles(judgments, [{"yes_no": 6}])
     with pytest.raises(DataError, match="0 templates of rate"):
-        ensembles(judgments, [{"rate": 1}])
+        compute_ensembles(judgments, [{"rate": 1}])
     with pytest.raises(DataError, match="no rows"):
-        ensembles(judgments.iloc[:0])
+        compute_ensembles(judgments.iloc[:0])
     with pytest.raises(ValueError, match="select 'pair'; expected pairs or paradigms"):
-        ensembles(judgments, select=["pair"])
+        compute_ensembles(judgments, select=["pair"])
     wide = pd.concat(
         [judgments[judgments["method"] == "lp"].assign(method="yes_no", template=str(t)) for t in range(18)]
     )
     with pytest.raises(DataError, match="has 48,620 mixes; expected 20,000 at most"):
-        ensembles(wide, [{"yes_no": 9}])
+        compute_ensembles(wide, [{"yes_no": 9}])
 
 
 def test_all_tables_of_judgments_are_there_where_they_can_be(judgments: pd.DataFrame) -> None:
     groups = pd.DataFrame({"paradigm": ["p00", "p01"], "factor": "f", "level": ["a", "b"]})
-    tables = judged(judgments, Beside(groups=[groups]))
+    tables = compute_method_tables(judgments, ComparisonData(groups=[groups]))
     assert {*tables} == {
         "method_accuracies", "method_length_bias", "answer_shares", "ensembles", "method_comparisons", "method_differences",
         "method_groups",
     }  # fmt: skip
-    alone = judged(judgments[judgments["method"] == "lp"], Beside())
+    alone = compute_method_tables(judgments[judgments["method"] == "lp"], ComparisonData())
     assert {*alone} == {"method_accuracies", "method_length_bias"}
 
 
 def test_members_of_equal_length_throughout_have_no_leaning() -> None:
     rows = [("m", "lp", "none", k < 2, 4, 4) for k in range(4)]
     names = ["model", "method", "template", "correct", "tokens_grammatical", "tokens_ungrammatical"]
-    table = method_length_bias(pd.DataFrame(rows, columns=names).assign(tie=False))
+    table = compute_method_length_bias(pd.DataFrame(rows, columns=names).assign(tie=False))
     assert table["r"].isna().all()
     assert table["n"].tolist() == [4]

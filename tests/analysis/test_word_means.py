@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from gardenpath import analysis, experiment, study
-from gardenpath.analysis import AlignOptions
+from gardenpath.analysis import AlignmentOptions
 from gardenpath.analysis.aligning.alignment import align_words
 from gardenpath.analysis.modelling.additive import curves
 from gardenpath.study import DataError, check
@@ -37,7 +37,7 @@ def corpus(texts: int = 12, words: int = 60, shift: int = 0, seed: int = 1) -> T
         entropy=None, renyi=None, tokens=None, start=0, end=1,
     )  # fmt: skip
     named = ("word_means", "surprisal", "words")
-    return {name: check(rows[study.TABLES[name].names], name) for name in named}
+    return {name: check(rows[study.TABLES[name].column_names], name) for name in named}
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ result <- data.frame(term = rownames(coef(summary(fitted))), coef(summary(fitted
 
 @pytest.mark.r
 def test_the_model_is_lme4s(found: Tables, rscript: Callable[..., pd.DataFrame]) -> None:
-    ours = analysis.align(corpus(), AlignOptions(slopes=False))["alignment_models"].set_index("term")
+    ours = analysis.align(corpus(), AlignmentOptions(slopes=False))["alignment_models"].set_index("term")
     theirs = rscript(R_MEANS, aligned=found["aligned_means"]).set_index("term")
     for term in ("surprisal", "surprisal_previous", "length", "position"):
         assert ours.loc[term, "estimate"] == pytest.approx(theirs.loc[term, "Estimate"], rel=1e-4)
@@ -103,7 +103,7 @@ def test_gains_are_of_texts_held_out(found: Tables) -> None:
     assert gain["total"] == pytest.approx((found["heldout"]["full"] - found["heldout"]["base"]).sum())
     assert gain["p"] == gain["smallest_p"] == 2**-12
     with pytest.raises(ValueError, match="means over readers have no participant"):
-        analysis.align(corpus(texts=2), AlignOptions(folds_by="participant"))
+        analysis.align(corpus(texts=2), AlignmentOptions(folds_by="participant"))
 
 
 def test_times_a_word_early_fail_the_self_test() -> None:
@@ -114,7 +114,7 @@ def test_times_a_word_early_fail_the_self_test() -> None:
 
 def test_readings_and_means_together_are_a_question(tables: Tables) -> None:
     with pytest.raises(DataError, match="tables readings and word_means are both there; expected one of them"):
-        align_words(tables | {"word_means": corpus()["word_means"]}, AlignOptions())
+        align_words(tables | {"word_means": corpus()["word_means"]}, AlignmentOptions())
 
 
 ITEMS = """paradigm,phenomenon,item,condition,sentence

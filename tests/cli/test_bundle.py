@@ -114,7 +114,7 @@ def test_its_tables_are_read_as_those_of_a_study(collected: Path, tmp_path: Path
     left = study.read(tmp_path / NAME / "data", "sessions")
     assert left["started"].isna().all()
     assert left["participant"].tolist() == study.read(collected / "tables", "sessions")["participant"].tolist()
-    assert study.load(tmp_path / NAME / "materials").served.completion_code == "REMOVED"
+    assert study.load(tmp_path / NAME / "materials").required_online.completion_code == "REMOVED"
 
 
 def test_sessions_as_they_came_go_along_when_asked(collected: Path, tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_materials_from_elsewhere_lie_beside_study_toml(folder: Path) -> None:
     assert run_here("gardenpath bundle study.toml -o a.zip", folder).code == 0
     with zipfile.ZipFile(folder / "a.zip") as made:
         made.extractall(folder)
-    assert [one.name for one in study.load(folder / NAME / "materials").paths()] == ["shared.csv"]
+    assert [one.name for one in study.load(folder / NAME / "materials").list_material_paths()] == ["shared.csv"]
     assert (folder / NAME / "materials" / "shared.csv").read_bytes() == (folder.parent / "shared.csv").read_bytes()
 
 

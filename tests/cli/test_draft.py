@@ -68,7 +68,7 @@ def chat(monkeypatch: pytest.MonkeyPatch) -> Iterator[Chat]:
     """The stand-in, asked again without a pause."""
     from gardenpath.lmscore.models import endpoint
 
-    monkeypatch.setattr(endpoint, "PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(endpoint, "RETRY_PAUSES", (0.0, 0.0))
     server = Chat()
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
@@ -105,7 +105,7 @@ def test_pasted_answers_become_items_with_findings_and_counts(folder: Path) -> N
     assert [item.extra["draft_findings"].split(";")[0] for item in read.items[3:4]] == [
         "copy of draft number-draft-003"
     ]
-    assert read.items[0].sentences["ungrammatical"].words_of("critical")[0].text == "are"
+    assert read.items[0].sentences["ungrammatical"].list_region_words("critical")[0].text == "are"
     assert (
         "3 pairs to go"
         in run_here("gardenpath draft items.csv --paradigm number -n 6 --paste a.txt -o e --topic tea", folder).said
@@ -182,7 +182,7 @@ def test_a_server_that_stalls_is_given_up_in_one_line(
 ) -> None:
     from gardenpath.lmscore.models import endpoint
 
-    monkeypatch.setattr(endpoint, "PATIENCE", 0.05)
+    monkeypatch.setattr(endpoint, "TIMEOUT_SECONDS", 0.05)
     held = threading.Event()
     monkeypatch.setattr(Answer, "do_POST", lambda self: held.wait(10))
     ran = run_here(f"gardenpath draft items.csv --paradigm number --model m --endpoint {chat.address} -o d", folder)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pandas as pd
 
 from gardenpath import stimuli, study
-from gardenpath.cli.reviewing import Review
-from gardenpath.stimuli.drafting.reviews import TICKS, queue
+from gardenpath.cli.review_page import Review
+from gardenpath.stimuli.drafting.reviews import TICK_MEANINGS, build_queue
 
 from ..conftest import run_here
 from .test_draft import ITEMS, NOUNS, said
@@ -14,11 +14,13 @@ from .test_draft import ITEMS, NOUNS, said
 
 def reviewed(draft: Path, who: str, dropped: str) -> None:
     """Somebody drops one pair, and what was planted."""
-    review = Review("t", who, queue(stimuli.read(draft), who), draft.with_name("reviews.jsonl"))
-    for entry in review.state()["pairs"]:
+    review = Review("t", who, build_queue(stimuli.read(draft), who), draft.with_name("reviews.jsonl"))
+    for entry in review.build_state()["pairs"]:
         drop = entry["id"] == dropped or entry["id"].startswith("planted")
         action = {"action": "drop", "reason": "odd"} if drop else {"action": "accept"}
-        review.decide({**action, "item": entry["id"], "condition": "", "ticks": dict.fromkeys(TICKS, True), "seen": 0})
+        review.add_decision(
+            {**action, "item": entry["id"], "condition": "", "ticks": dict.fromkeys(TICK_MEANINGS, True), "seen": 0}
+        )
 
 
 def test_pairs_go_from_two_by_hand_to_lists(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from gardenpath import analysis, experiment, stimuli, study
 from gardenpath.cli.main import cli
-from gardenpath.experiment.new_studies import PLACEHOLDER, kinds
+from gardenpath.experiment.setup.new_studies import PLACEHOLDER_NOTE, list_study_kinds
 
 from ..conftest import ROOT, commands, run_here
 
@@ -35,16 +35,16 @@ def new(folder: Path, kind: str, *options: str) -> Result:
 def dealt(folder: Path, participants: int = 2) -> dict[str, "object"]:
     """Check, deal and simulate a study; return the tables."""
     plan = study.load(folder)
-    materials, findings = stimuli.examine(*plan.paths())
+    materials, findings = stimuli.examine(*plan.list_material_paths())
     assert not [str(f) for f in [*findings, *stimuli.check(materials)] if f.severity in ("error", "warning")]
-    files = experiment.version_files(plan)
+    files = experiment.build_list_files(plan)
     effects = experiment.Effects(terms=plan.simulate)
     experiment.simulate(files, folder / "data", participants=participants, seed=1, effects=effects)
     return experiment.collect(folder / "data")
 
 
 @pytest.mark.parametrize("language", ["de", "tr"])
-@pytest.mark.parametrize("kind", kinds())
+@pytest.mark.parametrize("kind", list_study_kinds())
 def test_what_is_written_is_dealt_and_taken_at_once(kind: str, language: str, tmp_path: Path) -> None:
     folder = tmp_path / "study"
     made = new(folder, kind, "--language", language)
@@ -58,14 +58,14 @@ def test_what_is_written_is_dealt_and_taken_at_once(kind: str, language: str, tm
     tables = dealt(folder)
     assert set(tables["items"]["language"]) == {language}
     placeholders = language == "tr"
-    assert (PLACEHOLDER in (folder / "items.csv").read_text("utf-8")) == placeholders
+    assert (PLACEHOLDER_NOTE in (folder / "items.csv").read_text("utf-8")) == placeholders
     assert ("English placeholders" in (folder / "README.md").read_text("utf-8")) == placeholders
     assert ("# English placeholders" in (folder / "study.toml").read_text("utf-8")) == placeholders
     questions = tables["responses"].query("task == 'question' and role != 'practice'")
     assert len(questions) == (12 if kind in ("spr", "maze", "rating") else 0)  # six for each of two
 
 
-@pytest.mark.parametrize("kind", kinds())
+@pytest.mark.parametrize("kind", list_study_kinds())
 def test_simulated_participants_end_in_results(kind: str, tmp_path: Path) -> None:
     new(tmp_path / "study", kind)
     plan = study.load(tmp_path / "study")
@@ -95,9 +95,9 @@ def test_the_commands_of_its_readme_run_one_after_the_other(tmp_path: Path) -> N
 
 
 def test_every_language_with_texts_can_be_begun_in(tmp_path: Path) -> None:
-    from gardenpath.experiment.standard_texts import languages
+    from gardenpath.experiment.texts.standard_texts import list_languages
 
-    for language in languages():
+    for language in list_languages():
         assert new(tmp_path / language, "rating", "--language", language).exit_code == 0
         plan = study.load(tmp_path / language)
         assert plan.language == language
@@ -204,7 +204,7 @@ def test_sets_that_do_not_divide_are_left_over_and_said_so(tmp_path: Path) -> No
     made = new(tmp_path / "study", "spr", "--from", str(source))
     assert "in each paradigm: 4 of each are dealt, 3 of 7 left out\n" in made.output
     assert study.load(tmp_path / "study").design.items == 4
-    assert len(experiment.version_files(study.load(tmp_path / "study"))) == 4
+    assert len(experiment.build_list_files(study.load(tmp_path / "study"))) == 4
 
 
 def test_what_a_kind_cannot_do_without_is_missing_or_refused(tmp_path: Path) -> None:
@@ -234,7 +234,7 @@ def test_minimal_pairs_of_ones_own_are_taken_too(tmp_path: Path) -> None:
     assert new(tmp_path / "study", "minimal-pairs", "--from", str(source)).exit_code == 0
     plan = study.load(tmp_path / "study")
     assert (plan.design.versions, plan.design.items, plan.ordering.no_adjacent) == (2, None, "paradigm")
-    assert len(experiment.version_files(plan)) == 2
+    assert len(experiment.build_list_files(plan)) == 2
 
 
 def test_a_folder_stands_for_its_study_toml(tmp_path: Path) -> None:

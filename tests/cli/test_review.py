@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment, stimuli, study
-from gardenpath.cli.reviewing import Refused, Review, rendered
-from gardenpath.stimuli.drafting.reviews import TICKS, queue, read_log
+from gardenpath.cli.review_page import Review, ReviewError, render_guidelines
+from gardenpath.stimuli.drafting.reviews import TICK_MEANINGS, build_queue, read_log
 
 from ..conftest import run_here
 
-ALL = dict.fromkeys(TICKS, True)
+ALL = dict.fromkeys(TICK_MEANINGS, True)
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def drafts(tmp_path: Path) -> Path:
 
 
 def sitting(draft: Path, who: str, **more: Any) -> Review:
-    return Review("t", who, queue(stimuli.read(draft), who), draft.with_name("reviews.jsonl"), **more)
+    return Review("t", who, build_queue(stimuli.read(draft), who), draft.with_name("reviews.jsonl"), **more)
 
 
 @pytest.mark.parametrize(
@@ -52,12 +52,12 @@ def sitting(draft: Path, who: str, **more: Any) -> Review:
     ],
 )
 def test_guidelines_are_shown_as_markdown_and_never_as_html_of_their_own(markdown: str, html: str) -> None:
-    assert rendered(markdown) == html
+    assert render_guidelines(markdown) == html
 
 
 def test_a_decision_that_is_not_whole_is_refused_and_leaves_no_line(drafts: Path) -> None:
     review = sitting(drafts, "Ann")
-    first = review.state()["pairs"][0]
+    first = review.build_state()["pairs"][0]
     asked = {"item": first["id"], "condition": "", "ticks": ALL, "seen": 0}
     for change, message in [
         ({"action": "accept", "ticks": {**ALL, "fits": False}}, "all four ticks"),
@@ -71,23 +71,23 @@ def test_a_decision_that_is_not_whole_is_refused_and_leaves_no_line(drafts: Path
         ({"action": "accept", "item": "other"}, "not in the draft"),
         ({"action": "accept", "seen": 4}, "another window"),
     ]:
-        with pytest.raises(Refused, match=message):
-            review.decide({**asked, **change})
-    with pytest.raises(Refused):
-        review.decide(["accept"])
+        with pytest.raises(ReviewError, match=message):
+            review.add_decision({**asked, **change})
+    with pytest.raises(ReviewError):
+        review.add_decision(["accept"])
     assert not review.log.exists()
-    review.decide({**asked, "action": "accept"})
-    with pytest.raises(Refused, match="another window"):
-        review.decide({**asked, "action": "drop", "reason": "x"})
+    review.add_decision({**asked, "action": "accept"})
+    with pytest.raises(ReviewError, match="another window"):
+        review.add_decision({**asked, "action": "drop", "reason": "x"})
 
 
 def test_agreement_settling_and_writing_follow_from_the_log(drafts: Path) -> None:
     for who, dropped in (("Ann", {"d01"}), ("Bob", {"d01", "d02"})):
         review = sitting(drafts, who)
-        for entry in review.state()["pairs"]:
+        for entry in review.build_state()["pairs"]:
             drop = entry["id"] in dropped or (who == "Bob" and entry["id"].startswith("planted"))
             action = {"action": "drop", "reason": "odd"} if drop else {"action": "accept"}
-            review.decide({**action, "item": entry["id"], "condition": "", "ticks": ALL, "seen": 0})
+            review.add_decision({**action, "item": entry["id"], "condition": "", "ticks": ALL, "seen": 0})
     ran = run_here("gardenpath review draft.jsonl --agreement", drafts.parent)
     assert ran.code == 0, ran.said
     assert "Ann: noticed 0 of 1 known-bad pairs\nBob: noticed 1 of 1 known-bad pairs" in ran.printed
@@ -98,10 +98,10 @@ def test_agreement_settling_and_writing_follow_from_the_log(drafts: Path) -> Non
     assert ran.code == 0, ran.said
     assert "not agreed on: d02" in ran.said
     assert len(stimuli.read(drafts.parent / "items.jsonl").items) == 10
-    settler = sitting(drafts, "Cem", settles=True)
-    entry = next(one for one in settler.state()["pairs"] if one["id"] == "d02")
+    settler = sitting(drafts, "Cem", is_settling=True)
+    entry = next(one for one in settler.build_state()["pairs"] if one["id"] == "d02")
     assert entry["others"] == ["Ann accepted", "Bob dropped: odd"]
-    settler.decide({"action": "accept", "item": "d02", "condition": "", "ticks": ALL, "seen": 0})
+    settler.add_decision({"action": "accept", "item": "d02", "condition": "", "ticks": ALL, "seen": 0})
     ran = run_here("gardenpath review draft.jsonl --write items.jsonl --force", drafts.parent)
     items = stimuli.read(drafts.parent / "items.jsonl").items
     assert len(items) == 11
@@ -113,12 +113,12 @@ def test_agreement_settling_and_writing_follow_from_the_log(drafts: Path) -> Non
 
 def test_what_a_blind_reviewer_judges_otherwise_is_named(drafts: Path) -> None:
     review = Review(
-        "t", "Eva", queue(stimuli.read(drafts), "Eva", blind=True), drafts.with_name("reviews.jsonl"), blind=True
+        "t", "Eva", build_queue(stimuli.read(drafts), "Eva", blind=True), drafts.with_name("reviews.jsonl"), blind=True
     )
-    for entry in review.state()["pairs"]:
+    for entry in review.build_state()["pairs"]:
         liked = entry["condition"] == "grammatical" or entry["id"] == "d07"
         asked = {"item": entry["id"], "condition": entry["condition"], "seen": 0}
-        review.decide({**asked, "action": "acceptable" if liked else "unacceptable"})
+        review.add_decision({**asked, "action": "acceptable" if liked else "unacceptable"})
     ran = run_here("gardenpath review draft.jsonl --agreement", drafts.parent)
     assert ran.code == 0, ran.said
     assert ran.printed == "Eva, blind: 1 of 24 sentences judged otherwise than meant: d07 (ungrammatical)\n"
@@ -235,6 +235,6 @@ def test_pairs_are_reviewed_by_keys_alone_and_a_kill_loses_nothing(drafts: Path,
     assert not broken
     assert len({one.guidelines for one in after}) == 1
     assert all("127.0.0.1" in url or url.startswith("data:") for url in asked)
-    names = [one.item.id for one in queue(stimuli.read(drafts), "Ann")]
+    names = [one.item.id for one in build_queue(stimuli.read(drafts), "Ann")]
     assert [one.item for one in after] == [names[0], names[1], names[2], names[3], names[3], *names[3:7]]
     assert next(itertools.chain(after)).ticks == ALL

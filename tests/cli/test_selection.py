@@ -45,7 +45,7 @@ def pool(tmp_path: Path) -> Path:
     names = ["item", "paradigm", "phenomenon", "condition", "factors", "sentence", "frequency", "cloze"]
     pd.DataFrame(rows, columns=names).to_csv(tmp_path / "pool.csv", index=False)
     study.write(
-        pd.DataFrame(scores, columns=study.TABLES["surprisal"].names),
+        pd.DataFrame(scores, columns=study.TABLES["surprisal"].column_names),
         "surprisal",
         tmp_path / "scores",
         command="by hand",
@@ -154,11 +154,11 @@ def test_lists_from_the_command_line(pool: Path) -> None:
 def test_the_file_of_the_docs_is_one(pool: Path) -> None:
     import tomllib
 
-    from gardenpath.stimuli.selection.settings import settled
+    from gardenpath.stimuli.selection.settings import build_settings
 
     block, _ = sorted(blocks(ROOT / "docs" / "selection.md", "toml"), key=lambda block: "covariates" not in block)
-    asked = settled(tomllib.loads(block), stimuli.Selection, where="docs/selection.md")
-    assert (asked.tolerance_of("letters:critical"), asked.spread_of("cloze"), asked.across_of("zipf:critical")) == (
+    asked = build_settings(tomllib.loads(block), stimuli.Selection, where="docs/selection.md")
+    assert (asked.get_tolerance("letters:critical"), asked.get_spread("cloze"), asked.get_across("zipf:critical")) == (
         0.02,
         0.05,
         "cells",
@@ -179,7 +179,10 @@ def test_design_says_how_alike_versions_are(study_folder: Path) -> None:
     for name in ("E1-V1", "E1-V2"):
         version = json.loads((study_folder / "versions" / f"{name}.json").read_text())["version"]
         texts = [
-            shown[1]["text"] for trial in version["trials"] if trial["role"] == "target" for shown in trial["shown"]
+            shown[1]["text"]
+            for trial in version["trials"]
+            if trial["role"] == "target"
+            for shown in trial["shown_sentences"]
         ]
         means[name] = np.mean([sum(c.isalnum() for c in text) for text in texts])
     row = table.query(

@@ -152,7 +152,7 @@ def test_without_r_ordinal_models_are_left_out_in_a_line(
     def absent() -> None:
         raise MissingExtra("engine 'lme4' needs R, not found here")
 
-    monkeypatch.setattr(r_session, "session", absent)
+    monkeypatch.setattr(r_session, "get_session", absent)
     given = ("--power", "--response", "rating", "--term", "extraction", "--participants", 10, "--runs", 2)
     told = run("simulate", factorial, *given, "-o", tmp_path / "out")
     assert told.exit_code == 0, told.output

@@ -110,7 +110,7 @@ def take(folder: Path, text: str, *places: str) -> None:
     """Write STUDY, and in each place what six simulated people do in it, of small lists in three each."""
     (folder / "STUDY").write_text(text, encoding="utf-8")
     plan = study.load(folder / "STUDY")
-    versions, effects = experiment.version_files(plan), experiment.Effects(terms=plan.simulate)
+    versions, effects = experiment.build_list_files(plan), experiment.Effects(terms=plan.simulate)
     for seed, place in enumerate(places, start=1):
         experiment.simulate(versions, folder / place, participants=6, sessions=3, seed=seed, effects=effects)
 
@@ -123,9 +123,9 @@ def blimp_nl(folder: Path) -> None:
     (folder / "answer.txt").write_text(
         f"Correct: {good}\nIncorrect: {good.replace('cook', 'cooks')}\n", encoding="utf-8"
     )
-    ticks = dict.fromkeys(reviews.TICKS, True)
+    ticks = dict.fromkeys(reviews.TICK_MEANINGS, True)
     accepted = reviews.Decision("2026-01-01T00:00:00+00:00", "Ann", f"{PARADIGM}-draft-001", "accept", ticks)
-    reviews.append(folder / "drafts" / "reviews.jsonl", accepted)
+    reviews.append_decision(folder / "drafts" / "reviews.jsonl", accepted)
 
 
 def blimp(folder: Path) -> None:

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from gardenpath import experiment, study
-from gardenpath.experiment.platforms.places import places
-from gardenpath.experiment.session_folders import read_records
+from gardenpath.experiment.platforms.list_slots import enumerate_slots
+from gardenpath.experiment.sessions.session_folders import read_recorded_sessions
 
 from ..experiment.test_pcibex import Penn, program
 
@@ -17,11 +17,11 @@ ROW = 12  # events
 
 def in_jatos(plan: study.Study, export: Path, archive: Path, participants: int) -> None:
     """Write the results archive of robots with the effects of the study, who took the versions of the export in turn."""
-    versions, effects = experiment.read_versions(export / "versions"), experiment.Effects(terms=plan.simulate)
+    versions, effects = experiment.read_list_files(export / "versions"), experiment.Effects(terms=plan.simulate)
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
         experiment.simulate(versions, home, participants=participants, seed=plan.seed, effects=effects)
-        records = list(read_records(home))
+        records = list(read_recorded_sessions(home))
     runs = []
     with zipfile.ZipFile(archive, "w") as packed:
         for n, record in enumerate(records, start=1):
@@ -44,7 +44,7 @@ def in_jatos(plan: study.Study, export: Path, archive: Path, participants: int) 
 
 def in_pcibex(plan: study.Study, export: Path, results: Path, participants: int) -> None:
     """Write PCIbex's results of robots who took the first places, each with times and answers of a script."""
-    found = places(experiment.version_files(plan), 1)
+    found = enumerate_slots(experiment.build_list_files(plan), 1)
     texts = []
     for n, place in enumerate(found[:participants]):
         robot = Penn(place, program(export, n, f"PROLIFIC_PID=robot{n}"), newer=True)

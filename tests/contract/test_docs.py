@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from gardenpath import lmscore, study
-from gardenpath.experiment.standard_texts import texts_of
-from gardenpath.experiment.tasks import tasks_of
+from gardenpath.experiment.tasks import load_tasks
+from gardenpath.experiment.texts.standard_texts import load_texts
 from gardenpath.study.measures import MEASURES
 
 from ..conftest import blocks, commands, run_here
@@ -166,7 +166,7 @@ def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> Non
     [texts] = [block for block in shown if block.startswith("[session]")]
     (workplace / "texts.toml").write_text(texts, "utf-8")
     own = study.config.ProcedureSection(texts="texts.toml")
-    said = texts_of(
+    said = load_texts(
         dataclasses.replace(
             study.load(workplace / "examples" / "minimal-pairs"), procedure=own, path=workplace / "study.toml"
         )
@@ -181,12 +181,12 @@ def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> Non
         for section, keys in parts.items():
             stated[section] = stated.get(section, {}) | keys
     [published] = blocks(ROOT / "docs" / "study.md", "toml")
-    analysis = study.config.structure(
+    analysis = study.config.parse_dataclass(
         study.AnalysisSection, tomllib.loads(published)["analysis"], where="docs/study.md"
     )
     assert (analysis.regions, analysis.covariates, analysis.figures.bars) == ("cumulative", (), "se")
-    plan = study.config.structure(study.Study, stated, where="docs/study-toml.md")
-    assert tasks_of(plan).asks["filler"] == ["acceptability"]
+    plan = study.config.parse_dataclass(study.Study, stated, where="docs/study-toml.md")
+    assert load_tasks(plan).tasks_by_role["filler"] == ["acceptability"]
     assert [item.responses["acceptability"] for item in plan.design.attention] == [["2"], ["1", "2", "3"]]
     assert len(plan.design.practice) == 4
     names = ["embedded verb", "ease", "noun phrase within extraction", "understood"]

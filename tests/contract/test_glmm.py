@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from gardenpath import analysis
-from gardenpath.analysis.engines.formulas import parse
-from gardenpath.analysis.engines.glmm_engine import estimate
+from gardenpath.analysis.engines.formulas import parse_formula
+from gardenpath.analysis.engines.glmm_engine import estimate_model
 from gardenpath.analysis.modelling.mixed_models import columns_of
 from gardenpath.study import DataError, MissingExtra
 
@@ -99,8 +99,8 @@ def test_its_licence_is_the_one_that_the_docs_name() -> None:
 
 def test_published_fit_with_correlated_slopes() -> None:
     rows = table(SLEEP, "subject", "days", "reaction")
-    formula = parse("reaction ~ days + (1 + days|subject)")
-    found = estimate(columns_of(rows, formula), formula)
+    formula = parse_formula("reaction ~ days + (1 + days|subject)")
+    found = estimate_model(columns_of(rows, formula), formula)
     fixed = found.coefficients.set_index("term")
     assert fixed["estimate"].to_dict() == pytest.approx({"intercept": 251.405, "days": 10.467}, abs=5e-4)
     assert fixed["se"].to_dict() == pytest.approx({"intercept": 6.825, "days": 1.546}, abs=5e-4)
@@ -112,8 +112,8 @@ def test_published_fit_with_correlated_slopes() -> None:
 
 def test_published_fit_with_crossed_groups() -> None:
     rows = table(PENICILLIN, "plate", "sample", "diameter").astype({"sample": str})
-    formula = parse("diameter ~ 1 + (1|plate) + (1|sample)")
-    found = estimate(columns_of(rows, formula), formula)
+    formula = parse_formula("diameter ~ 1 + (1|plate) + (1|sample)")
+    found = estimate_model(columns_of(rows, formula), formula)
     assert found.coefficients["estimate"].tolist() == pytest.approx([22.9722], abs=5e-5)
     assert found.coefficients["se"].tolist() == pytest.approx([0.8086], abs=5e-5)
     assert sorted(one.sd for one in found.variances) == pytest.approx([0.8467, 1.9316], abs=5e-5)

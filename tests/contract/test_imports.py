@@ -16,6 +16,24 @@ MAY_IMPORT = {
     "analysis": {"study"},
     "cli": {"analysis", "experiment", "lmscore", "stimuli", "study"},
 }
+# The rooms of experiment, each of which imports from those before it.
+ROOMS = (
+    "texts",
+    "tasks",
+    "scripts",
+    "sessions",
+    "players",
+    "server",
+    "platforms",
+    "collection",
+    "simulation",
+    "setup",
+)
+# The server's downloads are what `collect` gives, and it reads who took part in earlier studies as `collect` does.
+BACKWARDS = {
+    ("server/download.py", "collection/recorded_sessions.py"),
+    ("server/routes.py", "collection/previous_participants.py"),
+}
 HEAVY = (
     "torch",
     "pandas",
@@ -53,6 +71,51 @@ def test_a_package_imports_only_what_lies_before_it(package: str) -> None:
             assert not wrong, (
                 f"{path.relative_to(ROOT)} imports {sorted(wrong)}; it may import {sorted(MAY_IMPORT[package])}"
             )
+
+
+def files_imported(path: Path) -> set[Path]:
+    """Return the files of ours that a file imports from, lazily and for types included."""
+    found: set[Path] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(node, ast.ImportFrom):
+            continue
+        if node.level:
+            module = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+        elif node.module and node.module.split(".")[0] == "gardenpath":
+            module = ROOT.joinpath(*node.module.split(".")[1:])
+        else:
+            continue
+        for name in (alias.name for alias in node.names):
+            one = next((p for p in (module / f"{name}.py", module / name / "__init__.py") if p.is_file()), None)
+            found.add(one or next(p for p in (module.with_suffix(".py"), module / "__init__.py") if p.is_file()))
+    return found - {path}
+
+
+def test_rooms_of_experiment_import_from_those_before_them() -> None:
+    """Nothing lies loose beside the rooms, and each arrow back is one that is named."""
+    package = ROOT / "experiment"
+    assert [path.name for path in package.glob("*.py")] == ["__init__.py"]
+    backwards = set()
+    for path in package.rglob("*.py"):
+        room, *_ = path.relative_to(package).parts
+        for other in files_imported(path) if room in ROOMS and "node_modules" not in path.parts else ():
+            first = other.relative_to(package).parts[0] if package in other.parents else ""
+            if first in ROOMS and ROOMS.index(first) > ROOMS.index(room):
+                backwards.add((str(path.relative_to(package)), str(other.relative_to(package))))
+    assert backwards == BACKWARDS
+    rooms = {path.name for path in package.iterdir() if path.is_dir() and any(path.glob("*.py"))}
+    assert rooms == {*ROOMS}
+
+
+def test_no_file_imports_itself_by_a_detour() -> None:
+    """Lazy imports and those for types count too."""
+    files = [p for package in MAY_IMPORT for p in (ROOT / package).rglob("*.py") if "node_modules" not in p.parts]
+    after = {path: files_imported(path) for path in files}
+    while free := {path for path, imports in after.items() if not imports & after.keys()}:
+        after = {path: imports for path, imports in after.items() if path not in free}
+    assert not after, "\n".join(
+        f"{a.relative_to(ROOT)} -> {b.relative_to(ROOT)}" for a in after for b in after[a] if b in after
+    )
 
 
 # Their help lists what a package has (protocols, measures, platforms), and asks the package.

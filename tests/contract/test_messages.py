@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 from gardenpath import stimuli
-from gardenpath.stimuli.checks import BLIMP_NL
+from gardenpath.stimuli.checks import BLIMP_NL_RULES
 
 from ..conftest import ROOT
 
@@ -54,15 +54,19 @@ def test_the_rules_of_check_are_those_of_the_code_with_severity_and_reason() -> 
     assert [row[:3] for row in table[1:]] == [[f"`{rule.id}`", rule.severity, rule.reason] for rule in stimuli.RULES]
     assert all(row[3] for row in table[1:])
     of_blimp_nl = PAGE.partition("With `--rules blimp-nl`,")[2].partition(" are errors")[0]
-    assert {*re.findall(r"`([\w-]+)`", of_blimp_nl)} == BLIMP_NL
+    assert {*re.findall(r"`([\w-]+)`", of_blimp_nl)} == BLIMP_NL_RULES
 
 
 def test_rules_of_reading_a_file_are_those_of_the_code() -> None:
-    """The first argument of `Finding` and the third of `warn`, in the formats; `check` itself adds `waiver`."""
+    """The first argument of `Finding` and the third of `add_warning`, in the formats; `check` itself adds `waiver`."""
     found = {"waiver"}
     for path in (ROOT / "stimuli" / "formats").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Finding", "warn"):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id in ("Finding", "add_warning")
+            ):
                 rule = node.args[0 if node.func.id == "Finding" else 2]
                 found |= {rule.value} if isinstance(rule, ast.Constant) else set()
     assert {*column("rule")} - {rule.id for rule in stimuli.RULES} == found

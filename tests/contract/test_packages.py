@@ -159,4 +159,4 @@ def test_every_package_of_r_that_code_here_loads_is_asked_for() -> None:
             assert name in {*R_PACKAGES, *of_r, "arrow", "brms", "ggplot2", "rstan"}, (
                 f"{path.relative_to(ROOT)} loads {name}"
             )
-    assert set(r_process.NEEDED) <= set(R_PACKAGES)
+    assert set(r_process.REQUIRED_PACKAGES) <= set(R_PACKAGES)

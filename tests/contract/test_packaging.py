@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gardenpath.experiment.players.web.built import page_folder
+from gardenpath.experiment.players.web.built_page import find_page_folder
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -131,10 +131,10 @@ def test_without_the_page_it_is_built_and_says_so(
     # What is installed then says how to get the page, in words that fit an installed package, and a checkout.
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
     with pytest.raises(FileNotFoundError, match="pip install --force-reinstall") as caught:
-        page_folder(tmp_path / "site" / "gardenpath" / WEB)
+        find_page_folder(tmp_path / "site" / "gardenpath" / WEB)
     assert "make web" not in str(caught.value)
     with pytest.raises(FileNotFoundError, match=f"run  make web  in {unbuilt} "):
-        page_folder(unbuilt / WEB)
+        find_page_folder(unbuilt / WEB)
 
 
 def test_no_python_file_lies_at_the_root() -> None:

@@ -45,7 +45,10 @@ def test_table_schemas(update: bool) -> None:
     lines = []
     for table in study.TABLES.values():
         lines += [f"{table.name}: {table.row}; key {', '.join(table.key)}"]
-        lines += [f"  {c.name} {c.type}{'?' if c.empty else ''} {c.meaning}" for c in (*table.columns, *table.further)]
+        lines += [
+            f"  {c.name} {c.type}{'?' if c.may_be_empty else ''} {c.meaning}"
+            for c in (*table.columns, *table.dynamic_columns)
+        ]
     hold(PINS / "tables.txt", "\n".join(lines) + "\n", update)
 
 
@@ -70,7 +73,7 @@ def test_every_option_has_a_help_text(words: list[str]) -> None:
         assert not isinstance(option, click.Option) or option.help or option.hidden, f"{words} {option.name}"
 
 
-def test_the_tables_of_a_seeded_study(versions: list[experiment.VersionFile], tmp_path: Path, update: bool) -> None:
+def test_the_tables_of_a_seeded_study(versions: list[experiment.ListFile], tmp_path: Path, update: bool) -> None:
     """Collected tables to the byte; results to six digits, since they come from an optimizer."""
     experiment.simulate(versions, tmp_path / "data", participants=12, seed=1)
     tables = experiment.collect(tmp_path / "data")

@@ -6,7 +6,7 @@ import importlib
 import pytest
 
 # Their examples would need a server or a browser, or are those of the commands of a platform.
-NOT_SHOWN = {"Event", "HttpTransport", "export", "find_chromium", "take_in_browser"}
+NOT_SHOWN = {"Event", "HttpTransport", "export", "find_chromium", "run_session_in_browser"}
 
 
 @pytest.mark.parametrize("package", ["study", "stimuli", "experiment", "lmscore", "analysis"])

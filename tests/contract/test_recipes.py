@@ -16,10 +16,11 @@ import pytest
 
 from gardenpath import analysis, experiment, lmscore, stimuli, study
 from gardenpath.analysis.reporting import document
-from gardenpath.experiment import new_studies, standard_texts
-from gardenpath.experiment.platforms import exporting, importing
+from gardenpath.experiment.platforms import platform_export, platform_import
+from gardenpath.experiment.setup import new_studies
+from gardenpath.experiment.texts import standard_texts
 from gardenpath.lmscore import loading
-from gardenpath.lmscore.judging import asking
+from gardenpath.lmscore.judging import judgment_requests
 from gardenpath.lmscore.measures import reductions
 from gardenpath.stimuli import formats
 from gardenpath.study import TABLES, judgment_methods, measures
@@ -121,8 +122,8 @@ def test_add_format_of_materials(tmp_path: Path, run: Run, monkeypatch: pytest.M
 
 
 def test_add_platform(tmp_path: Path, made: study.Study, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exporting, "EXPORTS", (*exporting.EXPORTS, platform))
-    monkeypatch.setattr(importing, "PLATFORMS", (*importing.PLATFORMS, platform))
+    monkeypatch.setattr(platform_export, "EXPORTS", (*platform_export.EXPORTS, platform))
+    monkeypatch.setattr(platform_import, "PLATFORMS", (*platform_import.PLATFORMS, platform))
     run("export study.toml --to toy-platform --orders 1 -o out")
     places = [json.loads(path.read_text()) for path in sorted((tmp_path / "out").glob("place-*.json"))]
     assert [len(shown) for shown in places] == [4, 4]
@@ -166,11 +167,11 @@ def test_add_kind_of_language_model(
 
 
 def test_add_kind_of_study_to_begin_with(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    _with_one_more(monkeypatch, tmp_path, new_studies, "experiment/starts", "toy.kind.toml", TOYS / "kind.toml")
-    assert "toy" in new_studies.kinds()
+    _with_one_more(monkeypatch, tmp_path, new_studies, "experiment/setup/starts", "toy.kind.toml", TOYS / "kind.toml")
+    assert "toy" in new_studies.list_study_kinds()
     run("new begun --kind toy --language de")
     plan = study.load(tmp_path / "begun")
-    experiment.simulate(experiment.version_files(plan), tmp_path / "data", participants=2, seed=1)
+    experiment.simulate(experiment.build_list_files(plan), tmp_path / "data", participants=2, seed=1)
     tables = experiment.collect(tmp_path / "data")
     assert set(tables["responses"].query("task == 'rating'")["response"]) <= {"0", "1"}
     assert set(tables["items"]["language"]) == {"de"}
@@ -180,21 +181,21 @@ def test_add_language(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch)
     file = tmp_path / "fy.toml"
     begun = tomllib.loads((ROOT / "experiment" / "texts" / "start.toml").read_text("utf-8"))["en"]
     start = [f"{key} = {json.dumps(text)}" for key, text in begun.items() if isinstance(text, str)]
-    translated = standard_texts.to_translate("fy").replace("Continue", "Fierder")
+    translated = standard_texts.format_texts_to_translate("fy").replace("Continue", "Fierder")
     file.write_text(translated + "\n[start]\n" + "\n".join(start) + "\n", "utf-8")
     with pytest.raises(ValueError, match="there are no texts in it"):
-        experiment.version_files(stated(tmp_path, "fy"))
+        experiment.build_list_files(stated(tmp_path, "fy"))
     _with_one_more(monkeypatch, tmp_path, standard_texts, "experiment/texts", "fy.toml", file)
-    standard_texts._file.cache_clear()
+    standard_texts._read_texts_by_language.cache_clear()
     try:
-        assert "fy" in standard_texts.languages()
-        assert "fy" not in standard_texts.names()
-        [first, *_] = experiment.version_files(stated(tmp_path, "fy"))
+        assert "fy" in standard_texts.list_languages()
+        assert "fy" not in standard_texts.list_text_names()
+        [first, *_] = experiment.build_list_files(stated(tmp_path, "fy"))
         assert "Fierder" in json.dumps(first.script.texts)
         run("new begun --kind rating --language fy")
         assert not (tmp_path / "begun" / "texts.toml").exists()
     finally:
-        standard_texts._file.cache_clear()
+        standard_texts._read_texts_by_language.cache_clear()
 
 
 def test_add_measure_of_sentences(tmp_path: Path, made: study.Study, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,8 +207,8 @@ def test_add_measure_of_sentences(tmp_path: Path, made: study.Study, run: Run, m
 
 
 def test_add_way_of_judging(tmp_path: Path, made: study.Study, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(judgment_methods.METHODS, measure.METHOD.name, measure.METHOD)
-    monkeypatch.setitem(asking.REDUCTIONS, measure.METHOD.name, measure.judged)
+    monkeypatch.setitem(judgment_methods.JUDGMENT_METHODS, measure.METHOD.name, measure.METHOD)
+    monkeypatch.setitem(judgment_requests.STRING_REDUCTIONS, measure.METHOD.name, measure.judged)
     gpt2(tmp_path / "model")
     run("judge items.csv --model model --method brevity -o judged")
     judged = study.read(tmp_path / "judged", "judgments")
@@ -215,7 +216,7 @@ def test_add_way_of_judging(tmp_path: Path, made: study.Study, run: Run, monkeyp
     encode = lmscore.load(tmp_path / "model").encode
     for condition in ("grammatical", "ungrammatical"):
         texts = [item.sentences[condition].text for item in stimuli.read(tmp_path / "items.csv").items]
-        assert judged[condition].tolist() == [-encode(text).scored for text in texts]
+        assert judged[condition].tolist() == [-encode(text).scored_count for text in texts]
 
 
 def test_add_table_of_results(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

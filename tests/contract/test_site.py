@@ -13,7 +13,7 @@ import pytest
 from gardenpath import study
 
 ROOT = Path(__file__).parents[2]
-SCHEMA = ROOT / "experiment" / "study.schema.json"
+SCHEMA = ROOT / "experiment" / "setup" / "study.schema.json"
 
 
 @pytest.fixture(scope="session")

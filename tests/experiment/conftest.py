@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.browser import NAMES
 from gardenpath.experiment.players.lab import typesetting
 from gardenpath.experiment.server import routes, slow_connections
-from gardenpath.experiment.server.database import sqlite_url
+from gardenpath.experiment.server.database import build_sqlite_url
 from gardenpath.experiment.server.store import Store
+from gardenpath.experiment.simulation.browser_robot import CHROMIUM_NAMES
 
-ROBOT_KEY = routes.preview_key(b"key")
+ROBOT_KEY = routes.compute_preview_key(b"key")
 BOTH = ("sqlite", "postgresql")
 
 
@@ -54,27 +54,27 @@ def clock() -> Clock:
 
 @pytest.fixture
 def running(
-    example: study.Study, versions: list[experiment.VersionFile], tmp_path: Path, database_url: str
+    example: study.Study, versions: list[experiment.ListFile], tmp_path: Path, database_url: str
 ) -> Iterator[Running]:
     yield from serve(example, versions, tmp_path / "data", database_url)
 
 
 def serve(
     stated: study.Study,
-    versions: list[experiment.VersionFile],
+    versions: list[experiment.ListFile],
     folder: Path,
     url: str | None = None,
     *,
-    site: routes.Site | None = None,
+    site: routes.SiteSettings | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    patience: float = slow_connections.PATIENCE,
+    patience: float = slow_connections.REQUEST_TIMEOUT_S,
 ) -> Iterator[Running]:
     """Run the study's server in a thread until the generator is closed."""
     pytest.importorskip("uvicorn", reason="the extra online is not installed")
-    opened = routes.open_store(stated, versions, url or sqlite_url(folder / "study.sqlite"), clock=clock)
-    app = routes.application(opened, stated, key=b"key", site=site)
-    listener = routes.listen("127.0.0.1", 0)
-    process = routes.server(app, patience=patience)
+    opened = routes.open_store(stated, versions, url or build_sqlite_url(folder / "study.sqlite"), clock=clock)
+    app = routes.create_application(opened, stated, key=b"key", site=site)
+    listener = routes.bind_socket("127.0.0.1", 0)
+    process = routes.create_server(app, request_timeout=patience)
     thread = threading.Thread(target=process.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     yield Running(f"http://127.0.0.1:{listener.getsockname()[1]}/", opened, folder)
@@ -86,13 +86,13 @@ def serve(
 @pytest.fixture
 def database_url(tmp_path: Path) -> str:
     """The URL of a new SQLite database; modules whose tests hold on both databases have a fixture of their own."""
-    return sqlite_url(tmp_path / "data" / "study.sqlite")
+    return build_sqlite_url(tmp_path / "data" / "study.sqlite")
 
 
 def new_database(kind: str, folder: Path, request: pytest.FixtureRequest) -> str:
     """Return the URL of a new database of this kind."""
     if kind == "sqlite":
-        return sqlite_url(folder / "data" / "study.sqlite")
+        return build_sqlite_url(folder / "data" / "study.sqlite")
     cluster: Cluster = request.getfixturevalue("cluster")
     return cluster.create()
 
@@ -152,7 +152,7 @@ def chromium() -> str:
     """The path of Chromium; where it or playwright is not installed, or does not start, a test is skipped."""
     found = experiment.find_chromium()
     if found is None:
-        pytest.skip(f"Chromium is not installed (none of {', '.join(NAMES)})")
+        pytest.skip(f"Chromium is not installed (none of {', '.join(CHROMIUM_NAMES)})")
     pytest.importorskip("playwright", reason="playwright is not installed")
     started = subprocess.run([found, "--version"], capture_output=True, text=True, check=False)
     if started.returncode:  # Ubuntu's chromium-browser may be there only to say that it has to be installed
@@ -164,6 +164,6 @@ def chromium() -> str:
 def needs_font(language: str, text: str) -> None:
     """Skip the test where no font of this machine has the characters of a text."""
     try:
-        typesetting.font_for([text], language)
+        typesetting.choose_font([text], language)
     except ValueError as error:
         pytest.skip(f"no font for language {language}: {error}")

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from gardenpath import study
-from gardenpath.experiment import session_folders, sessions
+from gardenpath.experiment.sessions import session_folders, sessions
 
 from .conftest import needs_font
 
@@ -205,13 +205,13 @@ class Part:
 def plan(data: Path, typed: str = "31") -> list[Part]:
     """Return the keys that lead through what is left of the one session in a data folder, screen by screen."""
     (path,) = data.glob("*/session.json")
-    record = next(iter(session_folders.read_records(data)))
-    session = study.config.structure(sessions.Session, study.files.read_json(path), where=str(path))
-    file = session_folders.read_files(data)[session.version_sha256]
-    stand = sessions.walked(session, file, record.events)
+    record = next(iter(session_folders.read_recorded_sessions(data)))
+    session = study.config.parse_dataclass(sessions.Session, study.files.read_json(path), where=str(path))
+    file = session_folders.read_stored_list_files(data)[session.version_sha256]
+    stand = sessions.replay_session_events(session, file, record.events)
     left = []
-    while stand.at is not None:
-        number, n = stand.at
+    while stand.location is not None:
+        number, n = stand.location
         placed = stand.steps[number]
         screen = placed.step.screens[n]
         keys, outcome = _keys(screen, placed.position or 0, typed)

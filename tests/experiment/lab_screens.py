@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gardenpath.experiment.players.lab.displays import (
-    Asked,
+    AnswerDisplay,
     Blank,
     Click,
     Display,
     Focus,
+    FrameTimes,
     Input,
     Key,
     Page,
-    Painted,
     Pair,
-    Typed,
+    TypedCharacter,
     Word,
 )
 from gardenpath.study.screens import Answers, Slider
@@ -38,7 +38,7 @@ class Reader:
     displays: list[Display] = field(default_factory=list)
     presses: list[Key] = field(default_factory=list)
     queue: deque[Input] = field(default_factory=deque)
-    painted: Painted | None = None
+    painted: FrameTimes | None = None
     answered: bool = True
 
     def now(self) -> float:
@@ -47,13 +47,13 @@ class Reader:
     def prepare(self, displays: Sequence[Display]) -> None:
         pass
 
-    def show(self, display: Display) -> Painted:
+    def show(self, display: Display) -> FrameTimes:
         # A slider that moved and a field that was typed into are the displays that they were.
         again = bool(self.displays) and _same(display, self.displays[-1])
         self.displays.append(display)
         request = self.clock
         self.clock = (request // FRAME + 1) * FRAME
-        self.painted = Painted(request, self.clock)
+        self.painted = FrameTimes(request, self.clock)
         self.answered = again
         if (misdeed := self.misdeeds.pop(len(self.displays) - 1, None)) is not None:
             misdeed(self)
@@ -61,7 +61,7 @@ class Reader:
 
     def wait(self, patience: float | None = None) -> Input | None:
         assert self.painted is not None
-        self.painted.frame2 = self.painted.frame + FRAME
+        self.painted.next_frame = self.painted.frame + FRAME
         if not self.queue and not self.answered:
             self.answered = True
             self.answer(self.displays[-1])
@@ -71,7 +71,7 @@ class Reader:
         assert self.queue, f"nothing happens on {self.displays[-1]}"
         return self._given()
 
-    def stand(self, frames: int) -> Input | None:
+    def hold_display(self, frames: int) -> Input | None:
         assert self.painted is not None
         end = self.painted.frame + (frames - 0.5) * FRAME
         if self.queue and self.queue[0].t < end:
@@ -82,11 +82,11 @@ class Reader:
     def _given(self) -> Input:
         given = self.queue.popleft()
         self.clock = max(self.clock, given.t)
-        if isinstance(given, Key) and given.down:
+        if isinstance(given, Key) and given.is_down:
             self.presses.append(given)
         return given
 
-    def dropped(self) -> int | None:
+    def count_dropped_frames(self) -> int | None:
         return 0
 
     # what a reader does
@@ -105,7 +105,7 @@ class Reader:
 
     def up(self, code: str, *, after: float = 50.0) -> None:
         t = self._next(after)
-        self.queue.append(Key(code, t, t + 0.5, down=False))
+        self.queue.append(Key(code, t, t + 0.5, is_down=False))
 
     def leave(self, seconds: float = 1.0) -> None:
         self.queue.append(Focus("blur", self._next(50)))
@@ -116,7 +116,7 @@ class Reader:
 
     def write(self, text: str) -> None:
         for one in text:
-            self.queue.append(Typed(one, self._next(60)))
+            self.queue.append(TypedCharacter(one, self._next(60)))
 
     def answer(self, display: Display) -> None:
         match display:
@@ -124,12 +124,12 @@ class Reader:
                 self.press(_code(first.keys[0]))
             case Page():
                 self.press("Space")
-            case Asked(screen=Slider()):
+            case AnswerDisplay(screen=Slider()):
                 self.press("ArrowRight")
                 self.press("Space")
-            case Asked(screen=Answers(arrangement="points")):
+            case AnswerDisplay(screen=Answers(arrangement="points")):
                 self.press(f"Digit{self.digit}")
-            case Asked(screen=Answers() as screen):
+            case AnswerDisplay(screen=Answers() as screen):
                 self.press(_code(screen.answers[0].keys[0]))
             case Pair():
                 self.press("KeyJ" if display.left.startswith("~") else "KeyF")
@@ -144,7 +144,9 @@ class Reader:
 
     def words(self) -> list[str]:
         """Every word shown in the middle of the screen, in order."""
-        return [one.text for one in self.displays if isinstance(one, Word) and one.text and not (one.mark or one.hint)]
+        return [
+            one.text for one in self.displays if isinstance(one, Word) and one.text and not (one.is_mark or one.hint)
+        ]
 
     def of(self, kind: type[Any]) -> list[Any]:
         return [one for one in self.displays if isinstance(one, kind)]
@@ -153,7 +155,9 @@ class Reader:
 def _same(display: Display, before: Display) -> bool:
     if isinstance(display, Blank):
         return isinstance(before, Blank) and before.label == display.label
-    return isinstance(display, Asked) and isinstance(before, Asked) and isinstance(display.screen, Slider)
+    return (
+        isinstance(display, AnswerDisplay) and isinstance(before, AnswerDisplay) and isinstance(display.screen, Slider)
+    )
 
 
 def _code(key: str) -> str:

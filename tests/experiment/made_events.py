@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from gardenpath.experiment.script import Placed, Walk
+from gardenpath.experiment.scripts.script import TimelineStep, Walk
 from gardenpath.study.screens import Display, Ended, Event, Press, Text, Whole, WordEnded, Words
 
 
@@ -49,11 +49,11 @@ def done(seq: int, step: int, t: float = 1.0) -> Event:
     return event(seq, t, "done", step, dropped_frames=None)
 
 
-def passed(steps: Sequence[Placed], seq: int = 0) -> list[Event]:
+def passed(steps: Sequence[TimelineStep], seq: int = 0) -> list[Event]:
     """What the shortest session leaves: every screen ends, by its first button or answer, and no word is read."""
     stand, events = Walk(steps), list[Event]()
-    while stand.at is not None:
-        number, n = stand.at
+    while stand.location is not None:
+        number, n = stand.location
         how, answer = _first(steps[number].step.screens[n])
         begun = [event(0, 1.0, "begin", number)] if n == 0 else []
         events += [*begun, outcome(0, 1.0, number, n, how, answer)]

@@ -13,8 +13,13 @@ from urllib.parse import urlencode
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.browser import AGAIN, PAINTED, changed, take_page
-from gardenpath.experiment.script import sequence
+from gardenpath.experiment.scripts.script import build_timeline
+from gardenpath.experiment.simulation.browser_robot import (
+    RETRY_AFTER_S,
+    WAIT_FOR_PAINT_SCRIPT,
+    run_session_on_page,
+    wait_for_change,
+)
 
 from .conftest import ROBOT_KEY, serve
 
@@ -91,7 +96,7 @@ class Site:
     address: str
     database: Path
     folder: Path
-    versions: list[experiment.VersionFile]
+    versions: list[experiment.ListFile]
 
     def events(self) -> list[dict[str, Any]]:
         """Return what is stored, by number; `trial` is the presented position of the trial that an event belongs to."""
@@ -101,7 +106,7 @@ class Site:
             rows = connection.execute(query).fetchall()
         names = ("seq", "visit", "t", "kind", "step", "screen", "value")
         files = {file.sha256: file for file in self.versions}
-        placed = {session: sequence(files[sha256].script, loads(order)) for session, sha256, order, *_ in rows}
+        placed = {session: build_timeline(files[sha256].script, loads(order)) for session, sha256, order, *_ in rows}
         return [
             dict(zip(names, (*row[:6], loads(row[6])), strict=True))
             | {"trial": None if row[4] is None else placed[session][row[4]].position}
@@ -118,7 +123,7 @@ def served(
     folder: Path,
     text: str,
     items: str = ITEMS,
-    change: Callable[[experiment.VersionFile], experiment.VersionFile] = lambda file: file,
+    change: Callable[[experiment.ListFile], experiment.ListFile] = lambda file: file,
 ) -> Iterator[Site]:
     """Serve a study of this study.toml and these items, its versions changed."""
     for module in ("starlette", "uvicorn", "sqlalchemy", "jsonschema"):
@@ -127,7 +132,7 @@ def served(
     (folder / name).write_text(items)
     (folder / "study.toml").write_text(text.replace("items.csv", name))
     read = study.load(folder / "study.toml")
-    versions = [change(file) for file in experiment.version_files(read)]
+    versions = [change(file) for file in experiment.build_list_files(read)]
     for running in serve(read, versions, folder / "data"):
         yield Site(running.address, folder / "data" / "study.sqlite", folder / "data", versions)
 
@@ -154,7 +159,7 @@ def robot_takes(robot: experiment.Robot, site: Site, name: str, browser: Any, *,
         page = context.new_page()
         with page.expect_response("**/api/sessions") as answer:
             page.goto(f"{site.address}?{urlencode({'participant': name, 'source': 'robot', 'key': ROBOT_KEY})}")
-        return take_page(robot, page, answer.value.json(), name, pace=pace)
+        return run_session_on_page(robot, page, answer.value.json(), name, pace=pace)
 
 
 @dataclass
@@ -187,11 +192,11 @@ class Reader:
         state, end = NOTHING, time.monotonic() + 15
         while not (found := [one for one in state[:2] if one in screens]):
             assert time.monotonic() < end, (state, self.page.locator("body").inner_text())
-            state = changed(self.page, state, 15, SHOWN)
+            state = wait_for_change(self.page, state, 15, SHOWN)
         return found[0]
 
     def press(self, key: str) -> None:
-        self.page.evaluate(PAINTED)  # an earlier press would not count
+        self.page.evaluate(WAIT_FOR_PAINT_SCRIPT)  # an earlier press would not count
         self.page.keyboard.press(key, delay=25)
 
     def go(self, key: str = "Space") -> None:
@@ -199,7 +204,7 @@ class Reader:
         before, end = self.state(), time.monotonic() + 30
         while time.monotonic() < end:
             self.press(key)
-            if changed(self.page, before, AGAIN, SHOWN) != before:
+            if wait_for_change(self.page, before, RETRY_AFTER_S, SHOWN) != before:
                 return
         raise AssertionError((before, self.page.locator("body").inner_text()))
 

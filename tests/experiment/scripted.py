@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from gardenpath import experiment, study
-from gardenpath.experiment.platforms.exporting import Place
-from gardenpath.experiment.platforms.importing import ImportedTrial, Record, WordRecord
-from gardenpath.experiment.script import Placed
+from gardenpath.experiment.platforms.platform_export import ListSlot
+from gardenpath.experiment.platforms.platform_import import ImportedTrial, Record, WordRecord
+from gardenpath.experiment.scripts.script import TimelineStep
 from gardenpath.study.screens import After, Answers, Entry, Slider, Text, Whole, Words
 
 ROOT = Path(__file__).parents[2]
@@ -47,8 +47,8 @@ STUDIES = {
 }
 
 
-def files_of(folder: Path) -> list[experiment.VersionFile]:
-    return experiment.version_files(study.load(folder))
+def files_of(folder: Path) -> list[experiment.ListFile]:
+    return experiment.build_list_files(study.load(folder))
 
 
 def odd(folder: Path, procedure: str = RATED, design: str = "", language: str = "en") -> Path:
@@ -77,7 +77,7 @@ def odd(folder: Path, procedure: str = RATED, design: str = "", language: str = 
     return folder
 
 
-def changed(files: Sequence[experiment.VersionFile], change: Any) -> list[experiment.VersionFile]:
+def changed(files: Sequence[experiment.ListFile], change: Any) -> list[experiment.ListFile]:
     """Return version files whose trials have other screens than a task of ours makes: `change` takes and returns a trial's."""
     made = []
     for file in files:
@@ -150,12 +150,12 @@ def outcome(trial: int, screen: Any) -> str:
     return ("right" if said(trial, screen) in screen.right else "wrong") if screen.right else "answered"
 
 
-def trials_of(place: Place) -> list[Placed]:
+def trials_of(place: ListSlot) -> list[TimelineStep]:
     """Return the trials of a place as platforms other than our own page show them."""
-    return [placed for placed in place.between() if placed.step.trial is not None]
+    return [placed for placed in place.list_trial_steps() if placed.step.trial is not None]
 
 
-def shown_in(placed: Placed) -> Iterator[Any]:
+def shown_in(placed: TimelineStep) -> Iterator[Any]:
     """Yield the screens of a trial that the script comes to see."""
     ends: dict[int, str] = {}
     for n, screen in enumerate(placed.step.screens):
@@ -166,12 +166,12 @@ def shown_in(placed: Placed) -> Iterator[Any]:
             yield screen
 
 
-def expected(place: Place, *, stacked: bool = False) -> list[ImportedTrial]:
+def expected(place: ListSlot, *, stacked: bool = False) -> list[ImportedTrial]:
     """Return what a file of this place has to give back, without where it stands; `stacked`: pairs are shown one above the other."""
     return [_trial(placed, place.file, stacked) for placed in trials_of(place)]
 
 
-def _trial(placed: Placed, file: experiment.VersionFile, stacked: bool) -> ImportedTrial:
+def _trial(placed: TimelineStep, file: experiment.ListFile, stacked: bool) -> ImportedTrial:
     trial, n = file.version.trials[placed.step.trial or 0], placed.position or 0
     read: list[Record] = []
     answers: list[Record] = []

@@ -52,7 +52,7 @@ def tables(
 ) -> dict[str, pd.DataFrame]:
     """Let robots take a study and return its tables."""
     folder = made.folder / "data"
-    versions = experiment.version_files(made)
+    versions = experiment.build_list_files(made)
     experiment.simulate(versions, folder, participants=participants, seed=seed, effects=effects, replace=True)
     return experiment.collect(folder)
 
@@ -65,7 +65,7 @@ def events(made: study.Study) -> list[dict[str, Any]]:
 
 def trial_screens(made: study.Study, role: str = "target") -> list[tuple[Mapping[str, Any], ...]]:
     """Return the screens of each trial of a role in the first version, as a version file holds them."""
-    file = experiment.version_files(made)[0]
+    file = experiment.build_list_files(made)[0]
     steps = file.script.trials
     return [
         steps[n].screens  # type: ignore[misc]

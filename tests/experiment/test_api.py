@@ -183,8 +183,8 @@ def test_a_value_of_any_size_is_cut_and_set_apart(running: Running, opened: dict
     )
     reason = "its value is over 20000 bytes"
     assert (answer.status_code, answer.json()["apart"]) == (200, [{"seq": 0, "reason": reason}])
-    record, _ = running.store.record(opened["session"])
-    assert (record.apart[0].reason, len(record.apart[0].content)) == (reason, 2000)
+    record, _ = running.store.read_recorded_session(opened["session"])
+    assert (record.rejected_events[0].reason, len(record.rejected_events[0].content)) == (reason, 2000)
 
 
 def test_one_sessions_token_opens_no_other(running: Running, opened: dict[str, Any]) -> None:
@@ -201,18 +201,18 @@ def test_one_sessions_token_opens_no_other(running: Running, opened: dict[str, A
 
 
 def test_the_page_and_not_the_visitor_is_told_the_version(
-    running: Running, versions: list[experiment.VersionFile]
+    running: Running, versions: list[experiment.ListFile]
 ) -> None:
     wanted = versions[-1].name
     for body in ({"version": wanted}, {"preview": {"version": wanted, "trial": 0, "key": "0" * 32}}):
         httpx2.post(f"{running.address}api/sessions", json=body)
-    assert wanted not in {record.session.version for record in running.store.records(previews=True)}
+    assert wanted not in {record.session.version for record in running.store.read_recorded_sessions(previews=True)}
 
 
 def test_who_asks_without_end_has_to_wait(
-    example: study.Study, versions: list[experiment.VersionFile], tmp_path: Path
+    example: study.Study, versions: list[experiment.ListFile], tmp_path: Path
 ) -> None:
-    for running in serve(example, versions, tmp_path, site=routes.Site(burst=5)):
+    for running in serve(example, versions, tmp_path, site=routes.SiteSettings(burst=5)):
         session = httpx2.post(f"{running.address}api/sessions", json={}).json()
         path = f"{running.address}api/sessions/{session['session']}/heartbeat"
         headers = {"Authorization": "Bearer guess"}
@@ -222,9 +222,9 @@ def test_who_asks_without_end_has_to_wait(
 
 
 def test_arrivals_from_one_address_are_slowed_down_where_a_proxy_tells_them_apart(
-    example: study.Study, versions: list[experiment.VersionFile], tmp_path: Path
+    example: study.Study, versions: list[experiment.ListFile], tmp_path: Path
 ) -> None:
-    for running in serve(example, versions, tmp_path, site=routes.Site(behind_proxy=True)):
+    for running in serve(example, versions, tmp_path, site=routes.SiteSettings(is_behind_proxy=True)):
         with httpx2.Client(base_url=running.address) as client:
             # A body that is none costs the server little and counts all the same; slow ones are given back meanwhile.
             answers = [client.post("api/sessions", content=b"{").status_code]

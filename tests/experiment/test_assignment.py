@@ -13,18 +13,18 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.recruitment import Person
 from gardenpath.experiment.server import routes
-from gardenpath.experiment.server.arrivals import Arrival, Opened
-from gardenpath.experiment.server.assignment import Filled, choose
-from gardenpath.experiment.server.rules import Conflict, Refused
+from gardenpath.experiment.server.arrivals import Arrival, OpenedSession
+from gardenpath.experiment.server.rules import Conflict, Refusal
 from gardenpath.experiment.server.store import Store
+from gardenpath.experiment.sessions.assignment import SlotCounts, choose_list
+from gardenpath.experiment.sessions.recruitment import PlatformParticipant
 
 from .conftest import BOTH, Clock, new_database
 from .made_events import event as made_event
 from .made_events import passed
 
-Versions = list[experiment.VersionFile]
+Versions = list[experiment.ListFile]
 
 
 @pytest.fixture(params=BOTH)
@@ -47,30 +47,32 @@ def store_with(example: study.Study, versions: Versions, url: str, clock: Clock,
 
 
 def arrival(name: str | None = None, **more: Any) -> Arrival:
-    return Arrival(name, Person(name, "link") if name else None, **{"tab": name and f"tab-of-{name}", **more})
+    return Arrival(
+        name, PlatformParticipant(name, "link") if name else None, **{"tab": name and f"tab-of-{name}", **more}
+    )
 
 
-def read(store: Store, session: Opened) -> int:
+def read(store: Store, session: OpenedSession) -> int:
     """Store events as short as the study takes them: each screen ends."""
-    return store.append(session.session.id, session.token, passed(session.stand.steps))[0]
+    return store.append_events(session.session.id, session.token, passed(session.walk.steps))[0]
 
 
-def finish(store: Store, session: Opened) -> None:
-    assert store.complete(session.session.id, session.token, read(store, session), "CODE")[:2] == ([], {})
+def finish(store: Store, session: OpenedSession) -> None:
+    assert store.complete_session(session.session.id, session.token, read(store, session), "CODE")[:2] == ([], {})
 
 
 def test_the_version_with_the_fewest_places_taken_is_chosen() -> None:
-    filled = {"E1-V1": Filled(3, 0), "E1-V2": Filled(1, 1), "E1-V3": Filled(0, 3)}
-    assert choose(["E1-V1", "E1-V2", "E1-V3"], filled, None) == "E1-V2"
-    assert choose(["E1-V1", "E1-V2", "E1-V3"], filled, 3) == "E1-V2"
-    assert choose(["E1-V1", "E1-V3"], filled, 3) is None
+    filled = {"E1-V1": SlotCounts(3, 0), "E1-V2": SlotCounts(1, 1), "E1-V3": SlotCounts(0, 3)}
+    assert choose_list(["E1-V1", "E1-V2", "E1-V3"], filled, None) == "E1-V2"
+    assert choose_list(["E1-V1", "E1-V2", "E1-V3"], filled, 3) == "E1-V2"
+    assert choose_list(["E1-V1", "E1-V3"], filled, 3) is None
 
 
 def test_a_further_session_is_in_another_experiment_and_then_in_another_version() -> None:
     names = [f"E{e}-V{v}" for e in (1, 2) for v in (1, 2)]
-    filled = {"E2-V1": Filled(completed=9), "E2-V2": Filled(completed=8)}
-    assert choose(names, filled, None, ["E1-V1"]) == "E2-V2"
-    assert choose(names, filled, None, ["E1-V1", "E2-V2"]) == "E1-V2"
+    filled = {"E2-V1": SlotCounts(completed=9), "E2-V2": SlotCounts(completed=8)}
+    assert choose_list(names, filled, None, ["E1-V1"]) == "E2-V2"
+    assert choose_list(names, filled, None, ["E1-V1", "E2-V2"]) == "E1-V2"
 
 
 @pytest.mark.slow
@@ -84,20 +86,20 @@ def test_every_version_ends_at_its_quota_though_a_third_of_the_arrivals_drop_out
 
 
 def fill(store: Store, three: Versions, clock: Clock, quota: int) -> None:
-    random, watch, late = Random(1), Lock(), list[Opened]()
+    random, watch, late = Random(1), Lock(), list[OpenedSession]()
     taken: Counter[str] = Counter()
     begun = 0
 
-    def arrive(number: int) -> Opened | None:
+    def arrive(number: int) -> OpenedSession | None:
         # The lock makes what is seen before and after belong to this arrival; the store has locks of its own.
         with watch:
-            before = store.filled()
+            before = store.count_slots()
             try:
-                session = store.open(arrival(f"person-{number}"))
-            except Refused:
-                assert all(filled.places >= quota for filled in before.values())
+                session = store.open_session(arrival(f"person-{number}"))
+            except Refusal:
+                assert all(filled.taken_slots >= quota for filled in before.values())
                 return None
-            places = {file.name: before.get(file.name, Filled()).places for file in three}
+            places = {file.name: before.get(file.name, SlotCounts()).taken_slots for file in three}
             assert places[session.session.version] == min(places.values())
             return session
 
@@ -109,7 +111,7 @@ def fill(store: Store, three: Versions, clock: Clock, quota: int) -> None:
             late += [session for session in wave if session not in staying]
             list(pool.map(lambda session: finish(store, session), staying))
             taken.update(session.session.version for session in staying)
-            if not wave and all(filled.completed == quota for filled in store.filled().values()):
+            if not wave and all(filled.completed == quota for filled in store.count_slots().values()):
                 break
             clock.pass_minutes(61)
     assert taken == {file.name: quota for file in three}
@@ -117,12 +119,12 @@ def fill(store: Store, three: Versions, clock: Clock, quota: int) -> None:
     # Ten who were given up come back and finish: they count, they are paid, and they are told apart.
     for session in late[:10]:
         finish(store, session)
-    counted = store.filled().values()
+    counted = store.count_slots().values()
     assert sum(filled.completed for filled in counted) == 3 * quota + 10
     assert sum(filled.late for filled in counted) == 10
-    assert sum(filled.over(quota) for filled in counted) == 10
-    with pytest.raises(Refused, match="quota"):
-        store.open(arrival("one-more"))
+    assert sum(filled.count_over_quota(quota) for filled in counted) == 10
+    with pytest.raises(Refusal, match="quota"):
+        store.open_session(arrival("one-more"))
 
 
 def test_arrivals_at_once_never_share_a_place_nor_pass_the_quota(
@@ -132,8 +134,8 @@ def test_arrivals_at_once_never_share_a_place_nor_pass_the_quota(
 
         def arrive(number: int, store: Store = store) -> str:
             try:
-                return store.open(arrival(f"p{number}")).session.version
-            except Refused as error:
+                return store.open_session(arrival(f"p{number}")).session.version
+            except Refusal as error:
                 return error.reason
 
         with ThreadPoolExecutor(12) as pool:
@@ -146,124 +148,127 @@ def test_a_place_is_released_when_its_lease_runs_out_and_renewed_by_every_sign_o
 ) -> None:
     one = versions[:1]
     with store_with(example, one, database_url, clock, quota=1) as store:
-        first = store.open(arrival("anna"))
+        first = store.open_session(arrival("anna"))
         for sign in (
-            lambda: store.heartbeat(first.session.id, first.token),
-            lambda: store.append(first.session.id, first.token, [made_event(0, 1.0, "end")]),
+            lambda: store.renew_lease(first.session.id, first.token),
+            lambda: store.append_events(first.session.id, first.token, [made_event(0, 1.0, "end")]),
         ):
             clock.pass_minutes(50)
             sign()
             clock.pass_minutes(50)
-            with pytest.raises(Refused, match="quota"):
-                store.open(arrival("bert"))
+            with pytest.raises(Refusal, match="quota"):
+                store.open_session(arrival("bert"))
             sign()
         clock.pass_minutes(61)
-        assert store.open(arrival("bert")).session.version == first.session.version
+        assert store.open_session(arrival("bert")).session.version == first.session.version
 
 
 def test_who_is_late_can_still_finish_and_counts(
     example: study.Study, versions: Versions, database_url: str, clock: Clock
 ) -> None:
     with store_with(example, versions[:1], database_url, clock, quota=1) as store:
-        late = store.open(arrival("anna"))
+        late = store.open_session(arrival("anna"))
         clock.pass_minutes(61)
-        finish(store, store.open(arrival("bert")))
+        finish(store, store.open_session(arrival("bert")))
         finish(store, late)
-        (filled,) = store.filled().values()
-        assert (filled.completed, filled.late, filled.over(1)) == (2, 1, 1)
-        assert [record.session.finished is not None for record in store.records()] == [True, True]
+        (filled,) = store.count_slots().values()
+        assert (filled.completed, filled.late, filled.count_over_quota(1)) == (2, 1, 1)
+        assert [record.session.finished is not None for record in store.read_recorded_sessions()] == [True, True]
 
 
 def test_one_session_a_person_and_a_second_one_where_the_study_has_more(
     example: study.Study, versions: Versions, database_url: str, clock: Clock
 ) -> None:
     with store_with(example, versions, database_url, clock, sessions=2) as store:
-        first = store.open(arrival("anna"))
-        assert store.open(arrival("anna")).session.id == first.session.id
+        first = store.open_session(arrival("anna"))
+        assert store.open_session(arrival("anna")).session.id == first.session.id
         finish(store, first)
-        second = store.open(arrival("anna"))
+        second = store.open_session(arrival("anna"))
         assert second.session.version != first.session.version
         finish(store, second)
-        with pytest.raises(Refused, match="finished the study already"):
-            store.open(arrival("anna"))
+        with pytest.raises(Refusal, match="finished the study already"):
+            store.open_session(arrival("anna"))
 
 
 def test_who_comes_back_goes_on_and_too_late_is_told_so(opened: Store, clock: Clock) -> None:
-    first = opened.open(arrival("anna"))
-    events = passed(first.stand.steps)
-    opened.append(first.session.id, first.token, events[:3])
+    first = opened.open_session(arrival("anna"))
+    events = passed(first.walk.steps)
+    opened.append_events(first.session.id, first.token, events[:3])
     clock.pass_minutes(23 * 60)
-    again = opened.open(arrival("anna"))
+    again = opened.open_session(arrival("anna"))
     assert (again.session, again.token) == (first.session, first.token)
-    assert (again.visit, again.next_seq, again.stand.done) == (1, 3, {0})
+    assert (again.visit, again.next_seq, again.walk.done_steps) == (1, 3, {0})
     clock.pass_minutes(24 * 60)
-    with pytest.raises(Refused, match="left too long ago") as refused:
-        opened.open(arrival("anna"))
+    with pytest.raises(Refusal, match="left too long ago") as refused:
+        opened.open_session(arrival("anna"))
     assert refused.value.reason == "expired"
-    opened.append(first.session.id, first.token, events[3:])  # what its page still holds is taken, and paid
-    assert opened.complete(first.session.id, first.token, len(events), "CODE")[0] == []
+    opened.append_events(first.session.id, first.token, events[3:])  # what its page still holds is taken, and paid
+    assert opened.complete_session(first.session.id, first.token, len(events), "CODE")[0] == []
 
 
 def test_a_browser_without_an_id_resumes_by_its_token_until_it_has_finished(opened: Store) -> None:
-    first = opened.open(arrival())
-    opened.heartbeat(first.session.id, first.token, leaving=True)
-    again = opened.open(arrival(resume=first.resume))
+    first = opened.open_session(arrival())
+    opened.renew_lease(first.session.id, first.token, is_leaving=True)
+    again = opened.open_session(arrival(resume_token=first.resume_token))
     assert (again.session.id, again.token == first.token) == (first.session.id, False)
-    assert opened.open(arrival(resume="of-somebody-else")).session.id != first.session.id
+    assert opened.open_session(arrival(resume_token="of-somebody-else")).session.id != first.session.id
     finish(opened, again)
-    assert opened.open(arrival(resume=first.resume)).session.id != first.session.id
+    assert opened.open_session(arrival(resume_token=first.resume_token)).session.id != first.session.id
 
 
 def test_a_second_tab_waits_until_the_first_is_silent_or_left(opened: Store, clock: Clock) -> None:
-    first = opened.open(arrival("anna", tab="tab-one-1"))
+    first = opened.open_session(arrival("anna", tab="tab-one-1"))
     id, token = first.session.id, first.token
-    assert opened.open(arrival("anna", tab="tab-one-1")).visit == 1
-    with pytest.raises(Refused) as refused:
-        opened.open(arrival("anna", tab="tab-two-2"))
-    assert (refused.value.reason, refused.value.wait) == ("open_elsewhere", 90.0)
+    assert opened.open_session(arrival("anna", tab="tab-one-1")).visit == 1
+    with pytest.raises(Refusal) as refused:
+        opened.open_session(arrival("anna", tab="tab-two-2"))
+    assert (refused.value.reason, refused.value.wait_seconds) == ("open_elsewhere", 90.0)
     clock.pass_minutes(1)
-    opened.heartbeat(id, token)
+    opened.renew_lease(id, token)
     clock.pass_minutes(1)
-    with pytest.raises(Refused):
-        opened.open(arrival("anna", tab="tab-two-2"))
+    with pytest.raises(Refusal):
+        opened.open_session(arrival("anna", tab="tab-two-2"))
     clock.pass_minutes(0.6)
-    second = opened.open(arrival("anna", tab="tab-two-2"))
+    second = opened.open_session(arrival("anna", tab="tab-two-2"))
     assert second.visit == 2
-    with pytest.raises(Refused, match="another tab"):
-        opened.heartbeat(id, token)
-    opened.heartbeat(id, second.token, leaving=True)
-    assert opened.open(arrival("anna", tab="tab-one-1")).visit == 3
+    with pytest.raises(Refusal, match="another tab"):
+        opened.renew_lease(id, token)
+    opened.renew_lease(id, second.token, is_leaving=True)
+    assert opened.open_session(arrival("anna", tab="tab-one-1")).visit == 3
 
 
 def test_a_session_that_does_not_count_opens_its_place_and_keeps_its_data(
     example: study.Study, versions: Versions, database_url: str, clock: Clock
 ) -> None:
     with store_with(example, versions[:1], database_url, clock, quota=1) as store:
-        first = store.open(Arrival("anna", Person("raw", "prolific", "submission-7")))
+        first = store.open_session(Arrival("anna", PlatformParticipant("raw", "prolific", "submission-7")))
         finish(store, first)
         with pytest.raises(ValueError, match="the reason is empty"):
-            store.exclude(first.session.id, " ")
+            store.exclude_session(first.session.id, " ")
         with pytest.raises(KeyError, match="'nobody' is not known"):
-            store.exclude("nobody", "pilot")
+            store.exclude_session("nobody", "pilot")
         clock.pass_minutes(1)
-        assert store.exclude("submission-7", "pressed keys\nat random") == first.session.id
-        assert store.open(arrival("bert")).session.version == first.session.version
-        assert [record.session.excluded for record in store.records()] == ["pressed keys at random", None]
-        assert store.payments()[1]["status"] == "completed"
-        store.include(first.session.id)
-        assert store.filled()[first.session.version].places == 2
+        assert store.exclude_session("submission-7", "pressed keys\nat random") == first.session.id
+        assert store.open_session(arrival("bert")).session.version == first.session.version
+        assert [record.session.excluded for record in store.read_recorded_sessions()] == [
+            "pressed keys at random",
+            None,
+        ]
+        assert store.list_payments()[1]["status"] == "completed"
+        store.include_session(first.session.id)
+        assert store.count_slots()[first.session.version].taken_slots == 2
 
 
 def test_a_closed_study_takes_nobody_new_and_lets_the_others_finish(opened: Store) -> None:
-    first = opened.open(arrival("anna"))
-    opened.close()
-    with pytest.raises(Refused) as refused:
-        opened.open(arrival("bert"))
-    assert (refused.value.reason, opened.closed) == ("closed", True)
-    finish(opened, opened.open(arrival("anna")))
+    first = opened.open_session(arrival("anna"))
+    opened.set_closed()
+    with pytest.raises(Refusal) as refused:
+        opened.open_session(arrival("bert"))
+    assert (refused.value.reason, opened.is_closed) == ("closed", True)
+    finish(opened, opened.open_session(arrival("anna")))
     assert first.session.id
-    opened.close(False)
-    assert opened.open(arrival("bert")).visit == 0
+    opened.set_closed(False)
+    assert opened.open_session(arrival("bert")).visit == 0
 
 
 def test_previews_show_any_version_from_any_trial_and_take_no_place(
@@ -271,24 +276,24 @@ def test_previews_show_any_version_from_any_trial_and_take_no_place(
 ) -> None:
     with store_with(example, versions[:1], database_url, clock, quota=1) as store:
         for _ in range(3):
-            shown = store.open(arrival(preview=(versions[0].name, 5)))
-            assert (shown.session.source, shown.stand.at) == ("preview", (11, 0))
-        assert store.complete(shown.session.id, shown.token, 0, "CODE")[0] == []
-        assert store.open(arrival("anna")).session.slot == 0
-        assert [record.session.source for record in store.records()] == ["server"]
-        assert len([*store.records(previews=True)]) == 4
-        with pytest.raises(Refused, match="no version 'E9-V9'"):
-            store.open(arrival(preview=("E9-V9", 0)))
+            shown = store.open_session(arrival(preview=(versions[0].name, 5)))
+            assert (shown.session.source, shown.walk.location) == ("preview", (11, 0))
+        assert store.complete_session(shown.session.id, shown.token, 0, "CODE")[0] == []
+        assert store.open_session(arrival("anna")).session.slot == 0
+        assert [record.session.source for record in store.read_recorded_sessions()] == ["server"]
+        assert len([*store.read_recorded_sessions(previews=True)]) == 4
+        with pytest.raises(Refusal, match="no version 'E9-V9'"):
+            store.open_session(arrival(preview=("E9-V9", 0)))
 
 
 def test_withdrawal_releases_the_place_and_takes_no_further_events(
     example: study.Study, versions: Versions, database_url: str, clock: Clock
 ) -> None:
     with store_with(example, versions[:1], database_url, clock, quota=1, withdrawal="keep") as store:
-        first = store.open(arrival("anna"))
-        store.withdraw(first.session.id, first.token, "withdrawn", None)
+        first = store.open_session(arrival("anna"))
+        store.withdraw_session(first.session.id, first.token, "withdrawn", None)
         with pytest.raises(Conflict, match="withdrawn"):
-            store.append(first.session.id, first.token, [])
-        assert store.open(arrival("bert")).session.version == first.session.version
-        with pytest.raises(Refused, match="withdrawn or was forgotten"):
-            store.open(arrival("anna"))
+            store.append_events(first.session.id, first.token, [])
+        assert store.open_session(arrival("bert")).session.version == first.session.version
+        with pytest.raises(Refusal, match="withdrawn or was forgotten"):
+            store.open_session(arrival("anna"))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.sessions import open_session, payload, walked
+from gardenpath.experiment.sessions.sessions import build_payload, open_session, replay_session_events
 
 from .conftest import ROBOT_KEY, serve
 
@@ -23,26 +23,28 @@ def test_three_pairs_of_four_blimp_paradigms_are_read_to_the_end(
     text = path.read_text().replace("experiments = 3", "experiments = 1").replace("items = 9", "items = 3")
     path.write_text(text.replace('files = ["items.csv"]', f"files = [{files}]"))
     stated = study.load(path)
-    versions = experiment.version_files(stated)
-    robot = experiment.robot(versions, seed=1)
+    versions = experiment.build_list_files(stated)
+    robot = experiment.create_robot(versions, seed=1)
     for running in serve(stated, versions, tmp_path / "data"):
-        code = experiment.take_in_browser(robot, running.address, "reader", key=ROBOT_KEY, chromium=chromium, pace=8)
+        code = experiment.run_session_in_browser(
+            robot, running.address, "reader", key=ROBOT_KEY, chromium=chromium, pace=8
+        )
         assert code == "GARDEN-PATH-1"
         tables = experiment.collect(running.folder)
     assert tables["sessions"]["complete"].tolist() == [True]
     assert tables["sessions"]["source"].tolist() == ["robot"]
     assert len(tables["responses"]) == 12 + 3
     version = versions[0].version
-    shown = {t.item.id: len(t.shown[0][1].words()) for t in version.trials}
+    shown = {t.item.id: len(t.shown_sentences[0][1].list_words()) for t in version.trials}
     assert tables["readings"].groupby("item")["word"].count().to_dict() == shown
     assert (tables["readings"]["rt"] > 0).all()
-    did = robot.events(_payload(versions[0], tables), "reader")
+    did = robot.simulate_events(_payload(versions[0], tables), "reader")
     script = [e["value"]["answer"] for e in did if e["kind"] == "outcome" and e["value"]["answer"] is not None]
     answers = tables["responses"].sort_values("trial")["response"].astype(int).tolist()
     assert answers == script, "each rating is the key that was pressed"
 
 
-def _payload(file: experiment.VersionFile, tables):  # type: ignore[no-untyped-def]
+def _payload(file: experiment.ListFile, tables):  # type: ignore[no-untyped-def]
     slot = int(tables["sessions"]["slot"].iloc[0])
     session = open_session(file, slot, id="s", participant="reader", started="x", source="robot")
-    return payload(session, file, walked(session, file), token="", visit=0, next_seq=0)
+    return build_payload(session, file, replay_session_events(session, file), token="", visit=0, next_seq=0)

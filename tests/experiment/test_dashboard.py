@@ -15,13 +15,13 @@ import pytest
 import sqlalchemy as sa
 
 from gardenpath import experiment, study
-from gardenpath.experiment.recruitment import Person
 from gardenpath.experiment.server import routes
-from gardenpath.experiment.server.arrivals import Arrival, Opened
-from gardenpath.experiment.server.dashboard import histogram, payments_csv
+from gardenpath.experiment.server.arrivals import Arrival, OpenedSession
+from gardenpath.experiment.server.dashboard import build_histogram, format_payments_csv
 from gardenpath.experiment.server.database import SESSIONS
 from gardenpath.experiment.server.store import Store
-from gardenpath.experiment.sessions import payload
+from gardenpath.experiment.sessions.recruitment import PlatformParticipant
+from gardenpath.experiment.sessions.sessions import build_payload
 from gardenpath.study.config import RewardSection
 
 from .conftest import Clock, Running, serve
@@ -32,16 +32,14 @@ PASSWORD = "correct horse"
 
 
 def watched(
-    example: study.Study, versions: list[experiment.VersionFile], folder: Path, clock: Clock, **online: Any
+    example: study.Study, versions: list[experiment.ListFile], folder: Path, clock: Clock, **online: Any
 ) -> Iterator[Running]:
     stated = dataclasses.replace(example, online=dataclasses.replace(example.online, **online))
-    yield from serve(stated, versions[:3], folder, site=routes.Site(password=PASSWORD), clock=clock)
+    yield from serve(stated, versions[:3], folder, site=routes.SiteSettings(password=PASSWORD), clock=clock)
 
 
 @pytest.fixture
-def board(
-    example: study.Study, versions: list[experiment.VersionFile], tmp_path: Path, clock: Clock
-) -> Iterator[Running]:
+def board(example: study.Study, versions: list[experiment.ListFile], tmp_path: Path, clock: Clock) -> Iterator[Running]:
     reward = RewardSection(4.5, "GBP", 20)
     yield from watched(example, versions, tmp_path / "data", clock, quota=3, reward=reward)
 
@@ -59,22 +57,24 @@ def experimenter(visitor: httpx2.Client) -> httpx2.Client:
     return visitor
 
 
-def read(store: Store, opened: Opened, seed: int = 1, trials: int | None = None) -> None:
+def read(store: Store, opened: OpenedSession, seed: int = 1, trials: int | None = None) -> None:
     """Send what a robot does; of so many trials where it stops early."""
-    robot = experiment.robot([opened.file], seed=seed)
-    shown = payload(opened.session, opened.file, opened.stand, token="", visit=opened.visit, next_seq=opened.next_seq)
-    events = [experiment.Event(**event) for event in robot.events(shown, opened.session.id)]
+    robot = experiment.create_robot([opened.file], seed=seed)
+    shown = build_payload(
+        opened.session, opened.file, opened.walk, token="", visit=opened.visit, next_seq=opened.next_seq
+    )
+    events = [experiment.Event(**event) for event in robot.simulate_events(shown, opened.session.id)]
     if trials is not None:
-        step = next(placed.number for placed in opened.stand.steps if placed.position == trials - 1)
+        step = next(placed.number for placed in opened.walk.steps if placed.position == trials - 1)
         last = next(event.seq for event in events if event.kind == "done" and event.step == step)
         events = events[: last + 1]
-    store.append(opened.session.id, opened.token, events)
+    store.append_events(opened.session.id, opened.token, events)
 
 
-def finish(store: Store, opened: Opened) -> None:
+def finish(store: Store, opened: OpenedSession) -> None:
     read(store, opened)
-    count = len(next(r for r in store.records() if r.session.id == opened.session.id).events)
-    assert store.complete(opened.session.id, opened.token, count, "C")[0] == []
+    count = len(next(r for r in store.read_recorded_sessions() if r.session.id == opened.session.id).events)
+    assert store.complete_session(opened.session.id, opened.token, count, "C")[0] == []
 
 
 def text_of(page: str) -> str:
@@ -114,17 +114,17 @@ def test_a_form_with_too_many_fields_or_bytes_is_refused_plainly(visitor: httpx2
 def test_a_page_lists_fifty_sessions_and_reads_each_finished_one_once(
     experimenter: httpx2.Client, board: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened = board.store.open(Arrival())
+    opened = board.store.open_session(Arrival())
     finish(board.store, opened)
     table = SESSIONS.c
-    with board.store.database.writing() as connection:
+    with board.store.database.begin_writing() as connection:
         row = connection.execute(sa.select(SESSIONS)).one()._asdict()
         copies = [{**row, "id": f"s-{n:016x}", "participant": f"p-{n}", "slot": n + 1} for n in range(119)]
         connection.execute(SESSIONS.insert(), copies)
         rows = connection.execute(sa.select(table.id).order_by(table.started.desc(), table.id)).scalars().all()
     read_ones: list[str] = []
-    record = board.store.record
-    monkeypatch.setattr(board.store, "record", lambda id: (read_ones.append(id), record(id))[1])
+    record = board.store.read_recorded_session
+    monkeypatch.setattr(board.store, "read_recorded_session", lambda id: (read_ones.append(id), record(id))[1])
     pages = [experimenter.get(f"dashboard?page={n}") for n in (1, 2, 3, 1)]
     assert [id for page in pages for id in re.findall(r"<code>(s-\w+)</code>", page.text)] == [*rows, *rows[:50]]
     assert read_ones == rows
@@ -153,7 +153,7 @@ def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(visitor: httpx2.C
 def test_forms_of_another_page_do_nothing(experimenter: httpx2.Client, board: Running) -> None:
     for act in ("close", "open", "exclude", "include"):
         assert experimenter.post(f"dashboard/{act}", data={"proof": "0" * 64}).status_code == 403
-    assert not board.store.closed
+    assert not board.store.is_closed
 
 
 def test_without_a_password_there_is_no_dashboard(running: Running) -> None:
@@ -162,13 +162,15 @@ def test_without_a_password_there_is_no_dashboard(running: Running) -> None:
 
 def test_the_counts_are_those_of_the_sessions(experimenter: httpx2.Client, board: Running, clock: Clock) -> None:
     store = board.store
-    first, second, third, fourth = (store.open(Arrival(name, Person(name, "link"))) for name in "abcd")
+    first, second, third, fourth = (
+        store.open_session(Arrival(name, PlatformParticipant(name, "link"))) for name in "abcd"
+    )
     read(store, first, trials=2)
     clock.pass_minutes(30)
     finish(store, second)
-    store.withdraw(third.session.id, third.token, "withdrawn", None)
+    store.withdraw_session(third.session.id, third.token, "withdrawn", None)
     clock.pass_minutes(45)
-    fifth = store.open(Arrival("e"))
+    fifth = store.open_session(Arrival("e"))
     clock.pass_minutes(15)
     finish(store, fourth)
     text = text_of(experimenter.get("dashboard").text)
@@ -183,17 +185,17 @@ def test_the_counts_are_those_of_the_sessions(experimenter: httpx2.Client, board
 
 
 def test_no_condition_and_no_answer_is_on_the_page(experimenter: httpx2.Client, board: Running) -> None:
-    finish(board.store, board.store.open(Arrival()))
+    finish(board.store, board.store.open_session(Arrival()))
     page = experimenter.get("dashboard").text
-    (record,) = board.store.records()
-    file = board.store.files()[record.session.version_sha256]
-    said = {condition for trial in file.version.trials for condition, _ in trial.shown} - {"practice"}
+    (record,) = board.store.read_recorded_sessions()
+    file = board.store.read_list_files()[record.session.version_sha256]
+    said = {condition for trial in file.version.trials for condition, _ in trial.shown_sentences} - {"practice"}
     assert said == {"grammatical", "ungrammatical"}
     assert not [word for word in (*said, "rating", "critical") if word in page]
 
 
 def test_a_session_is_marked_and_counted_again_from_the_page(experimenter: httpx2.Client, board: Running) -> None:
-    session = board.store.open(Arrival()).session.id
+    session = board.store.open_session(Arrival()).session.id
     form = {"proof": proof(experimenter.get("dashboard").text)}
     hostile = "<script>alert(1)</script> & 'more'"
     answer = experimenter.post("dashboard/exclude", data={**form, "session": session, "reason": hostile})
@@ -201,9 +203,9 @@ def test_a_session_is_marked_and_counted_again_from_the_page(experimenter: httpx
     page = experimenter.get("dashboard").text
     assert "<script" not in page
     assert "does not count: &lt;script&gt;alert(1)&lt;/script&gt; &amp; &#39;more&#39;" in page
-    assert sum(filled.places for filled in board.store.filled().values()) == 0
+    assert sum(filled.taken_slots for filled in board.store.count_slots().values()) == 0
     experimenter.post("dashboard/include", data={**form, "session": session})
-    assert sum(filled.places for filled in board.store.filled().values()) == 1
+    assert sum(filled.taken_slots for filled in board.store.count_slots().values()) == 1
     unknown = experimenter.post("dashboard/exclude", data={**form, "session": "<b>", "reason": "x"})
     assert unknown.status_code == 400
     assert "session &#39;&lt;b&gt;&#39; is not known" in unknown.text
@@ -228,12 +230,12 @@ def test_preview_links_open_their_version(experimenter: httpx2.Client, board: Ru
         assert (shown["done"], shown["online"]["test"]) == ([*range(7)], True)
     wrong = {"preview": {"version": links[0][0], "trial": 0, "key": "0" * 32}}
     assert httpx2.post(f"{board.address}api/sessions", json=wrong).status_code == 403
-    assert board.store.counts() == (0, 0)
+    assert board.store.count_sessions() == (0, 0)
 
 
 def test_downloads_are_what_collect_makes(experimenter: httpx2.Client, board: Running, tmp_path: Path) -> None:
     assert experimenter.get("dashboard/tables.zip").status_code == 404
-    finish(board.store, board.store.open(Arrival()))
+    finish(board.store, board.store.open_session(Arrival()))
     expected = experiment.collect(board.folder)
     tables = zipfile.ZipFile(io.BytesIO(experimenter.get("dashboard/tables.zip").content))
     assert {name for name in tables.namelist() if name.endswith(".csv")} == {
@@ -253,23 +255,23 @@ def test_downloads_are_what_collect_makes(experimenter: httpx2.Client, board: Ru
 
 
 def test_payments_open_no_formula_in_a_spreadsheet(board: Running) -> None:
-    board.store.open(Arrival("a", Person('=HYPERLINK("https://x.example")', "link")))
-    assert payments_csv(board.store).splitlines()[1] == 'link,"\'=HYPERLINK(""https://x.example"")",,,running'
+    board.store.open_session(Arrival("a", PlatformParticipant('=HYPERLINK("https://x.example")', "link")))
+    assert format_payments_csv(board.store).splitlines()[1] == 'link,"\'=HYPERLINK(""https://x.example"")",,,running'
 
 
 def test_flags_tell_what_to_look_at(experimenter: httpx2.Client, board: Running) -> None:
     store = board.store
-    opened = store.open(Arrival("anna", source="robot", tab="tab"))
-    opened = store.open(Arrival("anna", tab="tab"))
+    opened = store.open_session(Arrival("anna", source="robot", tab="tab"))
+    opened = store.open_session(Arrival("anna", tab="tab"))
     away = [made_event(n, float(n), "interruption", reason="blur" if n % 2 else "focus") for n in range(12)]
-    first = next(placed.number for placed in opened.stand.steps if placed.position == 0)
-    ends = passed(opened.stand.steps, 12)
+    first = next(placed.number for placed in opened.walk.steps if placed.position == 0)
+    ends = passed(opened.walk.steps, 12)
     at = next(n for n, event in enumerate(ends, 1) if (event.kind, event.step) == ("begin", first))
     fast = [word(0, 100.0 + 50 * n, first, n - 1) for n in range(3)]
     every = [*away, *ends[:at], *fast, word(0, 300.0, first, 999), *ends[at:]]
     events = [dataclasses.replace(one, seq=n) for n, one in enumerate(every)]
-    store.append(opened.session.id, opened.token, events)
-    assert store.complete(opened.session.id, opened.token, len(events), "C")[0] == []
+    store.append_events(opened.session.id, opened.token, events)
+    assert store.complete_session(opened.session.id, opened.token, len(events), "C")[0] == []
     text = text_of(experimenter.get("dashboard").text)
     assert "robot loaded 2 times left the window 6 times 1 event set apart 100% of words under 100 ms" in text
 
@@ -277,20 +279,20 @@ def test_flags_tell_what_to_look_at(experimenter: httpx2.Client, board: Running)
 def test_a_histogram_counts_everybody_once() -> None:
     random = Random(1)
     minutes = [random.lognormvariate(3, 0.4) for _ in range(300)] + [600.0]
-    bars = histogram(minutes)
+    bars = build_histogram(minutes)
     assert sum(bar.number for bar in bars) == 301
     assert len(bars) <= 15
     for bar in bars[:-1]:
         assert bar.number == sum(bar.low <= value < bar.high for value in minutes)
-    assert histogram([]) == []
-    assert [(bar.low, bar.number) for bar in histogram([7.2])] == [(7, 1)]
+    assert build_histogram([]) == []
+    assert [(bar.low, bar.number) for bar in build_histogram([7.2])] == [(7, 1)]
 
 
 @pytest.mark.browser
 def test_the_page_fits_a_desk_and_a_phone(board: Running, clock: Clock, chromium: str, tmp_path: Path) -> None:
     from playwright.sync_api import sync_playwright
 
-    finish(board.store, board.store.open(Arrival()))
+    finish(board.store, board.store.open_session(Arrival()))
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for width in (1280, 390):
@@ -311,7 +313,7 @@ def test_the_page_fits_a_desk_and_a_phone(board: Running, clock: Clock, chromium
 def test_with_one_session_the_page_is_a_screen_high(board: Running, chromium: str, tmp_path: Path) -> None:
     from playwright.sync_api import sync_playwright
 
-    finish(board.store, board.store.open(Arrival()))
+    finish(board.store, board.store.open_session(Arrival()))
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1440, "height": 900})

@@ -12,14 +12,19 @@ from click.testing import CliRunner
 
 from gardenpath import experiment, study
 from gardenpath.cli.main import cli
-from gardenpath.experiment import collect_data, event_tables
-from gardenpath.experiment.collect_data import collect_parts
-from gardenpath.experiment.event_tables import tables_of
-from gardenpath.experiment.quality import quality
-from gardenpath.experiment.script import sequence
+from gardenpath.experiment.collection import recorded_sessions
+from gardenpath.experiment.collection.data_collection import collect_table_parts
+from gardenpath.experiment.scripts.script import build_timeline
 from gardenpath.experiment.server.arrivals import Arrival
-from gardenpath.experiment.session_folders import read_files, read_records, write_record
-from gardenpath.experiment.sessions import Session, SessionRecord, open_session
+from gardenpath.experiment.sessions import event_tables
+from gardenpath.experiment.sessions.event_tables import build_session_tables
+from gardenpath.experiment.sessions.quality import compute_session_quality
+from gardenpath.experiment.sessions.session_folders import (
+    read_recorded_sessions,
+    read_stored_list_files,
+    write_recorded_session,
+)
+from gardenpath.experiment.sessions.sessions import RecordedSession, Session, open_session
 from gardenpath.study.screens import Answers, Slider
 
 from .conftest import ROBOT_KEY, Running
@@ -29,7 +34,7 @@ from .scripted import changed
 
 
 @pytest.fixture
-def simulated(versions: list[experiment.VersionFile], tmp_path: Path) -> Path:
+def simulated(versions: list[experiment.ListFile], tmp_path: Path) -> Path:
     experiment.simulate(versions, tmp_path / "sim", participants=6, seed=3)
     return tmp_path / "sim"
 
@@ -39,11 +44,12 @@ def test_a_reading_time_is_press_to_press_and_onset_frame_to_press(simulated: Pa
     tables = experiment.collect(simulated)
     readings = tables["readings"].set_index(["session", "trial", "word"])
     checked = 0
-    files = read_files(simulated)
-    for record in read_records(simulated):
+    files = read_stored_list_files(simulated)
+    for record in read_recorded_sessions(simulated):
         previous = 0.0
         positions = {
-            p.number: p.position for p in sequence(files[record.session.version_sha256].script, record.session.order)
+            p.number: p.position
+            for p in build_timeline(files[record.session.version_sha256].script, record.session.order)
         }
         path = simulated / record.session.id / "events.jsonl"
         for line in path.read_text().splitlines():
@@ -55,12 +61,14 @@ def test_a_reading_time_is_press_to_press_and_onset_frame_to_press(simulated: Pa
                 checked += 1
             if event["kind"] == "word":
                 previous = event["t"]
-    assert checked == len(readings) == 6 * sum(len(t.shown[0][1].words()) for t in _trials(simulated)) / 6
+    assert (
+        checked == len(readings) == 6 * sum(len(t.shown_sentences[0][1].list_words()) for t in _trials(simulated)) / 6
+    )
 
 
 def _trials(folder: Path):  # type: ignore[no-untyped-def]
-    files = read_files(folder)
-    for record in read_records(folder):
+    files = read_stored_list_files(folder)
+    for record in read_recorded_sessions(folder):
         yield from files[record.session.version_sha256].version.trials
 
 
@@ -76,14 +84,14 @@ def test_tables_hold_every_word_and_every_rating(simulated: Path) -> None:
 
 
 def test_the_server_and_a_folder_give_the_same_tables(
-    running: Running, versions: list[experiment.VersionFile], tmp_path: Path
+    running: Running, versions: list[experiment.ListFile], tmp_path: Path
 ) -> None:
-    robot = experiment.robot(versions, seed=1)
+    robot = experiment.create_robot(versions, seed=1)
     for n in range(len(versions)):
-        experiment.take(robot, experiment.HttpTransport(running.address, ROBOT_KEY), f"r{n}")
-    files = running.store.files()
-    for record in running.store.records():
-        write_record(tmp_path / "copy", record, files[record.session.version_sha256])
+        experiment.run_robot_session(robot, experiment.HttpTransport(running.address, ROBOT_KEY), f"r{n}")
+    files = running.store.read_list_files()
+    for record in running.store.read_recorded_sessions():
+        write_recorded_session(tmp_path / "copy", record, files[record.session.version_sha256])
     served, copied = experiment.collect(running.folder), experiment.collect(tmp_path / "copy")
     for name, table in served.items():
         key = list(study.TABLES[name].key)
@@ -92,22 +100,20 @@ def test_the_server_and_a_folder_give_the_same_tables(
         )
 
 
-def test_simulating_twice_gives_the_same_bytes(versions: list[experiment.VersionFile], tmp_path: Path) -> None:
+def test_simulating_twice_gives_the_same_bytes(versions: list[experiment.ListFile], tmp_path: Path) -> None:
     for name in ("a", "b"):
         experiment.simulate(versions, tmp_path / name, participants=2, seed=3)
     for path in (tmp_path / "a").rglob("*.json*"):
         assert path.read_bytes() == (tmp_path / "b" / path.relative_to(tmp_path / "a")).read_bytes()
 
 
-def opened(file: experiment.VersionFile) -> tuple[Session, int]:
+def opened(file: experiment.ListFile) -> tuple[Session, int]:
     """A session of a version, and the number of the step of its first trial."""
     session = open_session(file, 0, id="s-1", participant="p", started="2026-01-01T00:00:00.000+00:00", source="server")
-    return session, next(placed.number for placed in sequence(file.script, session.order) if placed.position == 0)
+    return session, next(placed.number for placed in build_timeline(file.script, session.order) if placed.position == 0)
 
 
-def test_of_a_trial_begun_again_only_the_last_run_counts(
-    versions: list[experiment.VersionFile], tmp_path: Path
-) -> None:
+def test_of_a_trial_begun_again_only_the_last_run_counts(versions: list[experiment.ListFile], tmp_path: Path) -> None:
     session, step = opened(versions[0])
 
     def run(seq: int, start: float) -> list[experiment.Event]:
@@ -117,7 +123,7 @@ def test_of_a_trial_begun_again_only_the_last_run_counts(
             word(seq + 2, start + 300, step, 0, shown_at(start, start + 5)),
         ]
 
-    write_record(tmp_path, SessionRecord(session, tuple(run(0, 100.0) + run(3, 7000.0))), versions[0])
+    write_recorded_session(tmp_path, RecordedSession(session, tuple(run(0, 100.0) + run(3, 7000.0))), versions[0])
     tables = experiment.collect(tmp_path)
     readings = tables["readings"]
     assert list(zip(readings["word"], readings["rt"], readings["rt_onset"], strict=True)) == [(0, 300.0, 295.0)]
@@ -127,7 +133,7 @@ def test_of_a_trial_begun_again_only_the_last_run_counts(
 
 
 def test_interruptions_and_presses_that_did_not_count_are_flagged(
-    versions: list[experiment.VersionFile], tmp_path: Path
+    versions: list[experiment.ListFile], tmp_path: Path
 ) -> None:
     session, step = opened(versions[0])
     events = (
@@ -138,22 +144,22 @@ def test_interruptions_and_presses_that_did_not_count_are_flagged(
         word(4, 400.0, step, 0, repeats=2),
         word(5, 500.0, step, 1),
     )
-    write_record(tmp_path, SessionRecord(session, events), versions[0])
+    write_recorded_session(tmp_path, RecordedSession(session, events), versions[0])
     assert experiment.collect(tmp_path)["readings"]["flag"].fillna("").tolist() == ["early interrupted repeats", ""]
 
 
-def test_no_answer_in_time_is_an_empty_response(versions: list[experiment.VersionFile]) -> None:
+def test_no_answer_in_time_is_an_empty_response(versions: list[experiment.ListFile]) -> None:
     [file] = changed(versions[:1], lambda screens: [screens[0], replace(screens[1], deadline=2000.0)])
     session, step = opened(file)
     late = outcome(1, 2000.0, step, 1, "timeout", press=None)
-    record = SessionRecord(session, (event(0, 0.0, "begin", step), late))
-    [row] = tables_of([record], {session.version_sha256: file})["responses"].to_dict("records")
+    record = RecordedSession(session, (event(0, 0.0, "begin", step), late))
+    [row] = build_session_tables([record], {session.version_sha256: file})["responses"].to_dict("records")
     assert (row["outcome"], row["task"], row["prompt"]) == ("timeout", "rating", "acceptability")
     assert pd.isna(row["response"])
     assert pd.isna(row["rt"])
 
 
-def test_robots_show_the_effects_they_were_given(versions: list[experiment.VersionFile], tmp_path: Path) -> None:
+def test_robots_show_the_effects_they_were_given(versions: list[experiment.ListFile], tmp_path: Path) -> None:
     """The planted difference of ratings and of log reading times comes back within its sampling error."""
     import numpy as np
 
@@ -218,7 +224,7 @@ def test_a_broken_session_is_named_by_its_file(simulated: Path, broken: str) -> 
 
 
 def test_simulating_again_replaces_an_earlier_simulation_and_nothing_else(
-    simulated: Path, versions: list[experiment.VersionFile]
+    simulated: Path, versions: list[experiment.ListFile]
 ) -> None:
     with pytest.raises(FileExistsError, match="give --force"):
         experiment.simulate(versions, simulated, participants=2, seed=1)
@@ -244,13 +250,15 @@ def test_data_that_are_none_are_named(tmp_path: Path, make, message: str) -> Non
 
 
 def test_previews_are_in_the_tables_only_when_asked_for(
-    running: Running, versions: list[experiment.VersionFile], tmp_path: Path
+    running: Running, versions: list[experiment.ListFile], tmp_path: Path
 ) -> None:
-    experiment.take(experiment.robot(versions, seed=1), experiment.HttpTransport(running.address, ROBOT_KEY), "r1")
-    running.store.open(Arrival(preview=(versions[0].name, 3)))
-    files = running.store.files()
-    for record in running.store.records(previews=True):
-        write_record(tmp_path / "copy", record, files[record.session.version_sha256])
+    experiment.run_robot_session(
+        experiment.create_robot(versions, seed=1), experiment.HttpTransport(running.address, ROBOT_KEY), "r1"
+    )
+    running.store.open_session(Arrival(preview=(versions[0].name, 3)))
+    files = running.store.read_list_files()
+    for record in running.store.read_recorded_sessions(previews=True):
+        write_recorded_session(tmp_path / "copy", record, files[record.session.version_sha256])
     for data in (running.folder, tmp_path / "copy"):
         assert list(experiment.collect(data)["sessions"]["source"]) == ["robot"]
         assert sorted(experiment.collect(data, previews=True)["sessions"]["source"]) == ["preview", "robot"]
@@ -277,16 +285,16 @@ def test_dashboard_and_tables_judge_an_attention_item_alike(
     item = f'kind = "nonsense"\nsentence = "I swim."\nresponses = {{ acceptability = ["{expected}"] }}\n'
     text = path.read_text().replace("points = 7", f'scale = "{scale}"')
     path.write_text(text.replace("[ordering]", f"[[design.attention]]\n{item}[ordering]"))
-    file = experiment.version_files(study.load(path))[0]
+    file = experiment.build_list_files(study.load(path))[0]
     session, _ = opened(file)
     roles = [file.version.trials[position].role for position in session.order]
-    placed = next(p for p in sequence(file.script, session.order) if p.position == roles.index("attention"))
+    placed = next(p for p in build_timeline(file.script, session.order) if p.position == roles.index("attention"))
     n = next(n for n, screen in enumerate(placed.step.screens) if isinstance(screen, (Answers, Slider)))
     answered = outcome(1, 900.0, placed.number, n, "answered", response)
-    record = SessionRecord(session, (event(0, 0.0, "begin", placed.number), answered))
-    seen = quality(record, file)
-    assert (seen.attentive, seen.attention) == (int(met), 1)
-    write_record(tmp_path / "data", record, file)
+    record = RecordedSession(session, (event(0, 0.0, "begin", placed.number), answered))
+    seen = compute_session_quality(record, file)
+    assert (seen.attention_passed, seen.attention_asked) == (int(met), 1)
+    write_recorded_session(tmp_path / "data", record, file)
     responses = experiment.collect(tmp_path / "data")["responses"]
     assert responses["correct"].tolist() == [met]
     assert responses["outcome"].tolist() == ["right" if met else "wrong"]
@@ -302,15 +310,15 @@ def test_tables_in_parts_are_the_tables_of_the_whole(
     items = study_folder / "items.csv"
     head, *lines = items.read_text().splitlines()
     items.write_text("\n".join([f"{head},question,answer", *(f"{line},Was it so?,yes" for line in lines)]) + "\n")
-    experiment.simulate(experiment.version_files(study.load(path)), tmp_path / "sim", participants=5, seed=2)
+    experiment.simulate(experiment.build_list_files(study.load(path)), tmp_path / "sim", participants=5, seed=2)
     last = tmp_path / "sim" / "s-00004" / "session.json"
     first = json.loads((tmp_path / "sim" / "s-00000" / "session.json").read_text())["participant"]
     last.write_text(json.dumps({**json.loads(last.read_text()), "participant": first}))
     whole = experiment.collect(tmp_path / "sim")
-    monkeypatch.setattr(event_tables, "PART", 1)
-    parts = list(collect_parts(tmp_path / "sim"))
+    monkeypatch.setattr(event_tables, "ROWS_PER_PART", 1)
+    parts = list(collect_table_parts(tmp_path / "sim"))
     assert sum("readings" in part for part in parts) == 6  # the first is empty
-    for name, table in event_tables.joined(parts).items():
+    for name, table in event_tables.concatenate_parts(parts).items():
         pd.testing.assert_frame_equal(table, whole[name])
     questions = whole["responses"].query("task == 'question' and role != 'practice' and participant == @first")
     assert set(questions["session"]) == {"s-00000", "s-00004"}
@@ -327,23 +335,23 @@ def test_tables_in_parts_are_the_tables_of_the_whole(
 
 def test_a_record_at_a_time_is_read_while_the_tables_are_written(simulated: Path, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     """No more records than one are alive at once, whatever the size of the study; a failure leaves no table."""
-    alive: list[weakref.ref[SessionRecord]] = []
+    alive: list[weakref.ref[RecordedSession]] = []
     most = 0
 
-    def noted(folder: Path, sessions: list[Session]) -> Iterator[SessionRecord]:
+    def noted(folder: Path, sessions: list[Session]) -> Iterator[RecordedSession]:
         nonlocal most
-        for record in read_records(folder, sessions):
+        for record in read_recorded_sessions(folder, sessions):
             alive.append(weakref.ref(record))
             most = max(most, sum(one() is not None for one in alive))
             yield record
             del record
 
-    monkeypatch.setattr(collect_data, "read_records", noted)
-    study.table_files.write_parts(collect_parts(simulated), tmp_path / "tables", command="parts", dictionary=True)
+    monkeypatch.setattr(recorded_sessions, "read_recorded_sessions", noted)
+    study.table_files.write_parts(collect_table_parts(simulated), tmp_path / "tables", command="parts", dictionary=True)
     assert (len(alive), most <= 2) == (6, True)
     with pytest.raises(FileExistsError, match=r"items\.csv, .*sessions\.csv: exists already"):
-        study.table_files.write_parts(collect_parts(simulated), tmp_path / "tables", command="parts", force=False)
+        study.table_files.write_parts(collect_table_parts(simulated), tmp_path / "tables", command="parts", force=False)
     (simulated / "s-00005" / "events.jsonl").write_text("{}\n")
     with pytest.raises(study.DataError, match="s-00005"):
-        study.table_files.write_parts(collect_parts(simulated), tmp_path / "broken", command="parts")
+        study.table_files.write_parts(collect_table_parts(simulated), tmp_path / "broken", command="parts")
     assert list((tmp_path / "broken").iterdir()) == []

@@ -15,10 +15,10 @@ import pandas as pd
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.browser import take_page
-from gardenpath.experiment.platforms.native import records
-from gardenpath.experiment.robots import FolderTransport
-from gardenpath.experiment.sessions import check_events, steps_of
+from gardenpath.experiment.platforms.page_rows import build_session_records
+from gardenpath.experiment.sessions.sessions import build_session_timeline, check_events
+from gardenpath.experiment.simulation.browser_robot import run_session_on_page
+from gardenpath.experiment.simulation.robots import FolderTransport
 
 from .pages import ITEMS, RATING, Reader, browser, opened, served, stated  # noqa: F401
 from .test_tasks import STUDIES, _items
@@ -112,9 +112,9 @@ def test_a_session_from_a_file_without_a_network_makes_the_tables_of_a_native_ru
     assert tables["sessions"]["participant"].tolist() == ["P1"]
 
     pressed = [t for code, t, _, _ in keys if not code.endswith(" up")]
-    [record] = records(json.loads(text), "data")
-    file = next(f for f in experiment.read_versions(folder / "versions") if f.sha256 == record.session.version_sha256)
-    steps = steps_of(record.session, file)
+    [record] = build_session_records(json.loads(text), "data")
+    file = next(f for f in experiment.read_list_files(folder / "versions") if f.sha256 == record.session.version_sha256)
+    steps = build_session_timeline(record.session, file)
     for trial, group in tables["readings"].groupby("trial"):
         ends = [e.t for e in record.events if e.kind == "word" and steps[e.step].position == trial]
         assert list(group["rt"]) == [after - before for before, after in pairwise(ends)]
@@ -180,15 +180,15 @@ def test_a_robot_does_in_an_export_what_it_does_at_home(tmp_path: Path, browser:
     if not full and [*STUDIES].index(name) % 2:
         pytest.skip("every other study is taken without --full")
     stated_study = _study(tmp_path, STUDIES[name], _items())
-    files = experiment.version_files(stated_study)
+    files = experiment.build_list_files(stated_study)
     experiment.export(stated_study, "jspsych", tmp_path / "out", 1)
-    robot = experiment.robot(files, seed=3)
+    robot = experiment.create_robot(files, seed=3)
     home = FolderTransport(tmp_path / "home", files)
-    script = home.begin("anna")  # the first version in its first order: place 0
+    script = home.begin_session("anna")  # the first version in its first order: place 0
     with opened(browser, address(tmp_path / "out", "place=0&participant=anna&source=robot"), (HOOK,)) as reader:
-        assert take_page(robot, reader.page, script, "anna", pace=20) == "GARDEN-PATH-1"
+        assert run_session_on_page(robot, reader.page, script, "anna", pace=20) == "GARDEN-PATH-1"
         [[text, _]] = reader.page.evaluate("window.saved")
-    experiment.take(robot, FolderTransport(tmp_path / "home", files), "anna")
+    experiment.run_robot_session(robot, FolderTransport(tmp_path / "home", files), "anna")
     expected = _without_times(experiment.collect(tmp_path / "home"))
     found = _without_times(tables_from(text, tmp_path / "out"))
     for table in ("readings", "responses", "items", "conditions", "words"):
@@ -263,7 +263,7 @@ def test_a_page_that_was_read_is_not_shown_again_after_a_reload(tmp_path: Path, 
         reader.trials(2)
         assert reader.code() == "GARDEN-PATH-1"
         [[saved, _]] = reader.page.evaluate("window.saved")
-    [record] = records(json.loads(saved), "data")
+    [record] = build_session_records(json.loads(saved), "data")
     done = [event.step for event in record.events if event.kind == "done"]
     assert done == list(range(len(done)))
 

@@ -19,13 +19,17 @@ from click.testing import CliRunner
 
 from gardenpath import experiment, study
 from gardenpath.cli.main import cli
-from gardenpath.experiment.event_tables import tables_of
-from gardenpath.experiment.platforms.exporting import Place, places
-from gardenpath.experiment.platforms.native import records
-from gardenpath.experiment.platforms.page import exported
-from gardenpath.experiment.recruitment import online_section
-from gardenpath.experiment.script import Placed
-from gardenpath.experiment.session_folders import read_files, read_records, write_record
+from gardenpath.experiment.platforms.page import build_exported_study
+from gardenpath.experiment.platforms.page_rows import build_session_records
+from gardenpath.experiment.platforms.platform_export import ListSlot, enumerate_slots
+from gardenpath.experiment.scripts.script import TimelineStep
+from gardenpath.experiment.sessions.event_tables import build_session_tables
+from gardenpath.experiment.sessions.recruitment import complete_online_section
+from gardenpath.experiment.sessions.session_folders import (
+    read_recorded_sessions,
+    read_stored_list_files,
+    write_recorded_session,
+)
 
 from ..conftest import run_here
 from .pages import ITEMS, stated
@@ -52,7 +56,7 @@ def _files(folder: Path) -> dict[str, bytes]:
 def test_the_same_study_gives_the_same_bytes(small: study.Study, tmp_path: Path, platform: str) -> None:
     made = [experiment.export(small, platform, tmp_path / name, 4) for name in ("one", "two")]
     assert _files(tmp_path / "one") == _files(tmp_path / "two")
-    assert [(m.versions, m.orders, m.places, m.loses) for m in made] == [(3, 4, 12, ())] * 2
+    assert [(m.list_count, m.order_count, m.slot_count, m.losses) for m in made] == [(3, 4, 12, ())] * 2
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
@@ -60,8 +64,8 @@ def test_an_export_holds_the_versions_that_it_shows(small: study.Study, tmp_path
     (tmp_path / "out" / "versions").mkdir(parents=True)
     (tmp_path / "out" / "versions" / "E9-V9.json").write_text("of a version that is gone")
     experiment.export(small, platform, tmp_path / "out", 2)
-    there = experiment.read_versions(tmp_path / "out" / "versions")
-    assert [file.sha256 for file in there] == [file.sha256 for file in experiment.version_files(small)]
+    there = experiment.read_list_files(tmp_path / "out" / "versions")
+    assert [file.sha256 for file in there] == [file.sha256 for file in experiment.build_list_files(small)]
 
 
 @pytest.mark.parametrize("platform", ["pcibex", "gorilla", "psychopy"])
@@ -74,14 +78,14 @@ def test_fewer_orders_leave_no_places_of_an_export_before(small: study.Study, tm
 def test_an_export_that_is_broken_off_leaves_nothing(
     small: study.Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawn = Place.steps
+    drawn = ListSlot.build_steps
 
-    def interrupted(place: Place) -> tuple[Placed, ...]:
-        if place.slot == 2:
+    def interrupted(place: ListSlot) -> tuple[TimelineStep, ...]:
+        if place.number == 2:
             raise KeyboardInterrupt
         return drawn(place)
 
-    monkeypatch.setattr(Place, "steps", interrupted)
+    monkeypatch.setattr(ListSlot, "build_steps", interrupted)
     with pytest.raises(KeyboardInterrupt):
         experiment.export(small, "psychopy", tmp_path / "new" / "out", 3)
     assert list((tmp_path / "new").iterdir()) == []
@@ -98,10 +102,10 @@ def test_a_new_export_leaves_an_edited_hook_as_it_is(small: study.Study, tmp_pat
 
 def test_the_versions_of_all_experiments_share_one_counter() -> None:
     stated_study = study.load(Path(__file__).parents[2] / "examples" / "minimal-pairs" / "study.toml")
-    files = experiment.version_files(stated_study)
-    drawn = places(files, 2)
+    files = experiment.build_list_files(stated_study)
+    drawn = enumerate_slots(files, 2)
     names = [f"E{e}-V{v}" for e in (1, 2, 3) for v in (1, 2, 3)]
-    assert [(place.file.name, place.slot) for place in drawn] == [(name, slot) for slot in (0, 1) for name in names]
+    assert [(place.file.name, place.number) for place in drawn] == [(name, slot) for slot in (0, 1) for name in names]
 
 
 def test_orders_are_as_many_as_the_quota_or_have_to_be_stated(small: study.Study, tmp_path: Path) -> None:
@@ -109,7 +113,7 @@ def test_orders_are_as_many_as_the_quota_or_have_to_be_stated(small: study.Study
         experiment.export(small, "jspsych", tmp_path / "out")
     assert not (tmp_path / "out").exists()
     limited = replace(small, online=replace(small.online, quota=5))
-    assert experiment.export(limited, "jspsych", tmp_path / "out").places == 15
+    assert experiment.export(limited, "jspsych", tmp_path / "out").slot_count == 15
 
 
 def test_a_platform_that_is_not_there_is_refused_with_those_that_are(small: study.Study, tmp_path: Path) -> None:
@@ -118,9 +122,9 @@ def test_a_platform_that_is_not_there_is_refused_with_those_that_are(small: stud
 
 
 def test_each_place_runs_the_order_that_the_server_would_draw(small: study.Study) -> None:
-    files = experiment.version_files(small)
-    drawn = places(files, 3)
-    held = json.loads(json.dumps(exported(files, drawn, online_section(small))))
+    files = experiment.build_list_files(small)
+    drawn = enumerate_slots(files, 3)
+    held = json.loads(json.dumps(build_exported_study(files, drawn, complete_online_section(small))))
     assert [held["versions"][version]["name"] for version, _, _ in held["places"][:4]] == [
         "E1-V1",
         "E1-V2",
@@ -132,9 +136,9 @@ def test_each_place_runs_the_order_that_the_server_would_draw(small: study.Study
         before = {one["before"]: one["steps"] for one in script["interludes"]}
         shown = [step for n, at in enumerate(order) for step in (*before.get(n, ()), script["trials"][at])]
         assert [*script["front"], *shown, *script["end"]] == [
-            json.loads(json.dumps(asdict(placed.step))) for placed in place.steps()
+            json.loads(json.dumps(asdict(placed.step))) for placed in place.build_steps()
         ]
-        assert slot == place.slot
+        assert slot == place.number
 
 
 def test_the_texts_of_a_version_are_there_once_however_many_orders(small: study.Study, tmp_path: Path) -> None:
@@ -265,13 +269,13 @@ def test_another_study_has_another_id_in_jatos(small: study.Study, tmp_path: Pat
 @pytest.fixture
 def home(small: study.Study, tmp_path: Path) -> Path:
     """A folder of four simulated sessions."""
-    experiment.simulate(experiment.version_files(small), tmp_path / "home", participants=4, seed=1)
+    experiment.simulate(experiment.build_list_files(small), tmp_path / "home", participants=4, seed=1)
     return tmp_path / "home"
 
 
 def _rows(home: Path) -> Iterator[dict[str, Any]]:
     """The sessions of a folder as a platform has them: a few events a row."""
-    for record in read_records(home):
+    for record in read_recorded_sessions(home):
         session = json.loads(json.dumps(asdict(record.session)))
         for seq, at in enumerate(range(0, len(record.events), 7)):
             events = json.loads(json.dumps([asdict(event) for event in record.events[at : at + 7]]))
@@ -324,7 +328,7 @@ def test_a_file_a_participant_in_a_folder_makes_the_tables_of_a_native_run(
 
 
 def _collected(data: Path, small: study.Study, tmp_path: Path) -> dict[str, pd.DataFrame]:
-    for file in experiment.version_files(small):
+    for file in experiment.build_list_files(small):
         file.write(tmp_path / "versions")
     return experiment.collect(data, platform="jspsych", materials=tmp_path / "versions", keep_ids=True)
 
@@ -333,7 +337,7 @@ def test_rows_in_any_order_and_rows_that_came_twice_make_the_same_tables(home: P
     rows = list(_rows(home))
     rows += rows[::3]
     random.Random(1).shuffle(rows)
-    _same(home, tables_of(records(rows, "there"), read_files(home)))
+    _same(home, build_session_tables(build_session_records(rows, "there"), read_stored_list_files(home)))
 
 
 def test_a_file_that_was_cut_off_gives_its_whole_rows_and_says_so(
@@ -349,7 +353,9 @@ def test_a_file_that_was_cut_off_gives_its_whole_rows_and_says_so(
 def test_a_lost_row_leaves_a_session_that_is_not_complete(home: Path, caplog: pytest.LogCaptureFixture) -> None:
     rows = list(_rows(home))
     lost = next(n for n, row in enumerate(rows) if row["seq"] == 2)
-    found = tables_of(records(rows[:lost] + rows[lost + 1 :], "there"), read_files(home))
+    found = build_session_tables(
+        build_session_records(rows[:lost] + rows[lost + 1 :], "there"), read_stored_list_files(home)
+    )
     assert found["sessions"]["complete"].tolist().count(False) == 1
     assert "7 events are missing, first number 14" in caplog.text
 
@@ -361,7 +367,7 @@ def test_of_two_events_with_one_number_that_of_the_later_visit_counts(
     again = json.loads(json.dumps(rows[1]))
     again["gardenpath_events"] = [{**again["gardenpath_events"][0], "visit": 1, "t": 5.0}]
     for order in ([*rows, again], [again, *rows]):
-        [first, *_] = records(order, "there")
+        [first, *_] = build_session_records(order, "there")
         assert first.events[7].t == 5.0
     assert "two events number 7" in caplog.text
 
@@ -375,14 +381,14 @@ def test_rows_that_were_changed_are_named_all_at_once(home: Path) -> None:
         "gardenpath_events": [{"seq": 2, "visit": 0, "t": 1.0, "kind": "task", "trial": 0, "value": {}}],
     }
     with pytest.raises(study.DataError) as caught:
-        records(rows, "data.json")
+        build_session_records(rows, "data.json")
     assert [f"data.json, row {n}" in fault for n, fault in enumerate(caught.value.faults, start=1)] == [True] * 3
 
 
 def test_a_record_survives_the_way_out_and_back(home: Path, tmp_path: Path) -> None:
     """What came back can be kept as a folder of our own."""
-    there = records(list(_rows(home)), "there")
-    files = read_files(home)
+    there = build_session_records(list(_rows(home)), "there")
+    files = read_stored_list_files(home)
     for record in there:
-        write_record(tmp_path / "kept", record, files[record.session.version_sha256])
-    assert list(read_records(tmp_path / "kept")) == list(read_records(home))
+        write_recorded_session(tmp_path / "kept", record, files[record.session.version_sha256])
+    assert list(read_recorded_sessions(tmp_path / "kept")) == list(read_recorded_sessions(home))

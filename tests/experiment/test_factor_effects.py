@@ -37,7 +37,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pd.DataFrame]:
     (folder / "effects.toml").write_text(EFFECTS)
     terms = study.load_effects(folder / "effects.toml")
     effects = experiment.Effects(terms=terms, comprehension=0.8)
-    experiment.simulate(experiment.version_files(PLAN), folder / "data", participants=80, seed=3, effects=effects)
+    experiment.simulate(experiment.build_list_files(PLAN), folder / "data", participants=80, seed=3, effects=effects)
     return experiment.collect(folder / "data")
 
 

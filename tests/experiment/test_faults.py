@@ -30,7 +30,7 @@ class Server:
     """`gardenpath serve` as a process of its own, on a port that stays the same."""
 
     def __init__(self, folder: Path, url: str) -> None:
-        with routes.listen("127.0.0.1", 0) as free:
+        with routes.bind_socket("127.0.0.1", 0) as free:
             self.port = free.getsockname()[1]
         command = [sys.executable, "-m", "gardenpath.cli.main", "serve", str(folder / "study.toml")]
         self.words = [*command, "--port", str(self.port), "--database", url]
@@ -126,7 +126,7 @@ def take(machine: experiment.Robot, ports: list[int], name: str) -> list[Json]:
     who = {"participant": name, "tab": f"tab-{name}"}
     payload = line.call("POST", "api/sessions", who).json()
     path, token = f"api/sessions/{payload['session']}", payload["token"]
-    done = list(machine.events(payload, name))
+    done = list(machine.simulate_events(payload, name))
     waiting: list[list[Json]] = []
     batch: list[Json] = []
     for n, event in enumerate(done):
@@ -167,7 +167,7 @@ def test_what_is_stored_is_what_the_robots_did_byte_for_byte(
     robots, database_url = 200 if full else 20, new_database(kind, tmp_path, request)
     path = study_folder / "study.toml"
     path.write_text(path.read_text().replace("items = 9", "items = 3"))
-    machine = experiment.robot(experiment.version_files(study.load(path)), seed=7)
+    machine = experiment.create_robot(experiment.build_list_files(study.load(path)), seed=7)
     finished: list[str] = []
     done: dict[str, list[Json]] = {}
 
@@ -180,15 +180,15 @@ def test_what_is_stored_is_what_the_robots_did_byte_for_byte(
         ThreadPoolExecutor(AT_ONCE) as pool,
     ):
         list(pool.map(robot, range(robots)))
-    key = routes.known_key(study_folder / "data" / "participant.key")
+    key = routes.load_existing_key(study_folder / "data" / "participant.key")
     store = Store(database_url, create=False)
-    records = {record.session.participant: record for record in store.records()}
+    records = {record.session.participant: record for record in store.read_recorded_sessions()}
     assert len(records) == len(done) == robots
     for name, events in done.items():
         record = records[routes.hash_participant(name, key)]
         assert record.session.finished is not None
         assert as_bytes([vars(event) for event in record.events]) == as_bytes(events)
-    assert {payment["status"] for payment in store.payments()} == {"completed"}
+    assert {payment["status"] for payment in store.list_payments()} == {"completed"}
     reloaded = sum(any(event["visit"] != events[0]["visit"] for event in events) for events in done.values())
     assert reloaded > robots / 4
     store.database.engine.dispose()

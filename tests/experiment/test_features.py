@@ -8,20 +8,26 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.event_tables import materials_of
-from gardenpath.experiment.platforms import exporting
-from gardenpath.experiment.platforms.exporting import EXPORTS, places
-from gardenpath.experiment.platforms.features import FEATURES, REFUSED, features_of, losses, refuse
+from gardenpath.experiment.platforms import platform_export
+from gardenpath.experiment.platforms.features import (
+    FEATURES,
+    UNSUPPORTED,
+    find_features,
+    list_feature_losses,
+    refuse_unsupported,
+)
 from gardenpath.experiment.platforms.gorilla import export as gorilla
-from gardenpath.experiment.platforms.importing import ImportedSession, ImportedTrial, Record
-from gardenpath.experiment.platforms.materials import Shown
+from gardenpath.experiment.platforms.imported_tables import build_tables
 from gardenpath.experiment.platforms.outline import Outline
 from gardenpath.experiment.platforms.pcibex import export as pcibex
+from gardenpath.experiment.platforms.platform_export import EXPORTS, enumerate_slots
+from gardenpath.experiment.platforms.platform_import import ImportedSession, ImportedTrial, Record
 from gardenpath.experiment.platforms.psychopy import export as psychopy
-from gardenpath.experiment.platforms.tabulate import tabulate
+from gardenpath.experiment.platforms.shown_materials import ShownMaterials
+from gardenpath.experiment.sessions.event_tables import collect_materials
 from gardenpath.experiment.tasks import TASKS
 from gardenpath.study.screens import (
-    KINDS,
+    SCREEN_KINDS,
     Answers,
     Exit,
     Nothing,
@@ -41,8 +47,8 @@ ELSEWHERE = pytest.mark.parametrize("platform", FOREIGN, ids=lambda one: one.NAM
 
 @pytest.mark.parametrize("platform", EXPORTS, ids=lambda one: one.NAME)
 def test_a_platform_says_of_every_kind_of_screen_and_of_all_that_they_have_what_it_does(platform: Any) -> None:
-    assert platform.PLAYS.keys() == FEATURES.keys()
-    assert {*KINDS} <= FEATURES.keys()
+    assert platform.FEATURE_SUPPORT.keys() == FEATURES.keys()
+    assert {*SCREEN_KINDS} <= FEATURES.keys()
 
 
 def test_there_is_a_feature_for_each_way_in_which_screens_can_differ() -> None:
@@ -74,7 +80,7 @@ FOUND = {
 
 @pytest.mark.parametrize("name", FOUND)
 def test_features_are_those_of_the_screens(name: str, tmp_path: Path) -> None:
-    features = features_of(files_of(odd(tmp_path, **STUDIES[name])))
+    features = find_features(files_of(odd(tmp_path, **STUDIES[name])))
     assert FOUND[name] <= features.keys()
     absent = {"timed", "word_pairs", "form", "rounds", "follow_up", "leave", "right_to_left", "entry"}
     assert not (absent | ({"deadline", "slider", "cumulative"} - FOUND[name])) & features.keys()
@@ -82,7 +88,7 @@ def test_features_are_those_of_the_screens(name: str, tmp_path: Path) -> None:
 
 def test_features_of_the_language_of_the_words_and_of_what_is_around_the_trials(tmp_path: Path) -> None:
     form = '[[procedure.demographics]]\nname = "age"\nlabel = "Age?"\nkind = "number"\n'
-    features = features_of(files_of(odd(tmp_path / "he", RATED + form, language="he")))
+    features = find_features(files_of(odd(tmp_path / "he", RATED + form, language="he")))
     assert {"right_to_left", "words_right_to_left", "form", "aside", "text"} <= features.keys()
     folder = odd(tmp_path / "unspaced", asks(show="moving_window"))
     text = (folder / "items.jsonl").read_text("utf-8").replace("it's_said", "it\u200bs")
@@ -91,8 +97,8 @@ def test_features_of_the_language_of_the_words_and_of_what_is_around_the_trials(
     def together(screens: list[Any]) -> list[Any]:
         return [replace(s, gaps=("",) * len(s.gaps)) if isinstance(s, Words) else s for s in screens]
 
-    assert "unspaced" not in features_of(files_of(folder))
-    assert "unspaced" in features_of(changed(files_of(folder), together))
+    assert "unspaced" not in find_features(files_of(folder))
+    assert "unspaced" in find_features(changed(files_of(folder), together))
 
 
 def timed(screens: list[Any]) -> list[Any]:
@@ -121,7 +127,7 @@ def test_what_a_platform_cannot_run_is_refused_with_the_screens_that_have_it(
 ) -> None:
     folder = odd(tmp_path / "study")
     files = changed(files_of(folder), REFUSED_ALIKE[said])
-    monkeypatch.setattr(exporting, "version_files", lambda stated: files)
+    monkeypatch.setattr(platform_export, "build_list_files", lambda stated: files)
     with pytest.raises(study.DataError) as caught:
         experiment.export(study.load(folder), platform.NAME, tmp_path / "out", 1)
     assert f"{platform.NAME} cannot run {said}" in str(caught.value)
@@ -135,25 +141,25 @@ def test_everything_that_cannot_be_run_is_told_at_once_and_our_own_page_runs_it(
 
     files = changed(files_of(odd(tmp_path)), both)
     with pytest.raises(study.DataError) as caught:
-        refuse(files, pcibex.PLAYS, pcibex.NAME)
+        refuse_unsupported(files, pcibex.FEATURE_SUPPORT, pcibex.NAME)
     assert len(caught.value.faults) == 2
-    refuse(files, exporting.jspsych.PLAYS, "jspsych")
-    assert exporting.jatos.loses(files) == []
+    refuse_unsupported(files, platform_export.jspsych.FEATURE_SUPPORT, "jspsych")
+    assert platform_export.jatos.list_losses(files) == []
 
 
 def test_a_feature_that_a_platform_does_not_know_is_refused(tmp_path: Path) -> None:
-    plays = {name: said for name, said in pcibex.PLAYS.items() if name != "points"}
+    plays = {name: said for name, said in pcibex.FEATURE_SUPPORT.items() if name != "points"}
     with pytest.raises(study.DataError, match="the points of a scale: screen good"):
-        refuse(files_of(odd(tmp_path)), plays, "another")
+        refuse_unsupported(files_of(odd(tmp_path)), plays, "another")
 
 
 @ELSEWHERE
 def test_losses_are_the_sentences_of_what_is_there(platform: Any, tmp_path: Path) -> None:
     files = files_of(odd(tmp_path))
-    features = features_of(files)
-    said = losses(files, platform.PLAYS)
-    assert said == [sentence for name, sentence in platform.PLAYS.items() if sentence and name in features]
-    assert {name for name, one in platform.PLAYS.items() if one is REFUSED} == {
+    features = find_features(files)
+    said = list_feature_losses(files, platform.FEATURE_SUPPORT)
+    assert said == [sentence for name, sentence in platform.FEATURE_SUPPORT.items() if sentence and name in features]
+    assert {name for name, one in platform.FEATURE_SUPPORT.items() if one is UNSUPPORTED} == {
         "word_pairs",
         "timed",
         "leave",
@@ -166,9 +172,9 @@ def test_losses_are_the_sentences_of_what_is_there(platform: Any, tmp_path: Path
 def test_practice_is_shown_once_and_trials_keep_their_positions(platform: Any, tmp_path: Path) -> None:
     repeated = RATED.replace("[procedure.practice]", "[procedure.practice]\ncriterion = 0.9\nrounds = 3")
     files = files_of(odd(tmp_path, repeated))
-    assert "Practice is not repeated" in " ".join(platform.loses(files))
-    (place, *_) = places(files, 1)
-    shown = [placed.position for placed in place.between() if placed.position is not None]
+    assert "Practice is not repeated" in " ".join(platform.list_losses(files))
+    (place, *_) = enumerate_slots(files, 1)
+    shown = [placed.position for placed in place.list_trial_steps() if placed.position is not None]
     assert shown == [0, 3, 4, 5, 6]  # practice could come three times
     assert len(place.order) == 5
 
@@ -176,9 +182,11 @@ def test_practice_is_shown_once_and_trials_keep_their_positions(platform: Any, t
 def test_a_name_stands_for_the_same_prompt_in_all_trials() -> None:
     """In half the trials the question is not asked."""
     files = files_of(ROOT / "examples" / "relative-clauses")
-    outline = Outline.of(files)
+    outline = Outline.from_files(files)
     assert outline.names == ("sentence_1", "ask_1", "ask_2")
-    asked = [[(name, s.name) for name, s in outline.named(step)][1:] for file in files for step in file.script.trials]
+    asked = [
+        [(name, s.name) for name, s in outline.name_screens(step)][1:] for file in files for step in file.script.trials
+    ]
     assert {tuple(one) for one in asked} == {
         (("ask_1", "comprehension"), ("ask_2", "acceptability")),
         (("ask_2", "acceptability"),),
@@ -191,10 +199,10 @@ def test_names_hold_where_roles_ask_in_another_order(tmp_path: Path) -> None:
         return [*reversed(asked)] if getattr(screens[-1], "right", ()) else screens
 
     files = changed(files_of(odd(tmp_path, asks("good", "question", good=""))), turned)
-    outline = Outline.of(files)
+    outline = Outline.from_files(files)
     for step in (step for file in files for step in file.script.trials):
-        names = [name for name, _ in outline.named(step)]
-        assert [screen for _, screen in outline.named(step)] == [*step.screens]
+        names = [name for name, _ in outline.name_screens(step)]
+        assert [screen for _, screen in outline.name_screens(step)] == [*step.screens]
         assert names == sorted(names, key=outline.names.index)
 
 
@@ -202,7 +210,9 @@ def test_nothing_that_goes_out_knows_a_task() -> None:
     """A kind of screen, or of a form's field, may be called as a task is."""
     folder = ROOT / "experiment" / "platforms"
     files = [*folder.glob("*/export.py"), *folder.glob("*/*.js"), *folder.glob("*/export.md")]
-    files += [folder / name for name in ("features.py", "exporting.py", "places.py", "page.py", "native.py")]
+    files += [
+        folder / name for name in ("features.py", "platform_export.py", "list_slots.py", "page.py", "page_rows.py")
+    ]
     names = {kind for task in TASKS for kind in task.KINDS} - {*FEATURES}
     assert names >= {"rating", "question", "choice"}
     for path in files:
@@ -217,7 +227,7 @@ def renamed(screens: list[Any]) -> list[Any]:
 @ELSEWHERE
 def test_what_goes_out_says_the_kind_and_the_name_of_what_is_asked(platform: Any, tmp_path: Path) -> None:
     files = changed(files_of(odd(tmp_path / "study")), renamed)
-    platform.write(files, places(files, 1), tmp_path / "out", study.config.OnlineSection("CODE"))
+    platform.write(files, enumerate_slots(files, 1), tmp_path / "out", study.config.OnlineSection("CODE"))
     text = "".join(path.read_text("utf-8") for path in (tmp_path / "out").rglob("*") if path.is_file())
     for said in ("ask_1_task", "ask_1_name", "ask_1_kind", "toy-question", "toy-good"):
         assert said in text
@@ -238,8 +248,8 @@ def test_a_number_of_any_task_is_right_where_the_screen_says_so(tmp_path: Path) 
         Record("toy", "good", "timeout"),
     )
     ran = [ImportedTrial(n, trial.item.id, trial.condition, "there", records=(one,)) for n, one in enumerate(records)]
-    shown = Shown("versions", materials_of([file]), {file.sha256: file})
+    shown = ShownMaterials("versions", collect_materials([file]), {file.sha256: file})
     sat = ImportedSession("s", "p", "pcibex", tuple(ran), True, "there", version=file.name, version_sha256=file.sha256)
-    responses = tabulate([sat], shown, str)["responses"]
+    responses = build_tables([sat], shown, str)["responses"]
     assert responses["correct"].tolist()[:2] == [True, False]
     assert responses["correct"].isna().tolist() == responses["response"].isna().tolist() == [False, False, True]

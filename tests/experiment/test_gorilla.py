@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.platforms.features import refuse
+from gardenpath.experiment.platforms.features import refuse_unsupported
 from gardenpath.experiment.platforms.gorilla import export as gorilla
 from gardenpath.experiment.platforms.gorilla import results
-from gardenpath.experiment.platforms.importing import ImportedSession, Record, read_mapping
+from gardenpath.experiment.platforms.imported_tables import build_tables
+from gardenpath.experiment.platforms.list_slots import ListSlot, enumerate_slots
 from gardenpath.experiment.platforms.outline import Outline
-from gardenpath.experiment.platforms.places import Place, places
+from gardenpath.experiment.platforms.platform_import import ImportedSession, Record, read_mapping
 from gardenpath.experiment.platforms.sources import Source
-from gardenpath.experiment.platforms.tabulate import tabulate
 from gardenpath.study.screens import Slider, Whole, Words
 
 from .scripted import (
@@ -55,19 +55,19 @@ LEADING = {
 }  # fmt: skip
 
 
-def exported(folder: Path, out: Path, orders: int = 2, change: Any = None) -> list[Place]:
+def exported(folder: Path, out: Path, orders: int = 2, change: Any = None) -> list[ListSlot]:
     files = files_of(folder) if change is None else changed(files_of(folder), change)
-    found = places(files, orders)
+    found = enumerate_slots(files, orders)
     gorilla.write(files, found, out, ONLINE)
     return found
 
 
-def sheet(place: Place, out: Path) -> list[dict[str, str]]:
-    with (out / "spreadsheets" / f"{place.file.name}-{place.slot}.csv").open(encoding="utf-8", newline="") as stream:
+def sheet(place: ListSlot, out: Path) -> list[dict[str, str]]:
+    with (out / "spreadsheets" / f"{place.file.name}-{place.number}.csv").open(encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
 
 
-def written(place: Place, out: Path, *, first_at_once: bool = False, **leading: str) -> str:
+def written(place: ListSlot, out: Path, *, first_at_once: bool = False, **leading: str) -> str:
     """Return Gorilla's data of one participant who does what the script says."""
     events = []
     for number, row in enumerate(sheet(place, out), start=1):
@@ -88,12 +88,12 @@ def as_csv(events: list[dict[str, Any]]) -> str:
     return stream.getvalue() + "END OF FILE" + "," * (len(names) - 1) + "\n"
 
 
-def _events(row: dict[str, str], place: Place, first_at_once: bool) -> Iterator[dict[str, Any]]:
+def _events(row: dict[str, str], place: ListSlot, first_at_once: bool) -> Iterator[dict[str, Any]]:
     if row["display"] == "text":
         yield {"Screen": "text", "Response Type": "action", "Response": "advance"}
         return
     placed = next(placed for placed in trials_of(place) if placed.position == int(row["position"]))
-    screens = dict(Outline.of([place.file]).named(placed.step))
+    screens = dict(Outline.from_files([place.file]).name_screens(placed.step))
     n, nth = int(row["position"]), 0
     # A display is named by its screens, and where words are read by how these are shown.
     for name in (part.partition("-")[0] for part in row["display"].split()):
@@ -142,7 +142,7 @@ def test_an_example_comes_back_as_the_script_was(name: str, tmp_path: Path) -> N
         assert (session.version, session.version_sha256, session.slot) == (
             place.file.name,
             place.file.sha256,
-            place.slot,
+            place.number,
         )
         assert (session.participant, session.complete, session.device) == ("5f0c", True, "Firefox on Windows")
         assert session.started == "2026-03-01T11:30:05.100+00:00"
@@ -169,7 +169,7 @@ def test_what_is_asked_after_some_answers_alone_is_refused(tmp_path: Path) -> No
     with pytest.raises(
         study.DataError, match=r"gorilla cannot run screens that are asked after some answers alone: screen why"
     ):
-        refuse(files, gorilla.PLAYS, gorilla.NAME)
+        refuse_unsupported(files, gorilla.FEATURE_SUPPORT, gorilla.NAME)
 
 
 def test_the_recipe_says_what_stands_on_each_screen(tmp_path: Path) -> None:
@@ -214,22 +214,22 @@ def test_spreadsheets_keep_the_order_and_the_recipe_names_what_they_name(tmp_pat
 
 
 def test_what_gorilla_cannot_do_is_said(tmp_path: Path) -> None:
-    lost = " ".join(gorilla.loses(files_of(odd(tmp_path / "study"))))
+    lost = " ".join(gorilla.list_losses(files_of(odd(tmp_path / "study"))))
     assert "built by hand" in lost
     assert "the answer to a question was right is not shown" in lost
     assert "Deadlines are set by hand" not in lost
     assert "Deadlines are set by hand" in " ".join(
-        gorilla.loses(files_of(odd(tmp_path / "late", **STUDIES["speeded"])))
+        gorilla.list_losses(files_of(odd(tmp_path / "late", **STUDIES["speeded"])))
     )
     items = (tmp_path / "study" / "items.jsonl").read_text("utf-8").replace("a@b", "a|b")
     (tmp_path / "study" / "items.jsonl").write_text(items, "utf-8")
-    assert "separated by |" in " ".join(gorilla.loses(files_of(tmp_path / "study")))
+    assert "separated by |" in " ".join(gorilla.list_losses(files_of(tmp_path / "study")))
 
 
 def test_the_nodes_of_one_participant_are_joined_and_collected(tmp_path: Path) -> None:
     stated = study.load(ROOT / "examples" / "minimal-pairs")
     experiment.export(stated, "gorilla", tmp_path / "out", 1)
-    found = places(experiment.version_files(stated), 1)
+    found = enumerate_slots(experiment.build_list_files(stated), 1)
     asked = []
     (tmp_path / "data").mkdir()
     for n, place in enumerate(found):
@@ -263,7 +263,7 @@ def test_who_leaves_after_the_first_sentence_of_a_pair_has_read_that_one(tmp_pat
     lines = written(place, tmp_path).split("\n")
     second = max(n for n, line in enumerate(lines) if ",sentence_2,info," in line)
     (session,) = read("\n".join([*lines[:second], "END OF FILE"]), tmp_path)
-    readings = tabulate([session], None, str)["readings"]
+    readings = build_tables([session], None, str)["readings"]
     last = session.trials[-1]
     assert readings[readings["trial"] == last.position]["condition"].unique().tolist() == [last.condition.split("+")[0]]
 
@@ -357,6 +357,6 @@ def test_versions_mixed_within_a_participant_are_refused(tmp_path: Path) -> None
 
 
 def test_what_is_recognised() -> None:
-    assert results.recognises(Source.of(FIXTURES / "task_builder_1.csv"))
+    assert results.recognises(Source.from_path(FIXTURES / "task_builder_1.csv"))
     for other in ('"trial_type","rt"\n', "", "participant,expName\n", "# Results on Monday\n"):
         assert not results.recognises(Source("x", other.encode()))

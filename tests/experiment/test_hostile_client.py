@@ -14,16 +14,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gardenpath import experiment, study
-from gardenpath.experiment.event_tables import tables_of
-from gardenpath.experiment.script import sequence
+from gardenpath.experiment.scripts.script import build_timeline
 from gardenpath.experiment.server import routes
-from gardenpath.experiment.server.database import sqlite_url
+from gardenpath.experiment.server.database import build_sqlite_url
 from gardenpath.experiment.server.store import Store
-from gardenpath.experiment.session_folders import read_records, write_record
-from gardenpath.experiment.sessions import Apart, SessionRecord, open_session, payload, sifted, steps_of, walked
-from gardenpath.experiment.sifting import sift
+from gardenpath.experiment.sessions.event_tables import build_session_tables
+from gardenpath.experiment.sessions.event_validation import validate_events
+from gardenpath.experiment.sessions.session_folders import read_recorded_sessions, write_recorded_session
+from gardenpath.experiment.sessions.sessions import (
+    RecordedSession,
+    RejectedEvent,
+    build_payload,
+    build_session_timeline,
+    open_session,
+    replay_session_events,
+    validate_session_events,
+)
 from gardenpath.study.config import FieldSection
-from gardenpath.study.screens import EVENTS, Entry, Event, Form, Pace, Pair, Slider, Step, WordPairs
+from gardenpath.study.screens import EVENT_TYPES, Entry, Event, Form, Pace, Pair, Slider, Step, WordPairs
 
 from .task_studies import stated
 
@@ -51,9 +59,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> study.Study:
 
 
 @pytest.fixture(scope="module")
-def file(made: study.Study) -> experiment.VersionFile:
+def file(made: study.Study) -> experiment.ListFile:
     """A version with every kind of screen: one way of reading and of asking in each trial, questions at the end."""
-    of = experiment.version_files(made)[0]
+    of = experiment.build_list_files(made)[0]
     trials = [replace(step, screens=every_kind(n, step)) for n, step in enumerate(of.script.trials)]
     fields = (
         FieldSection("age", "Age?", "number", low=18, high=99),
@@ -81,8 +89,8 @@ def every_kind(n: int, step: Step) -> tuple[Any, ...]:
 
 
 @pytest.fixture
-def store(made: study.Study, file: experiment.VersionFile, tmp_path: Path) -> Iterator[Store]:
-    opened = routes.open_store(made, [file], sqlite_url(tmp_path / "study.sqlite"))
+def store(made: study.Study, file: experiment.ListFile, tmp_path: Path) -> Iterator[Store]:
+    opened = routes.open_store(made, [file], build_sqlite_url(tmp_path / "study.sqlite"))
     yield opened
     opened.database.engine.dispose()
 
@@ -119,7 +127,7 @@ def mutated(event: Json, path: Sequence[str], junk: object) -> Json | None:
 @pytest.fixture
 def client(store: Store, made: study.Study) -> Any:
     testclient = pytest.importorskip("starlette.testclient", reason="the extra online is not installed")
-    app = routes.application(store, made, key=b"key")
+    app = routes.create_application(store, made, key=b"key")
     return testclient.TestClient(app, base_url="http://localhost", client=("127.0.0.1", 1))
 
 
@@ -140,20 +148,20 @@ class Client:
         return answer.status_code, answer.json()
 
     def events(self, machine: experiment.Robot) -> list[Json]:
-        return list(machine.events(self.payload, self.payload["session"]))
+        return list(machine.simulate_events(self.payload, self.payload["session"]))
 
 
 def test_every_field_of_every_kind_of_event_changed_harms_nobody_else(
-    client: Any, store: Store, file: experiment.VersionFile, full: bool, caplog: pytest.LogCaptureFixture
+    client: Any, store: Store, file: experiment.ListFile, full: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    machine = experiment.robot([file], seed=1)
+    machine = experiment.create_robot([file], seed=1)
     kinds = {screen.kind: screen for step in file.script.trials for screen in step.screens}
     waiting: dict[tuple[str, str], Iterator[Any]] = {}
     spent: set[tuple[str, str]] = set()
     sessions = 0
     while not waiting or spent < set(waiting):
         one, sessions = Client(client, f"hostile-{sessions}"), sessions + 1
-        steps = sequence(file.script, one.payload["order"])
+        steps = build_timeline(file.script, one.payload["order"])
         events = one.events(machine)
         trial = next(placed.number for placed in steps if placed.position == 0)
         for kind, value in (("press", {"reason": "early", "code": "Space"}), ("interruption", {"reason": "blur"})):
@@ -174,7 +182,7 @@ def test_every_field_of_every_kind_of_event_changed_harms_nobody_else(
         one.call("PUT", "/events", {"events": rest})
         one.call("POST", "/complete", {"events": len(events)})
     assert {screen for _, screen in spent} == {"", "text", "form", *kinds}
-    assert {kind for kind, _ in spent} == set(EVENTS)
+    assert {kind for kind, _ in spent} == set(EVENT_TYPES)
     for n in range(2):
         one = Client(client, f"honest-{n}")
         events = one.events(machine)
@@ -194,19 +202,19 @@ def test_every_field_of_every_kind_of_event_changed_harms_nobody_else(
     assert tables["readings"]["session"].isin(whole["session"]).sum() == 2 * words
 
 
-def taken(file: experiment.VersionFile, name: str = "r") -> SessionRecord:
+def taken(file: experiment.ListFile, name: str = "r") -> RecordedSession:
     """A session as a robot takes it."""
     session = open_session(file, 0, id=f"s-{name}", participant=name, started="2026", source="server")
-    shown = payload(session, file, walked(session, file), token="", visit=0, next_seq=0)
-    events = experiment.robot([file], seed=1).events(shown, name)
-    return SessionRecord(replace(session, finished="2027"), tuple(Event(**event) for event in events))
+    shown = build_payload(session, file, replay_session_events(session, file), token="", visit=0, next_seq=0)
+    events = experiment.create_robot([file], seed=1).simulate_events(shown, name)
+    return RecordedSession(replace(session, finished="2027"), tuple(Event(**event) for event in events))
 
 
 @pytest.fixture(scope="module")
-def pair(file: experiment.VersionFile) -> tuple[SessionRecord, SessionRecord, dict[str, pd.DataFrame]]:
+def pair(file: experiment.ListFile) -> tuple[RecordedSession, RecordedSession, dict[str, pd.DataFrame]]:
     """A session to be put in disorder, another one, and the tables of that."""
     other = taken(file, "other")
-    return taken(file, "hostile"), other, tables_of([other], {file.sha256: file})
+    return taken(file, "hostile"), other, build_session_tables([other], {file.sha256: file})
 
 
 def numbered(events: Sequence[Event]) -> tuple[Event, ...]:
@@ -220,10 +228,10 @@ def same(one: dict[str, pd.DataFrame], other: dict[str, pd.DataFrame], session: 
 
 
 def test_words_and_answers_that_come_twice_are_named_with_the_code_and_make_no_rows(
-    client: Any, store: Store, file: experiment.VersionFile
+    client: Any, store: Store, file: experiment.ListFile
 ) -> None:
     one = Client(client, "anna")
-    events = one.events(experiment.robot([file], seed=1))
+    events = one.events(experiment.create_robot([file], seed=1))
     at = [n for n, event in enumerate(events) if event["kind"] in ("word", "outcome") and event["screen"] is not None]
     twice = [*at[5:9:3], at[-2]]
     for n in sorted(twice, reverse=True):
@@ -235,17 +243,19 @@ def test_words_and_answers_that_come_twice_are_named_with_the_code_and_make_no_r
     assert [entry["seq"] for entry in named["apart"]] == again
     assert named["code"] == "CODE"
     once = numbered([Event(**event) for event in events if event["seq"] not in again])
-    (record,) = store.records()
+    (record,) = store.read_recorded_sessions()
     same(
-        tables_of([record], store.files()), tables_of([replace(record, events=once)], store.files()), record.session.id
+        build_session_tables([record], store.read_list_files()),
+        build_session_tables([replace(record, events=once)], store.read_list_files()),
+        record.session.id,
     )
 
 
 @given(edits=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 999), st.integers(0, 999)), min_size=1, max_size=8))
 @settings(max_examples=12)
 def test_events_in_any_disorder_become_tables_and_nobody_elses_change(
-    file: experiment.VersionFile,
-    pair: tuple[SessionRecord, SessionRecord, dict[str, pd.DataFrame]],
+    file: experiment.ListFile,
+    pair: tuple[RecordedSession, RecordedSession, dict[str, pd.DataFrame]],
     edits: list[tuple[int, int, int]],
 ) -> None:
     """Events are lost, doubled, moved, given to other steps, begun again and retimed; times stay those of neighbouring words."""
@@ -266,39 +276,44 @@ def test_events_in_any_disorder_become_tables_and_nobody_elses_change(
         elif events[a].step is not None and events[b].step is not None:
             events[a] = replace(events[a], step=events[b].step)
     record = replace(hostile, events=numbered(events))
-    tables = tables_of([record, other], {file.sha256: file})
+    tables = build_session_tables([record, other], {file.sha256: file})
     assert len(tables["sessions"]) == 2
     same(tables, alone, "s-other")
     read = tables["readings"][tables["readings"]["session"] == "s-hostile"]
     assert not (read["rt"] < 0).any()
-    assert sift(steps_of(record.session, file), sifted(record, file).known).apart == {}, "what is known is known again"
+    assert (
+        validate_events(
+            build_session_timeline(record.session, file), validate_session_events(record, file).valid_events
+        ).rejection_reasons
+        == {}
+    ), "what is known is known again"
 
 
 def test_a_session_that_cannot_become_tables_is_set_aside_and_named(
-    file: experiment.VersionFile, caplog: pytest.LogCaptureFixture
+    file: experiment.ListFile, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Files that were changed by hand: values that no server takes."""
     good, files = taken(file, "good"), {file.sha256: file}
 
-    def broken(kind: str, **value: object) -> SessionRecord:
+    def broken(kind: str, **value: object) -> RecordedSession:
         n = next(n for n, event in enumerate(good.events) if event.kind == kind)
         changed = replace(good.events[n], value={**good.events[n].value, **value})
         made = replace(good, events=(*good.events[:n], changed, *good.events[n + 1 :]))
         return replace(made, session=replace(good.session, id=f"s-{kind}", participant=kind))
 
-    tables = tables_of([broken("visit", refresh_hz="fast"), good, broken("word", word=None)], files)
-    same(tables, tables_of([good], files), "s-good")
+    tables = build_session_tables([broken("visit", refresh_hz="fast"), good, broken("word", word=None)], files)
+    same(tables, build_session_tables([good], files), "s-good")
     assert tables["sessions"]["session"].tolist() == ["s-good"]
     for id, why in (("s-visit", "'fast'"), ("s-word", "TypeError")):
         assert re.search(f"session {id} is set aside: .*{why}", caplog.text)
     with pytest.raises(study.DataError, match="no session can become tables"):
-        tables_of([broken("word", word=None)], files)
+        build_session_tables([broken("word", word=None)], files)
 
 
 @pytest.mark.parametrize("how", ["steps done of which no screen ended", "consent declined", "the last step left out"])
-def test_the_code_comes_at_the_end_of_the_script_alone(client: Any, file: experiment.VersionFile, how: str) -> None:
+def test_the_code_comes_at_the_end_of_the_script_alone(client: Any, file: experiment.ListFile, how: str) -> None:
     one = Client(client, "anna")
-    events = one.events(experiment.robot([file], seed=1))
+    events = one.events(experiment.create_robot([file], seed=1))
     if how == "consent declined":
         at = next(n for n, event in enumerate(events) if event["value"].get("outcome") == "accepted")
         events = [*events[:at], {**events[at], "value": {**events[at]["value"], "outcome": "declined"}}]
@@ -314,12 +329,14 @@ def test_the_code_comes_at_the_end_of_the_script_alone(client: Any, file: experi
 
 
 def test_what_was_set_apart_goes_into_a_folder_and_back_and_no_event_counts_as_lost(
-    file: experiment.VersionFile, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    file: experiment.ListFile, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     record = taken(file)
-    apart = (Apart(len(record.events), "word 999; expected one from -1 to 9", '{"word": 999}'),)
-    more = replace(record, apart=apart, events=(*record.events, replace(record.events[-1], seq=len(record.events) + 1)))
-    write_record(tmp_path, more, file)
-    assert list(read_records(tmp_path)) == [more]
+    apart = (RejectedEvent(len(record.events), "word 999; expected one from -1 to 9", '{"word": 999}'),)
+    more = replace(
+        record, rejected_events=apart, events=(*record.events, replace(record.events[-1], seq=len(record.events) + 1))
+    )
+    write_recorded_session(tmp_path, more, file)
+    assert list(read_recorded_sessions(tmp_path)) == [more]
     assert experiment.collect(tmp_path)["sessions"]["complete"].tolist() == [True]
     assert f"1 event is set apart; first number {apart[0].seq}: word 999" in caplog.text

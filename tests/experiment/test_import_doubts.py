@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.platforms.importing import platform_named
+from gardenpath.experiment.platforms.platform_import import find_platform
 from gardenpath.experiment.platforms.sources import Source
-from gardenpath.study.mapping import AnswerRule, ColumnMapping
+from gardenpath.study.mapping import ColumnMapping, ResponseRule
 
 FIXTURES = Path(__file__).parent / "fixtures"
 Tables = dict[str, pd.DataFrame]
@@ -33,41 +33,41 @@ def table(tmp_path: Path) -> Callable[..., Tables]:
 
 # ------------------------------------------------------------------------------------------------ one column, one answer
 
-QUESTION = AnswerRule(
+QUESTION = ResponseRule(
     {"response": "Answer", "correct": "ok"}, "question", "comprehension", {"Controller name": "Question"}
 )
 TAKEN = {
     "what Ibex asks": ("ibex.txt", QUESTION, ["comprehension", "acceptability", "judgment", "acceptability"]),
     "an element of PennController": (
         "penn_2024.txt",
-        AnswerRule({"response": "Value"}, "rating", "naturalness", {"PennElementName": "nat", "Parameter": "Select"}),
+        ResponseRule({"response": "Value"}, "rating", "naturalness", {"PennElementName": "nat", "Parameter": "Select"}),
         ["naturalness"],
     ),
 }
 
 
 @pytest.mark.parametrize(("name", "rule", "prompts"), TAKEN.values(), ids=TAKEN)
-def test_an_answer_that_the_mapping_takes_is_taken_once(name: str, rule: AnswerRule, prompts: list[str]) -> None:
+def test_an_answer_that_the_mapping_takes_is_taken_once(name: str, rule: ResponseRule, prompts: list[str]) -> None:
     columns = {"item": "ItemNo", "condition": "Cond"} if "penn" in name else {}
     mapping = ColumnMapping(columns, answers=(rule,))
-    sessions = platform_named("pcibex").read(Source.of(FIXTURES / "pcibex" / name), mapping)
+    sessions = find_platform("pcibex").read(Source.from_path(FIXTURES / "pcibex" / name), mapping)
     answers = [r.name for s in sessions for t in s.trials for r in t.records if r.answer is not None]
     assert answers == prompts
 
 
 @pytest.mark.data
 def test_the_questions_of_a_real_ibex_file_are_not_doubled_by_a_mapping(real_data: Path) -> None:
-    source = Source.of(real_data / "ibex-tr-short" / "results")
+    source = Source.from_path(real_data / "ibex-tr-short" / "results")
     asked = source.text.count("basınız)")
-    rule = AnswerRule({"response": "Answer", "rt": "Time taken to answer"}, "question", "judgment")
+    rule = ResponseRule({"response": "Answer", "rt": "Time taken to answer"}, "question", "judgment")
     for mapping in (ColumnMapping(), ColumnMapping(answers=(rule,))):
-        sessions = platform_named("pcibex").read(source, mapping)
+        sessions = find_platform("pcibex").read(source, mapping)
         answers = [r for s in sessions for t in s.trials for r in t.records if r.answer is not None]
         assert len(answers) == asked == 10_365
 
 
 def test_a_column_that_two_rules_take_is_refused(table: Callable[..., Tables], tmp_path: Path) -> None:
-    rules = AnswerRule({"response": "score"}, "rating"), AnswerRule({"response": "score"}, "question")
+    rules = ResponseRule({"response": "score"}, "rating"), ResponseRule({"response": "score"}, "question")
     lines = "subj,item,cond,score\n1,1,a,5\n"
     for mapping in (
         ColumnMapping({**WHO, "response": "score"}, answers=rules[:1]),
@@ -80,7 +80,7 @@ def test_a_column_that_two_rules_take_is_refused(table: Callable[..., Tables], t
     native = FIXTURES / "psychopy" / "native.csv"
     mapping = ColumnMapping(
         {"item": "item_nr", "condition": "cond"},
-        answers=tuple(AnswerRule({"response": "rate.keys"}, task) for task in ("rating", "question")),
+        answers=tuple(ResponseRule({"response": "rate.keys"}, task) for task in ("rating", "question")),
     )
     with pytest.raises(study.DataError, match=r"rating and question take column 'rate\.keys' of the same row"):
         collected(native, "psychopy", mapping)
@@ -88,14 +88,14 @@ def test_a_column_that_two_rules_take_is_refused(table: Callable[..., Tables], t
 
 def test_what_stands_for_no_value_stands_for_no_answer() -> None:
     for platform, name, missing in (("gorilla", "task_builder_1.csv", "6"), ("jspsych", "lines.json", "1234")):
-        rule = AnswerRule({"response": "Response" if platform == "gorilla" else "rt"}, "rating")
+        rule = ResponseRule({"response": "Response" if platform == "gorilla" else "rt"}, "rating")
         columns = {"item": "item", "condition": "cond"} if platform == "gorilla" else {}
-        read = platform_named(platform).read
+        read = find_platform(platform).read
         answers = [
             [
                 r.answer
                 for s in read(
-                    Source.of(FIXTURES / platform / name), ColumnMapping(columns, answers=(rule,), missing=words)
+                    Source.from_path(FIXTURES / platform / name), ColumnMapping(columns, answers=(rule,), missing=words)
                 )
                 for t in s.trials
                 for r in t.records
@@ -129,7 +129,7 @@ def ibex(who: str, items: int, at: int) -> str:
     return heads + "".join(rows)
 
 
-RATED = AnswerRule({"response": "rate.keys", "rt": "rate.rt"})
+RATED = ResponseRule({"response": "rate.keys", "rt": "rate.rt"})
 MADE = {
     "psychopy": (lambda who, n, at: psychopy(who, n, f"2026-03-{at:02}"), ColumnMapping(answers=(RATED,))),
     "pcibex": (lambda who, n, at: ibex(who, n, 1_600_000_000 + at), ColumnMapping()),

@@ -77,12 +77,12 @@ def test_a_run_that_was_broken_off_is_kept_as_not_complete(tmp_path: Path, caplo
 
 
 def test_a_prolific_id_in_the_rows_names_the_person_before_the_worker_does(tmp_path: Path) -> None:
-    from gardenpath.experiment.pseudonyms import hash_participant, participant_key
+    from gardenpath.experiment.sessions.pseudonyms import hash_participant, load_participant_key
 
     rows = [{**row, "PROLIFIC_PID": "5f3c"} for row in ROWS]
     files = {"study_result_1/comp_result_1/data.txt": appended(rows), "metadata.json": metadata(result(1))}
     sessions = experiment.collect(archive(tmp_path, files), platform="jatos")["sessions"]
-    key = participant_key(tmp_path / "participant.key")
+    key = load_participant_key(tmp_path / "participant.key")
     assert sessions["participant"].tolist() == [hash_participant("5f3c", key)]
 
 

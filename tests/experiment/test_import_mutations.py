@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gardenpath import study
-from gardenpath.experiment.platforms import collecting, tabulate
-from gardenpath.study.mapping import AnswerRule, ColumnMapping, SurveyRule
+from gardenpath.experiment.platforms import imported_tables, platform_collection
+from gardenpath.study.mapping import ColumnMapping, ResponseRule, SurveyRule
 
 SENTENCES = {"1": "She slept.", "2": "He often sneezed.", "3": "They had left early."}
 CONDITIONS = {"1": "a", "2": "b", "3": "a"}
@@ -70,7 +70,7 @@ def table() -> Form:
     return Form(
         [["subj", "item", "cond", "pos", "w", "rt", "rating"], *rows],
         lambda row: (row.get("subj", ""), row.get("item", ""), *number(row.get("pos", ""))),
-        ColumnMapping(columns, answers=(AnswerRule({"response": "rating"}),)),
+        ColumnMapping(columns, answers=(ResponseRule({"response": "rating"}),)),
     )
 
 
@@ -109,7 +109,7 @@ def psychopy() -> Form:
         ]
         for who, n, item, condition, words in trials()
     ]
-    rated = AnswerRule({"response": "rate.keys", "rt": "rate.rt"})
+    rated = ResponseRule({"response": "rate.keys", "rt": "rate.rt"})
     return Form([head, *rows], by("participant"), ColumnMapping({"text": "sent", "rt": "spr.rt"}, answers=(rated,)))
 
 
@@ -240,7 +240,7 @@ def gorilla() -> Form:
         rows.append([*told, "rate", "response_rating", time(who, item), "5", item, condition, ""])
     mapping = ColumnMapping(
         {"item": "item", "condition": "cond", "text": "word", "rt": "Reaction Time"},
-        answers=(AnswerRule({"response": "Response", "rt": "Reaction Time"}, where={"Screen Name": "rate"}),),
+        answers=(ResponseRule({"response": "Response", "rt": "Reaction Time"}, where={"Screen Name": "rate"}),),
     )
     lines = [head, *([str(n), *row] for n, row in enumerate(rows))]
     return Form([*lines, ["END OF FILE"]], by("Participant Public ID"), mapping)
@@ -379,7 +379,7 @@ def collected(form: Form, lines: list[Cells], platform: str, folder: Path) -> Ou
     log.addHandler(said)
     log.setLevel(logging.INFO)
     try:
-        tables: Any = collecting.collect_from(path, platform, mapping=form.mapping, name=str)
+        tables: Any = platform_collection.collect_platform_data(path, platform, mapping=form.mapping, pseudonymise=str)
     except study.DataError:
         return None
     finally:
@@ -407,7 +407,7 @@ def bare(name: str, groups: list[Any], conditions: object = None) -> list[dict[s
 def test_a_change_to_one_row_or_cell_changes_that_row_alone_or_something_is_said(
     platform: str, full: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tabulate, "frame", bare)
+    monkeypatch.setattr(imported_tables, "build_frame", bare)
     form = FORMS[platform]()
     base = collected(form, form.lines, platform, tmp_path)
     assert base is not None

@@ -13,14 +13,14 @@ import pandas as pd
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.pseudonyms import hash_participant, participant_key
-from gardenpath.experiment.session_folders import read_records
+from gardenpath.experiment.sessions.pseudonyms import hash_participant, load_participant_key
+from gardenpath.experiment.sessions.session_folders import read_recorded_sessions
 
 
 @pytest.fixture
 def home(example: study.Study, tmp_path: Path) -> Path:
     """A folder of nine simulated sessions, one of each version, and the versions beside it."""
-    files = experiment.version_files(example)
+    files = experiment.build_list_files(example)
     experiment.simulate(files, tmp_path / "home", participants=9, seed=1)
     for file in files:
         file.write(tmp_path / "versions")
@@ -29,7 +29,7 @@ def home(example: study.Study, tmp_path: Path) -> Path:
 
 def rows(home: Path) -> Iterator[dict[str, Any]]:
     """The sessions as jsPsych has them, a few events a row."""
-    for record in read_records(home / "home"):
+    for record in read_recorded_sessions(home / "home"):
         for index, at in enumerate(range(0, len(record.events), 7)):
             events = [asdict(event) for event in record.events[at : at + 7]]
             own = {"gardenpath_session": asdict(record.session), "gardenpath_events": events}
@@ -65,7 +65,7 @@ def test_the_tables_are_those_of_a_native_run_with_hashed_ids(form: Any, home: P
     platform, path = form(home)
     tables = experiment.collect(path, platform=platform, materials=home / "versions")
     native = experiment.collect(home / "home")
-    key = participant_key(home / "participant.key")
+    key = load_participant_key(home / "participant.key")
     assert tables.keys() == native.keys()
     for name, table in native.items():
         if "participant" in table:

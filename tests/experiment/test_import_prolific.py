@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from gardenpath import experiment, study
 from gardenpath.cli.main import cli
 from gardenpath.experiment.platforms import prolific
-from gardenpath.experiment.pseudonyms import hash_participant, participant_key
+from gardenpath.experiment.sessions.pseudonyms import hash_participant, load_participant_key
 
 from ..conftest import run_here
 
@@ -34,7 +34,7 @@ def test_answers_stand_with_the_session_and_revoked_consent_removes_a_person(
     data: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     tables = experiment.collect(data, platform="jspsych", prolific=EXPORT)
-    key = participant_key(data.parent / "participant.key")
+    key = load_participant_key(data.parent / "participant.key")
     name = {who: hash_participant(who, key) for who in ("5f3c", "60aa", "61bb", "unknown")}
     demographics = tables["demographics"]
     assert demographics[["participant", "field", "answer"]].values.tolist() == [
@@ -87,8 +87,8 @@ def test_another_file_is_no_export(data: Path) -> None:
 
 def test_data_of_our_own_server_are_joined_by_its_key(example: study.Study, tmp_path: Path) -> None:
     folder = tmp_path / "data"
-    experiment.simulate(experiment.version_files(example)[:1], folder, participants=1, seed=1)
-    key = participant_key(folder / "participant.key")
+    experiment.simulate(experiment.build_list_files(example)[:1], folder, participants=1, seed=1)
+    key = load_participant_key(folder / "participant.key")
     (record,) = folder.glob("*/session.json")
     session = json.loads(record.read_text())
     record.write_text(json.dumps({**session, "participant": hash_participant("5f3c", key)}))

@@ -9,14 +9,14 @@ import pandas as pd
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.event_tables import materials_of, tables_of
-from gardenpath.experiment.platforms.imported import answer_given
-from gardenpath.experiment.platforms.importing import ImportedSession, ImportedTrial, Record, WordRecord
-from gardenpath.experiment.platforms.materials import Shown, read_shown
-from gardenpath.experiment.platforms.places import Place
-from gardenpath.experiment.platforms.tabulate import tabulate
-from gardenpath.experiment.sessions import SessionRecord, open_session
-from gardenpath.study.mapping import AnswerRule, ColumnMapping
+from gardenpath.experiment.platforms.imported_sessions import build_response_record
+from gardenpath.experiment.platforms.imported_tables import build_tables
+from gardenpath.experiment.platforms.list_slots import ListSlot
+from gardenpath.experiment.platforms.platform_import import ImportedSession, ImportedTrial, Record, WordRecord
+from gardenpath.experiment.platforms.shown_materials import ShownMaterials, read_shown_materials
+from gardenpath.experiment.sessions.event_tables import build_session_tables, collect_materials
+from gardenpath.experiment.sessions.sessions import RecordedSession, open_session
+from gardenpath.study.mapping import ColumnMapping, ResponseRule
 from gardenpath.study.screens import Event, Text, Whole, Words
 
 from . import test_gorilla as gorilla
@@ -39,12 +39,12 @@ def read_as(text: str, condition: str = "grammatical", item: str = "1", trial: i
 
 
 @pytest.fixture
-def items() -> Shown:
-    return read_shown(ITEMS)
+def items() -> ShownMaterials:
+    return read_shown_materials(ITEMS)
 
 
-def test_words_regions_and_paradigms_are_the_items(items: Shown) -> None:
-    tables = tabulate([session(read_as(GOOD))], items, str)
+def test_words_regions_and_paradigms_are_the_items(items: ShownMaterials) -> None:
+    tables = build_tables([session(read_as(GOOD))], items, str)
     readings = tables["readings"]
     assert readings["text"].tolist() == GOOD.split()
     assert readings["region"].fillna("").tolist() == ["", "", "critical", "", "", ""]
@@ -52,16 +52,16 @@ def test_words_regions_and_paradigms_are_the_items(items: Shown) -> None:
     assert {"items", "conditions", "words"} <= tables.keys()
 
 
-def test_words_without_texts_are_named_by_their_number(items: Shown) -> None:
+def test_words_without_texts_are_named_by_their_number(items: ShownMaterials) -> None:
     read = Record("reading", "sentence", "read", words=tuple(WordRecord(n, 1.0) for n in range(6)), sentence=0)
     bare = ImportedTrial(0, "1", "grammatical", "data.json, row 0", records=(read,))
-    assert tabulate([session(bare)], items, str)["readings"]["text"].tolist() == GOOD.split()
+    assert build_tables([session(bare)], items, str)["readings"]["text"].tolist() == GOOD.split()
 
 
 @pytest.mark.parametrize("time", ["02/03/2026 12:30", "02-Jan"])
-def test_a_time_that_no_analysis_can_read_is_refused(items: Shown, time: str) -> None:
+def test_a_time_that_no_analysis_can_read_is_refused(items: ShownMaterials, time: str) -> None:
     with pytest.raises(study.DataError, match=f"data.json: started is '{time}', expected an ISO 8601 time"):
-        tabulate([session(read_as(GOOD), started=time)], items, str)
+        build_tables([session(read_as(GOOD), started=time)], items, str)
 
 
 MISMATCHES = {
@@ -83,10 +83,10 @@ MISMATCHES = {
 
 @pytest.mark.parametrize(("wrong", "message"), MISMATCHES.values(), ids=MISMATCHES.keys())
 def test_a_trial_that_disagrees_is_left_out_and_named_and_the_rest_goes_on(
-    wrong: ImportedTrial, message: str, items: Shown, caplog: pytest.LogCaptureFixture
+    wrong: ImportedTrial, message: str, items: ShownMaterials, caplog: pytest.LogCaptureFixture
 ) -> None:
     right = read_as("Somebody has ever come.", "ungrammatical", trial=1)
-    tables = tabulate([session(wrong, right)], items, str)
+    tables = build_tables([session(wrong, right)], items, str)
     assert tables["readings"]["trial"].unique().tolist() == [1]
     assert tables["responses"]["trial"].tolist() == [1]
     (said,) = [said for record in caplog.records if (said := record.getMessage()).endswith("; left out")]
@@ -102,9 +102,11 @@ def pair(first: str, second: str, trial: int) -> ImportedTrial:
     return ImportedTrial(trial, "1", "grammatical+ungrammatical", f"data.json, row {trial}", records=records)
 
 
-def test_each_sentence_of_a_pair_is_held_against_its_own(items: Shown, caplog: pytest.LogCaptureFixture) -> None:
+def test_each_sentence_of_a_pair_is_held_against_its_own(
+    items: ShownMaterials, caplog: pytest.LogCaptureFixture
+) -> None:
     trials = pair(GOOD, "Somebody has ever come.", 0), pair(GOOD, "Somebody had ever come.", 1)
-    tables = tabulate([session(*trials)], items, str)
+    tables = build_tables([session(*trials)], items, str)
     conditions = tables["readings"]["condition"].tolist()
     assert conditions == ["grammatical"] * 6 + ["ungrammatical"] * 4
     assert tables["responses"][["trial", "condition"]].values.tolist() == [[0, "grammatical+ungrammatical"]]
@@ -112,35 +114,35 @@ def test_each_sentence_of_a_pair_is_held_against_its_own(items: Shown, caplog: p
 
 
 def test_an_answer_of_a_task_that_is_none_of_ours_or_is_called_as_a_way_of_reading_is_a_response() -> None:
-    given = tuple(answer_given(task, "which", "left", True) for task in ("recall", "maze", "whole"))
-    responses = tabulate([session(ImportedTrial(0, "1", "a", "f", records=given))], None, str)["responses"]
+    given = tuple(build_response_record(task, "which", "left", True) for task in ("recall", "maze", "whole"))
+    responses = build_tables([session(ImportedTrial(0, "1", "a", "f", records=given))], None, str)["responses"]
     assert responses[["task", "response", "outcome"]].values.tolist() == [
         [task, "left", "right"] for task in ("recall", "maze", "whole")
     ]
 
 
-def test_materials_that_nothing_agrees_with_are_an_error(items: Shown) -> None:
+def test_materials_that_nothing_agrees_with_are_an_error(items: ShownMaterials) -> None:
     with pytest.raises(study.DataError, match="none of 1 trials agrees with the materials; are they this study's"):
-        tabulate([session(read_as("Something else."))], items, str)
+        build_tables([session(read_as("Something else."))], items, str)
 
 
-def test_the_versions_hash_names_roles_and_right_answers(versions: list[experiment.VersionFile]) -> None:
+def test_the_versions_hash_names_roles_and_right_answers(versions: list[experiment.ListFile]) -> None:
     file = versions[0]
-    shown = Shown("versions", materials_of([file]), {file.sha256: file})
+    shown = ShownMaterials("versions", collect_materials([file]), {file.sha256: file})
     trial = next(t for t in file.version.trials if t.role == "practice")
-    condition, sentence = trial.shown[0]
+    condition, sentence = trial.shown_sentences[0]
     ran = read_as(sentence.text, condition, trial.item.id)
-    made = tabulate([session(ran, version=file.name, version_sha256=file.sha256, slot=3)], shown, str)
+    made = build_tables([session(ran, version=file.name, version_sha256=file.sha256, slot=3)], shown, str)
     assert made["readings"]["role"].unique().tolist() == ["practice"]
     assert made["sessions"][["experiment", "version", "slot"]].values.tolist() == [["E1", "V1", 3]]
 
 
-def test_an_unknown_version_is_refused_and_named(versions: list[experiment.VersionFile]) -> None:
-    shown = Shown("versions", materials_of(versions), {f.sha256: f for f in versions})
+def test_an_unknown_version_is_refused_and_named(versions: list[experiment.ListFile]) -> None:
+    shown = ShownMaterials("versions", collect_materials(versions), {f.sha256: f for f in versions})
     with pytest.raises(
         study.DataError, match=r"data.json: ran E1-V1 0{12}; versions has E1-V1 [0-9a-f]{12}.*give the versions"
     ):
-        tabulate([session(read_as(GOOD), version="E1-V1", version_sha256="0" * 64)], shown, str)
+        build_tables([session(read_as(GOOD), version="E1-V1", version_sha256="0" * 64)], shown, str)
 
 
 def test_mixed_versions_are_refused_even_when_none_is_known() -> None:
@@ -148,13 +150,15 @@ def test_mixed_versions_are_refused_even_when_none_is_known() -> None:
     with pytest.raises(
         study.DataError, match=r"sessions ran 2 different texts of E1-V1 \(000000000000, 111111111111\)"
     ):
-        tabulate(ran, None, str)
+        build_tables(ran, None, str)
 
 
 def test_a_study_its_versions_and_its_items_are_the_same_materials(study_folder: Path, tmp_path: Path) -> None:
-    for file in experiment.version_files(study.load(study_folder)):
+    for file in experiment.build_list_files(study.load(study_folder)):
         file.write(tmp_path / "versions")
-    by_study, by_versions = (read_shown(path) for path in (study_folder / "study.toml", tmp_path / "versions"))
+    by_study, by_versions = (
+        read_shown_materials(path) for path in (study_folder / "study.toml", tmp_path / "versions")
+    )
     assert by_study.files == by_versions.files
     assert by_study.materials == by_versions.materials
 
@@ -212,13 +216,13 @@ def test_a_mapped_column_that_no_row_has_is_named(tmp_path: Path, caplog: pytest
 
 
 def test_a_session_without_anything_is_a_session_without_trials() -> None:
-    tables = tabulate([session()], None, str)
+    tables = build_tables([session()], None, str)
     assert json.loads(tables["sessions"].to_json(orient="records"))[0]["trials"] == 0
 
 
 def test_a_native_run_written_as_a_long_table_comes_back_as_it_was(study_folder: Path, tmp_path: Path) -> None:
     """Readings, ratings, words and regions: what another lab would have of the same sessions."""
-    files = experiment.version_files(study.load(study_folder))
+    files = experiment.build_list_files(study.load(study_folder))
     experiment.simulate(files, tmp_path / "data", participants=9, seed=2)
     native = experiment.collect(tmp_path / "data")
     place = ["session", "trial"]
@@ -227,7 +231,7 @@ def test_a_native_run_written_as_a_long_table_comes_back_as_it_was(study_folder:
     long.to_csv(tmp_path / "long.csv", index=False)
     same = ("participant", "session", "experiment", "version", "trial", "role", "item", "condition", "word")
     columns = {name: name for name in (*same, "rt", "rt_onset", "flag")}
-    rule = AnswerRule({"response": "judged"}, "rating", native["responses"]["prompt"].iloc[0])
+    rule = ResponseRule({"response": "judged"}, "rating", native["responses"]["prompt"].iloc[0])
     tables = experiment.collect(
         tmp_path / "long.csv",
         platform="table",
@@ -250,10 +254,10 @@ AS_AT_HOME = {
 }
 
 
-def _at_home(place: Place) -> SessionRecord:
+def _at_home(place: ListSlot) -> RecordedSession:
     """What our own players would record of the scripted participant, by a clock that starts anew with each screen."""
     given = {"id": "s", "participant": "p", "started": "2026-03-01T11:30:05.000Z", "source": "lab"}
-    session, unpainted = open_session(place.file, place.slot, **given), display(frame=None)
+    session, unpainted = open_session(place.file, place.number, **given), display(frame=None)
     events: list[Event] = []
     for placed in trials_of(place):
         n, nth, at = placed.position or 0, 0, placed.number
@@ -277,16 +281,16 @@ def _at_home(place: Place) -> SessionRecord:
                     how = "right" if answer in screen.right else "wrong"
                 events.append(outcome(len(events), time, at, number, how, answer, side=side, display=unpainted))
         events.append(done(len(events), at))
-    return SessionRecord(session, tuple(events))
+    return RecordedSession(session, tuple(events))
 
 
 @pytest.mark.parametrize("stated", AS_AT_HOME.values(), ids=AS_AT_HOME)
 def test_trials_that_ran_elsewhere_make_the_rows_that_they_make_at_home(stated: dict[str, str], tmp_path: Path) -> None:
     place = gorilla.exported(odd(tmp_path / "study", **stated), tmp_path)[1]
-    shown = Shown("versions", materials_of([place.file]), {place.file.sha256: place.file})
+    shown = ShownMaterials("versions", collect_materials([place.file]), {place.file.sha256: place.file})
     (session,) = gorilla.read(gorilla.written(place, tmp_path), tmp_path)
-    elsewhere = tabulate([replace(session, id="s", participant="p")], shown, str)
-    at_home = tables_of([_at_home(place)], shown.files)
+    elsewhere = build_tables([replace(session, id="s", participant="p")], shown, str)
+    at_home = build_session_tables([_at_home(place)], shown.files)
     assert len(elsewhere["readings"]) + len(elsewhere["responses"]) > 0
     for name in ("readings", "responses"):
         pd.testing.assert_frame_equal(elsewhere[name], at_home[name])
@@ -310,7 +314,7 @@ def test_columns_of_other_tasks_come_from_a_plain_table_and_an_answer_out_of_tim
     words = {"participant": "who", "trial": "trial", "item": "item", "condition": "cond", "word": "pos", "text": "word"}
     words |= {"line": "line", "rt": "ms", "rt_first": "first", "correct": "right"}
     answers = {"prompt": "asked", "response": "answer", "outcome": "ended", "rt": "took", "rt_first": "key"}
-    rules = [AnswerRule(answers, task, where={"asked": asked}) for task, asked in
+    rules = [ResponseRule(answers, task, where={"asked": asked}) for task, asked in
              (("completion", "ending"), ("rating", "sense"), ("rating", "again"))]  # fmt: skip
     stated = ColumnMapping(words, units={"rt_first": "s"}, answers=tuple(rules))
     tables = experiment.collect(tmp_path / "maze.csv", platform="table", mapping=stated)
@@ -331,15 +335,15 @@ def test_columns_of_other_tasks_come_from_a_plain_table_and_an_answer_out_of_tim
 def test_a_word_that_was_neither_right_nor_wrong_is_named(tmp_path: Path) -> None:
     (tmp_path / "maze.csv").write_text(MAZE.replace("2250,640,0", "2250,640,x"))
     words = {"participant": "who", "item": "item", "condition": "cond", "word": "pos", "rt": "ms", "correct": "right"}
-    stated = ColumnMapping(words, answers=(AnswerRule({"response": "answer"}, where={"pos": ""}),))
+    stated = ColumnMapping(words, answers=(ResponseRule({"response": "answer"}, where={"pos": ""}),))
     with pytest.raises(study.DataError, match=r"maze.csv, line 3: correct is 'x'; expected true or false, yes or no"):
         experiment.collect(tmp_path / "maze.csv", platform="table", mapping=stated)
 
 
 def test_an_answer_that_is_right_or_wrong_says_how_its_screen_ended() -> None:
-    said = [answer_given("question", "q", "yes", True), answer_given("question", "r", "no", False)]
-    said += [answer_given("rating", "s", 5), answer_given("reading", "sentence", "read")]
-    found = tabulate([session(ImportedTrial(0, "1", "a", "f", records=tuple(said)))], None, str)["responses"]
+    said = [build_response_record("question", "q", "yes", True), build_response_record("question", "r", "no", False)]
+    said += [build_response_record("rating", "s", 5), build_response_record("reading", "sentence", "read")]
+    found = build_tables([session(ImportedTrial(0, "1", "a", "f", records=tuple(said)))], None, str)["responses"]
     assert found["outcome"].fillna("").tolist() == ["right", "wrong", "answered", ""]
     assert found["correct"].astype(object).where(found["correct"].notna(), None).tolist() == [True, False, None, None]
 

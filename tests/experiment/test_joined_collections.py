@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.analysis.cleaning.exclusions import left_in
-from gardenpath.analysis.ledger import Ledger
+from gardenpath.analysis.cleaning.exclusions import apply_exclusions
+from gardenpath.analysis.exclusion_log import ExclusionLog
 
 from ..conftest import ROOT, run_here
 
@@ -27,7 +27,7 @@ def taken(folder: Path, replace: Sequence[tuple[str, str]] = ()) -> Path:
     for old, new in replace:
         mended = [re.sub(old, new, row) for row in mended]
     items.write_text("\n".join([f"{heading},replaces", *mended]) + "\n", "utf-8")
-    experiment.simulate(experiment.version_files(study.load(folder)), folder / "data", participants=3, seed=1)
+    experiment.simulate(experiment.build_list_files(study.load(folder)), folder / "data", participants=3, seed=1)
     return folder / "data"
 
 
@@ -61,13 +61,15 @@ def test_everybody_and_everything_is_there_once(data: tuple[Path, Path], both: T
 
 
 def test_the_data_of_an_item_that_was_replaced_do_not_count(both: Tables) -> None:
-    ledger = Ledger()
+    ledger = ExclusionLog()
     of = [both[name] for name in ("readings", "responses", "sessions", "items")]
     stated = study.ExcludeSection(accuracy=0, items={"npi-02": "the verb is misspelt", NEW: "the verb is misspelt"})
-    readings, responses, *_ = left_in(*of, replacements=both["replacements"], exclude=stated, ledger=ledger)
+    readings, responses, *_ = apply_exclusions(
+        *of, replacements=both["replacements"], exclude=stated, exclusion_log=ledger
+    )
     kept = set(readings["item"]) | set(responses["item"])
     assert kept == (set(both["readings"]["item"]) | set(both["responses"]["item"])) - {OLD, NEW, "npi-02"}
-    steps = ledger.table().query("condition == 'all' and table == 'responses'").set_index("rule")["excluded"]
+    steps = ledger.build_table().query("condition == 'all' and table == 'responses'").set_index("rule")["excluded"]
     for rule, gone in (("replaced by another item", [OLD]), ("the verb is misspelt", ["npi-02", NEW])):
         assert steps[f"item left out: {rule}"] == both["responses"]["item"].isin(gone).sum() > 0
 
@@ -86,6 +88,6 @@ def test_an_item_that_is_not_there_and_one_without_a_reason_are_refused(both: Ta
     with pytest.raises(
         study.DataError, match=r"exclude\.items names 'npi-99', which is not in table items; expected one of"
     ):
-        left_in(*of, exclude=study.ExcludeSection(items={"npi-99": "wrong"}))
+        apply_exclusions(*of, exclude=study.ExcludeSection(items={"npi-99": "wrong"}))
     with pytest.raises(ValueError, match=r"items\.npi-01 has no reason; expected why the item is left out"):
         study.ExcludeSection(items={OLD: " "})

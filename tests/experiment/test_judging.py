@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from gardenpath.experiment.answers import answers, points, sides
-from gardenpath.experiment.players.lab import keys
+from gardenpath.experiment.players.lab import key_presses
 from gardenpath.experiment.players.lab.displays import Key
-from gardenpath.experiment.players.lab.form import digits, field_fault, stored
-from gardenpath.experiment.standard_texts import direction
+from gardenpath.experiment.players.lab.form_answers import build_stored_answers, find_field_fault, standardise_digits
+from gardenpath.experiment.tasks.answer_options import build_answers, build_scale_points, get_sides
+from gardenpath.experiment.texts.standard_texts import get_direction
 from gardenpath.study.config import FieldSection
 from gardenpath.study.screens import Answer, Form
 
@@ -26,9 +26,9 @@ def wanted(shown: Any) -> tuple[Answer, ...]:
     if shown == "space":
         return (Answer("", "space", ("Space",)),)
     if "points" in shown:
-        return points(shown["points"])
+        return build_scale_points(shown["points"])
     stacked, right_to_left = "upper" in shown["sides"], shown["sides"][0] == "right"
-    return answers(shown["answers"], shown["answers"], "rtl" if right_to_left else "ltr", stacked=stacked)
+    return build_answers(shown["answers"], shown["answers"], "rtl" if right_to_left else "ltr", stacked=stacked)
 
 
 def field(kind: str, name: str = "asked", **more: Any) -> FieldSection:
@@ -36,56 +36,56 @@ def field(kind: str, name: str = "asked", **more: Any) -> FieldSection:
     return FieldSection(name, "", kind, ["left", "right"] if kind == "choice" else [], **more)
 
 
-def modifiers(down: keys.Keys, but: str) -> set[str]:
+def modifiers(down: key_presses.KeyState, but: str) -> set[str]:
     """The modifiers that the lab takes to be down, besides a key itself."""
     return {
         code.removesuffix("Left").removesuffix("Right")
-        for code in down.down
-        if code in keys.MODIFIERS | keys.SHIFTS and code != but
+        for code in down.keys_down
+        if code in key_presses.MODIFIER_KEYS | key_presses.SHIFT_KEYS and code != but
     }
 
 
 @pytest.mark.parametrize("case", CASES["keys"], ids=lambda case: case["name"])
 def test_every_press_has_its_verdict(case: Any) -> None:
-    down, given, frame = keys.Keys(), (), 0.0
+    down, given, frame = key_presses.KeyState(), (), 0.0
     for step in case["steps"]:
         if "show" in step:
             given, frame = wanted(step["show"]), step["frame"]
         elif "left" in step:
-            down.let_go()
+            down.release_all()
         elif "up" in step:
-            down.up(Key(step["up"], step["t"], step["t"], down=False))
+            down.release_key(Key(step["up"], step["t"], step["t"], is_down=False))
         else:
-            key = Key(step["down"], step["t"], step["t"] + 0.5, typed=step["key"] if len(step["key"]) == 1 else "")
+            key = Key(step["down"], step["t"], step["t"] + 0.5, character=step["key"] if len(step["key"]) == 1 else "")
             assert modifiers(down, key.code) == {CALLED[one] for one in step.get("with", [])}, step
-            assert (key.code in down.down) == step.get("repeat", False), step
-            reason = down.judge(key, [name for answer in given for name in answer.keys], frame)
+            assert (key.code in down.keys_down) == step.get("repeat", False), step
+            reason = down.judge_press(key, [name for answer in given for name in answer.keys], frame)
             assert (reason or "accept") == step["is"], step
             if reason is None:
-                press = down.accept(key)
-                answer = next(one for one in given if not press.names.isdisjoint(one.keys))
-                assert (answer.value, press.released) == (step["answer"], step["released"]), step
+                press = down.accept_press(key)
+                answer = next(one for one in given if not press.key_names.isdisjoint(one.keys))
+                assert (answer.value, press.release_time) == (step["answer"], step["released"]), step
 
 
 @pytest.mark.parametrize("case", CASES["sides"], ids=lambda case: f"{case['language']}, {case['arrangement']}")
 def test_the_first_answer_stands_where_reading_begins(case: Any) -> None:
-    assert direction(case["language"]) == case["direction"]
-    assert sides(direction(case["language"]), stacked=case["arrangement"] == "stacked") == tuple(case["sides"])
+    assert get_direction(case["language"]) == case["direction"]
+    assert get_sides(get_direction(case["language"]), stacked=case["arrangement"] == "stacked") == tuple(case["sides"])
 
 
 @pytest.mark.parametrize(("given", "expected"), CASES["digits"])
 def test_digits_of_every_script_are_those_of_ascii(given: str, expected: str) -> None:
-    assert digits(given) == expected
+    assert standardise_digits(given) == expected
 
 
 @pytest.mark.parametrize("case", CASES["faults"], ids=lambda case: f"{case['kind']} {case['given']!r}")
 def test_what_is_wrong_with_an_answer_is_said(case: Any) -> None:
     form = Form(name="form", heading="", note="", fields=(), button="", missing="needed", no_number="{low} to {high}")
     of = field(case["kind"], low=case["low"], high=case["high"], needed=case["needed"])
-    assert field_fault(of, case["given"], form) == (case["fault"] or "")
+    assert find_field_fault(of, case["given"], form) == (case["fault"] or "")
 
 
 @pytest.mark.parametrize("case", CASES["stored"])
 def test_empty_answers_are_left_out_and_numbers_are_numbers(case: Any) -> None:
     fields = [field(kind, name) for name, kind in case["kinds"].items()]
-    assert stored(fields, case["given"]) == case["stored"]
+    assert build_stored_answers(fields, case["given"]) == case["stored"]

@@ -13,7 +13,7 @@ import pytest
 
 from gardenpath import experiment, study
 from gardenpath.experiment.server import routes
-from gardenpath.experiment.standard_texts import Texts, direction, languages
+from gardenpath.experiment.texts.standard_texts import Texts, get_direction, list_languages
 
 from .conftest import serve
 from .pages import ITEMS, Reader, Site, browser, opened, stated  # noqa: F401
@@ -32,8 +32,8 @@ def kiosk(folder: Path, text: str) -> Iterator[Site]:
     (folder / "items.csv").write_text(ITEMS)
     (folder / "study.toml").write_text(text)
     read = study.load(folder / "study.toml")
-    versions = experiment.version_files(read)
-    site = routes.Site(password="pass word", kiosk=SECONDS)
+    versions = experiment.build_list_files(read)
+    site = routes.SiteSettings(password="pass word", kiosk_seconds=SECONDS)
     for running in serve(read, versions, folder / "data", site=site):
         yield Site(running.address, folder / "data" / "study.sqlite", folder / "data", versions)
 
@@ -350,7 +350,7 @@ def test_the_start_screen_closes_a_dashboard_left_open_in_the_browser(site: Site
     page.locator("input[name=password]").wait_for()
 
 
-@pytest.mark.parametrize("language", languages())
+@pytest.mark.parametrize("language", list_languages())
 def test_the_start_screen_speaks_the_language_of_the_study(
     language: str,
     tmp_path: Path,
@@ -362,7 +362,7 @@ def test_the_start_screen_speaks_the_language_of_the_study(
         assert reader.page.locator("label").text_content() == texts["kiosk_code"]
         assert reader.page.locator("button").text_content() == texts["kiosk_start"]
         assert reader.page.locator("html").get_attribute("lang") == language
-        assert reader.page.locator("html").get_attribute("dir") == direction(language)
+        assert reader.page.locator("html").get_attribute("dir") == get_direction(language)
 
 
 def test_a_study_whose_title_is_markup_shows_it_as_text(tmp_path: Path, browser: Any) -> None:  # noqa: F811

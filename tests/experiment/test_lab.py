@@ -18,16 +18,38 @@ import pytest
 
 from gardenpath import experiment, study
 from gardenpath.cli import lab
-from gardenpath.experiment import sessions
-from gardenpath.experiment.answers import answers, points
-from gardenpath.experiment.players.lab import launch, layout, reservations, typesetting
-from gardenpath.experiment.players.lab.displays import Asked, Blank, Display, Key, Lines, Page, Pair, Typed, Word
+from gardenpath.experiment.players.lab import layout, reservations, session_launch, typesetting
+from gardenpath.experiment.players.lab.displays import (
+    AnswerDisplay,
+    Blank,
+    Display,
+    Key,
+    Lines,
+    Page,
+    Pair,
+    TypedCharacter,
+    Word,
+)
 from gardenpath.experiment.players.lab.journal import Journal
-from gardenpath.experiment.records import record_of
-from gardenpath.experiment.script import Placed, sequence
-from gardenpath.experiment.standard_texts import LAB, Texts, languages
+from gardenpath.experiment.scripts.script import TimelineStep, build_timeline
+from gardenpath.experiment.sessions import sessions
+from gardenpath.experiment.sessions.records import build_record
+from gardenpath.experiment.tasks.answer_options import build_answers, build_scale_points
+from gardenpath.experiment.texts.standard_texts import LAB_SECTION, Texts, list_languages
 from gardenpath.study import screens
-from gardenpath.study.screens import SKIP, After, Answers, Entry, Exit, Pace, Passage, Slider, Step, Whole, WordPairs
+from gardenpath.study.screens import (
+    SKIP_STEP,
+    After,
+    Answers,
+    Entry,
+    Exit,
+    Pace,
+    Passage,
+    Slider,
+    Step,
+    Whole,
+    WordPairs,
+)
 
 from .conftest import needs_font
 from .lab_screens import FRAME, Reader
@@ -41,16 +63,16 @@ SLIDER = RATING + 'scale = "slider"\n'
 ENGLISH = Texts("en")["session"]
 
 
-def made(folder: Path, text: str, items: str = ITEMS) -> list[experiment.VersionFile]:
+def made(folder: Path, text: str, items: str = ITEMS) -> list[experiment.ListFile]:
     (folder / "items.csv").write_text(items)
     (folder / "study.toml").write_text(text)
-    return experiment.version_files(study.load(folder / "study.toml"))
+    return experiment.build_list_files(study.load(folder / "study.toml"))
 
 
 class Machine(Reader):
     """A reader at a machine that says what it is."""
 
-    def visit(self) -> dict[str, Any]:
+    def describe_machine(self) -> dict[str, Any]:
         return VISIT
 
     def close(self) -> None:
@@ -58,13 +80,13 @@ class Machine(Reader):
 
 
 def take(
-    folder: Path, files: list[experiment.VersionFile], reader: Machine, participant: str = "P01"
-) -> launch.Outcome:
+    folder: Path, files: list[experiment.ListFile], reader: Machine, participant: str = "P01"
+) -> session_launch.VisitOutcome:
     """Begin a session, or go on with one."""
-    place = launch.unfinished(folder, participant)
+    place = session_launch.find_unfinished_reservation(folder, participant)
     if place is None:
-        return launch.begin(folder, files, participant, lambda file: reader)
-    return launch.resume(folder, place, lambda file: reader)
+        return session_launch.begin_session(folder, files, participant, lambda file: reader)
+    return session_launch.resume_session(folder, place, lambda file: reader)
 
 
 def events(folder: Path, session: str) -> list[sessions.Event]:
@@ -72,14 +94,16 @@ def events(folder: Path, session: str) -> list[sessions.Event]:
     return sessions.check_events([json.loads(line) for line in lines])
 
 
-def placed(folder: Path, outcome: launch.Outcome) -> tuple[Placed, ...]:
+def placed(folder: Path, outcome: session_launch.VisitOutcome) -> tuple[TimelineStep, ...]:
     file = next(
-        record for record in reservations.read_files(folder).values() if record.sha256 == outcome.session.version_sha256
+        record
+        for record in reservations.read_stored_list_files(folder).values()
+        if record.sha256 == outcome.session.version_sha256
     )
-    return sequence(file.script, outcome.session.order)
+    return build_timeline(file.script, outcome.session.order)
 
 
-def outcomes(folder: Path, outcome: launch.Outcome, kind: str = "") -> list[Any]:
+def outcomes(folder: Path, outcome: session_launch.VisitOutcome, kind: str = "") -> list[Any]:
     """The values of a session's outcomes, of screens of a kind in its trials where one is given."""
     steps = placed(folder, outcome)
     return [
@@ -104,7 +128,7 @@ def test_a_session_gives_the_events_of_the_schema_and_the_same_tables_as_a_robot
     files = made(tmp_path, stated())
     reader = Machine()
     outcome = take(tmp_path / "data", files, reader)
-    assert outcome.how == "finished"
+    assert outcome.ending == "finished"
     ours = events(tmp_path / "data", outcome.session.id)
     assert [event.seq for event in ours] == list(range(len(ours)))
     assert [(event.kind, event.step) for event in ours[:4]] == [
@@ -113,10 +137,15 @@ def test_a_session_gives_the_events_of_the_schema_and_the_same_tables_as_a_robot
         ("outcome", 0),
         ("done", 0),
     ]
-    given = sessions.payload(
-        outcome.session, files[0], sessions.walked(outcome.session, files[0]), token="", visit=0, next_seq=0
+    given = sessions.build_payload(
+        outcome.session,
+        files[0],
+        sessions.replay_session_events(outcome.session, files[0]),
+        token="",
+        visit=0,
+        next_seq=0,
     )
-    theirs = list(experiment.robot(files, seed=1).events(given, "r"))
+    theirs = list(experiment.create_robot(files, seed=1).simulate_events(given, "r"))
     assert [(e.kind, e.step, e.screen) for e in ours] == [(e["kind"], e["step"], e["screen"]) for e in theirs]
     for mine, its in zip(ours, theirs, strict=True):
         assert mine.value.get("word") == its["value"].get("word")
@@ -194,7 +223,7 @@ def test_a_slider_moves_on_while_its_key_is_held(tmp_path: Path) -> None:
 
     class Holder(Machine):
         def answer(self, display: Any) -> None:
-            if isinstance(display, Asked):
+            if isinstance(display, AnswerDisplay):
                 self.down("ArrowLeft")
             else:
                 super().answer(display)
@@ -207,7 +236,7 @@ def test_a_slider_moves_on_while_its_key_is_held(tmp_path: Path) -> None:
 
     outcome = take(tmp_path / "data", files, Holder())
     assert [value["answer"] for value in outcomes(tmp_path / "data", outcome, "slider")] == [20] * 4
-    assert len(plain.of(Asked)) < 10
+    assert len(plain.of(AnswerDisplay)) < 10
 
 
 def test_leaving_the_window_covers_the_sentence_and_flags_the_word(tmp_path: Path) -> None:
@@ -239,7 +268,7 @@ def test_escape_asks_first_and_who_goes_on_goes_on(tmp_path: Path) -> None:
     files = made(tmp_path, stated())
     take(tmp_path / "plain", files, plain := Machine())
     outcome = take(tmp_path / "data", files, Machine(misdeeds={nth(plain, Word, 3): lambda r: r.press("Escape")}))
-    assert outcome.how == "finished"
+    assert outcome.ending == "finished"
     readings = experiment.collect(tmp_path / "data")["readings"]
     assert readings.loc[readings["flag"] == "interrupted", "word"].tolist() == [2]
     assert readings["text"].tolist() == plain.words()
@@ -248,14 +277,14 @@ def test_escape_asks_first_and_who_goes_on_goes_on(tmp_path: Path) -> None:
 def test_the_last_page_is_left_by_escape_as_well_and_nothing_follows_the_end(tmp_path: Path) -> None:
     class Leaver(Machine):
         def answer(self, display: Any) -> None:
-            if isinstance(display, Page) and ENGLISH[LAB]["finished"] in display.paragraphs:
+            if isinstance(display, Page) and ENGLISH[LAB_SECTION]["finished"] in display.paragraphs:
                 self.leave()
                 self.press("Escape")
             else:
                 super().answer(display)
 
     outcome = take(tmp_path / "data", made(tmp_path, stated()), Leaver())
-    assert outcome.how == "finished"
+    assert outcome.ending == "finished"
     assert events(tmp_path / "data", outcome.session.id)[-1].kind == "end"
 
 
@@ -263,7 +292,7 @@ class Stopper(Machine):
     """Says yes when asked whether to stop."""
 
     def answer(self, display: Any) -> None:
-        asked = isinstance(display, Page) and display.paragraphs == (ENGLISH[LAB]["stop_question"],)
+        asked = isinstance(display, Page) and display.paragraphs == (ENGLISH[LAB_SECTION]["stop_question"],)
         self.press("KeyJ" if asked else "Space") if asked else super().answer(display)
 
 
@@ -273,7 +302,7 @@ def test_who_stops_by_escape_keeps_the_session_and_may_go_on(tmp_path: Path) -> 
     data = tmp_path / "data"
     at = nth(plain, Word, 14)
     stopped = take(data, files, Stopper(misdeeds={at: lambda r: r.press("Escape")}))
-    assert stopped.how == "stopped"
+    assert stopped.ending == "stopped"
     rows = experiment.collect(data)["sessions"].iloc[0]
     assert not rows["complete"]
     assert rows["trials"] == 3
@@ -299,9 +328,9 @@ def test_without_consent_nothing_is_kept_and_the_place_is_free(tmp_path: Path) -
 
     files = made(tmp_path, stated())
     outcome = take(tmp_path / "data", files, Refuser())
-    assert outcome.how == "refused"
+    assert outcome.ending == "refused"
     assert not list((tmp_path / "data").glob("s-*"))
-    assert launch.unfinished(tmp_path / "data", "P01") is None
+    assert session_launch.find_unfinished_reservation(tmp_path / "data", "P01") is None
     assert take(tmp_path / "data", files, Machine(), "P02").session.slot == 0
 
 
@@ -309,7 +338,7 @@ def test_without_consent_nothing_is_kept_and_the_place_is_free(tmp_path: Path) -
 def test_who_stops_before_there_is_consent_leaves_nothing(tmp_path: Path, at: int) -> None:
     files = made(tmp_path, stated())
     outcome = take(tmp_path / "data", files, Stopper(misdeeds={at: lambda r: r.press("Escape")}))
-    assert outcome.how == "refused"
+    assert outcome.ending == "refused"
     assert not list((tmp_path / "data").glob("s-*"))
     assert take(tmp_path / "data", files, Machine(), "P02").session.slot == 0
 
@@ -322,16 +351,16 @@ def test_a_session_that_the_experimenter_interrupts_can_be_gone_on_with(tmp_path
 
     with pytest.raises(KeyboardInterrupt):
         take(data, files, Machine(misdeeds={1: interrupt}))
-    assert reservations.of_participant(data, "P01") == [], "there was no consent yet"
+    assert reservations.find_reservations(data, "P01") == [], "there was no consent yet"
     outcome = take(data, files, Machine(misdeeds={12: interrupt}))
-    assert outcome.how == "interrupted"
+    assert outcome.ending == "interrupted"
     resumed = take(data, files, Machine())
-    assert (resumed.how, resumed.session.id) == ("finished", outcome.session.id)
+    assert (resumed.ending, resumed.session.id) == ("finished", outcome.session.id)
 
 
 @pytest.mark.parametrize("label", ["P01", "a b", "it's", "$HOME"])
 def test_the_command_to_go_on_is_one_that_a_shell_takes(label: str) -> None:
-    said = lab.again(Path("my studies/study.toml"), label, Path("data"))
+    said = lab.format_resume_command(Path("my studies/study.toml"), label, Path("data"))
     expected = ["gardenpath", "lab", "my studies/study.toml", "--participant", label, "-o", "data", "--resume"]
     assert shlex.split(said) == expected
 
@@ -342,8 +371,8 @@ def test_a_window_that_cannot_be_opened_takes_no_place(tmp_path: Path) -> None:
 
     files = made(tmp_path, stated())
     with pytest.raises(ValueError, match="too small"):
-        launch.begin(tmp_path / "data", files, "P01", broken)
-    assert reservations.of_participant(tmp_path / "data", "P01") == []
+        session_launch.begin_session(tmp_path / "data", files, "P01", broken)
+    assert reservations.find_reservations(tmp_path / "data", "P01") == []
 
 
 def test_every_task_is_answered_by_key_and_by_mouse(tmp_path: Path) -> None:
@@ -356,7 +385,7 @@ def test_every_task_is_answered_by_key_and_by_mouse(tmp_path: Path) -> None:
 
     class Clicker(Machine):
         def answer(self, display: Any) -> None:
-            self.click(1) if isinstance(display, Asked) else super().answer(display)
+            self.click(1) if isinstance(display, AnswerDisplay) else super().answer(display)
 
     yes_no = RATING.replace("low =", 'scale = "yes_no"\nlow =')
     outcome = take(tmp_path / "other", made(tmp_path, stated(tasks=yes_no)), Clicker())
@@ -367,7 +396,7 @@ def test_every_task_is_answered_by_key_and_by_mouse(tmp_path: Path) -> None:
 def test_a_digit_is_met_by_the_top_row_and_by_the_keypad(tmp_path: Path) -> None:
     class Keypad(Machine):
         def answer(self, display: Any) -> None:
-            self.press(f"Numpad{self.digit}") if isinstance(display, Asked) else super().answer(display)
+            self.press(f"Numpad{self.digit}") if isinstance(display, AnswerDisplay) else super().answer(display)
 
     outcome = take(tmp_path / "data", made(tmp_path, stated()), Keypad(digit=3))
     assert [value["answer"] for value in outcomes(tmp_path / "data", outcome, "answers")] == [3] * 4
@@ -375,23 +404,29 @@ def test_a_digit_is_met_by_the_top_row_and_by_the_keypad(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("presentation", "kind"),
-    [("moving_window", Lines), ("cumulative", Lines), ("whole", Whole), ("with_task", Asked), ("centred", Word)],
+    [
+        ("moving_window", Lines),
+        ("cumulative", Lines),
+        ("whole", Whole),
+        ("with_task", AnswerDisplay),
+        ("centred", Word),
+    ],
 )
 def test_each_presentation_shows_the_sentence(tmp_path: Path, presentation: str, kind: type[Any]) -> None:
     text = stated(show=presentation) + "\n[procedure.display]\nwidth = 20\n"
     outcome = take(tmp_path / "data", made(tmp_path, text), reader := Machine())
-    assert outcome.how == "finished"
+    assert outcome.ending == "finished"
     shown = reader.of(kind)
     assert shown
     if kind is Lines:
-        assert {one.cumulative for one in shown} == {presentation == "cumulative"}
+        assert {one.is_cumulative for one in shown} == {presentation == "cumulative"}
         recorded = [e.value for e in events(tmp_path / "data", outcome.session.id) if e.kind == "word"]
         words = [value for value in recorded if value["word"] >= 0]
         assert {value["line"] for value in words} > {0}
         for before, value in pairwise(words):
             stays = value["word"] > 0 and value["line"] == before["line"]
             assert value["column"] == (before["column"] + 1 if stays else 0)
-    if kind is Asked:
+    if kind is AnswerDisplay:
         assert all(one.screen.above.text for one in shown)
 
 
@@ -465,7 +500,7 @@ def test_a_resumed_session_goes_on_with_the_step_that_was_not_ended(tmp_path: Pa
         raise KeyboardInterrupt
 
     outcome = take(data, files, Machine(misdeeds={3: interrupt}))
-    assert outcome.how == "interrupted"
+    assert outcome.ending == "interrupted"
     take(data, files, reader := Machine())
     first, second = (one.paragraphs for one in reader.of(Page)[:2])
     steps = placed(data, outcome)
@@ -482,7 +517,7 @@ def test_a_resumed_session_goes_on_with_the_step_that_was_not_ended(tmp_path: Pa
 # ------------------------------------------------------------------------------------------- kinds that no task has here
 
 
-def changed(folder: Path, change: Callable[[Any], Any], language: str = "en") -> list[experiment.VersionFile]:
+def changed(folder: Path, change: Callable[[Any], Any], language: str = "en") -> list[experiment.ListFile]:
     """Versions with another screen for each one of the trials."""
 
     def of(step: Step) -> Step:
@@ -492,7 +527,7 @@ def changed(folder: Path, change: Callable[[Any], Any], language: str = "en") ->
     return [replace(file, script=replace(file.script, trials=tuple(map(of, file.script.trials)))) for file in files]
 
 
-def in_trials(folder: Path, outcome: launch.Outcome, kind: str) -> list[list[sessions.Event]]:
+def in_trials(folder: Path, outcome: session_launch.VisitOutcome, kind: str) -> list[list[sessions.Event]]:
     """The events of a kind of each trial, in the order in which they were presented."""
     steps = placed(folder, outcome)
     recorded = [event for event in events(folder, outcome.session.id) if event.kind == kind]
@@ -500,11 +535,11 @@ def in_trials(folder: Path, outcome: launch.Outcome, kind: str) -> list[list[ses
     return [[event for event in recorded if event.step == number] for number in trials]
 
 
-def recorded_of(folder: Path, outcome: launch.Outcome, kind: str) -> list[screens.Record]:
+def recorded_of(folder: Path, outcome: session_launch.VisitOutcome, kind: str) -> list[screens.Record]:
     """The records of the screens of a kind, trial by trial."""
     recorded = events(folder, outcome.session.id)
     return [
-        record_of(screen, [event for event in recorded if (event.step, event.screen) == (step.number, n)])
+        build_record(screen, [event for event in recorded if (event.step, event.screen) == (step.number, n)])
         for step in placed(folder, outcome)
         for n, screen in enumerate(step.step.screens)
         if screen.kind == kind
@@ -513,7 +548,7 @@ def recorded_of(folder: Path, outcome: launch.Outcome, kind: str) -> list[screen
 
 def paced(screen: Any) -> Any:
     """Words that stand 208.3 ms (12.5 frames, which are 13), and nothing for 60 ms (4 frames) after each."""
-    timed = {"pace": Pace(208.35, 60), "exits": (Exit("interrupted", SKIP),)}
+    timed = {"pace": Pace(208.35, 60), "exits": (Exit("interrupted", SKIP_STEP),)}
     return replace(screen, **timed) if screen.kind == "words" else screen
 
 
@@ -549,7 +584,7 @@ def test_between_timed_words_nothing_stands_and_without_a_pause_only_after_the_l
     if show == "centred":
         assert [one.text for one in words if isinstance(one, Word)] == ["She", "slept", "well.", ""]
     else:
-        assert [one.shown for one in words if isinstance(one, Lines)] == [0, 1, 2, -1]
+        assert [one.visible_word for one in words if isinstance(one, Lines)] == [0, 1, 2, -1]
     for events_ in in_trials(tmp_path / "data", outcome, "word"):
         for before, after in pairwise(events_[1:]):
             assert after.value["display"]["frame"] == before.t, "one follows the other on the next frame"
@@ -569,10 +604,10 @@ def test_presses_do_not_hasten_timed_words(tmp_path: Path) -> None:
 def test_who_leaves_while_words_run_does_not_see_them_again(tmp_path: Path, how: str) -> None:
     files, data = changed(tmp_path, paced), tmp_path / "data"
     take(tmp_path / "plain", files, plain := Machine())
-    second = [n for n, one in enumerate(plain.displays) if isinstance(one, Word) and one.mark][1]
+    second = [n for n, one in enumerate(plain.displays) if isinstance(one, Word) and one.is_mark][1]
     leave = {"left": lambda r: r.leave(), "escape": lambda r: r.press("Escape", after=50)}[how]
     outcome = take(data, files, reader := Machine(misdeeds={second + 3: leave}))
-    assert outcome.how == "finished"
+    assert outcome.ending == "finished"
     ends = [[e.value["outcome"] for e in events_] for events_ in in_trials(data, outcome, "outcome")]
     assert ends == [["read", "answered"], ["interrupted"], ["read", "answered"], ["read", "answered"]]
     assert [e.value["word"] for e in in_trials(data, outcome, "word")[1]] == [-1, 0]
@@ -589,17 +624,17 @@ def test_timed_words_of_a_session_that_was_broken_off_are_not_shown_again(tmp_pa
 
     files, data = changed(tmp_path, paced), tmp_path / "data"
     take(tmp_path / "plain", files, plain := Machine())
-    start = [n for n, one in enumerate(plain.displays) if isinstance(one, Word) and one.mark][1]
-    at = start + 3 if where == "among them" else nth(plain, Asked, 1)
+    start = [n for n, one in enumerate(plain.displays) if isinstance(one, Word) and one.is_mark][1]
+    at = start + 3 if where == "among them" else nth(plain, AnswerDisplay, 1)
     broken = take(data, files, Machine(misdeeds={at: interrupt}))
     outcome = take(data, files, reader := Machine())
-    assert (broken.how, outcome.how) == ("interrupted", "finished")
+    assert (broken.ending, outcome.ending) == ("interrupted", "finished")
     ends = [[e.value["outcome"] for e in events_] for events_ in in_trials(data, outcome, "outcome")]
     assert ends[1] == ["read", "interrupted"][where == "among them" :]
     assert ends[:1] + ends[2:] == [["read", "answered"]] * 3
     assert [len(begun) for begun in in_trials(data, outcome, "begin")] == [1] * 4
     assert {e.visit for e in in_trials(data, outcome, "word")[1]} == {0}
-    assert len(reader.of(Asked)) == 2, "nothing is asked of them"
+    assert len(reader.of(AnswerDisplay)) == 2, "nothing is asked of them"
     readings = experiment.collect(data)["readings"]
     assert ((readings["flag"] == "interrupted") == (readings["trial"] == 1)).all()
 
@@ -620,7 +655,7 @@ def maze(*, redo: bool) -> Callable[[Any], Any]:
             delay=600 if redo else 0,
             error="That was not the next word.",
             again="Now the other one.",
-            exits=() if redo else (Exit("wrong", SKIP),),
+            exits=() if redo else (Exit("wrong", SKIP_STEP),),
         )
 
     return change
@@ -698,10 +733,10 @@ def test_a_typed_answer_is_what_was_typed_and_when_it_began(tmp_path: Path) -> N
         def answer(self, display: Any) -> None:
             if not isinstance(display, Blank):
                 return super().answer(display)
-            if len(self.of(Asked)) + len([one for one in self.of(Blank) if one.fault]) == 0:
+            if len(self.of(AnswerDisplay)) + len([one for one in self.of(Blank) if one.fault]) == 0:
                 return self.press("Enter")  # nothing was typed: asked again
             self.write("é" * 20)
-            began.append(next(one.t for one in self.queue if isinstance(one, Typed)))
+            began.append(next(one.t for one in self.queue if isinstance(one, TypedCharacter)))
             return self.press("Enter", after=300)
 
     files, data = changed(tmp_path, completion), tmp_path / "data"
@@ -712,7 +747,7 @@ def test_a_typed_answer_is_what_was_typed_and_when_it_began(tmp_path: Path) -> N
         ("answered", 0, "key")
     ] * 4
     assert {one.fault for one in reader.of(Blank)} == {"", "Please type a few words."}
-    assert {one.above for one in reader.of(Blank)} == {"The key to the"}
+    assert {one.text_above for one in reader.of(Blank)} == {"The key to the"}
     assert not [e for events_ in in_trials(data, outcome, "press") for e in events_], "what is typed is no stray press"
     assert experiment.collect(data)["responses"]["response"].tolist() == ["a door", *["é" * 12] * 3]
     records = recorded_of(data, outcome, "entry")
@@ -730,8 +765,8 @@ def test_the_first_key_of_a_typed_answer_has_the_time_of_its_hardware(tmp_path: 
             self.press("ShiftLeft", held=20)
             t = self._next(100)
             sent.append(t)
-            self.queue.append(Key("KeyA", t, t + 0.5, typed="A"))
-            self.queue.append(Typed("A", t + 12))  # the system says so at the next frame
+            self.queue.append(Key("KeyA", t, t + 0.5, character="A"))
+            self.queue.append(TypedCharacter("A", t + 12))  # the system says so at the next frame
             self.up("KeyA")
             return self.press("Enter", after=300)
 
@@ -747,9 +782,11 @@ def test_what_the_window_cannot_compose_is_refused_before_a_place_is_taken(tmp_p
     path = file.write(tmp_path / "versions")
     expected = rf"E1-V1\.json: end asks for typed text in '{language}'.*\n?.*gardenpath serve --kiosk"
     with pytest.raises(study.DataError, match=expected):
-        launch.files_of(path)
-    assert launch.files_of(changed(tmp_path, completion, "tr")[0].write(tmp_path / "other"))
-    assert launch.files_of(made(tmp_path, stated(language=language))[0].write(tmp_path / "plain")), "nothing is typed"
+        session_launch.read_list_files(path)
+    assert session_launch.read_list_files(changed(tmp_path, completion, "tr")[0].write(tmp_path / "other"))
+    assert session_launch.read_list_files(made(tmp_path, stated(language=language))[0].write(tmp_path / "plain")), (
+        "nothing is typed"
+    )
 
 
 @pytest.mark.parametrize(("ms", "ended"), [(400.0, "answered"), (700.0, "timeout")])
@@ -757,14 +794,14 @@ def test_what_the_window_cannot_compose_is_refused_before_a_place_is_taken(tmp_p
 def test_an_answer_after_the_deadline_is_none(tmp_path: Path, ms: float, ended: str, kind: str) -> None:
     ask: dict[str, Any] = {"name": "asked", "task": "rating", "prompt": "How good?", "deadline": 500.0}
     of = {
-        "answers": Answers(**ask, answers=points(7), arrangement="points"),
+        "answers": Answers(**ask, answers=build_scale_points(7), arrangement="points"),
         "slider": Slider(**ask, low="bad", high="good"),
         "entry": Entry(**ask, button="Continue", missing="Please type."),
     }[kind]
 
     class Slow(Machine):
         def answer(self, display: Any) -> None:
-            if isinstance(display, (Asked, Blank)):
+            if isinstance(display, (AnswerDisplay, Blank)):
                 {
                     "answers": lambda: None,
                     "slider": lambda: self.press("End", after=90),
@@ -794,8 +831,8 @@ def test_feedback_and_what_is_skipped_follow_the_outcome(tmp_path: Path) -> None
 
     class Varied(Machine):
         def answer(self, display: Any) -> None:
-            if isinstance(display, Asked):
-                n = len(self.of(Asked)) % 4
+            if isinstance(display, AnswerDisplay):
+                n = len(self.of(AnswerDisplay)) % 4
                 self.press("Digit4" if n == 1 else "Digit5", after=900 if n == 2 else 200)
             else:
                 super().answer(display)
@@ -817,14 +854,14 @@ def test_feedback_and_what_is_skipped_follow_the_outcome(tmp_path: Path) -> None
 SCREENER = Answers(
     name="screener",
     prompt="Did you learn English before you were five?",
-    answers=answers(["yes", "no"], ["yes", "no"], "ltr"),
+    answers=build_answers(["yes", "no"], ["yes", "no"], "ltr"),
     right=("yes",),
     tell=True,
     exits=(Exit("wrong", "screened_out"),),
 )
 
 
-def screened(folder: Path, at: int) -> list[experiment.VersionFile]:
+def screened(folder: Path, at: int) -> list[experiment.ListFile]:
     """Versions with a question before everybody, as the step of this number."""
     file = made(folder, stated())[0]
     front = (*file.script.front[:at], Step("screener", (SCREENER,)), *file.script.front[at:])
@@ -836,14 +873,14 @@ def screened(folder: Path, at: int) -> list[experiment.VersionFile]:
 def test_who_is_screened_out_leaves_with_that_ending_and_without_data(tmp_path: Path, at: int) -> None:
     class Other(Machine):
         def answer(self, display: Any) -> None:
-            self.press("KeyJ") if isinstance(display, Asked) else super().answer(display)
+            self.press("KeyJ") if isinstance(display, AnswerDisplay) else super().answer(display)
 
     files, data = screened(tmp_path, at), tmp_path / "data"
     outcome = take(data, files, reader := Other())
-    assert outcome.how == "screened_out"
-    assert reader.of(Page)[-1].paragraphs == (ENGLISH[LAB]["screened_out"],)
+    assert outcome.ending == "screened_out"
+    assert reader.of(Page)[-1].paragraphs == (ENGLISH[LAB_SECTION]["screened_out"],)
     assert not list(data.glob("s-*"))
-    assert reservations.of_participant(data, "P01") == []
+    assert reservations.find_reservations(data, "P01") == []
 
 
 SCREENED = """[[procedure.screener]]
@@ -859,10 +896,10 @@ def test_a_screener_decides_in_the_lab_who_goes_on(tmp_path: Path, accepted: str
     files, data = made(tmp_path, stated(procedure=SCREENED % accepted)), tmp_path / "data"
     outcome = take(data, files, reader := Machine())  # takes the first choice
     if accepted == "no":
-        assert (outcome.how, list(data.glob("s-*"))) == ("screened_out", [])
-        assert reader.of(Page)[-1].paragraphs == (ENGLISH[LAB]["screened_out"],)
+        assert (outcome.ending, list(data.glob("s-*"))) == ("screened_out", [])
+        assert reader.of(Page)[-1].paragraphs == (ENGLISH[LAB_SECTION]["screened_out"],)
     else:
-        assert outcome.how == "finished"
+        assert outcome.ending == "finished"
         about = experiment.collect(data)["demographics"]
         assert about[["field", "answer"]].to_numpy().tolist() == [["native", "yes"]]
 
@@ -881,12 +918,12 @@ def test_what_is_asked_before_consent_is_told_after_it_at_its_time(tmp_path: Pat
 
 def test_frames_that_come_late_while_a_sentence_is_read_are_counted_and_others_not(tmp_path: Path) -> None:
     class Busy(Machine):
-        def dropped(self) -> int | None:
+        def count_dropped_frames(self) -> int | None:
             late, self.late = self.late, 0
             return late
 
         def show(self, display: Any) -> Any:
-            self.late += 100 if isinstance(display, (Page, Asked)) else 1
+            self.late += 100 if isinstance(display, (Page, AnswerDisplay)) else 1
             return super().show(display)
 
         late = 0
@@ -907,14 +944,14 @@ def test_a_process_killed_at_a_key_has_lost_nothing_that_was_recorded(tmp_path: 
     program = (
         "import os, signal, sys\nfrom pathlib import Path\nfrom gardenpath.experiment.players.lab.journal import Journal\n"
         "journal = Journal(Path(sys.argv[1]))\n"
-        "for n in range(500):\n    journal.record('press', 1.0 * n, 5, 0, {'reason': 'other', 'code': 'KeyX'})\n"
+        "for n in range(500):\n    journal.append_event('press', 1.0 * n, 5, 0, {'reason': 'other', 'code': 'KeyX'})\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     path = tmp_path / "events.jsonl"
     killed = subprocess.run([sys.executable, "-c", program, str(path)], check=False)
     assert killed.returncode == -9
     journal = Journal(path)
-    assert [event.seq for event in journal.left] == list(range(500))
+    assert [event.seq for event in journal.earlier_events] == list(range(500))
     assert (journal.next_seq, journal.visit) == (500, 1)
     journal.close()
 
@@ -927,14 +964,14 @@ def test_half_a_line_is_cut_off_and_said_when_going_on_and_when_collecting(
     path.parent.mkdir()
     journal = Journal(path)
     for n in range(3):
-        journal.record("press", float(n), 5, 0, {"reason": "other", "code": "\u2028"})
+        journal.append_event("press", float(n), 5, 0, {"reason": "other", "code": "\u2028"})
     journal.close()
     whole = path.read_bytes()
     path.write_bytes(whole[: -cut - 1])
     caplog.set_level(logging.WARNING, "gardenpath")
     journal = Journal(path)
-    assert [event.seq for event in journal.left] == [0, 1]
-    journal.record("press", 9.0, 5, 0, {"reason": "other", "code": "KeyX"})
+    assert [event.seq for event in journal.earlier_events] == [0, 1]
+    journal.append_event("press", 9.0, 5, 0, {"reason": "other", "code": "KeyX"})
     journal.close()
     assert [json.loads(line)["seq"] for line in path.read_text().split("\n")[:-1]] == [0, 1, 2]
     assert "cut short" in caplog.text
@@ -963,17 +1000,17 @@ def test_a_line_broken_in_the_middle_is_an_error_that_names_it(tmp_path: Path) -
 
 
 def test_versions_stay_balanced_with_dropouts_and_slots_count_up(
-    tmp_path: Path, versions: list[experiment.VersionFile]
+    tmp_path: Path, versions: list[experiment.ListFile]
 ) -> None:
     now, files = NOW, versions[:3]
     given = []
     for n in range(12):
-        session = reservations.reserve(tmp_path, files, f"P{n:02}", now=now)
+        session = reservations.reserve_slot(tmp_path, files, f"P{n:02}", now=now)
         given.append((session.version, session.slot))
         if n % 4 != 3:  # every fourth leaves and does not come back
-            reservations.finish(tmp_path, session, now=now)
+            reservations.finish_session(tmp_path, session, now=now)
         now += timedelta(minutes=90)
-    finished = [place for place in reservations._read(tmp_path) if place.finished]
+    finished = [place for place in reservations._read_reservations(tmp_path) if place.finished]
     counts = [sum(place.version == file.name for place in finished) for file in files]
     assert counts == [3, 3, 3]
     for file in files:
@@ -981,17 +1018,15 @@ def test_versions_stay_balanced_with_dropouts_and_slots_count_up(
         assert slots == list(range(len(slots))), "each place of a version has its own order"
 
 
-def test_an_unfinished_session_holds_its_place_for_an_hour(
-    tmp_path: Path, versions: list[experiment.VersionFile]
-) -> None:
+def test_an_unfinished_session_holds_its_place_for_an_hour(tmp_path: Path, versions: list[experiment.ListFile]) -> None:
     files = versions[:2]
-    first = reservations.reserve(tmp_path, files, "P01", now=NOW)
-    second = reservations.reserve(tmp_path, files, "P02", now=NOW + timedelta(minutes=5))
+    first = reservations.reserve_slot(tmp_path, files, "P01", now=NOW)
+    second = reservations.reserve_slot(tmp_path, files, "P02", now=NOW + timedelta(minutes=5))
     assert first.version != second.version
-    reservations.finish(tmp_path, second)
-    assert reservations.reserve(tmp_path, files, "P03", now=NOW + timedelta(minutes=50)).version == first.version
+    reservations.finish_session(tmp_path, second)
+    assert reservations.reserve_slot(tmp_path, files, "P03", now=NOW + timedelta(minutes=50)).version == first.version
     # Now P01 and P03 hold two places of the first version, until they have run out.
-    assert reservations.reserve(tmp_path, files, "P04", now=NOW + timedelta(minutes=200)).version == first.version
+    assert reservations.reserve_slot(tmp_path, files, "P04", now=NOW + timedelta(minutes=200)).version == first.version
 
 
 def test_two_windows_that_open_at_once_get_different_places(tmp_path: Path) -> None:
@@ -1002,7 +1037,7 @@ def test_two_windows_that_open_at_once_get_different_places(tmp_path: Path) -> N
     def open_windows(machine: int) -> None:
         gate.wait()
         for n in range(5):
-            session = reservations.reserve(folder, files, f"{machine}-{n}")
+            session = reservations.reserve_slot(folder, files, f"{machine}-{n}")
             given.put(f"{session.version} {session.slot}")
 
     running = [fork.Process(target=open_windows, args=(n,)) for n in range(4)]
@@ -1014,87 +1049,87 @@ def test_two_windows_that_open_at_once_get_different_places(tmp_path: Path) -> N
     assert len(set(said)) == 20, "no place is given twice"
     counts = [sum(line.startswith(f"{file.name} ") for line in said) for file in files]
     assert max(counts) - min(counts) <= 1
-    assert len(reservations._read(folder)) == 20
+    assert len(reservations._read_reservations(folder)) == 20
 
 
 def test_a_label_that_was_used_is_refused_unless_it_is_meant(
-    tmp_path: Path, versions: list[experiment.VersionFile]
+    tmp_path: Path, versions: list[experiment.ListFile]
 ) -> None:
-    session = reservations.reserve(tmp_path, versions[:3], "P01", now=NOW)
-    unfinished = launch.unfinished(tmp_path, "P01")
+    session = reservations.reserve_slot(tmp_path, versions[:3], "P01", now=NOW)
+    unfinished = session_launch.find_unfinished_reservation(tmp_path, "P01")
     assert unfinished is not None
     assert unfinished.session == session.id
-    reservations.finish(tmp_path, session, now=NOW)
+    reservations.finish_session(tmp_path, session, now=NOW)
     with pytest.raises(ValueError, match=r"P01 has finished E1-V1 at 2026-03-01 09:00 UTC.*--new"):
-        launch.unfinished(tmp_path, "P01")
-    another = reservations.reserve(tmp_path, versions[:3], "P01", now=NOW)
+        session_launch.find_unfinished_reservation(tmp_path, "P01")
+    another = reservations.reserve_slot(tmp_path, versions[:3], "P01", now=NOW)
     assert another.version != session.version, "a further session shows another version"
 
 
-def test_a_session_that_is_begun_anew_leaves_the_old_place(
-    tmp_path: Path, versions: list[experiment.VersionFile]
-) -> None:
-    first = reservations.reserve(tmp_path, versions[:1], "P01", now=NOW)
-    second = reservations.reserve(tmp_path, versions[:1], "P01", now=NOW)
-    left = {place.session: place.left for place in reservations._read(tmp_path)}
+def test_a_session_that_is_begun_anew_leaves_the_old_place(tmp_path: Path, versions: list[experiment.ListFile]) -> None:
+    first = reservations.reserve_slot(tmp_path, versions[:1], "P01", now=NOW)
+    second = reservations.reserve_slot(tmp_path, versions[:1], "P01", now=NOW)
+    left = {place.session: place.left for place in reservations._read_reservations(tmp_path)}
     assert left == {first.id: True, second.id: False}
 
 
 def test_a_list_of_places_that_a_crash_left_behind_is_mended(
-    tmp_path: Path, versions: list[experiment.VersionFile]
+    tmp_path: Path, versions: list[experiment.ListFile]
 ) -> None:
-    reservations.reserve(tmp_path, versions[:2], "P01", now=NOW)
+    reservations.reserve_slot(tmp_path, versions[:2], "P01", now=NOW)
     before = (tmp_path / "places.json").read_text()
-    second = reservations.reserve(tmp_path, versions[:2], "P02", now=NOW)
-    reservations.finish(tmp_path, second, now=NOW)
+    second = reservations.reserve_slot(tmp_path, versions[:2], "P02", now=NOW)
+    reservations.finish_session(tmp_path, second, now=NOW)
     (tmp_path / "places.json").write_text(before)
-    found = {place.participant: place.finished is not None for place in reservations._read(tmp_path)}
+    found = {place.participant: place.finished is not None for place in reservations._read_reservations(tmp_path)}
     assert found == {"P01": False, "P02": True}
 
 
-def test_a_session_runs_in_one_window(tmp_path: Path, versions: list[experiment.VersionFile]) -> None:
-    session = reservations.reserve(tmp_path, versions[:1], "P01", now=NOW)
-    again = reservations.running(tmp_path, session.id)
-    with reservations.running(tmp_path, session.id), pytest.raises(ValueError, match="runs in another window"), again:
+def test_a_session_runs_in_one_window(tmp_path: Path, versions: list[experiment.ListFile]) -> None:
+    session = reservations.reserve_slot(tmp_path, versions[:1], "P01", now=NOW)
+    again = reservations.lock_session(tmp_path, session.id)
+    with (
+        reservations.lock_session(tmp_path, session.id),
+        pytest.raises(ValueError, match="runs in another window"),
+        again,
+    ):
         pass
-    with reservations.running(tmp_path, session.id):
+    with reservations.lock_session(tmp_path, session.id):
         pass
 
 
-def test_a_changed_version_has_a_new_revision(tmp_path: Path, versions: list[experiment.VersionFile]) -> None:
+def test_a_changed_version_has_a_new_revision(tmp_path: Path, versions: list[experiment.ListFile]) -> None:
     changed = replace(versions[0], title="Another title")
-    first = reservations.reserve(tmp_path, versions[:1], "P01", now=NOW)
-    second = reservations.reserve(tmp_path, [changed], "P02", now=NOW)
-    third = reservations.reserve(tmp_path, versions[:1], "P03", now=NOW)
+    first = reservations.reserve_slot(tmp_path, versions[:1], "P01", now=NOW)
+    second = reservations.reserve_slot(tmp_path, [changed], "P02", now=NOW)
+    third = reservations.reserve_slot(tmp_path, versions[:1], "P03", now=NOW)
     assert [session.revision for session in (first, second, third)] == [1, 2, 1]
 
 
 @pytest.mark.parametrize("label", ["", " ", "P01 ", "a\nb", "x" * 201])
 def test_a_label_that_no_file_should_hold_is_refused(
-    tmp_path: Path, label: str, versions: list[experiment.VersionFile]
+    tmp_path: Path, label: str, versions: list[experiment.ListFile]
 ) -> None:
     with pytest.raises(ValueError, match="expected a label"):
-        reservations.reserve(tmp_path, versions[:1], label)
+        reservations.reserve_slot(tmp_path, versions[:1], label)
     with pytest.raises(ValueError, match="expected a label"):
-        reservations.of_participant(tmp_path / "data", label)
+        reservations.find_reservations(tmp_path / "data", label)
 
 
 @pytest.mark.parametrize("label", ["../x", "a b", "الطالبة", "学生1"])
 def test_a_label_is_no_path_and_may_be_of_any_script(
-    tmp_path: Path, label: str, versions: list[experiment.VersionFile]
+    tmp_path: Path, label: str, versions: list[experiment.ListFile]
 ) -> None:
-    session = reservations.reserve(tmp_path / "data", versions[:1], label)
-    assert [place.participant for place in reservations.of_participant(tmp_path / "data", label)] == [label]
+    session = reservations.reserve_slot(tmp_path / "data", versions[:1], label)
+    assert [place.participant for place in reservations.find_reservations(tmp_path / "data", label)] == [label]
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
     assert (tmp_path / "data" / session.id / "session.json").exists()
 
 
-def test_a_folder_of_another_study_or_of_robots_is_refused(
-    tmp_path: Path, versions: list[experiment.VersionFile]
-) -> None:
+def test_a_folder_of_another_study_or_of_robots_is_refused(tmp_path: Path, versions: list[experiment.ListFile]) -> None:
     reservations.check_folder(tmp_path / "data", versions)
     assert not (tmp_path / "data").exists(), "looking leaves nothing behind"
-    reservations.reserve(tmp_path / "data", versions[:1], "P01")
+    reservations.reserve_slot(tmp_path / "data", versions[:1], "P01")
     reservations.check_folder(tmp_path / "data", [replace(versions[0], title="A changed title")])
     with pytest.raises(
         study.DataError, match=r"has sessions of the study 'minimal-pairs', not 'another'; give another folder"
@@ -1108,20 +1143,20 @@ def test_a_folder_of_another_study_or_of_robots_is_refused(
         reservations.check_folder(tmp_path / "file", versions)
 
 
-def test_a_version_that_is_gone_from_the_folder_is_named(
-    tmp_path: Path, versions: list[experiment.VersionFile]
-) -> None:
-    reservations.reserve(tmp_path, versions[:1], "P01")
+def test_a_version_that_is_gone_from_the_folder_is_named(tmp_path: Path, versions: list[experiment.ListFile]) -> None:
+    reservations.reserve_slot(tmp_path, versions[:1], "P01")
     (tmp_path / "versions" / f"{versions[0].sha256}.json").unlink()
     with pytest.raises(study.DataError, match=rf"{versions[0].sha256}\.json, which participant P01 ran, is missing"):
         reservations.check_folder(tmp_path, versions)
 
 
 def test_machines_with_first_slots_of_their_own_show_different_orders(
-    tmp_path: Path, versions: list[experiment.VersionFile]
+    tmp_path: Path, versions: list[experiment.ListFile]
 ) -> None:
-    here = [reservations.reserve(tmp_path / "a", versions[:1], f"P{n}", now=NOW) for n in range(2)]
-    there = [reservations.reserve(tmp_path / "b", versions[:1], f"P{n}", now=NOW, first_slot=1000) for n in range(2)]
+    here = [reservations.reserve_slot(tmp_path / "a", versions[:1], f"P{n}", now=NOW) for n in range(2)]
+    there = [
+        reservations.reserve_slot(tmp_path / "b", versions[:1], f"P{n}", now=NOW, first_slot=1000) for n in range(2)
+    ]
     assert [session.slot for session in (*here, *there)] == [0, 1, 1000, 1001]
     assert len({session.order for session in (*here, *there)}) == 4
 
@@ -1129,23 +1164,23 @@ def test_machines_with_first_slots_of_their_own_show_different_orders(
 # ------------------------------------------------------------------------------------------------- what is shown
 
 
-@pytest.mark.parametrize("language", languages())
+@pytest.mark.parametrize("language", list_languages())
 def test_every_language_has_the_texts_of_the_lab(language: str) -> None:
-    english, texts = (Texts(one)["session"][LAB] for one in ("en", language))
+    english, texts = (Texts(one)["session"][LAB_SECTION] for one in ("en", language))
     assert texts.keys() == english.keys()
     assert len(texts["consent"]) == len(english["consent"])
     assert "Esc" in texts["consent"][2]
 
 
-@pytest.mark.parametrize("language", languages())
+@pytest.mark.parametrize("language", list_languages())
 def test_nobody_in_the_lab_is_told_of_a_page_or_to_have_a_computer(tmp_path: Path, language: str) -> None:
     files = made(tmp_path, stated(language=language))
     take(tmp_path / "data", files, reader := Machine())
     page = Texts(language)["session"]
     read = ["\n\n".join(one.paragraphs) for one in reader.of(Page)]
-    assert read[0] == page[LAB]["device"] != page["device"]
-    assert read[1] == "\n\n".join(page[LAB]["consent"])
-    ready = [text for text in read if page[LAB]["ready"] in text]
+    assert read[0] == page[LAB_SECTION]["device"] != page["device"]
+    assert read[1] == "\n\n".join(page[LAB_SECTION]["consent"])
+    ready = [text for text in read if page[LAB_SECTION]["ready"] in text]
     assert len(ready) == 1
     assert page["practice"] in ready[0]
     assert not [text for text in read if page["ready"] in text]
@@ -1160,47 +1195,51 @@ def test_a_consent_of_the_study_is_shown_as_it_stands(tmp_path: Path) -> None:
     )
 
 
-def room(direction: str = "ltr", width: float = 1000, height: float = 700) -> layout.Room:
-    return layout.room(width, height, direction, ["word"], lambda text, size: 0.6 * size * len(text), ["a" * 25])
+def room(direction: str = "ltr", width: float = 1000, height: float = 700) -> layout.Rect:
+    return layout.fit_rect(width, height, direction, ["word"], lambda text, size: 0.6 * size * len(text), ["a" * 25])
 
 
-def asked(prompt: str, given: tuple[screens.Answer, ...], arrangement: Any = "pair", above: str = "") -> Asked:
+def asked(prompt: str, given: tuple[screens.Answer, ...], arrangement: Any = "pair", above: str = "") -> AnswerDisplay:
     of = screens.Nothing() if not above else Passage(above)
     ends = {"low": "very bad " * 9, "high": "very good " * 9} if arrangement == "points" else {}
-    return Asked(Answers(name="a", prompt=prompt, answers=given, arrangement=arrangement, above=of, **ends), 0.5)
+    return AnswerDisplay(
+        Answers(name="a", prompt=prompt, answers=given, arrangement=arrangement, above=of, **ends), 0.5
+    )
 
 
 def test_what_is_shown_stays_on_the_screen() -> None:
     shown = [
-        Page(tuple(ENGLISH[LAB]["consent"]), "A title", answers(["yes " * 20, "no"], [1, 0], "ltr")),
+        Page(tuple(ENGLISH[LAB_SECTION]["consent"]), "A title", build_answers(["yes " * 20, "no"], [1, 0], "ltr")),
         Page(("word " * 600,)),
-        asked("Which?", answers(["long sentence " * 12, "short"], ["a", "b"], "ltr")),
-        asked("How good?", points(9), "points", above="word " * 80),
-        Blank("", "", "How does it go on? " * 5, "typed " * 40, "hint", above="The key to the " * 10, progress=0.5),
+        asked("Which?", build_answers(["long sentence " * 12, "short"], ["a", "b"], "ltr")),
+        asked("How good?", build_scale_points(9), "points", above="word " * 80),
+        Blank(
+            "", "", "How does it go on? " * 5, "typed " * 40, "hint", text_above="The key to the " * 10, progress=0.5
+        ),
         Pair("a" * 25, "b" * 3, "That was not the next word. " * 6),
         Blank("About you", "", "Where?", "", "hint", tuple(f"country {n}" for n in range(25))),
     ]
     for display in shown:
         for here in (room(), room("rtl"), room(width=1900, height=1060)):
-            for mark in layout.marks(display, here):
-                height = mark.height if isinstance(mark, layout.Box) else mark.size
+            for mark in layout.build_marks(display, here):
+                height = mark.height if isinstance(mark, layout.BoxMark) else mark.size
                 assert abs(mark.y) + height / 2 <= here.height / 2
                 assert abs(mark.x) <= here.width / 2
 
 
 def test_the_longest_word_fits_and_sets_one_size_for_all() -> None:
-    narrow = layout.room(800, 600, "ltr", ["a", "x" * 100], lambda text, size: 0.6 * size * len(text))
+    narrow = layout.fit_rect(800, 600, "ltr", ["a", "x" * 100], lambda text, size: 0.6 * size * len(text))
     assert narrow.measure("x" * 100, narrow.word_size) == pytest.approx(0.92 * 800)
-    sizes = {mark.size for word in ("a", "x" * 100) for mark in layout.marks(Word(word), narrow)}
+    sizes = {mark.size for word in ("a", "x" * 100) for mark in layout.build_marks(Word(word), narrow)}
     assert sizes == {narrow.word_size}
 
 
 def test_two_words_stand_apart_on_their_halves_of_the_screen_always_in_the_same_places() -> None:
     paired = ["a", "x" * 50]
-    narrow = layout.room(800, 600, "rtl", ["word"], lambda text, size: 0.6 * size * len(text), paired)
+    narrow = layout.fit_rect(800, 600, "rtl", ["word"], lambda text, size: 0.6 * size * len(text), paired)
     middles = set()
     for left, right in (("x" * 50, "x" * 50), ("a", "x" * 50)):
-        texts = [mark for mark in layout.marks(Pair(left, right), narrow) if isinstance(mark, layout.Text)]
+        texts = [mark for mark in layout.build_marks(Pair(left, right), narrow) if isinstance(mark, layout.TextMark)]
         assert [mark.text for mark in texts] == [left, right], "sides are those of the keyboard in every language"
         for mark, sign in zip(texts, (-1, 1), strict=True):
             ends = sorted(sign * mark.x + half * narrow.measure(mark.text, mark.size) / 2 for half in (-1, 1))
@@ -1211,7 +1250,7 @@ def test_two_words_stand_apart_on_their_halves_of_the_screen_always_in_the_same_
 
 def test_a_word_that_would_make_all_words_illegible_is_refused() -> None:
     with pytest.raises(ValueError, match=r"'x{30}\.\.\.' has 200 characters: .* 6\.1 px high"):
-        layout.room(800, 600, "ltr", ["a", "x" * 200], lambda text, size: 0.6 * size * len(text))
+        layout.fit_rect(800, 600, "ltr", ["a", "x" * 200], lambda text, size: 0.6 * size * len(text))
 
 
 @pytest.mark.parametrize("direction", ["ltr", "rtl"])
@@ -1219,15 +1258,15 @@ def test_no_text_reaches_beyond_the_box_or_the_screen_that_holds_it(direction: s
     here, word = room(direction), "x" * 300
     shown: list[Display] = [
         Whole(name="whole", text=f"A {word} sentence"),
-        Page((word,), word, answers([word, "no"], [1, 0], direction)),
-        asked(word, answers([f"A {word}", "short"], ["a", "b"], direction), above=word),
+        Page((word,), word, build_answers([word, "no"], [1, 0], direction)),
+        asked(word, build_answers([f"A {word}", "short"], ["a", "b"], direction), above=word),
         Blank("About you", "", "Where?", "somewhere " * 20, "hint"),
         Blank("About you", "", "Where?", "", "hint", tuple(f"a long choice {n} " * 5 for n in range(12))),
     ]
     for display in shown:
-        drawn = layout.marks(display, here)
-        boxes = [mark for mark in drawn if isinstance(mark, layout.Box) and mark.width < here.width]
-        for text in (mark for mark in drawn if isinstance(mark, layout.Text)):
+        drawn = layout.build_marks(display, here)
+        boxes = [mark for mark in drawn if isinstance(mark, layout.BoxMark) and mark.width < here.width]
+        for text in (mark for mark in drawn if isinstance(mark, layout.TextMark)):
             width = here.measure(text.text, text.size)
             middle = text.x + width * {"left": 0.5, "center": 0.0, "right": -0.5}[text.align]
             assert abs(middle) + width / 2 <= here.width / 2
@@ -1237,21 +1276,21 @@ def test_no_text_reaches_beyond_the_box_or_the_screen_that_holds_it(direction: s
                     assert abs(text.y - box.y) + text.size / 2 <= box.height / 2
 
 
-def on_lines(words: tuple[str, ...], breaks: tuple[int, ...], direction: str = "ltr", **stated: Any) -> layout.Room:
-    lines = [layout.lines_of(words, (" ",) * (len(words) - 1), breaks)]
+def on_lines(words: tuple[str, ...], breaks: tuple[int, ...], direction: str = "ltr", **stated: Any) -> layout.Rect:
+    lines = [layout.join_lines(words, (" ",) * (len(words) - 1), breaks)]
     section = study.config.DisplaySection(**stated)
-    return layout.room(800, 600, direction, [], lambda text, size: 0.6 * size * len(text), [], lines, section)
+    return layout.fit_rect(800, 600, direction, [], lambda text, size: 0.6 * size * len(text), [], lines, section)
 
 
 def test_a_sentence_of_many_lines_ends_above_what_is_said_below_it() -> None:
     words, breaks = ("words",) * 200, tuple(range(14, 200, 14))
     here = on_lines(words, breaks, min_size=10)
-    drawn = layout.marks(Lines(words, (" ",) * 199, breaks, hint="Press the space bar to start reading"), here)
-    hint = next(mark for mark in drawn if isinstance(mark, layout.Text))
-    lowest = min(mark.y for mark in drawn if isinstance(mark, layout.Box))
+    drawn = layout.build_marks(Lines(words, (" ",) * 199, breaks, hint="Press the space bar to start reading"), here)
+    hint = next(mark for mark in drawn if isinstance(mark, layout.TextMark))
+    lowest = min(mark.y for mark in drawn if isinstance(mark, layout.BoxMark))
     assert hint.y + hint.size / 2 < lowest
     assert max(mark.y for mark in drawn) < here.height / 2
-    assert len({mark.y for mark in drawn if isinstance(mark, layout.Box)}) == 15
+    assert len({mark.y for mark in drawn if isinstance(mark, layout.BoxMark)}) == 15
 
 
 def test_the_longest_line_of_a_study_sets_the_size_and_where_all_sentences_begin() -> None:
@@ -1259,7 +1298,7 @@ def test_the_longest_line_of_a_study_sets_the_size_and_where_all_sentences_begin
     here = on_lines(words, ())
     assert 0.9 * 800 < here.line_width <= 0.92 * 800
     assert here.line_size == pytest.approx(0.92 * 800 / (0.6 * 71))
-    first = [layout.marks(Lines(words[:n], (" ",) * (n - 1)), here)[0] for n in (3, 12)]
+    first = [layout.build_marks(Lines(words[:n], (" ",) * (n - 1)), here)[0] for n in (3, 12)]
     assert first[0].x == pytest.approx(first[1].x)
     assert on_lines(("word",), (), size=30).line_size == 30
     with pytest.raises(ValueError, match=r"17\.3 px high; expected at least 20 \(procedure\.display\.min_size\)"):
@@ -1267,7 +1306,7 @@ def test_the_longest_line_of_a_study_sets_the_size_and_where_all_sentences_begin
 
 
 def test_a_mark_is_not_parted_from_its_letter_where_a_word_is_broken() -> None:
-    assert typesetting.broken("e\u0301" * 4, 3, len) == ["e\u0301"] * 4
+    assert typesetting.break_lines("e\u0301" * 4, 3, len) == ["e\u0301"] * 4
 
 
 @pytest.mark.parametrize(("direction", "sign"), [("ltr", 1), ("rtl", -1)])
@@ -1275,31 +1314,35 @@ def test_a_moving_window_uncovers_one_word_in_its_place(direction: str, sign: in
     words, breaks = tuple(f"word{n}" for n in range(30)), (11, 20)
     display = Lines(words, (" ",) * 29, breaks)
     here = on_lines(words, breaks, direction)
-    covered = layout.marks(display, here)
-    assert all(isinstance(mark, layout.Box) for mark in covered)
-    places_ = layout.places(30, breaks)
+    covered = layout.build_marks(display, here)
+    assert all(isinstance(mark, layout.BoxMark) for mark in covered)
+    places_ = layout.locate_words(30, breaks)
     assert (places_[0], places_[10], places_[11], places_[29]) == ((0, 0), (0, 10), (1, 0), (2, 9))
     for n, (line, _) in enumerate(places_):
-        seen = [mark for mark in layout.marks(replace(display, shown=n), here) if isinstance(mark, layout.Text)]
+        seen = [
+            mark
+            for mark in layout.build_marks(replace(display, visible_word=n), here)
+            if isinstance(mark, layout.TextMark)
+        ]
         assert [mark.text for mark in seen] == [words[n]]
         assert seen[0].x == pytest.approx(covered[n].x)
         if n and line == places_[n - 1][0]:
             assert sign * (covered[n].x - covered[n - 1].x) > 0
-    all_seen = layout.marks(replace(display, shown=29, cumulative=True), here)
-    assert [mark.text for mark in all_seen if isinstance(mark, layout.Text)] == list(words)
+    all_seen = layout.build_marks(replace(display, visible_word=29, is_cumulative=True), here)
+    assert [mark.text for mark in all_seen if isinstance(mark, layout.TextMark)] == list(words)
 
 
 def ink(face: typesetting.Typeface, text: str, size: float = 60) -> Any:
     """The picture of a text, and the smallest box that holds its ink."""
     from PIL import Image, ImageChops
 
-    image, _ = layout.picture([layout.Text(text, 0, 0, size)], face)
-    return image, ImageChops.difference(image, Image.new("RGB", image.size, layout.PAPER)).getbbox()
+    image, _ = layout.draw_picture([layout.TextMark(text, 0, 0, size)], face)
+    return image, ImageChops.difference(image, Image.new("RGB", image.size, layout.BACKGROUND_COLOR)).getbbox()
 
 
 def test_words_stand_on_one_line_in_the_middle_whatever_their_letters() -> None:
     needs_font("en", "nÁgx")
-    face = typesetting.typeface(["nÁgx"], "en", "ltr")
+    face = typesetting.choose_typeface(["nÁgx"], "en", "ltr")
     base = []
     for text in ("nnn", "nÁn", "ngn"):
         image, (left, _, right, _) = ink(face, text)
@@ -1318,14 +1361,14 @@ def test_vowel_marks_are_drawn_and_letters_joined() -> None:
         pytest.skip("FriBiDi is not installed")
     for language, plain, marked in (("ar", "كتبت", "كُتِبَتْ"), ("he", "שלום", "שָׁלוֹם")):
         needs_font(language, plain + marked)
-        face = typesetting.typeface([plain, marked], language, "rtl")
-        assert face.shaped
-        assert face.width(plain, 60) == pytest.approx(face.width(marked, 60), abs=1)
+        face = typesetting.choose_typeface([plain, marked], language, "rtl")
+        assert face.has_shaping
+        assert face.measure_width(plain, 60) == pytest.approx(face.measure_width(marked, 60), abs=1)
         boxes = [ink(face, text)[1] for text in (plain, marked)]
         heights = [bottom - top for _, top, _, bottom in boxes]
         assert heights[1] > heights[0] + 5, "the marks stand above and below"
-    face = typesetting.typeface(["كتبت"], "ar", "rtl")
-    assert face.width("كتب", 60) < sum(face.width(one, 60) for one in "كتب"), (
+    face = typesetting.choose_typeface(["كتبت"], "ar", "rtl")
+    assert face.measure_width("كتب", 60) < sum(face.measure_width(one, 60) for one in "كتب"), (
         "joined letters are narrower than lone ones"
     )
 
@@ -1333,31 +1376,33 @@ def test_vowel_marks_are_drawn_and_letters_joined() -> None:
 def test_without_fribidi_plain_arabic_and_hebrew_are_drawn_and_marks_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("arabic_reshaper")
     # The isolated, initial, medial and final forms of Unicode's Arabic Presentation Forms-B; from right to left.
-    assert typesetting.visual("بيت", "rtl") == "\ufe96\ufef4\ufe91"
-    assert typesetting.visual("הספר.", "rtl") == ".רפסה"
-    assert typesetting.visual("הספר 12 abc", "rtl") == "abc 12 רפסה"
+    assert typesetting.order_visually("بيت", "rtl") == "\ufe96\ufef4\ufe91"
+    assert typesetting.order_visually("הספר.", "rtl") == ".רפסה"
+    assert typesetting.order_visually("הספר 12 abc", "rtl") == "abc 12 רפסה"
     monkeypatch.setattr("PIL.features.check", lambda name: False)
     needs_font("he", "בית הספר")
-    face = typesetting.typeface(["בית הספר"], "he", "rtl")
-    assert not face.shaped
-    assert face.width("בית", 40) > 0
+    face = typesetting.choose_typeface(["בית הספר"], "he", "rtl")
+    assert not face.has_shaping
+    assert face.measure_width("בית", 40) > 0
     with pytest.raises(ValueError, match="marks that cannot be set without FriBiDi; install it"):
-        typesetting.typeface(["שָׁלוֹם"], "he", "rtl")
+        typesetting.choose_typeface(["שָׁלוֹם"], "he", "rtl")
 
 
 def test_lines_are_broken_before_they_are_turned_round() -> None:
-    assert typesetting.broken("אחת שתיים שלוש", 9, len) == ["אחת שתיים", "שלוש"]
-    assert typesetting.broken("one\ntwo  three", 9, len) == ["one two", "three"], "spaces of every kind are one space"
-    assert typesetting.broken("彼は「本」を読んだ。", 4, len) == ["彼は", "「本」を", "読んだ。"]
+    assert typesetting.break_lines("אחת שתיים שלוש", 9, len) == ["אחת שתיים", "שלוש"]
+    assert typesetting.break_lines("one\ntwo  three", 9, len) == ["one two", "three"], (
+        "spaces of every kind are one space"
+    )
+    assert typesetting.break_lines("彼は「本」を読んだ。", 4, len) == ["彼は", "「本」を", "読んだ。"]
 
 
 def test_a_font_without_the_characters_is_refused() -> None:
     needs_font("en", "a")
-    assert typesetting.font_for(["a"], "en") in typesetting._fonts()
+    assert typesetting.choose_font(["a"], "en") in typesetting._list_fonts()
     with pytest.raises(ValueError, match="there is no such font"):
-        typesetting.font_for(["a"], "en", "No Such Font")
+        typesetting.choose_font(["a"], "en", "No Such Font")
     with pytest.raises(ValueError, match="lacks characters of the study"):
-        typesetting.font_for(["\U0001323e"], "en")
+        typesetting.choose_font(["\U0001323e"], "en")
 
 
 @pytest.mark.parametrize(("language", "text"), [("en", "word"), ("ar", "كتبت"), ("he", "שלום"), ("zh", "我们")])
@@ -1374,4 +1419,4 @@ def test_a_font_is_found_where_fontconfig_knows_one(language: str, text: str) ->
     upright = f":lang={language}:slant=0:weight=80"  # of usual weight
     if not listed(upright) - listed(":variable=true"):
         pytest.skip(f"no font for language {language} (fc-list {upright})")
-    assert typesetting.font_for([text], language)
+    assert typesetting.choose_font([text], language)

@@ -18,12 +18,12 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment import sessions
-from gardenpath.experiment.answers import answers, points
 from gardenpath.experiment.players.lab import window
-from gardenpath.experiment.players.lab.displays import Painted
+from gardenpath.experiment.players.lab.displays import FrameTimes
+from gardenpath.experiment.sessions import sessions
+from gardenpath.experiment.tasks.answer_options import build_answers, build_scale_points
 from gardenpath.study.screens import (
-    SKIP,
+    SKIP_STEP,
     After,
     Answers,
     Entry,
@@ -189,14 +189,14 @@ def test_a_session_killed_at_a_key_loses_at_most_that_key_and_goes_on(folder: Pa
     assert tables["readings"].loc[tables["readings"]["flag"] == "seen_before", "trial"].unique().tolist() == [1]
 
 
-def everything(file: experiment.VersionFile) -> experiment.VersionFile:
+def everything(file: experiment.ListFile) -> experiment.ListFile:
     """A version whose practice trial has every kind of screen that a trial can have."""
     first, *others = file.script.trials
-    words: Any = replace(first.screens[0], pace=Pace(250, 60), exits=(Exit("interrupted", SKIP),))  # type: ignore[call-arg]
+    words: Any = replace(first.screens[0], pace=Pace(250, 60), exits=(Exit("interrupted", SKIP_STEP),))  # type: ignore[call-arg]
     pairs = tuple(Pair(word, f"un{word}", "right" if n % 2 else "left") for n, word in enumerate(words.words))
     error: dict[str, Any] = {"redo": True, "delay": 500, "error": "That was not it.", "again": "Now the other one."}
     ask: dict[str, Any] = {"prompt": "And now?", "task": "rating"}
-    right: dict[str, Any] = {"answers": answers(["yes", "no"], [1, 0], "ltr"), "right": (0,), "tell": True}
+    right: dict[str, Any] = {"answers": build_answers(["yes", "no"], [1, 0], "ltr"), "right": (0,), "tell": True}
     after = {name: After(5, (name,)) for name in ("right", "wrong")}
     screens = (
         Whole(name="context", task="whole", text="It was late."),
@@ -209,10 +209,10 @@ def everything(file: experiment.VersionFile) -> experiment.VersionFile:
         Answers(
             name="pair",
             arrangement="stacked_pair",
-            answers=answers(["A.", "B."], ["a", "b"], "ltr", stacked=True),
+            answers=build_answers(["A.", "B."], ["a", "b"], "ltr", stacked=True),
             **ask,
         ),
-        Answers(name="late", deadline=700.0, answers=points(7), arrangement="points", **ask),
+        Answers(name="late", deadline=700.0, answers=build_scale_points(7), arrangement="points", **ask),
     )
     return replace(file, script=replace(file.script, trials=(replace(first, screens=screens), *others)))
 
@@ -221,7 +221,7 @@ def everything(file: experiment.VersionFile) -> experiment.VersionFile:
 @pytest.mark.slow
 def test_every_kind_of_screen_is_run_in_a_window(folder: Path, sit: Sit) -> None:
     """The wrong word of a pair is taken once, a key is pressed while the keys are dead, and one answer is waited for in vain."""
-    path = everything(experiment.version_files(study.load(folder / "study.toml"))[0]).write(folder / "versions")
+    path = everything(experiment.build_list_files(study.load(folder / "study.toml"))[0]).write(folder / "versions")
     reader = sit(path)
     reader.await_change()
     for part in plan(folder / "data"):
@@ -273,16 +273,16 @@ from pathlib import Path
 from PIL import ImageGrab
 from gardenpath import experiment, study
 from gardenpath.experiment.players.lab.displays import Lines, Word
-from gardenpath.experiment.players.lab.window import Window, check
+from gardenpath.experiment.players.lab.window import Window, check_machine
 
-check()
+check_machine()
 for toml in sys.argv[1:]:
     folder = Path(toml).parent
-    file = experiment.version_files(study.load(toml))[0]
+    file = experiment.build_list_files(study.load(toml))[0]
     window = Window(file, size=(1024, 768))
     sentence = file.script.trials[0].screens[0]
     words, gaps = sentence.words, sentence.gaps
-    displays = [Word(words[1]), Lines(words, gaps), Lines(words, gaps, shown=0), Lines(words, gaps, shown=len(words) - 1)]
+    displays = [Word(words[1]), Lines(words, gaps), Lines(words, gaps, visible_word=0), Lines(words, gaps, visible_word=len(words) - 1)]
     window.prepare(displays)
     times = []
     for n, display in enumerate(displays):
@@ -290,7 +290,7 @@ for toml in sys.argv[1:]:
         window.wait(60)
         ImageGrab.grab().save(folder / f"{n}.png")
         times.append(painted.frame - painted.request)
-    print(json.dumps({"font": window.visit()["font"], "ms": times}))
+    print(json.dumps({"font": window.describe_machine()["font"], "ms": times}))
     window.close()
 """
 WRITINGS = {
@@ -358,10 +358,10 @@ import json, subprocess, sys, time
 from pathlib import Path
 from gardenpath import experiment, study
 from gardenpath.experiment.players.lab.displays import Key, Word
-from gardenpath.experiment.players.lab.window import Window, check
+from gardenpath.experiment.players.lab.window import Window, check_machine
 
-check()
-file = experiment.version_files(study.load(sys.argv[1]))[0]
+check_machine()
+file = experiment.build_list_files(study.load(sys.argv[1]))[0]
 window = Window(file, size=(1024, 768))
 window.show(Word("+"))
 found = {}
@@ -371,7 +371,7 @@ for layout in ("fr", "ara", "us"):
     keys = "keydown 50 key 12 key 41 keyup 50 key 12 key 41 key 65 key 87 keydown 133 key 65 keyup 133".split()
     subprocess.run(["xdotool", *keys], check=True)
     given = [window.wait(300) for _ in range(40)]
-    found[layout] = [[one.code, one.typed] for one in given if isinstance(one, Key) and one.down]
+    found[layout] = [[one.code, one.character] for one in given if isinstance(one, Key) and one.is_down]
 print(json.dumps(found))
 window.close()
 """
@@ -414,7 +414,7 @@ def test_without_psychopy_or_psychtoolbox_the_extra_is_named(module: str, monkey
     monkeypatch.setenv("DISPLAY", ":0")
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(study.MissingExtra, match=rf"{module} is not installed; .*pip install 'gardenpath\[lab\]'"):
-        window.check()
+        window.check_machine()
 
 
 @LATER
@@ -451,12 +451,12 @@ def test_a_screen_that_is_not_there_and_a_small_window_are_errors_before_the_ses
 
 def test_a_refresh_rate_is_told_only_where_flips_wait_for_one() -> None:
     locked = [n / 59.94 for n in range(60)]
-    assert window.refresh_rate(locked) == pytest.approx(59.94, abs=0.01)
+    assert window.estimate_refresh_rate(locked) == pytest.approx(59.94, abs=0.01)
     one_late = [t + (t > 0.5) / 59.94 for t in locked]
-    assert window.refresh_rate(one_late) == pytest.approx(59.94, abs=0.01)
-    assert sum(window.missed(b - a, 1 / 59.94) for a, b in pairwise(one_late)) == 1
-    assert window.refresh_rate([n / 3000 for n in range(60)]) is None, "no monitor is that fast"
-    assert window.refresh_rate([sum(range(n % 7)) * 0.001 + n * 0.016 for n in range(60)]) is None
+    assert window.estimate_refresh_rate(one_late) == pytest.approx(59.94, abs=0.01)
+    assert sum(window.count_missed_refreshes(b - a, 1 / 59.94) for a, b in pairwise(one_late)) == 1
+    assert window.estimate_refresh_rate([n / 3000 for n in range(60)]) is None, "no monitor is that fast"
+    assert window.estimate_refresh_rate([sum(range(n % 7)) * 0.001 + n * 0.016 for n in range(60)]) is None
 
 
 @pytest.mark.parametrize(("refresh", "frames"), [(100.0, 1), (100.0, 13), (None, 13)])
@@ -467,7 +467,7 @@ def test_a_display_stands_for_its_frames_by_flips_or_by_the_clock(refresh: float
         def __init__(self) -> None:
             self.refresh, self.flipped, self.time = refresh, 0, 0.0
             self._queue, self._last_flip = deque(), None
-            self._painted, self._flips = Painted(0.0, 0.0), 1
+            self._painted, self._flips = FrameTimes(0.0, 0.0), 1
             self._default_clock = SimpleNamespace(getTime=lambda: math.inf)
 
         def now(self) -> float:
@@ -482,7 +482,7 @@ def test_a_display_stands_for_its_frames_by_flips_or_by_the_clock(refresh: float
             return self.time
 
     still = Still()
-    assert still.stand(frames) is None
+    assert still.hold_display(frames) is None
     assert still.flipped == (frames - 1 if refresh else 9), (
         "what comes next is the flip after these; 13 of 60 Hz are 217 ms"
     )
@@ -494,4 +494,4 @@ def test_a_display_stands_for_its_frames_by_flips_or_by_the_clock(refresh: float
      ("lshift", "ShiftLeft"), ("loption", "AltLeft"), ("f11", "F11"), ("semicolon", "Semicolon")],
 )  # fmt: skip
 def test_keys_have_the_names_that_the_page_gives_them(name: str, expected: str) -> None:
-    assert window.code(name) == expected
+    assert window.convert_key_name(name) == expected

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.standard_texts import Texts
+from gardenpath.experiment.texts.standard_texts import Texts
 
 from .conftest import ROBOT_KEY, serve
 from .pages import RATING, browser, opened, served, stated  # noqa: F401
@@ -59,11 +59,11 @@ def test_turblimp_is_read_to_the_end_in_turkish(
     )
     path.write_text(text.replace("items.csv", str(file)))
     read = study.load(path)
-    versions = experiment.version_files(read)
-    robot = experiment.robot(versions, seed=2)
+    versions = experiment.build_list_files(read)
+    robot = experiment.create_robot(versions, seed=2)
     for running in serve(read, versions, tmp_path / "data"):
         assert (
-            experiment.take_in_browser(robot, running.address, "ayşe", key=ROBOT_KEY, chromium=chromium, pace=10)
+            experiment.run_session_in_browser(robot, running.address, "ayşe", key=ROBOT_KEY, chromium=chromium, pace=10)
             == "GARDEN-PATH-1"
         )
         tables = experiment.collect(running.folder)
@@ -71,7 +71,7 @@ def test_turblimp_is_read_to_the_end_in_turkish(
     assert len(tables["responses"]) == 13
     for (item, condition), group in tables["readings"].groupby(["item", "condition"]):
         trial = next(t for f in versions for t in f.version.trials if (t.item.id, t.condition) == (item, condition))
-        assert " ".join(group["text"]) == trial.shown[0][1].text
+        assert " ".join(group["text"]) == trial.shown_sentences[0][1].text
 
 
 def test_a_right_to_left_study_begins_at_the_right(tmp_path: Path, browser: Any) -> None:  # noqa: F811
@@ -116,8 +116,8 @@ def test_of_a_right_to_left_pair_the_first_stands_at_the_right(tmp_path: Path, b
         [row] = experiment.collect(site.folder)["sessions"].to_dict("records")
         file = next(f for f in site.versions if f.name == f"{row['experiment']}-{row['version']}")
         answers = [e["value"] for e in site.events() if e["kind"] == "outcome" and e["trial"] is not None]
-    trials = [file.version.trials[n] for n in file.version.order(row["slot"])]
-    firsts = [[condition for condition, _ in trial.shown] for trial in trials]
+    trials = [file.version.trials[n] for n in file.version.order_trials(row["slot"])]
+    firsts = [[condition for condition, _ in trial.shown_sentences] for trial in trials]
     assert [(value["side"], value["answer"]) for value in answers] == [
         ("right", firsts[0][0]),
         ("left", firsts[1][1]),

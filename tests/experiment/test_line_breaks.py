@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from gardenpath import experiment, study
 from gardenpath.cli.main import cli
-from gardenpath.experiment.line_breaks import breaks, columns
+from gardenpath.experiment.tasks.line_breaks import count_columns, find_line_breaks
 from gardenpath.stimuli import Sentence
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +28,7 @@ def shown(path: Path) -> dict[tuple[str, str], tuple[int, ...]]:
     """Where each sentence that is shown on lines is broken."""
     return {
         (file.version.trials[step.trial].item.id, file.version.trials[step.trial].condition): screen.breaks
-        for file in experiment.version_files(study.load(path))
+        for file in experiment.build_list_files(study.load(path))
         for step in file.script.trials
         if step.trial is not None
         for screen in step.screens
@@ -47,13 +47,13 @@ def test_sentences_that_must_be_broken_are_broken_before_the_same_word_of_an_ite
     for (item, _), where in found.items():
         by_item.setdefault(item, set()).add(where)
     assert all(len(where) == 1 for where in by_item.values())
-    for file in experiment.version_files(study.load(tmp_path)):
+    for file in experiment.build_list_files(study.load(tmp_path)):
         for trial in file.version.trials:
-            for _, sentence in trial.shown:
-                words = sentence.shown()
+            for _, sentence in trial.shown_sentences:
+                words = sentence.list_displayed_words()
                 starts = [0, *(n for n in found[trial.item.id, trial.condition] if n < len(words)), len(words)]
                 lines = [" ".join(words[a:b]) for a, b in pairwise(starts)]
-                assert all(columns(line) <= 40 for line in lines)
+                assert all(count_columns(line) <= 40 for line in lines)
 
 
 def test_design_names_the_items_that_are_broken_before_different_words(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_design_names_the_items_that_are_broken_before_different_words(tmp_path:
 def test_a_line_ends_before_the_first_word_that_does_not_fit_in_any_condition(
     texts: list[str], width: int, expected: tuple[int, ...]
 ) -> None:
-    assert breaks([Sentence(text) for text in texts], width) == expected
+    assert find_line_breaks([Sentence(text) for text in texts], width) == expected
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment import new_studies
-from gardenpath.experiment.recruitment import ending, kiosk_texts, online_section
-from gardenpath.experiment.script import untranslated
-from gardenpath.experiment.standard_texts import LAB, Texts, texts_of, to_translate
+from gardenpath.experiment.scripts.script import list_untranslated_texts
+from gardenpath.experiment.sessions.recruitment import build_ending_page, complete_online_section, select_kiosk_texts
+from gardenpath.experiment.setup import new_studies
+from gardenpath.experiment.texts.standard_texts import LAB_SECTION, Texts, format_texts_to_translate, load_texts
 
 from ..conftest import run_here
 
@@ -40,7 +40,7 @@ def translated(text: str) -> str:
 
 @pytest.fixture
 def polish(tmp_path: Path) -> Path:
-    new_studies.new_study(tmp_path / "study", "spr", language="pl")
+    new_studies.create_study(tmp_path / "study", "spr", language="pl")
     return tmp_path / "study"
 
 
@@ -50,28 +50,28 @@ def test_a_study_in_a_language_without_texts_is_begun_with_texts_to_translate(po
     assert "texts.toml: " in ran.said
     assert "still in English: session.device, session.no_keyboard" in ran.said
     own = tomllib.loads((polish / "texts.toml").read_text("utf-8"))
-    assert own["maze"] == {key: text for key, text in Texts("en")["maze"].items() if key != LAB or text}
+    assert own["maze"] == {key: text for key, text in Texts("en")["maze"].items() if key != LAB_SECTION or text}
 
 
-@pytest.mark.parametrize("kind", new_studies.kinds())
+@pytest.mark.parametrize("kind", new_studies.list_study_kinds())
 def test_once_it_is_translated_nobody_reads_english(kind: str, tmp_path: Path) -> None:
-    new_studies.new_study(tmp_path / "study", kind, language="uk")
+    new_studies.create_study(tmp_path / "study", kind, language="uk")
     texts = tmp_path / "study" / "texts.toml"
     texts.write_text(translated(texts.read_text("utf-8")), "utf-8")
     plan = study.load(tmp_path / "study")
-    assert not untranslated(plan)
+    assert not list_untranslated_texts(plan)
     english = {
         one
         for name in ("session", "choice", "maze", "rating", "self_paced", "question")
         for one in _strings(Texts("en")[name])
     }
-    for file in experiment.version_files(plan):
+    for file in experiment.build_list_files(plan):
         shown = set(_strings(dataclasses.asdict(file.script)))
         assert any("«" in one for one in shown)
         assert shown & english <= {""}, shown & english
-    online = online_section(plan)
-    assert all(part.startswith("«") for part in ending(online, "withdrawn").text)
-    assert all(text.startswith("«") for text in kiosk_texts(online).values())
+    online = complete_online_section(plan)
+    assert all(part.startswith("«") for part in build_ending_page(online, "withdrawn").text)
+    assert all(text.startswith("«") for text in select_kiosk_texts(online).values())
 
 
 def test_one_text_in_ones_own_words_leaves_the_others(polish: Path) -> None:
@@ -81,11 +81,15 @@ def test_one_text_in_ones_own_words_leaves_the_others(polish: Path) -> None:
         '[session]\nbreak = "Pause!"\n[session.lab]\nready = "Los."\n[endings]\nfull = "Voll."\n'
     )
     plan = study.load(polish)
-    said, german = texts_of(plan), Texts("de")
-    assert said["session"] == {**german["session"], "break": "Pause!", LAB: {**german["session"][LAB], "ready": "Los."}}
+    said, german = load_texts(plan), Texts("de")
+    assert said["session"] == {
+        **german["session"],
+        "break": "Pause!",
+        LAB_SECTION: {**german["session"][LAB_SECTION], "ready": "Los."},
+    }
     assert said["maze"] == german["maze"]
-    assert ending(online_section(plan), "full").text[0] == "Voll."
-    assert not untranslated(plan)
+    assert build_ending_page(complete_online_section(plan), "full").text[0] == "Voll."
+    assert not list_untranslated_texts(plan)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +108,7 @@ def test_one_text_in_ones_own_words_leaves_the_others(polish: Path) -> None:
 def test_a_file_of_texts_that_cannot_be_used_is_named(text: str, message: str, polish: Path) -> None:
     (polish / "texts.toml").write_text(text, "utf-8")
     with pytest.raises((study.DataError, ValueError), match=message):
-        experiment.version_files(study.load(polish))
+        experiment.build_list_files(study.load(polish))
 
 
 def test_without_a_file_of_texts_the_language_is_refused_with_what_to_do(polish: Path) -> None:
@@ -121,8 +125,8 @@ def test_without_a_file_of_texts_the_language_is_refused_with_what_to_do(polish:
 
 def test_every_fault_of_a_file_is_told_at_once(polish: Path) -> None:
     (polish / "texts.toml").write_text(
-        to_translate("pl").replace("[maze]", "[labyrinth]").replace("{points}", "{steps}")
+        format_texts_to_translate("pl").replace("[maze]", "[labyrinth]").replace("{points}", "{steps}")
     )
     with pytest.raises(study.DataError) as caught:
-        texts_of(study.load(polish))
+        load_texts(study.load(polish))
     assert len(caught.value.faults) >= 2

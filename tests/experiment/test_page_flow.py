@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment
-from gardenpath.experiment.answers import answers
+from gardenpath.experiment.tasks.answer_options import build_answers
 from gardenpath.study.screens import Answers, Exit, Step
 
 from .pages import DESIGN, RATING, Reader, browser, opened, served, stated  # noqa: F401
@@ -81,14 +81,14 @@ quotas = { yes = 1 }
 ASKED_BEFORE = Answers(
     name="asked_before",
     prompt="Did you learn English before you were five?",
-    answers=answers(["yes", "no"], ["yes", "no"], "ltr"),
+    answers=build_answers(["yes", "no"], ["yes", "no"], "ltr"),
     right=("yes",),
     tell=True,
     exits=(Exit("wrong", "refused"),),
 )
 
 
-def _asked_before_consent(file: experiment.VersionFile) -> experiment.VersionFile:
+def _asked_before_consent(file: experiment.ListFile) -> experiment.ListFile:
     """Put a question before consent, which is then the third step."""
     first, *others = file.script.front
     front = (first, Step("asked_before", (ASKED_BEFORE,)), *others)

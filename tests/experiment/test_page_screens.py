@@ -13,20 +13,20 @@ import pandas as pd
 import pytest
 
 from gardenpath import experiment
-from gardenpath.experiment.browser import PAINTED
-from gardenpath.study.screens import SKIP, Entry, Exit, Pace, Pair, Passage, WordPairs
+from gardenpath.experiment.simulation.browser_robot import WAIT_FOR_PAINT_SCRIPT
+from gardenpath.study.screens import SKIP_STEP, Entry, Exit, Pace, Pair, Passage, WordPairs
 
 from .pages import RATING, Reader, Site, browser, opened, served, stated  # noqa: F401
 
 pytestmark = pytest.mark.browser
 
-Change = Callable[[experiment.VersionFile], experiment.VersionFile]
+Change = Callable[[experiment.ListFile], experiment.ListFile]
 
 
 def _screens(change: Callable[[Any], Any]) -> Change:
     """Put another screen for each one of the trials."""
 
-    def changed(file: experiment.VersionFile) -> experiment.VersionFile:
+    def changed(file: experiment.ListFile) -> experiment.ListFile:
         trials = tuple(
             dataclasses.replace(step, screens=tuple(map(change, step.screens))) for step in file.script.trials
         )
@@ -81,7 +81,7 @@ PACE = Pace(word=250, pause=60)
 
 
 def _paced(screen: Any) -> Any:
-    exits = (Exit("interrupted", SKIP),)
+    exits = (Exit("interrupted", SKIP_STEP),)
     return dataclasses.replace(screen, pace=PACE, exits=exits) if screen.kind == "words" else screen
 
 
@@ -157,7 +157,9 @@ def test_who_leaves_while_words_run_does_not_see_them_again(tmp_path: Path, brow
     readings, responses = tables["readings"], tables["responses"]
     of = readings[readings["trial"] == 1]
     text = (
-        next(t for f in site.versions for t in f.version.trials if t.item.id == of["item"].iloc[0]).shown[0][1].words()
+        next(t for f in site.versions for t in f.version.trials if t.item.id == of["item"].iloc[0])
+        .shown_sentences[0][1]
+        .list_words()
     )
     assert 0 < len(of) < len(text), "it stopped there"
     assert of["flag"].fillna("").str.contains("interrupted").all(), "and what was read of it is marked"
@@ -273,7 +275,7 @@ def _maze(redo: bool) -> Callable[[Any], Any]:
             error="That was not the next word.",
             again="Now choose the other one.",
             sentence=screen.sentence,
-            exits=() if redo else (Exit("wrong", SKIP),),
+            exits=() if redo else (Exit("wrong", SKIP_STEP),),
         )
 
     return change
@@ -304,8 +306,8 @@ def _words(site: Site, trial: int) -> list[str]:
     with sqlite3.connect(site.database) as connection:
         [(sha256, order)] = connection.execute('SELECT version_sha256, "order" FROM sessions')
     file = next(file for file in site.versions if file.sha256 == sha256)
-    shown = file.version.trials[json.loads(order)[trial]].shown
-    return list(shown[0][1].shown())
+    shown = file.version.trials[json.loads(order)[trial]].shown_sentences
+    return list(shown[0][1].list_displayed_words())
 
 
 def test_a_wrong_word_is_corrected_after_the_delay(tmp_path: Path, browser: Any) -> None:  # noqa: F811
@@ -395,7 +397,7 @@ def test_a_study_without_a_keyboard_goes_on_by_touch_alone(tmp_path: Path, brows
                     if rated == 2:  # another program, and back; and the phone is turned
                         reader.page.evaluate("dispatchEvent(new Event('blur')); dispatchEvent(new Event('focus'))")
                         reader.page.set_viewport_size({"width": 780, "height": 390})
-                        reader.page.evaluate(PAINTED)
+                        reader.page.evaluate(WAIT_FOR_PAINT_SCRIPT)
                     reader.page.locator(".point").nth(3).tap()
                 elif before[0] == "text":
                     assert "space bar" not in reader.page.locator("#stage").inner_text()

@@ -9,8 +9,14 @@ import httpx2
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.recruitment import Person, ending, online_section, person, way_back
-from gardenpath.experiment.sessions import steps_of
+from gardenpath.experiment.sessions.recruitment import (
+    PlatformParticipant,
+    build_ending_page,
+    build_return_url,
+    complete_online_section,
+    identify_participant,
+)
+from gardenpath.experiment.sessions.sessions import build_session_timeline
 from gardenpath.study.config import OnlineSection
 
 from .conftest import BOTH, Clock, Running, new_database, serve
@@ -28,7 +34,7 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def paying(
-    example: study.Study, versions: list[experiment.VersionFile], tmp_path: Path, database_url: str, clock: Clock
+    example: study.Study, versions: list[experiment.ListFile], tmp_path: Path, database_url: str, clock: Clock
 ) -> Iterator[Running]:
     online = dataclasses.replace(example.online, completion_url=SONA, review_code="REVIEW")
     stated = dataclasses.replace(example, online=online)
@@ -49,8 +55,8 @@ class Visitor:
 
     def read(self, steps: int | None = None) -> int:
         """End so many steps, or all."""
-        record, file = self.running.store.record(self.payload["session"])
-        every = passed(steps_of(record.session, file))
+        record, file = self.running.store.read_recorded_session(self.payload["session"])
+        every = passed(build_session_timeline(record.session, file))
         events = [vars(event) for event in every if steps is None or (event.step or 0) < steps]
         assert self.call("events", {"events": events}, "PUT").json() == {"stored": len(events), "apart": []}
         return len(events)
@@ -60,7 +66,7 @@ class Visitor:
 
 
 def paid(running: Running) -> list[tuple[str, ...]]:
-    return [tuple(payment.values()) for payment in running.store.payments()]
+    return [tuple(payment.values()) for payment in running.store.list_payments()]
 
 
 def test_prolific_gets_its_participants_back_with_the_code(paying: Running) -> None:
@@ -82,9 +88,9 @@ def test_sona_is_told_who_finished(paying: Running) -> None:
 def test_who_is_late_or_fast_or_does_not_count_is_paid_all_the_same(paying: Running, clock: Clock) -> None:
     late = Visitor(paying, **PROLIFIC)
     clock.pass_minutes(23 * 60)
-    paying.store.exclude(late.payload["session"], "answers at random")
+    paying.store.exclude_session(late.payload["session"], "answers at random")
     assert late.finish()["code"] == "GARDEN-PATH-1"
-    (record,) = paying.store.records()
+    (record,) = paying.store.read_recorded_sessions()
     assert (record.session.late, record.session.excluded) == (True, "answers at random")
     assert paid(paying)[0][-1] == "completed"
 
@@ -99,7 +105,7 @@ def test_refusal_and_an_unsuitable_device_leave_nothing_and_ask_to_return_the_su
     assert answer == {**visitor.payload["online"]["endings"][reason], "deleted": True, "scrubbed": True}
     assert (answer["code"], answer["url"]) == (None, None)
     assert "please return your submission" in answer["text"][-1]
-    assert ([*paying.store.records()], paid(paying)) == ([], [])
+    assert ([*paying.store.read_recorded_sessions()], paid(paying)) == ([], [])
     assert Visitor(paying, **PROLIFIC).opened.status_code == 201  # on a computer, or after a second thought
 
 
@@ -109,7 +115,7 @@ def test_withdrawal_deletes_bars_the_way_back_and_asks_to_return_the_submission(
     answer = visitor.call("withdraw", {"reason": "refused"}).json()  # too late to have refused
     assert answer["text"][0] == "You have withdrawn. Thank you for the time you gave."
     assert "please return your submission" in answer["text"][1]
-    assert [*paying.store.records()] == []
+    assert [*paying.store.read_recorded_sessions()] == []
     assert visitor.call("withdraw", {}).status_code == 404
     assert Visitor(paying, **PROLIFIC).payload["reason"] == "departed"
 
@@ -118,7 +124,7 @@ def test_who_withdraws_after_the_end_keeps_the_code(paying: Running) -> None:
     visitor = Visitor(paying, **PROLIFIC)
     visitor.finish()
     answer = visitor.call("withdraw", {"reason": "withdrawn"}).json()
-    assert (answer["code"], answer["deleted"], [*paying.store.records()]) == ("GARDEN-PATH-1", True, [])
+    assert (answer["code"], answer["deleted"], [*paying.store.read_recorded_sessions()]) == ("GARDEN-PATH-1", True, [])
     assert len(answer["text"]) == 1
 
 
@@ -130,7 +136,7 @@ def test_the_page_knows_every_ending_before_it_needs_it(paying: Running) -> None
 
 
 def test_who_finds_no_place_is_told_kindly(paying: Running, clock: Clock) -> None:
-    paying.store.close()
+    paying.store.set_closed()
     answer = Visitor(paying, **PROLIFIC)
     assert (answer.opened.status_code, answer.payload["reason"]) == (409, "closed")
     assert answer.payload["text"][0] == "Thank you for your interest. This study is closed."
@@ -138,31 +144,32 @@ def test_who_finds_no_place_is_told_kindly(paying: Running, clock: Clock) -> Non
 
 def test_a_code_stands_in_an_address_as_text() -> None:
     online = OnlineSection("A&B", completion_url="https://x.example/?id={id}&code={code}")
-    assert way_back(online, "link", "a/b?c", "A&B") == "https://x.example/?id=a%2Fb%3Fc&code=A%26B"
-    assert way_back(online, "prolific", "", "A&B") == "https://app.prolific.com/submissions/complete?cc=A%26B"
-    assert way_back(online, "link", "x", "OTHER") is None
+    assert build_return_url(online, "link", "a/b?c", "A&B") == "https://x.example/?id=a%2Fb%3Fc&code=A%26B"
+    assert build_return_url(online, "prolific", "", "A&B") == "https://app.prolific.com/submissions/complete?cc=A%26B"
+    assert build_return_url(online, "link", "x", "OTHER") is None
 
 
 @pytest.mark.parametrize("wrong", [3, "", "x" * 201, "a\nb", "a\0", "\ud800", ["x"], {"a": 1}, True])
 def test_an_id_that_is_none_is_refused(wrong: object) -> None:
     with pytest.raises(ValueError, match="PROLIFIC_PID: expected 1 to 200 printable characters"):
-        person({"PROLIFIC_PID": wrong})
+        identify_participant({"PROLIFIC_PID": wrong})
 
 
 def test_platforms_are_told_apart_by_their_parameters() -> None:
-    assert person({"survey_code": "12", "SESSION_ID": "7"}) == Person("12", "sona", None)
-    assert person({"participant": "anna"}) == Person("anna", "link", None)
-    assert person({"participant": None, "STUDY_ID": "x"}) is None
+    assert identify_participant({"survey_code": "12", "SESSION_ID": "7"}) == PlatformParticipant("12", "sona", None)
+    assert identify_participant({"participant": "anna"}) == PlatformParticipant("anna", "link", None)
+    assert identify_participant({"participant": None, "STUDY_ID": "x"}) is None
 
 
 @pytest.mark.parametrize("language", ["en", "de", "nl", "tr", "zh", "he"])
 def test_every_ending_has_a_text_in_every_language(language: str, example: study.Study) -> None:
     english, said = (
-        ending(online_section(dataclasses.replace(example, language=one)), "full") for one in ("en", f"{language}-XX")
+        build_ending_page(complete_online_section(dataclasses.replace(example, language=one)), "full")
+        for one in ("en", f"{language}-XX")
     )
     assert len(said.text) == 2
     assert (said == english) == (language == "en")
     own = dataclasses.replace(example, language=language, online=OnlineSection("C", texts={"full": "Come later."}))
-    assert ending(online_section(own), "full").text[0] == "Come later."
+    assert build_ending_page(complete_online_section(own), "full").text[0] == "Come later."
     with pytest.raises(study.DataError, match="fool is not known"):
-        online_section(dataclasses.replace(own, online=OnlineSection("C", texts={"fool": "Come later."})))
+        complete_online_section(dataclasses.replace(own, online=OnlineSection("C", texts={"fool": "Come later."})))

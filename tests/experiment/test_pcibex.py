@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.platforms.importing import ImportedSession, Record, read_mapping
+from gardenpath.experiment.platforms.list_slots import ListSlot, enumerate_slots
 from gardenpath.experiment.platforms.outline import Outline
 from gardenpath.experiment.platforms.pcibex import export as pcibex
 from gardenpath.experiment.platforms.pcibex import results
-from gardenpath.experiment.platforms.places import Place, places
+from gardenpath.experiment.platforms.platform_import import ImportedSession, Record, read_mapping
 from gardenpath.experiment.platforms.sources import Source
 
 from .scripted import (
@@ -53,9 +53,9 @@ needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
 ONLINE = study.config.OnlineSection("CODE", completion_url="https://app.prolific.com/submissions/complete?cc=CODE")
 
 
-def exported(folder: Path, out: Path, orders: int = 2, change: Any = None) -> list[Place]:
+def exported(folder: Path, out: Path, orders: int = 2, change: Any = None) -> list[ListSlot]:
     files = files_of(folder) if change is None else changed(files_of(folder), change)
-    found = places(files, orders)
+    found = enumerate_slots(files, orders)
     pcibex.write(files, found, out, ONLINE)
     return found
 
@@ -83,14 +83,14 @@ class Penn:
 
     def __init__(
         self,
-        place: Place,
+        place: ListSlot,
         told: dict[str, Any],
         *,
         newer: bool,
         late_presses: bool = False,
     ) -> None:
         self.place, self.told, self.newer, self.late_presses = place, told, newer, late_presses
-        self.outline = Outline.of([place.file])
+        self.outline = Outline.from_files([place.file])
         self.now = 1_700_000_000_000.0
         self.columns: list[str] = []
 
@@ -143,7 +143,7 @@ class Penn:
     def _trial(self, position: int, commands: list[dict[str, Any]]) -> Iterator[list[tuple[str, Any]]]:
         """Yield the events of a trial: what is shown after some answers alone is shown where these were given."""
         placed = next(placed for placed in trials_of(self.place) if placed.position == position)
-        screens = dict(self.outline.named(placed.step))
+        screens = dict(self.outline.name_screens(placed.step))
         self.chosen: dict[str, str] = {}
         typed_in: list[list[tuple[str, Any]]] = []
         nth, waiting = 0, list(commands)
@@ -280,7 +280,7 @@ def test_an_example_comes_back_as_the_script_was(name: str, newer: bool, tmp_pat
         assert (session.version, session.version_sha256, session.slot) == (
             place.file.name,
             place.file.sha256,
-            place.slot,
+            place.number,
         )
         assert (session.participant, session.complete, session.device) == ("p1", True, "Firefox on Windows")
         assert session.finished == "2023-11-14T22:23:20.000+00:00"
@@ -312,7 +312,7 @@ def test_main_js_is_javascript_that_shows_each_place_in_its_order(tmp_path: Path
         trials = [dict(trial["log"]) for trial in told["trials"] if trial["label"] == "trial" and trial["log"]]
         place = found[counter % 12]
         assert [(t["item"], t["condition"], t["slot"]) for t in trials] == [
-            (t.item.id, t.condition, str(place.slot)) for t in (place.file.version.trials[n] for n in place.order)
+            (t.item.id, t.condition, str(place.number)) for t in (place.file.version.trials[n] for n in place.order)
         ]
         assert {t["participant"] for t in trials} == {""}
     assert told["sequence"] == ["counter", "consent", "instructions", "trial", "SendResults", "ending"]
@@ -338,7 +338,7 @@ def test_questions_about_the_participant_are_asked_and_come_back(tmp_path: Path)
 
 def test_what_pcibex_cannot_do_is_said(tmp_path: Path) -> None:
     def lost(procedure: str, design: str = "") -> str:
-        return " ".join(pcibex.loses(files_of(odd(tmp_path / "study", procedure, design))))
+        return " ".join(pcibex.list_losses(files_of(odd(tmp_path / "study", procedure, design))))
 
     assert "no cumulative reading" in lost(asks("good", show="cumulative", good=""))
     assert "no cumulative reading" not in lost(RATED)
@@ -354,12 +354,12 @@ def test_what_pcibex_cannot_do_is_said(tmp_path: Path) -> None:
         replace(file, script=replace(file.script, front=file.script.front[1:]))
         for file in files_of(odd(tmp_path / "study"))
     ]
-    assert "The device is not checked" not in " ".join(pcibex.loses(unchecked))
+    assert "The device is not checked" not in " ".join(pcibex.list_losses(unchecked))
 
 
 def test_reading_from_right_to_left_is_lost(tmp_path: Path) -> None:
     folder = odd(tmp_path / "study", language="he")
-    assert "from right to left is not supported" in " ".join(pcibex.loses(files_of(folder)))
+    assert "from right to left is not supported" in " ".join(pcibex.list_losses(files_of(folder)))
 
 
 @needs_node
@@ -618,7 +618,7 @@ def test_an_export_is_collected_to_the_tables_of_the_study(tmp_path: Path) -> No
     """From study.toml to tables by the two functions that the commands call, with regions and right answers from the items."""
     stated = study.load(ROOT / "examples" / "relative-clauses")
     experiment.export(stated, "pcibex", tmp_path / "out", 2)
-    found = places(experiment.version_files(stated), 2)
+    found = enumerate_slots(experiment.build_list_files(stated), 2)
     lines = [
         Penn(found[n], program(tmp_path / "out", n, f"participant=p{n}"), newer=True).text(1_700_000_600 + n)
         for n in range(8)
@@ -634,9 +634,9 @@ def test_an_export_is_collected_to_the_tables_of_the_study(tmp_path: Path) -> No
     asked = tables["responses"][tables["responses"]["task"] == "question"]
     right = {
         (i.id, c): a
-        for f in experiment.version_files(stated)
+        for f in experiment.build_list_files(stated)
         for t in f.version.trials
-        for i, c, a in [(t.item, t.condition, t.answer())]
+        for i, c, a in [(t.item, t.condition, t.get_answer())]
     }
     assert [bool(row.correct) for row in asked.itertuples()] == [
         row.response == right[row.item, row.condition] for row in asked.itertuples()
@@ -645,7 +645,7 @@ def test_an_export_is_collected_to_the_tables_of_the_study(tmp_path: Path) -> No
 
 def test_what_is_recognised(tmp_path: Path) -> None:
     for name in ("ibex.txt", "ibex_raw.txt", "penn_2021.txt", "penn_2024.txt"):
-        assert results.recognises(Source.of(FIXTURES / name)), name
+        assert results.recognises(Source.from_path(FIXTURES / name)), name
     for other in ('"item","rt"\n', '[{"trial_type": 1}]', "", "# a comment\na,b\n"):
         assert not results.recognises(Source("x", other.encode()))
 
@@ -657,7 +657,7 @@ def test_the_turkish_results_are_read_with_their_counts(
 ) -> None:
     """Counted apart from this with awk: 118 headings, 107 hashes, 10502 rows of 11 cells, 137 of them without an answer (NULL)."""
     with caplog.at_level(logging.INFO, "gardenpath"):
-        sessions = results.read(Source.of(real_data / "ibex-tr-short" / name), None)
+        sessions = results.read(Source.from_path(real_data / "ibex-tr-short" / name), None)
     assert len(sessions) == len({s.id for s in sessions}) == 118
     assert sum(len(s.trials) for s in sessions) == 10502
     assert sum(len(t.records) for s in sessions for t in s.trials) == 10365

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from gardenpath import study
-from gardenpath.cli.analyse import noted
-from gardenpath.experiment import preregistration
+from gardenpath.cli.analyse import describe_settings
+from gardenpath.experiment.setup import preregistration
 
 from ..conftest import ROOT, run_here
 
@@ -69,13 +69,13 @@ def analysed(folder: Path, settings: study.AnalysisSection) -> None:
         "after": 1,
     }
     steps = pd.DataFrame([ledger | {"participants_before": 1, "participants_after": 1}])
-    study.write(steps, "exclusions", folder / "results", command="analyse", notes=noted(settings))
-    names = study.TABLES["factorial_models"].names
+    study.write(steps, "exclusions", folder / "results", command="analyse", notes=describe_settings(settings))
+    names = study.TABLES["factorial_models"].column_names
     rows = [dict.fromkeys(names) | {"model": model.name, "estimate": 0.1} for model in settings.models]
     filled = {
         c.name: {"string": "x", "float": 1.0, "int": 1, "bool": True}[c.type]
         for c in study.TABLES["factorial_models"].columns
-        if not c.empty
+        if not c.may_be_empty
     }
     models = pd.DataFrame([row | filled | {"model": row["model"]} for row in rows], columns=names)
     study.write(models, "factorial_models", folder / "results", command="analyse")
@@ -340,13 +340,16 @@ def test_what_the_words_of_study_toml_leave_open_is_registered_too(
     text = re.sub(r"\[ordering\]\n[^\[]*", '[ordering]\norder = "fixed"\n\n', toml.read_text())
     toml.write_text(text.replace("[procedure]\n", '[procedure]\ntexts = "texts.toml"\n'))
     (folder / "texts.toml").write_text('[session]\nbreak = "Weiter geht es."\n')
-    registered = preregistration.read(
-        preregistration.page(study.load(folder), preregistration.statements(study.load(folder))), "page"
+    registered = preregistration.read_statements(
+        preregistration.format_preregistration(
+            study.load(folder), preregistration.build_statements(study.load(folder))
+        ),
+        "page",
     )
     changed = (folder / file).read_text()
     assert old in changed
     (folder / file).write_text(changed.replace(old, new))
-    assert key in {*preregistration.deviations(registered, study.load(folder))["key"]}
+    assert key in {*preregistration.compute_deviations(registered, study.load(folder))["key"]}
 
 
 def test_texts_that_nobody_reads_may_be_deleted(tmp_path: Path) -> None:
@@ -354,16 +357,16 @@ def test_texts_that_nobody_reads_may_be_deleted(tmp_path: Path) -> None:
     folder = tmp_path / "study"
     assert run_here(f"gardenpath new {folder} --kind rating --language tlh", tmp_path).code == 0
     plan = study.load(folder)
-    registered = preregistration.statements(plan)
+    registered = preregistration.build_statements(plan)
     path = folder / "texts.toml"
     whole = path.read_text("utf-8")
     sections = re.split(r"(?m)^(?=\[)", whole)
     kept = [one for one in sections if not re.match(r"\[(maze|rsvp|lexical_decision|completion|choice)[.\]]", one)]
     assert len(kept) < len(sections) - 4
     path.write_text("".join(kept), "utf-8")
-    assert preregistration.deviations(registered, plan).empty
+    assert preregistration.compute_deviations(registered, plan).empty
     path.write_text(path.read_text("utf-8").replace('break = "', 'break = "Well: '), "utf-8")
-    assert [*preregistration.deviations(registered, plan)["kind"]] == ["procedure"]
+    assert [*preregistration.compute_deviations(registered, plan)["kind"]] == ["procedure"]
 
 
 def test_reasons_and_kinds_stand_beside_deviations(folder: Path) -> None:

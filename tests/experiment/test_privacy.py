@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from gardenpath import experiment, study
 from gardenpath.experiment.server import routes
-from gardenpath.experiment.server.database import EVENTS, metadata, sqlite_url
+from gardenpath.experiment.server.database import EVENTS, build_sqlite_url, metadata
 from gardenpath.experiment.server.store import Store
 
 from .conftest import BOTH, ROBOT_KEY, Running, new_database, serve
@@ -46,7 +46,7 @@ def on_disk(running: Running, text: str) -> bool:
 def test_raw_ids_stand_in_the_payments_alone_and_go_with_them(running: Running) -> None:
     Visitor(running, **WHO).finish()
     assert tables_with(running, PERSON) == tables_with(running, SUBMISSION) == {"payments"}
-    (record,) = running.store.records()
+    (record,) = running.store.read_recorded_sessions()
     assert record.session.participant == routes.hash_participant(PERSON, b"key")
     assert running.store.forget_payments() == 1
     assert tables_with(running, PERSON) == set()
@@ -85,7 +85,7 @@ def left(visitor: Visitor) -> tuple[bool, bool]:
 
 def test_what_somebody_reads_leaves_the_files_once_the_reading_ends_and_the_answer_says_so(running: Running) -> None:
     visitor, other = unmistakable(running, **WHO), Visitor(running, participant="other")
-    with running.store.database.reading() as reading:
+    with running.store.database.begin_reading() as reading:
         assert reading.scalar(sa.select(sa.func.count()).select_from(EVENTS)) == 1
         assert left(visitor) == (True, False)
         other.read(3)  # whoever writes does not wait
@@ -98,19 +98,19 @@ def test_what_somebody_reads_leaves_the_files_once_the_reading_ends_and_the_answ
 
 def test_a_download_keeps_nobodys_data_in_the_files(running: Running) -> None:
     first, second = unmistakable(running), unmistakable(running)
-    records = running.store.records()
+    records = running.store.read_recorded_sessions()
     assert next(records).session.id == first.payload["session"]
     assert left(second) == (True, True)
     assert not list(records), "who has withdrawn meanwhile is not among them"
 
 
 def test_what_could_not_be_removed_is_removed_at_the_next_start(
-    example: study.Study, versions: list[experiment.VersionFile], tmp_path: Path, caplog: pytest.LogCaptureFixture
+    example: study.Study, versions: list[experiment.ListFile], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     opened = serve(example, versions[:1], tmp_path / "data")
     running = next(opened)
     reader = Store(running.store.database.url).database
-    with reader.reading() as reading:
+    with reader.begin_reading() as reading:
         visitor = unmistakable(running)
         assert reading.scalar(sa.select(sa.func.count()).select_from(EVENTS)) == 1
         assert left(visitor) == (True, False)
@@ -137,28 +137,28 @@ def test_forgetting_deletes_and_leaves_a_hash_that_bars_the_way(running: Running
     Visitor(running, **WHO).finish()
     Visitor(running, **PROLIFIC)
     hashed = routes.hash_participant(PERSON, b"key")
-    assert running.store.forget(hashed) == 1
+    assert running.store.forget_participant(hashed) == 1
     assert tables_with(running, PERSON) == set()
     assert tables_with(running, hashed) == {"departed"}
     assert not on_disk(running, PERSON)
-    assert running.store.forget(hashed) == 0
+    assert running.store.forget_participant(hashed) == 0
     assert Visitor(running, **WHO).payload["reason"] == "departed"
-    assert len([*running.store.records()]) == 1
+    assert len([*running.store.read_recorded_sessions()]) == 1
     with pytest.raises(KeyError, match="nobody by this name"):
-        running.store.forget(routes.hash_participant("somebody else", b"key"))
+        running.store.forget_participant(routes.hash_participant("somebody else", b"key"))
 
 
 def test_the_command_forgets_by_the_platforms_id_or_the_tables(study_folder: Path) -> None:
     stated = study.load(study_folder)
     url = f"sqlite:///{study_folder / 'data' / 'study.sqlite'}"
-    key = routes.participant_key(study_folder / "data" / "participant.key")
-    opened = routes.open_store(stated, experiment.version_files(stated), url)
-    from gardenpath.experiment.recruitment import Person
+    key = routes.load_participant_key(study_folder / "data" / "participant.key")
+    opened = routes.open_store(stated, experiment.build_list_files(stated), url)
     from gardenpath.experiment.server.arrivals import Arrival
+    from gardenpath.experiment.sessions.recruitment import PlatformParticipant
 
     for name in ("anna", "bert", "cleo"):
-        opened.open(Arrival(routes.hash_participant(name, key), Person(name, "link")))
-    anonymous = opened.open(Arrival()).session
+        opened.open_session(Arrival(routes.hash_participant(name, key), PlatformParticipant(name, "link")))
+    anonymous = opened.open_session(Arrival()).session
 
     def forget(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         call = [sys.executable, "-m", "gardenpath.cli.main", "forget", *words, str(study_folder / "study.toml")]
@@ -168,7 +168,7 @@ def test_the_command_forgets_by_the_platforms_id_or_the_tables(study_folder: Pat
     assert "sqlite:////nowhere/x.sqlite: there is no such file" in elsewhere.stderr
 
     assert forget("anna", anonymous.participant).returncode == 0
-    assert len([*opened.records()]) == 2
+    assert len([*opened.read_recorded_sessions()]) == 2
     assert forget(routes.hash_participant("bert", key)).stdout.endswith(
         "1 session deleted; tables made before still hold them\n"
     )
@@ -179,12 +179,14 @@ def test_the_command_forgets_by_the_platforms_id_or_the_tables(study_folder: Pat
     )
     assert forget("--payments").stdout == "1 payment deleted\n"
     assert forget().returncode == 2
-    assert [record.session.participant for record in opened.records()] == [routes.hash_participant("cleo", key)]
+    assert [record.session.participant for record in opened.read_recorded_sessions()] == [
+        routes.hash_participant("cleo", key)
+    ]
 
 
 def test_nobody_else_on_the_machine_can_read_the_files_of_the_database(tmp_path: Path) -> None:
-    opened = Store(sqlite_url(tmp_path / "data" / "study.sqlite"))
-    opened.close()
+    opened = Store(build_sqlite_url(tmp_path / "data" / "study.sqlite"))
+    opened.set_closed()
     files = [*(tmp_path / "data").iterdir()]
     assert {path.name for path in files} >= {"study.sqlite", "study.sqlite-wal"}
     assert {path.stat().st_mode & 0o077 for path in files} == {0}

@@ -15,10 +15,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from gardenpath import experiment
-from gardenpath.experiment.recruitment import Person
 from gardenpath.experiment.server.arrivals import Arrival
-from gardenpath.experiment.server.database import SESSIONS, sqlite_url
+from gardenpath.experiment.server.database import SESSIONS, build_sqlite_url
 from gardenpath.experiment.server.store import Store
+from gardenpath.experiment.sessions.recruitment import PlatformParticipant
 
 from ..conftest import Ran, run_here
 
@@ -107,18 +107,20 @@ def prolific() -> Iterator[StandIn]:
 
 
 @pytest.fixture
-def store(study_folder: Path, versions: list[experiment.VersionFile]) -> Store:
+def store(study_folder: Path, versions: list[experiment.ListFile]) -> Store:
     """Everybody of Prolific, and one whose submission is of another study."""
-    opened = Store(sqlite_url(study_folder / "data" / "study.sqlite"))
-    opened.publish(versions)
+    opened = Store(build_sqlite_url(study_folder / "data" / "study.sqlite"))
+    opened.publish_lists(versions)
     for id in (*STATUSES, "elsewhere"):
-        session = opened.open(Arrival(f"hash-{id}", Person(f"person-{id}", "prolific", id))).session
+        session = opened.open_session(
+            Arrival(f"hash-{id}", PlatformParticipant(f"person-{id}", "prolific", id))
+        ).session
         if id in FINISHED:  # as `complete` leaves it, which the tests of payment run
-            with opened.database.writing() as connection:
+            with opened.database.begin_writing() as connection:
                 connection.execute(
                     SESSIONS.update().where(SESSIONS.c.id == session.id).values(finished=session.started)
                 )
-            opened.note_payment(id, "completed")
+            opened.note_payment_status(id, "completed")
     return opened
 
 
@@ -128,7 +130,7 @@ def synced(folder: Path, server: StandIn, *more: str) -> Ran:
 
 
 def excluded(store: Store) -> dict[str, str | None]:
-    return {session.participant.removeprefix("hash-"): session.excluded for session in store.sessions()}
+    return {session.participant.removeprefix("hash-"): session.excluded for session in store.read_sessions()}
 
 
 def test_returned_places_open_and_nobody_is_paid_unasked(
@@ -150,7 +152,7 @@ def test_returned_places_open_and_nobody_is_paid_unasked(
     done = synced(study_folder, prolific, "--approve")
     assert done.printed.splitlines()[:2] == ["approved: 1", "  done"]
     assert prolific.statuses == {**STATUSES, "done": "APPROVED"}
-    status = {payment["submission"]: payment["status"] for payment in store.payments()}
+    status = {payment["submission"]: payment["status"] for payment in store.list_payments()}
     assert [name for name, how in status.items() if how == "approved"] == ["done", "paid"]
 
 

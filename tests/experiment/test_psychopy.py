@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.platforms.importing import ImportedSession, Record, read_mapping
+from gardenpath.experiment.platforms.list_slots import ListSlot, enumerate_slots
 from gardenpath.experiment.platforms.outline import Outline
-from gardenpath.experiment.platforms.places import Place, places
+from gardenpath.experiment.platforms.platform_import import ImportedSession, Record, read_mapping
 from gardenpath.experiment.platforms.psychopy import export as psychopy
 from gardenpath.experiment.platforms.psychopy import results
 from gardenpath.experiment.platforms.sources import Source
-from gardenpath.experiment.script import Placed
+from gardenpath.experiment.scripts.script import TimelineStep
 from gardenpath.study.screens import Answers, Entry, Slider, Text, Whole, Words
 
 from .scripted import (
@@ -59,20 +59,20 @@ INFO = {
 INFO |= {"frameRate": "59.94", "expStart": "2026-03-01 12h30.05.123456 +0100"}
 
 
-def exported(folder: Path, out: Path, orders: int = 2, change: Any = None) -> list[Place]:
+def exported(folder: Path, out: Path, orders: int = 2, change: Any = None) -> list[ListSlot]:
     files = files_of(folder) if change is None else changed(files_of(folder), change)
-    found = places(files, orders)
+    found = enumerate_slots(files, orders)
     psychopy.write(files, found, out, ONLINE)
     return found
 
 
-def answered(place: Place) -> list[dict[str, Any]]:
+def answered(place: ListSlot) -> list[dict[str, Any]]:
     """Return what the routines of the recipe add to each trial, by the names of its components."""
-    outline = Outline.of([place.file])
-    return [_answered(placed, dict(outline.named(placed.step))) for placed in trials_of(place)]
+    outline = Outline.from_files([place.file])
+    return [_answered(placed, dict(outline.name_screens(placed.step))) for placed in trials_of(place)]
 
 
-def _answered(placed: Placed, screens: dict[str, Any]) -> dict[str, Any]:
+def _answered(placed: TimelineStep, screens: dict[str, Any]) -> dict[str, Any]:
     n, nth, given = placed.position or 0, 0, {}
     seen = list(shown_in(placed))
     for name, screen in screens.items():
@@ -162,7 +162,7 @@ def test_an_example_comes_back_as_the_script_was(name: str, online: bool, tmp_pa
         assert (session.version, session.version_sha256, session.slot) == (
             place.file.name,
             place.file.sha256,
-            place.slot,
+            place.number,
         )
         assert (session.participant, session.complete, session.device) == ("p 1", True, "PsychoPy 2026.2.5")
         assert (session.refresh_hz, session.started) == (59.94, "2026-03-01T11:30:05.123+00:00")
@@ -199,7 +199,7 @@ def test_typed_answers_and_what_is_asked_after_wrong_answers_alone_come_back(onl
 def test_an_export_is_collected_to_the_tables_of_the_study(tmp_path: Path) -> None:
     stated = study.load(ROOT / "examples" / "minimal-pairs")
     experiment.export(stated, "psychopy", tmp_path / "out", 1)
-    found = places(experiment.version_files(stated), 1)
+    found = enumerate_slots(experiment.build_list_files(stated), 1)
     (tmp_path / "data").mkdir()
     for n, place in enumerate(found):
         text = by_pavlovia(tmp_path / "out" / "conditions" / f"place-{n}.csv", answered(place)).replace("p 1", f"p{n}")
@@ -281,10 +281,10 @@ def test_the_recipes_code_shows_a_word_a_press_and_then_ends_the_routine(present
 
 def test_what_psychopy_would_rewrite_is_said(tmp_path: Path) -> None:
     folder = odd(tmp_path / "study")
-    assert "makes numbers" not in " ".join(psychopy.loses(files_of(folder)))
+    assert "makes numbers" not in " ".join(psychopy.list_losses(files_of(folder)))
     items = (folder / "items.jsonl").read_text("utf-8").replace('"a-1"', '"007"').replace('"no"', '"None"')
     (folder / "items.jsonl").write_text(items, "utf-8")
-    lost = " ".join(psychopy.loses(files_of(folder)))
+    lost = " ".join(psychopy.list_losses(files_of(folder)))
     assert "makes numbers of cells that look like them, here of 007" in lost
     assert "reads these cells as empty: None" in lost
 
@@ -411,7 +411,7 @@ def test_versions_mixed_within_a_session_are_refused(tmp_path: Path) -> None:
 
 def test_what_is_recognised() -> None:
     for name in ("native.csv", "rows.csv"):
-        assert results.recognises(Source.of(FIXTURES / name)), name
+        assert results.recognises(Source.from_path(FIXTURES / name)), name
     for other in ('"trial_type","rt"\n', "", "Event Index,UTC Timestamp\n", "# Results on Monday\n"):
         assert not results.recognises(Source("x", other.encode()))
 
@@ -434,7 +434,7 @@ def test_the_pavlovia_files_are_read_by_a_mapping_with_their_counts(
         assert (len(rows), len(rows[0])) == (808, 232)
         tested = [row for row in rows if row["test"]]
         with caplog.at_level(logging.INFO, "gardenpath"):
-            (session,) = results.read(Source.of(file), read_mapping(tmp_path / "map.toml"))
+            (session,) = results.read(Source.from_path(file), read_mapping(tmp_path / "map.toml"))
         assert len(session.trials) == len(tested) == 96
         ratings = [r for t in session.trials for r in t.records if r.task == "rating"]
         assert [r.answer for r in ratings] == [row["security_1_7.keys"] for row in tested if row["security_1_7.keys"]]

@@ -23,46 +23,46 @@ def serve_again(folder: Path, url: str, old: str = "", new: str = "", file: str 
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
     stated = study.load(folder)
-    return routes.open_store(stated, experiment.version_files(stated), url)
+    return routes.open_store(stated, experiment.build_list_files(stated), url)
 
 
 def told(store: Store) -> list[tuple[int, list[str]]]:
-    return [(revision["number"], revision["changed"]) for revision in store.revisions()]
+    return [(revision["number"], revision["changed"]) for revision in store.list_revisions()]
 
 
 def test_nothing_is_frozen_before_the_first_real_session(study_folder: Path, database_url: str) -> None:
     first = serve_again(study_folder, database_url)
-    first.open(Arrival(preview=(experiment.version_files(study.load(study_folder))[0].name, 0)))
+    first.open_session(Arrival(preview=(experiment.build_list_files(study.load(study_folder))[0].name, 0)))
     second = serve_again(study_folder, database_url, "How good", "How natural")
     assert told(second) == [(1, [])]
-    assert [*second.revisions()[0]["hashes"]] == ["materials", "settings", "texts"]
+    assert [*second.list_revisions()[0]["hashes"]] == ["materials", "settings", "texts"]
 
 
 def test_each_session_knows_the_revision_that_it_ran(
     study_folder: Path, database_url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    serve_again(study_folder, database_url).open(Arrival())
+    serve_again(study_folder, database_url).open_session(Arrival())
     same = serve_again(
         study_folder, database_url, 'completion_code = "GARDEN-PATH-1"', 'completion_code = "X"\nquota = 9'
     )
     assert (told(same), caplog.text) == ([(1, [])], "")
-    same.open(Arrival())
+    same.open_session(Arrival())
     changed = serve_again(study_folder, database_url, "How good", "How natural")
     assert (
         "changed since its first sessions (texts): those 2 keep what they ran, new ones are of revision 2"
         in caplog.text
     )
-    changed.open(Arrival())
+    changed.open_session(Arrival())
     changed = serve_again(study_folder, database_url, "The courier left", "A courier left")
     changed = serve_again(study_folder, database_url, "quota = 9", 'quota = 9\nwithdrawal = "keep"')
     assert told(changed) == [(1, []), (2, ["texts"]), (3, ["materials", "settings"])]
-    changed.open(Arrival())
-    assert sorted(record.session.revision for record in changed.records()) == [1, 1, 2, 3]
+    changed.open_session(Arrival())
+    assert sorted(record.session.revision for record in changed.read_recorded_sessions()) == [1, 1, 2, 3]
 
 
 def test_who_comes_back_after_a_change_goes_on_with_what_was_begun(study_folder: Path, database_url: str) -> None:
-    begun = serve_again(study_folder, database_url).open(Arrival("anna", tab="tab-of-anna"))
+    begun = serve_again(study_folder, database_url).open_session(Arrival("anna", tab="tab-of-anna"))
     changed = serve_again(study_folder, database_url, "How good", "How natural")
-    again = changed.open(Arrival("anna", tab="tab-of-anna"))
+    again = changed.open_session(Arrival("anna", tab="tab-of-anna"))
     assert (again.session, again.file.sha256) == (begun.session, begun.file.sha256)
-    assert changed.open(Arrival("bert")).file.procedure_sha256 != begun.file.procedure_sha256
+    assert changed.open_session(Arrival("bert")).file.procedure_sha256 != begun.file.procedure_sha256

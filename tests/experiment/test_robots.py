@@ -25,13 +25,13 @@ responses = { acceptability = ["1-3"] }
 
 
 @pytest.fixture(scope="module")
-def relative_clauses() -> tuple[study.Study, list[experiment.VersionFile]]:
+def relative_clauses() -> tuple[study.Study, list[experiment.ListFile]]:
     stated = study.load(ROOT / "examples" / "relative-clauses")
-    return stated, experiment.version_files(stated)
+    return stated, experiment.build_list_files(stated)
 
 
 def test_questions_are_asked_on_half_of_the_trials_and_answered_with_the_stated_accuracy(
-    relative_clauses: tuple[study.Study, list[experiment.VersionFile]], tmp_path: Path
+    relative_clauses: tuple[study.Study, list[experiment.ListFile]], tmp_path: Path
 ) -> None:
     _, versions = relative_clauses
     effects = experiment.Effects(comprehension=0.8)
@@ -42,7 +42,9 @@ def test_questions_are_asked_on_half_of_the_trials_and_answered_with_the_stated_
     assert asked["correct"].notna().all()
     # 960 answers: three standard errors are 0.039.
     assert asked["correct"].astype(bool).mean() == pytest.approx(0.8, abs=0.04)
-    answers = {(trial.item.id, trial.condition): trial.answer() for file in versions for trial in file.version.trials}
+    answers = {
+        (trial.item.id, trial.condition): trial.get_answer() for file in versions for trial in file.version.trials
+    }
     for row in asked.itertuples():
         assert row.correct == (row.response == answers[row.item, row.condition])
     assert tables["responses"].query("task == 'rating'").groupby("session").size().eq(50).all()
@@ -51,13 +53,13 @@ def test_questions_are_asked_on_half_of_the_trials_and_answered_with_the_stated_
 
 
 def test_the_same_robot_leaves_the_same_events_over_http(
-    relative_clauses: tuple[study.Study, list[experiment.VersionFile]], tmp_path: Path
+    relative_clauses: tuple[study.Study, list[experiment.ListFile]], tmp_path: Path
 ) -> None:
     stated, versions = relative_clauses
-    robot = experiment.robot(versions, seed=5)
+    robot = experiment.create_robot(versions, seed=5)
     experiment.simulate(versions, tmp_path / "simulated", participants=1, seed=5)
     for running in serve(stated, versions, tmp_path / "data"):
-        experiment.take(robot, experiment.HttpTransport(running.address, ROBOT_KEY), "sim-0001")
+        experiment.run_robot_session(robot, experiment.HttpTransport(running.address, ROBOT_KEY), "sim-0001")
         served = experiment.collect(running.folder)
     simulated = experiment.collect(tmp_path / "simulated")
     for name in ("readings", "responses"):
@@ -67,8 +69,8 @@ def test_the_same_robot_leaves_the_same_events_over_http(
 
 
 def test_processes_beside_each_other_write_the_same_sessions(example: study.Study, tmp_path: Path) -> None:
-    versions = experiment.version_files(example)
-    for name, workers in (("one", None), ("two", study.engines.Local(2))):
+    versions = experiment.build_list_files(example)
+    for name, workers in (("one", None), ("two", study.executors.LocalExecutor(2))):
         assert experiment.simulate(versions, tmp_path / name, participants=23, seed=4, workers=workers) == 23
     one, two = (
         {path.relative_to(tmp_path / name): path.read_bytes() for path in (tmp_path / name).rglob("*.*")}
@@ -81,7 +83,7 @@ def test_processes_beside_each_other_write_the_same_sessions(example: study.Stud
 def test_attention_items_are_answered_as_expected_by_who_attends(study_folder: Path, tmp_path: Path) -> None:
     path = study_folder / "study.toml"
     path.write_text(path.read_text() + ATTENTION)
-    versions = experiment.version_files(study.load(path))
+    versions = experiment.build_list_files(study.load(path))
     for attention, share in ((1.0, 1.0), (0.0, None)):
         folder = tmp_path / str(attention)
         effects = experiment.Effects(attention=attention)
@@ -105,7 +107,7 @@ def test_of_a_pair_the_sentence_higher_on_the_latent_scale_is_chosen(study_folde
     # Without a presentation of its own, a pair is not read before the choice.
     text = text.replace("items = 9", "items = 8") + re.sub(r"\[procedure\.target\].*?\n\n", "", after, flags=re.S)
     path.write_text(text)
-    versions = experiment.version_files(study.load(path))
+    versions = experiment.build_list_files(study.load(path))
     assert all(trial.prompts == ("choice",) for file in versions for trial in file.version.trials)
     experiment.simulate(versions, tmp_path / "data", participants=36, seed=4)
     tables = experiment.collect(tmp_path / "data")
@@ -125,7 +127,7 @@ def test_ratings_lie_on_their_scale(study_folder: Path, tmp_path: Path, kind: st
     path = study_folder / "study.toml"
     path.write_text(path.read_text().replace("points = 7", f'scale = "{kind}"'))
     stated = study.load(path)
-    experiment.simulate(experiment.version_files(stated), tmp_path / "data", participants=6, seed=4)
+    experiment.simulate(experiment.build_list_files(stated), tmp_path / "data", participants=6, seed=4)
     ratings = experiment.collect(tmp_path / "data")["responses"].query("role == 'target'")
     numbers = ratings["response"].astype(int)
     assert numbers.isin(values).all()

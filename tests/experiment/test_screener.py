@@ -9,12 +9,12 @@ import httpx2
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.platforms.exporting import QUOTAS
-from gardenpath.experiment.recruitment import Person
-from gardenpath.experiment.script import screener_of, sequence
+from gardenpath.experiment.platforms.platform_export import QUOTA_LOSS
+from gardenpath.experiment.scripts.script import build_timeline, find_screener
 from gardenpath.experiment.server import routes
-from gardenpath.experiment.server.arrivals import Arrival, Opened
-from gardenpath.experiment.server.rules import Conflict, Refused
+from gardenpath.experiment.server.arrivals import Arrival, OpenedSession
+from gardenpath.experiment.server.rules import Conflict, Refusal
+from gardenpath.experiment.sessions.recruitment import PlatformParticipant
 from gardenpath.study.config import ScreenerSection
 
 from .conftest import BOTH, ROBOT_KEY, Clock, Running, new_database, serve
@@ -49,20 +49,20 @@ def plan_of(folder: Path, screener: str = SCREENER) -> study.Study:
 def screened(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Running]:
     plan = plan_of(tmp_path / "study")
     url = new_database(request.param, tmp_path, request)
-    site = routes.Site(password="correct horse")
-    yield from serve(plan, experiment.version_files(plan), tmp_path / "data", url, clock=clock, site=site)
+    site = routes.SiteSettings(password="correct horse")
+    yield from serve(plan, experiment.build_list_files(plan), tmp_path / "data", url, clock=clock, site=site)
 
 
 def answer(native: str = "yes", hand: str = "left") -> dict[str, str]:
     return {"native": native, "hand": hand}
 
 
-def come(running: Running, name: str) -> Opened:
-    return running.store.open(Arrival(name, Person(name, "prolific")))
+def come(running: Running, name: str) -> OpenedSession:
+    return running.store.open_session(Arrival(name, PlatformParticipant(name, "prolific")))
 
 
-def goes_on(running: Running, opened: Opened, **given: str) -> bool:
-    return running.store.screen(opened.session.id, opened.token, answer(**given), "SCREENED") is None
+def goes_on(running: Running, opened: OpenedSession, **given: str) -> bool:
+    return running.store.judge_screener(opened.session.id, opened.token, answer(**given), "SCREENED") is None
 
 
 def test_who_is_screened_out_is_told_at_once_leaves_no_data_and_cannot_try_again(screened: Running) -> None:
@@ -73,9 +73,9 @@ def test_who_is_screened_out_is_told_at_once_leaves_no_data_and_cannot_try_again
     assert (said["outcome"], said["code"], said["url"]) == ("screened_out", "SCREENED", OUT)
     assert "return" not in " ".join(said["text"])
     assert visitor.call("heartbeat", {}).status_code == 404
-    assert ([*screened.store.records()], screened.store.screened()) == ([], {})
+    assert ([*screened.store.read_recorded_sessions()], screened.store.count_screener_answers()) == ([], {})
     assert paid(screened) == [("prolific", "5f3c9a", "77bb", "SCREENED", "screened_out")]
-    assert [*screened.store.departures().values()] == [{"screened_out": 1}]
+    assert [*screened.store.count_departures().values()] == [{"screened_out": 1}]
     again = Visitor(screened, **PROLIFIC).payload
     assert (again["reason"], again["url"], again["text"]) == ("screened_out", OUT, said["text"])
 
@@ -101,11 +101,11 @@ def test_quotas_count_who_is_there_or_has_finished(screened: Running, clock: Clo
     assert goes_on(screened, first, hand="right"), "asked again, one does not stand in one's own way"
     assert not goes_on(screened, second, hand="right")
     assert goes_on(screened, third)
-    assert screened.store.screened() == {("native", "yes"): 2, ("hand", "left"): 1, ("hand", "right"): 1}
-    screened.store.exclude(first.session.id, "fell asleep")
+    assert screened.store.count_screener_answers() == {("native", "yes"): 2, ("hand", "left"): 1, ("hand", "right"): 1}
+    screened.store.exclude_session(first.session.id, "fell asleep")
     assert goes_on(screened, fourth, hand="right"), "the place of who does not count is free"
     clock.pass_minutes(61)
-    assert screened.store.screened() == {}, "as is that of who is silent"
+    assert screened.store.count_screener_answers() == {}, "as is that of who is silent"
 
 
 def test_the_dashboard_says_how_far_quotas_are_filled(screened: Running) -> None:
@@ -119,17 +119,17 @@ def test_the_dashboard_says_how_far_quotas_are_filled(screened: Running) -> None
 def test_newcomers_are_told_when_no_answer_would_let_them_in(screened: Running) -> None:
     for name, hand in zip("abc", ("left", "left", "right"), strict=True):
         assert goes_on(screened, come(screened, name), hand=hand)
-    with pytest.raises(Refused, match="every answer that lets somebody in has its quota") as refused:
+    with pytest.raises(Refusal, match="every answer that lets somebody in has its quota") as refused:
         come(screened, "d")
     assert refused.value.reason == "full"
 
 
 def test_a_page_that_does_not_ask_gets_nowhere(screened: Running) -> None:
-    files = screened.store.files()
+    files = screened.store.read_list_files()
     visitor = Visitor(screened, source="robot", key=ROBOT_KEY, participant="r")
-    events = list(experiment.robot(files.values(), seed=1).events(visitor.payload, "r"))
+    events = list(experiment.create_robot(files.values(), seed=1).simulate_events(visitor.payload, "r"))
     script = files[visitor.payload["version_sha256"]].script
-    at, _ = screener_of(sequence(script, visitor.payload["order"])) or (0, None)
+    at, _ = find_screener(build_timeline(script, visitor.payload["order"])) or (0, None)
     before = [event for event in events if event["step"] is None or event["step"] < at][:-1]
     assert visitor.call("events", {"events": before}, "PUT").status_code == 200
     ended = next(event for event in events if event["step"] == at and event["kind"] == "outcome")
@@ -143,13 +143,13 @@ def test_a_page_that_does_not_ask_gets_nowhere(screened: Running) -> None:
     assert visitor.call("screener", {"answers": given}).json() == {"outcome": "accepted"}
     assert visitor.call("events", {"events": events}, "PUT").status_code == 200
     assert visitor.call("complete", {"events": len(events)}).json()["code"] == "GARDEN-PATH-1"
-    assert screened.store.screened()["hand", given["hand"]] == 1
+    assert screened.store.count_screener_answers()["hand", given["hand"]] == 1
 
 
 def test_robots_answer_so_that_they_go_on_until_a_quota_is_full(screened: Running) -> None:
-    robot = experiment.robot(screened.store.files().values(), seed=2)
+    robot = experiment.create_robot(screened.store.read_list_files().values(), seed=2)
     transport = experiment.HttpTransport(screened.address, ROBOT_KEY)
-    codes = [experiment.take(robot, transport, f"r{n}") for n in range(3)]
+    codes = [experiment.run_robot_session(robot, transport, f"r{n}") for n in range(3)]
     about = experiment.collect(screened.store.database.url)["demographics"]
     hands = about[about["field"] == "hand"]["answer"].value_counts().to_dict()
     assert codes.count("GARDEN-PATH-1") == sum(hands.values()) > 0
@@ -160,10 +160,10 @@ def test_robots_answer_so_that_they_go_on_until_a_quota_is_full(screened: Runnin
 
 def test_pages_never_learn_what_is_accepted_and_quotas_change_no_revision(tmp_path: Path) -> None:
     plan = plan_of(tmp_path)
-    file = experiment.version_files(plan)[0]
-    assert screener_of(sequence(file.script, ())) is not None
-    assert _forms(file.shown)["accepted"] == {}
-    more = experiment.version_files(plan_of(tmp_path, SCREENER.replace("left = 2", "left = 9")))[0]
+    file = experiment.build_list_files(plan)[0]
+    assert find_screener(build_timeline(file.script, ())) is not None
+    assert _forms(file.player_script)["accepted"] == {}
+    more = experiment.build_list_files(plan_of(tmp_path, SCREENER.replace("left = 2", "left = 9")))[0]
     assert more.sha256 == file.sha256
 
 
@@ -172,7 +172,7 @@ def _forms(shown: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_simulated_participants_give_accepted_answers(tmp_path: Path) -> None:
-    files = experiment.version_files(plan_of(tmp_path / "study"))
+    files = experiment.build_list_files(plan_of(tmp_path / "study"))
     experiment.simulate(files, tmp_path / "data", participants=6, seed=1)
     about = experiment.collect(tmp_path / "data")["demographics"]
     assert set(about[about["field"] == "native"]["answer"]) == {"yes"}
@@ -184,8 +184,8 @@ def test_exports_say_what_of_a_screener_does_not_hold(tmp_path: Path) -> None:
     for platform in ("jspsych", "jatos", "pcibex", "gorilla", "psychopy"):
         made = experiment.export(plan, platform, tmp_path / platform, orders=1)
         judged = platform in ("jspsych", "jatos")
-        assert QUOTAS in made.loses
-        assert any("Nobody is screened out" in said for said in made.loses) is not judged
+        assert QUOTA_LOSS in made.losses
+        assert any("Nobody is screened out" in said for said in made.losses) is not judged
     told = (tmp_path / "jspsych" / "study.js").read_text().removeprefix("window.gardenpathStudy = ").rstrip(";\n")
     assert _forms(json.loads(told)["versions"][0]["script"])["accepted"] == {
         "native": ["yes"],
@@ -215,6 +215,6 @@ def test_a_question_is_asked_once(tmp_path: Path) -> None:
 
 
 def test_a_study_without_a_screener_judges_nobody(running: Running) -> None:
-    opened = running.store.open(Arrival())
+    opened = running.store.open_session(Arrival())
     with pytest.raises(Conflict, match="the study has no screener"):
-        running.store.screen(opened.session.id, opened.token, {}, None)
+        running.store.judge_screener(opened.session.id, opened.token, {}, None)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.records import fault
-from gardenpath.experiment.script import script, sequence, untold
-from gardenpath.experiment.tasks import tasks_of
-from gardenpath.stimuli import Item, Ordering, Question, Sentence, Trial, Version
+from gardenpath.experiment.scripts.script import build_script, build_timeline, strip_correct_answers
+from gardenpath.experiment.sessions.records import find_outcome_fault
+from gardenpath.experiment.tasks import load_tasks
+from gardenpath.stimuli import Item, Ordering, Question, Sentence, Trial, TrialList
 from gardenpath.study.screens import Answers, Slider, Stimulus, Text, Whole, Words
 
 from .task_studies import sentences
@@ -43,7 +43,7 @@ def stated(folder: Path, more: str = ASKED, design: str = "ratio = { a = 1, b = 
 def shown(folder: Path, trial: Trial, more: str = ASKED, **change: Any) -> list[Any]:
     """The screens of one trial in a study."""
     of = stated(folder, more)
-    made = script(of, tasks_of(of), Version("V1", "E1", (trial,), Ordering(), 1))
+    made = build_script(of, load_tasks(of), TrialList("V1", "E1", (trial,), Ordering(), 1))
     return list(made.trials[0].screens)
 
 
@@ -74,9 +74,11 @@ def test_a_trial_is_its_context_its_sentence_and_what_is_asked(tmp_path: Path) -
 def test_a_right_answer_leaves_for_players_only_where_they_have_to_judge(tmp_path: Path) -> None:
     of = stated(tmp_path, ASKED)
     trials = (TARGET, dataclasses.replace(TARGET, role="practice"))
-    made = script(of, tasks_of(of), Version("V1", "E1", trials, Ordering(), 1))
+    made = build_script(of, load_tasks(of), TrialList("V1", "E1", trials, Ordering(), 1))
     stored = [next(s for s in step.screens if s.name == "comprehension").right for step in made.trials]  # type: ignore[union-attr]
-    sent = [next(s for s in step.screens if s.name == "comprehension").right for step in untold(made).trials]  # type: ignore[union-attr]
+    sent = [
+        next(s for s in step.screens if s.name == "comprehension").right for step in strip_correct_answers(made).trials
+    ]  # type: ignore[union-attr]
     assert (stored, sent) == ([("yes",), ("yes",)], [(), ("yes",)])
     feedback = [screen for screen in made.trials[1].screens if isinstance(screen, Text)]
     assert [screen.when.outcomes for screen in feedback if screen.when] == [("right",), ("wrong",)]
@@ -105,9 +107,9 @@ def test_words_stand_apart_only_where_the_author_wrote_a_space(tmp_path: Path) -
     assert (words.words, words.gaps) == (("他", "在", "家", "睡覺。"), (" ", "", ""))
 
 
-def test_breaks_part_the_trials_after_practice_into_equal_blocks(versions: list[experiment.VersionFile]) -> None:
+def test_breaks_part_the_trials_after_practice_into_equal_blocks(versions: list[experiment.ListFile]) -> None:
     file = versions[0]
-    steps = sequence(file.script, file.version.order(0))
+    steps = build_timeline(file.script, file.version.order_trials(0))
     names = [placed.step.name for placed in steps]
     assert names == [
         *("device", "consent", "instructions", "instructions", "instructions"),
@@ -125,8 +127,8 @@ def test_practice_to_a_criterion_is_a_bounded_repeat_written_out(tmp_path: Path)
     more = ASKED + "[procedure.practice]\ncriterion = 0.8\nrounds = 3\n"
     of = stated(tmp_path, more)
     practice = dataclasses.replace(TARGET, role="practice")
-    made = script(of, tasks_of(of), Version("V1", "E1", (practice, TARGET), Ordering(), 1))
-    steps = [placed.step for placed in sequence(made, [0, 1])]
+    made = build_script(of, load_tasks(of), TrialList("V1", "E1", (practice, TARGET), Ordering(), 1))
+    steps = [placed.step for placed in build_timeline(made, [0, 1])]
     told = [(step.name, step.block, step.when and (step.when.block, step.when.below)) for step in steps][-7:]
     assert told == [
         ("trial", "practice", None),
@@ -146,13 +148,13 @@ def test_a_page_comes_before_its_block(study_folder: Path) -> None:
     path = study_folder / "study.toml"
     text = path.read_text().replace("[ordering]", "[ordering]\nblocks = 2").replace("breaks = 1", "breaks = 0")
     path.write_text(text + '\n[[procedure.pages]]\nblock = 2\ntext = "Now the second half."\n')
-    file = experiment.version_files(study.load(path))[0]
-    steps = sequence(file.script, file.version.order(0))
+    file = experiment.build_list_files(study.load(path))[0]
+    steps = build_timeline(file.script, file.version.order_trials(0))
     [page] = [placed for placed in steps if placed.step.name == "page"]
     assert (page.step.screens[0].paragraphs, steps[page.number + 1].position) == (("Now the second half.",), 3 + 18)  # type: ignore[union-attr]
     path.write_text(path.read_text().replace("block = 2\n", "block = 3\n"))
     with pytest.raises(study.DataError, match="names block 3; the order has 2"):
-        experiment.version_files(study.load(path))
+        experiment.build_list_files(study.load(path))
 
 
 def _changed(folder: Path, change: dict[str, str]) -> study.Study:
@@ -165,7 +167,7 @@ def _changed(folder: Path, change: dict[str, str]) -> study.Study:
     return study.load(path)
 
 
-def _pages(file: experiment.VersionFile) -> list[str]:
+def _pages(file: experiment.ListFile) -> list[str]:
     return [
         "\n\n".join(screen.paragraphs)
         for step in file.script.front
@@ -176,7 +178,7 @@ def _pages(file: experiment.VersionFile) -> list[str]:
 
 def test_instructions_tell_what_this_study_shows_and_asks(study_folder: Path) -> None:
     of = _changed(study_folder, {'"centred"': '"moving_window"', "points = 7": 'scale = "slider"'})
-    pages = _pages(experiment.version_files(of)[0])
+    pages = _pages(experiment.build_list_files(of)[0])
     assert ["hidden behind a line" in page for page in pages] == [True, False, False]
     assert ["moving a slider" in page for page in pages] == [False, True, False]
     assert pages[-1].endswith("practice.")
@@ -186,9 +188,9 @@ def test_roles_of_which_nothing_is_stated_are_shown_and_asked_as_targets_are(stu
     of = _changed(
         study_folder, {'"centred"': '"whole"', "[online]": '[procedure.practice]\nshow = "centred"\n[online]'}
     )
-    tasks = tasks_of(of)
-    assert tasks.shows == dict.fromkeys(study.config.ROLES, "whole") | {"practice": "centred"}
-    assert tasks.asks == {role: ["acceptability"] for role in study.config.ROLES}
+    tasks = load_tasks(of)
+    assert tasks.presentation_by_role == dict.fromkeys(study.config.ROLES, "whole") | {"practice": "centred"}
+    assert tasks.tasks_by_role == {role: ["acceptability"] for role in study.config.ROLES}
 
 
 def test_reading_with_questions_and_no_rating_is_a_study(tmp_path: Path) -> None:
@@ -241,13 +243,13 @@ def test_a_procedure_that_cannot_be_is_refused_by_its_key(
     study_folder: Path, change: dict[str, str], message: str
 ) -> None:
     with pytest.raises(study.DataError, match=re.escape(message)):
-        experiment.version_files(_changed(study_folder, change))
+        experiment.build_list_files(_changed(study_folder, change))
 
 
 def test_all_faults_of_all_tasks_are_told_at_once(study_folder: Path) -> None:
     of = _changed(study_folder, {"points = 7": "points = 12\n[procedure.tasks.other]\nkind = 'nothing'\n"})
     with pytest.raises(study.DataError) as refused:
-        experiment.version_files(of)
+        experiment.build_list_files(of)
     assert [re.search(r"tasks\.(\w+)", one)[1] for one in refused.value.faults] == ["acceptability", "other"]  # type: ignore[index]
 
 
@@ -280,18 +282,18 @@ def test_an_old_key_is_refused_with_the_name_of_the_new_one(tmp_path: Path, old:
 )
 def test_an_answer_that_no_player_gives_is_found(study_folder: Path, kind: str, right: int, wrong: object) -> None:
     of = _changed(study_folder, {"points = 7": f'points = 7\nscale = "{kind}"'})
-    screen = experiment.version_files(of)[0].script.trials[0].screens[-1]
+    screen = experiment.build_list_files(of)[0].script.trials[0].screens[-1]
     assert isinstance(screen, (Answers, Slider))
-    assert fault(screen, {"outcome": "answered", "answer": right}) is None
-    assert "expected " in str(fault(screen, {"outcome": "answered", "answer": wrong}))
-    assert "the outcome 'right'" in str(fault(screen, {"outcome": "right", "answer": right}))
-    assert "the outcome 'timeout'" in str(fault(screen, {"outcome": "timeout", "answer": None}))
+    assert find_outcome_fault(screen, {"outcome": "answered", "answer": right}) is None
+    assert "expected " in str(find_outcome_fault(screen, {"outcome": "answered", "answer": wrong}))
+    assert "the outcome 'right'" in str(find_outcome_fault(screen, {"outcome": "right", "answer": right}))
+    assert "the outcome 'timeout'" in str(find_outcome_fault(screen, {"outcome": "timeout", "answer": None}))
 
 
 def test_texts_of_ones_own_stand_in_place_of_the_standard(study_folder: Path) -> None:
     own = 'consent = "One.\\n\\nTwo."\ninstructions = ["Read."]\ndebriefing = "Bye."\n'
     of = _changed(study_folder, {"[procedure]\n": f"[procedure]\n{own}"})
-    file = experiment.version_files(of)[0]
+    file = experiment.build_list_files(of)[0]
     assert _pages(file) == ["Read."]
     consent = file.script.front[file.script.consent or 0].screens[0]
     assert isinstance(consent, Text)
@@ -301,10 +303,12 @@ def test_texts_of_ones_own_stand_in_place_of_the_standard(study_folder: Path) ->
 
 def test_a_page_without_buttons_is_left_by_a_key_and_by_what_stands_aside(tmp_path: Path) -> None:
     of = stated(tmp_path)
-    device = script(of, tasks_of(of), Version("V1", "E1", (TARGET,), Ordering(), 1)).front[0].screens[0]
-    assert fault(device, {"outcome": "continued", "answer": None}) is None
-    assert fault(device, {"outcome": "unsuitable", "answer": None}) is None
-    assert "expected continued or unsuitable" in str(fault(device, {"outcome": "accepted", "answer": None}))
+    device = build_script(of, load_tasks(of), TrialList("V1", "E1", (TARGET,), Ordering(), 1)).front[0].screens[0]
+    assert find_outcome_fault(device, {"outcome": "continued", "answer": None}) is None
+    assert find_outcome_fault(device, {"outcome": "unsuitable", "answer": None}) is None
+    assert "expected continued or unsuitable" in str(
+        find_outcome_fault(device, {"outcome": "accepted", "answer": None})
+    )
 
 
 @pytest.mark.parametrize(
@@ -322,7 +326,7 @@ def test_what_goes_on_by_keys_alone_is_refused_where_no_keyboard_is_asked_for(
     with pytest.raises(
         study.DataError, match=r"keyboard is false, and \w+ goes on by keys alone; expected keyboard = true"
     ):
-        experiment.version_files(plan)
+        experiment.build_list_files(plan)
 
 
 GOOD = '[procedure.tasks.good]\nkind = "rating"\nprompt = "Good?"\nlow = "no"\nhigh = "yes"\n'
@@ -335,7 +339,7 @@ def with_context(items: str, context: str) -> str:
 
 def test_without_a_keyboard_no_page_speaks_of_keys(tmp_path: Path) -> None:
     procedure = f'[procedure.device]\nkeyboard = false\n[procedure.target]\nshow = "with_task"\nask = ["good"]\n{GOOD}'
-    script = experiment.version_files(small(tmp_path, procedure))[0].script
+    script = experiment.build_list_files(small(tmp_path, procedure))[0].script
     labels = {button.label for step in script.front for screen in step.screens for button in screen.buttons}  # type: ignore[union-attr]
     assert "Continue" in labels
     assert not any("space bar" in label for label in labels)

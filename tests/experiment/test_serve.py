@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from gardenpath.cli.serve import PROLIFIC
+from gardenpath.cli.serve import PROLIFIC_QUERY
 
 from ..conftest import run_here
 
@@ -61,9 +61,9 @@ def test_the_links_lead_where_they_say_and_a_code_that_nobody_stated_is_named(st
     with serving(study_folder) as (lines, address):
         links = {line[2:18].strip(): line[20:] for line in lines[1:]}
         assert links["for participants"] == address
-        assert links["for Prolific"] == f"{address}?{PROLIFIC}"
+        assert links["for Prolific"] == f"{address}?{PROLIFIC_QUERY}"
         assert links["for your own ids"] == f"{address}?participant=ID"
-        assert "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}" in PROLIFIC
+        assert "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}" in PROLIFIC_QUERY
         assert httpx2.get(links["for participants"]).status_code == 200
         version, key = re.fullmatch(r".*\?preview=(.*)&trial=0&key=(\w+)", links["to look at"]).groups()  # type: ignore[union-attr]
         asked = {"preview": {"version": version, "trial": 0, "key": key}}

@@ -15,8 +15,8 @@ import sqlalchemy as sa
 
 from gardenpath import experiment, study
 from gardenpath.experiment.server import routes
-from gardenpath.experiment.server.database import is_full
-from gardenpath.experiment.sessions import Session
+from gardenpath.experiment.server.database import is_disk_full
+from gardenpath.experiment.sessions.sessions import Session
 
 from .conftest import BOTH, ROBOT_KEY, Running, new_database, serve
 from .made_events import outcome, word
@@ -45,28 +45,28 @@ def end(seq: int, t: float = 1.0) -> dict[str, object]:
 
 
 def test_robots_take_sessions_and_all_their_events_are_stored(
-    running: Running, versions: list[experiment.VersionFile]
+    running: Running, versions: list[experiment.ListFile]
 ) -> None:
-    robot = experiment.robot(versions, seed=1)
+    robot = experiment.create_robot(versions, seed=1)
     transport = experiment.HttpTransport(running.address, ROBOT_KEY)
-    assert experiment.take(robot, transport, "r1") == "GARDEN-PATH-1"
-    payload = running.store.records().__next__()
+    assert experiment.run_robot_session(robot, transport, "r1") == "GARDEN-PATH-1"
+    payload = running.store.read_recorded_sessions().__next__()
     session = payload.session
-    expected = list(robot.events(_payload(versions, session), "r1"))
+    expected = list(robot.simulate_events(_payload(versions, session), "r1"))
     assert [vars(event) for event in payload.events] == expected
 
 
-def _payload(versions: list[experiment.VersionFile], session: Session) -> dict[str, object]:
-    from gardenpath.experiment.sessions import payload, walked
+def _payload(versions: list[experiment.ListFile], session: Session) -> dict[str, object]:
+    from gardenpath.experiment.sessions.sessions import build_payload, replay_session_events
 
     file = next(file for file in versions if file.name == session.version)
-    return payload(session, file, walked(session, file), token="", visit=0, next_seq=0)
+    return build_payload(session, file, replay_session_events(session, file), token="", visit=0, next_seq=0)
 
 
 def test_arrivals_at_once_are_dealt_evenly_with_slots_of_their_own(running: Running) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda n: httpx2.post(f"{running.address}api/sessions", json={}).raise_for_status(), range(36)))
-    sessions = [record.session for record in running.store.records()]
+    sessions = [record.session for record in running.store.read_recorded_sessions()]
     assert Counter(session.version for session in sessions) == {f"E{e}-V{v}": 4 for e in (1, 2, 3) for v in (1, 2, 3)}
     assert len({(session.version, session.slot) for session in sessions}) == 36
     assert len({session.order for session in sessions}) == 36
@@ -87,10 +87,10 @@ def test_sending_twice_is_harmless_and_changing_is_refused(client: httpx2.Client
 
 
 def test_the_code_comes_once_every_event_is_stored_and_every_trial_has_ended(
-    client: httpx2.Client, versions: list[experiment.VersionFile]
+    client: httpx2.Client, versions: list[experiment.ListFile]
 ) -> None:
     path, token, payload = opened(client)
-    events = list(experiment.robot(versions, seed=1).events(payload, "r"))
+    events = list(experiment.create_robot(versions, seed=1).simulate_events(payload, "r"))
     held = [event for event in events if event["seq"] not in (1, 30)]
     client.put(f"{path}/events", json={"events": held}, headers=token)
     early = client.post(f"{path}/complete", json={"events": len(events)}, headers=token)
@@ -103,7 +103,7 @@ def test_the_code_comes_once_every_event_is_stored_and_every_trial_has_ended(
 def test_who_had_begun_to_see_timed_words_is_not_shown_them_again(tmp_path: Path) -> None:
     with served(tmp_path, stated(tasks=FAST, show="fast")) as site, httpx2.Client(base_url=site.address) as client:
         path, token, payload = opened(client, "anna")
-        events = list(experiment.robot(site.versions, seed=1).events(payload, "anna"))
+        events = list(experiment.create_robot(site.versions, seed=1).simulate_events(payload, "anna"))
         shown = next(event for event in events if event["value"].get("word") == 1)
         client.put(f"{path}/events", json={"events": events[: shown["seq"] + 1]}, headers=token)
         _, _, again = opened(client, "anna")
@@ -151,14 +151,16 @@ def test_what_the_script_does_not_know_is_stored_apart_and_named(client: httpx2.
 
 
 def test_a_participant_who_comes_back_resumes_and_one_who_finished_is_refused(
-    client: httpx2.Client, running: Running, versions: list[experiment.VersionFile]
+    client: httpx2.Client, running: Running, versions: list[experiment.ListFile]
 ) -> None:
     path, token, first = opened(client, "anna")
     client.put(f"{path}/events", json={"events": [end(0)]}, headers=token)
     _, _, again = opened(client, "anna")
     assert (again["session"], again["visit"], again["next_seq"]) == (first["session"], 1, 1)
     client.post(f"{path}/heartbeat", json={"leaving": True}, headers=token)
-    experiment.take(experiment.robot(versions, seed=1), experiment.HttpTransport(running.address, ROBOT_KEY), "anna")
+    experiment.run_robot_session(
+        experiment.create_robot(versions, seed=1), experiment.HttpTransport(running.address, ROBOT_KEY), "anna"
+    )
     again = client.post("api/sessions", json={"participant": "anna"})
     assert (again.status_code, again.json()["reason"], again.json()["code"]) == (409, "finished", "GARDEN-PATH-1")
 
@@ -209,20 +211,20 @@ def test_a_port_in_use_is_named() -> None:
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(ValueError, match=f"port {port} on 127.0.0.1: .* give another with --port"):
-            routes.listen("127.0.0.1", port)
+            routes.bind_socket("127.0.0.1", port)
 
 
 def test_a_class_behind_one_address_gets_in(
-    example: study.Study, versions: list[experiment.VersionFile], tmp_path: Path
+    example: study.Study, versions: list[experiment.ListFile], tmp_path: Path
 ) -> None:
-    for running in serve(example, versions[:1], tmp_path, site=routes.Site(behind_proxy=True)):
+    for running in serve(example, versions[:1], tmp_path, site=routes.SiteSettings(is_behind_proxy=True)):
         with httpx2.Client(base_url=running.address) as client:
             said = [client.post("api/sessions", json={"participant": f"p{n}"}).status_code for n in range(100)]
     assert said == [201] * 100
 
 
 def test_a_full_disk_is_called_that_and_the_page_may_try_again(
-    example: study.Study, versions: list[experiment.VersionFile], tmp_path: Path
+    example: study.Study, versions: list[experiment.ListFile], tmp_path: Path
 ) -> None:
     def fill(connection: sa.Connection) -> None:
         connection.exec_driver_sql("PRAGMA max_page_count = 1")
@@ -237,8 +239,8 @@ def test_a_full_disk_is_called_that_and_the_page_may_try_again(
 
 def test_postgresqls_full_disk_is_known_too() -> None:
     psycopg = pytest.importorskip("psycopg")
-    assert is_full(sa.exc.OperationalError("INSERT", {}, psycopg.errors.DiskFull()))
-    assert not is_full(sa.exc.OperationalError("INSERT", {}, psycopg.errors.SerializationFailure()))
+    assert is_disk_full(sa.exc.OperationalError("INSERT", {}, psycopg.errors.DiskFull()))
+    assert not is_disk_full(sa.exc.OperationalError("INSERT", {}, psycopg.errors.SerializationFailure()))
 
 
 @pytest.mark.parametrize(
@@ -252,12 +254,12 @@ def test_postgresqls_full_disk_is_known_too() -> None:
 )
 def test_a_connection_that_sends_no_whole_request_is_dropped(
     example: study.Study,
-    versions: list[experiment.VersionFile],
+    versions: list[experiment.ListFile],
     tmp_path: Path,
     sent: str,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    for running in serve(example, versions[:1], tmp_path, site=routes.Site(password="x" * 12), patience=0.3):
+    for running in serve(example, versions[:1], tmp_path, site=routes.SiteSettings(password="x" * 12), patience=0.3):
         port = int(running.address.rsplit(":", 1)[1].rstrip("/"))
         with socket.create_connection(("127.0.0.1", port), timeout=20) as slow, httpx2.Client() as quick:
             slow.sendall(sent.encode())

@@ -6,26 +6,32 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment
-from gardenpath.experiment import json_schema
-from gardenpath.experiment.sessions import check_events, event_types, open_session, payload, walked
+from gardenpath.experiment.sessions import session_schema
+from gardenpath.experiment.sessions.sessions import (
+    build_event_types,
+    build_payload,
+    check_events,
+    open_session,
+    replay_session_events,
+)
 
 from .made_events import word
 
 EVENT = vars(word(0, 1.5, 3, 0))
 
 
-def _sent(file: experiment.VersionFile, slot: int = 0) -> dict[str, Any]:
+def _sent(file: experiment.ListFile, slot: int = 0) -> dict[str, Any]:
     session = open_session(file, slot, id="s", participant="p", started="x", source="server")
-    return payload(session, file, walked(session, file), token="t", visit=0, next_seq=0)
+    return build_payload(session, file, replay_session_events(session, file), token="t", visit=0, next_seq=0)
 
 
-def test_the_payload_holds_the_order_of_the_slot_and_each_trial_once(versions: list[experiment.VersionFile]) -> None:
+def test_the_payload_holds_the_order_of_the_slot_and_each_trial_once(versions: list[experiment.ListFile]) -> None:
     file = versions[1]
     sent = _sent(file, 4)
-    assert sent["order"] == file.version.order(4)
+    assert sent["order"] == file.version.order_trials(4)
     assert len(sent["script"]["trials"]) == len(file.version.trials)
     for trial, step in zip(file.version.trials, sent["script"]["trials"], strict=True):
-        assert step["screens"][0]["words"] == tuple(trial.shown[0][1].text.split())
+        assert step["screens"][0]["words"] == tuple(trial.shown_sentences[0][1].text.split())
     assert (sent["done"], sent["tallies"], sent["outcomes"], sent["version_sha256"]) == ([], {}, {}, file.sha256)
 
 
@@ -51,26 +57,28 @@ def test_another_event_is_refused_with_its_place(change: dict[str, object], mess
 
 
 def test_the_committed_schema_is_that_of_the_types() -> None:
-    assert json.loads(json_schema.text()) == json_schema.committed(), (
-        "python -c 'from gardenpath.experiment import json_schema; print(json_schema.text(), end=\"\")' > experiment/screens.schema.json"
+    assert json.loads(session_schema.format_session_schema()) == session_schema.read_session_schema(), (
+        "python -c 'from gardenpath.experiment.sessions import session_schema; print(session_schema.format_session_schema(), end=\"\")' > experiment/sessions/screens.schema.json"
     )
 
 
-def test_a_version_files_script_is_what_the_schema_says(versions: list[experiment.VersionFile]) -> None:
+def test_a_version_files_script_is_what_the_schema_says(versions: list[experiment.ListFile]) -> None:
     jsonschema = pytest.importorskip("jsonschema", reason="the extra online is not installed")
-    whole = {**json_schema.committed(), "$ref": "#/$defs/Script"}
+    whole = {**session_schema.read_session_schema(), "$ref": "#/$defs/Script"}
     for name in ("properties", "required", "additionalProperties", "type"):
         whole.pop(name)
     jsonschema.Draft202012Validator(whole).validate(json.loads(versions[0].text)["script"])
 
 
-def test_what_is_refused_is_what_the_schema_refuses(versions: list[experiment.VersionFile]) -> None:
+def test_what_is_refused_is_what_the_schema_refuses(versions: list[experiment.ListFile]) -> None:
     """The server checks events by their types; the published schema has to say the same of each."""
     jsonschema = pytest.importorskip("jsonschema", reason="the extra online is not installed")
-    whole = {"$defs": json_schema.committed()["$defs"], "$ref": "#/$defs/Event"}
+    whole = {"$defs": session_schema.read_session_schema()["$defs"], "$ref": "#/$defs/Event"}
     validator = jsonschema.Draft202012Validator(whole)
-    events = [*experiment.robot(versions, seed=1).events(_sent(versions[0]), "r")][:40]
-    changed = [event | {"kind": kind} for event in events for kind in [*event_types(), "other", 3, ["word"], None]]
+    events = [*experiment.create_robot(versions, seed=1).simulate_events(_sent(versions[0]), "r")][:40]
+    changed = [
+        event | {"kind": kind} for event in events for kind in [*build_event_types(), "other", 3, ["word"], None]
+    ]
     changed += [event | {key: value} for event in events for key in event for value in (None, 1, "x", {}, [])]
     changed += [{key: event[key] for key in event if key != gone} for event in events for gone in event]
     refused = 0

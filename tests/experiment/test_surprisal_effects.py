@@ -9,10 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 from gardenpath import experiment, lmscore, stimuli, study
-from gardenpath.analysis import AlignOptions
-from gardenpath.analysis.aligning.alignment import align_words, alignment_models, surprisal_effects
+from gardenpath.analysis import AlignmentOptions
+from gardenpath.analysis.aligning.alignment import align_words, compute_alignment_models, compute_surprisal_effects
 from gardenpath.cli.main import cli
-from gardenpath.experiment.surprisal_effects import of_one_model
+from gardenpath.experiment.simulation.surprisal_effects import select_model_rows
 
 WORD = ["item", "condition", "word"]
 
@@ -20,14 +20,14 @@ WORD = ["item", "condition", "word"]
 @pytest.fixture(scope="module")
 def surprisal(example: study.Study, tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
     """The example's words under a bigram model of its grammatical sentences."""
-    materials = stimuli.read(*example.paths())
+    materials = stimuli.read(*example.list_material_paths())
     corpus = tmp_path_factory.mktemp("corpus") / "corpus.txt"
     corpus.write_text("\n".join(item.sentences["grammatical"].text for item in materials.items))
     return lmscore.score(materials, lmscore.load(f"ngram:{corpus}:2")).surprisal
 
 
 def readings(
-    versions: list[experiment.VersionFile],
+    versions: list[experiment.ListFile],
     folder: Path,
     surprisal: pd.DataFrame,
     ms: tuple[float, ...],
@@ -41,7 +41,7 @@ def readings(
 
 
 def test_each_word_takes_longer_by_its_bits_and_those_of_the_word_before(
-    versions: list[experiment.VersionFile], surprisal: pd.DataFrame, tmp_path: Path
+    versions: list[experiment.ListFile], surprisal: pd.DataFrame, tmp_path: Path
 ) -> None:
     slowed = readings(versions, tmp_path / "slowed", surprisal, (3.0, 1.0), 3)["readings"]
     plain = readings(versions, tmp_path / "plain", surprisal, (), 3)["readings"]
@@ -56,54 +56,58 @@ def test_each_word_takes_longer_by_its_bits_and_those_of_the_word_before(
 
 @pytest.mark.parametrize("ms", [0.0, 3.0])
 def test_the_model_of_reading_times_finds_the_ms_per_bit(
-    versions: list[experiment.VersionFile], surprisal: pd.DataFrame, tmp_path: Path, ms: float
+    versions: list[experiment.ListFile], surprisal: pd.DataFrame, tmp_path: Path, ms: float
 ) -> None:
     tables = readings(versions, tmp_path / "data", surprisal, (ms,), 18)
-    aligned, _ = align_words(tables | {"surprisal": surprisal}, AlignOptions(lags=1))
-    models = alignment_models(aligned, lags=1, slopes=False)["alignment_models"]
-    effects = surprisal_effects(aligned, models).set_index("lag")
+    aligned, _ = align_words(tables | {"surprisal": surprisal}, AlignmentOptions(lags=1))
+    models = compute_alignment_models(aligned, lags=1, slopes=False)["alignment_models"]
+    effects = compute_surprisal_effects(aligned, models).set_index("lag")
     for lag, true in ((0, ms), (1, 0.0)):
         assert effects.loc[lag, "raw_low"] < true < effects.loc[lag, "raw_high"]
     assert effects.loc[0, "raw_high"] - effects.loc[0, "raw_low"] < 2  # which tells 0 from 3
 
 
 def test_words_without_a_surprisal_slow_nobody_and_are_counted(
-    versions: list[experiment.VersionFile], surprisal: pd.DataFrame, caplog: pytest.LogCaptureFixture
+    versions: list[experiment.ListFile], surprisal: pd.DataFrame, caplog: pytest.LogCaptureFixture
 ) -> None:
     first = surprisal["word"] == 0
     for part in (surprisal[~first], surprisal.assign(surprisal=surprisal["surprisal"].mask(first))):
         caplog.clear()
         with caplog.at_level(logging.WARNING, "gardenpath"):
-            robot = experiment.robot(versions, seed=1, effects=experiment.Effects(ms_per_bit=(3.0,)), surprisal=part)
+            robot = experiment.create_robot(
+                versions, seed=1, effects=experiment.Effects(ms_per_bit=(3.0,)), surprisal=part
+            )
         [said] = caplog.messages
         assert said.startswith("216 of 2522 words have no surprisal of their own and slow nobody; the first: item ")
-        assert {added[0] for added in robot.slowed.values()} == {0.0}
-        assert min(added[1] for added in robot.slowed.values()) > 0
+        assert {added[0] for added in robot.added_word_times.values()} == {0.0}
+        assert min(added[1] for added in robot.added_word_times.values()) > 0
 
 
-def test_scores_of_other_sentences_are_refused(versions: list[experiment.VersionFile], surprisal: pd.DataFrame) -> None:
+def test_scores_of_other_sentences_are_refused(versions: list[experiment.ListFile], surprisal: pd.DataFrame) -> None:
     effects = experiment.Effects(ms_per_bit=(3.0,))
     other = surprisal.assign(text=surprisal["text"].mask(surprisal["text"] == "has", "hat"))
     with pytest.raises(
         study.DataError, match=r"word \d+: 'has' was scored as 'hat'\n.*\nscore the study's materials"
     ) as caught:
-        experiment.robot(versions, seed=1, effects=effects, surprisal=other)
+        experiment.create_robot(versions, seed=1, effects=effects, surprisal=other)
     assert len(caught.value.faults) == 7
     with pytest.raises(study.DataError, match="table surprisal has no word of the study, such as item"):
-        experiment.robot(versions, seed=1, effects=effects, surprisal=surprisal.assign(item="i" + surprisal["item"]))
+        experiment.create_robot(
+            versions, seed=1, effects=effects, surprisal=surprisal.assign(item="i" + surprisal["item"])
+        )
     with pytest.raises(ValueError, match="belong together"):
-        experiment.robot(versions, seed=1, effects=effects)
+        experiment.create_robot(versions, seed=1, effects=effects)
     with pytest.raises(ValueError, match="expected 0 or more"):
         experiment.Effects(ms_per_bit=(-1.0,))
 
 
 def test_of_several_models_one_is_named(surprisal: pd.DataFrame) -> None:
     both = pd.concat([surprisal.assign(model="a"), surprisal.assign(model="b")])
-    assert set(of_one_model(both, "b")["model"]) == {"b"}
+    assert set(select_model_rows(both, "b")["model"]) == {"b"}
     with pytest.raises(study.DataError, match="there are 2 models; expected one of 'a', 'b'"):
-        of_one_model(both)
+        select_model_rows(both)
     with pytest.raises(study.DataError, match="protocol 'pll' is not there; expected one of 'default'"):
-        of_one_model(both, "a", "pll")
+        select_model_rows(both, "a", "pll")
 
 
 def test_the_truth_goes_with_the_tables_to_the_estimates(

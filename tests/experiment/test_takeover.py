@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.recruitment import signature
+from gardenpath.experiment.sessions.recruitment import compute_signature
 
 from ..conftest import run_here
 from .conftest import BOTH, Clock, Running, new_database, serve
@@ -21,7 +21,7 @@ FIRST, SECOND = "tab-of-the-first", "tab-of-the-second"
 @pytest.fixture
 def site(
     example: study.Study,
-    versions: list[experiment.VersionFile],
+    versions: list[experiment.ListFile],
     tmp_path: Path,
     clock: Clock,
     request: pytest.FixtureRequest,
@@ -74,14 +74,14 @@ def test_a_tab_from_which_the_session_was_taken_can_neither_write_nor_withdraw(s
 
 @pytest.fixture
 def signed(
-    example: study.Study, versions: list[experiment.VersionFile], tmp_path: Path, clock: Clock
+    example: study.Study, versions: list[experiment.ListFile], tmp_path: Path, clock: Clock
 ) -> Iterator[Running]:
-    stated = dataclasses.replace(example, online=dataclasses.replace(example.served, signed_links=True))
+    stated = dataclasses.replace(example, online=dataclasses.replace(example.required_online, signed_links=True))
     yield from serve(stated, versions[:1], tmp_path / "data", clock=clock)
 
 
 def test_where_links_are_signed_an_id_alone_opens_nothing(signed: Running) -> None:
-    of_anna = signature("anna", b"key")
+    of_anna = compute_signature("anna", b"key")
     for who in (
         {},
         {"participant": "anna"},
@@ -109,5 +109,5 @@ def test_the_command_prints_links_that_open_the_study(study_folder: Path) -> Non
     assert heading == "participant,link"
     key = bytes.fromhex((study_folder / "data" / "participant.key").read_text())
     for printed, id, written in ((first, "P 01", "P+01"), (second, "M\u00fcller", "M%C3%BCller")):
-        asked = f"participant={written}&signature={signature(id, key)}"
+        asked = f"participant={written}&signature={compute_signature(id, key)}"
         assert printed == f"{id},https://lab.example/reading/?{asked}"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.records import fault
+from gardenpath.experiment.sessions.records import find_outcome_fault
 
 from .task_studies import events, stated, tables, trial_screens
 
@@ -59,14 +59,14 @@ REFUSED = {
 @pytest.mark.parametrize(("procedure", "message"), REFUSED.values(), ids=REFUSED.keys())
 def test_what_cannot_be_shown_is_refused(tmp_path: Path, procedure: str, message: str) -> None:
     with pytest.raises(study.DataError, match=message):
-        experiment.version_files(stated(tmp_path, procedure))
+        experiment.build_list_files(stated(tmp_path, procedure))
 
 
 def test_an_empty_text_is_no_answer_and_a_long_one_is_none(tmp_path: Path) -> None:
     (entry,) = trial_screens(stated(tmp_path, ABOVE + "longest = 5"))[0]
-    assert fault(entry, {"outcome": "answered", "answer": "dog"}) is None
+    assert find_outcome_fault(entry, {"outcome": "answered", "answer": "dog"}) is None
     for text in ("", "  ", "elephant"):
-        assert "expected a text" in str(fault(entry, {"outcome": "answered", "answer": text}))
+        assert "expected a text" in str(find_outcome_fault(entry, {"outcome": "answered", "answer": text}))
 
 
 def test_an_attention_item_expects_a_text(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from gardenpath import experiment, stimuli, study
 from gardenpath.experiment import tasks
-from gardenpath.experiment.browser import take_page
-from gardenpath.experiment.robots import FolderTransport
+from gardenpath.experiment.simulation.browser_robot import run_session_on_page
+from gardenpath.experiment.simulation.robots import FolderTransport
 from gardenpath.study.screens import WordPairs
 
 from .pages import browser, opened, robot_takes, served  # noqa: F401
@@ -42,13 +42,13 @@ def made(request: pytest.FixtureRequest, tmp_path: Path) -> study.Study:
 
 
 def _kinds(made: study.Study) -> set[str]:
-    (file, *_) = experiment.version_files(made)
+    (file, *_) = experiment.build_list_files(made)
     return {screen.task for step in file.script.trials for screen in step.screens} - {"page"}
 
 
 def _holds(made: study.Study, tables: dict[str, Any]) -> None:
     """Every task of the study has left rows, and every session is complete."""
-    shows = {kind for kind in _kinds(made) if tasks.task_of(kind).SHOWS}
+    shows = {kind for kind in _kinds(made) if tasks.find_task(kind).IS_PRESENTATION}
     left = set(tables["responses"]["task"]) | (shows if len(tables["readings"]) else set())
     assert left >= _kinds(made) - {"whole"}
     assert tables["sessions"]["complete"].all()
@@ -64,9 +64,11 @@ def test_every_task_has_a_section_with_its_kind_and_its_settings() -> None:
 
 def test_a_robot_takes_it_in_this_process(made: study.Study, tmp_path: Path) -> None:
     assert not [
-        f for f in stimuli.check(stimuli.read(*made.paths())) if f.severity == "error" and "region" not in f.rule
+        f
+        for f in stimuli.check(stimuli.read(*made.list_material_paths()))
+        if f.severity == "error" and "region" not in f.rule
     ]
-    experiment.simulate(experiment.version_files(made), tmp_path / "data", participants=4, seed=1)
+    experiment.simulate(experiment.build_list_files(made), tmp_path / "data", participants=4, seed=1)
     _holds(made, experiment.collect(tmp_path / "data"))
 
 
@@ -90,7 +92,7 @@ def test_a_robot_at_the_keyboard_takes_it_on_the_page(
     (tmp_path / "site").mkdir()
     materials = (tmp_path / "items.csv").read_text()
     with served(tmp_path / "site", (tmp_path / "study.toml").read_text(), materials) as site:
-        robot = experiment.robot(site.versions, seed=3)
+        robot = experiment.create_robot(site.versions, seed=3)
         assert robot_takes(robot, site, "anna", browser, pace=20) == "DONE-1"
         _holds(made, experiment.collect(site.folder))
 
@@ -104,20 +106,20 @@ def test_what_a_robot_does_in_an_export_comes_back_as_from_home(
     browser: Any,  # noqa: F811
     place: str,
 ) -> None:
-    files, out = experiment.version_files(made), tmp_path / "out"
+    files, out = experiment.build_list_files(made), tmp_path / "out"
     experiment.export(made, place, out, 1)
-    robot, home = experiment.robot(files, seed=3), FolderTransport(tmp_path / "home", files)
-    session = home.begin("anna")  # the first version in its first order: place 0
+    robot, home = experiment.create_robot(files, seed=3), FolderTransport(tmp_path / "home", files)
+    session = home.begin_session("anna")  # the first version in its first order: place 0
     if place == "jspsych":
         with opened(browser, address(out, "place=0&participant=anna&source=robot"), (HOOK,)) as reader:
-            assert take_page(robot, reader.page, session, "anna", pace=20) == "DONE-1"
+            assert run_session_on_page(robot, reader.page, session, "anna", pace=20) == "DONE-1"
             [[text, _]] = reader.page.evaluate("window.saved")
     else:
         with in_jatos(out) as jatos:
             with opened(browser, f"{jatos.address}/run-1/index.html?participant=anna&source=robot") as reader:
-                assert take_page(robot, reader.page, session, "anna", pace=20) == "DONE-1"
+                assert run_session_on_page(robot, reader.page, session, "anna", pace=20) == "DONE-1"
             text = jatos.data["run-1"]
-    experiment.take(robot, FolderTransport(tmp_path / "home", files), "anna")
+    experiment.run_robot_session(robot, FolderTransport(tmp_path / "home", files), "anna")
     expected, found = experiment.collect(tmp_path / "home"), tables_from(text, out, place)
     _holds(made, found)
     for name, columns in (
@@ -128,15 +130,15 @@ def test_what_a_robot_does_in_an_export_comes_back_as_from_home(
 
 
 def test_a_reader_takes_it_in_the_lab(made: study.Study, tmp_path: Path) -> None:
-    from gardenpath.experiment.players.lab import launch
-    from gardenpath.experiment.players.lab.displays import Blank, Display, Painted, Pair
+    from gardenpath.experiment.players.lab import session_launch
+    from gardenpath.experiment.players.lab.displays import Blank, Display, FrameTimes, Pair
 
     from .test_lab import Machine, take
 
     class Chooser(Machine):
         """A reader who takes the left one of two words, and the other one when that was wrong, and types in each empty field."""
 
-        def show(self, display: Display) -> Painted:
+        def show(self, display: Display) -> FrameTimes:
             before = self.displays[-1] if self.displays else None
             painted = super().show(display)
             if isinstance(display, Blank) and isinstance(before, Blank) and before.text and not display.text:
@@ -149,10 +151,10 @@ def test_a_reader_takes_it_in_the_lab(made: study.Study, tmp_path: Path) -> None
             else:
                 super().answer(display)
 
-    sat = take(tmp_path / "lab", launch.files_of(made.path), Chooser())
-    assert sat.how == "finished"
+    sat = take(tmp_path / "lab", session_launch.read_list_files(made.path), Chooser())
+    assert sat.ending == "finished"
     tables = experiment.collect(tmp_path / "lab")
     _holds(made, tables)
-    (file, *_) = experiment.version_files(made)
+    (file, *_) = experiment.build_list_files(made)
     if any(isinstance(screen, WordPairs) for step in file.script.trials for screen in step.screens):
         assert 0 < tables["readings"]["correct"].mean() < 1

@@ -52,12 +52,12 @@ def test_the_level_of_a_factor_says_it_as_well(tmp_path: Path) -> None:
 
 def test_a_lexicality_that_is_neither_is_refused_by_item(tmp_path: Path) -> None:
     with pytest.raises(study.DataError, match="item word0: its lexicality is 'noun'; expected word or nonword"):
-        experiment.version_files(stated(tmp_path, DECIDED, items=STRINGS.replace("house,word", "house,noun", 2)))
+        experiment.build_list_files(stated(tmp_path, DECIDED, items=STRINGS.replace("house,word", "house,noun", 2)))
 
 
 def test_materials_without_the_column_are_refused(tmp_path: Path) -> None:
     with pytest.raises(study.DataError, match="of sentences that have lexicality, but no sentence does"):
-        experiment.version_files(stated(tmp_path, DECIDED))
+        experiment.build_list_files(stated(tmp_path, DECIDED))
 
 
 def test_settings_change_what_it_says_and_feedback_names_the_label(tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.records import fault
-from gardenpath.experiment.script import sequence
-from gardenpath.experiment.sessions import check_events, open_session, payload, walked
+from gardenpath.experiment.scripts.script import build_timeline
+from gardenpath.experiment.sessions.records import find_outcome_fault
+from gardenpath.experiment.sessions.sessions import build_payload, check_events, open_session, replay_session_events
 
 from .task_studies import sentences, stated, tables, trial_screens
 
@@ -19,7 +19,7 @@ REDO = ONCE.replace('"maze"', '"g_maze"') + '[procedure.tasks.g_maze]\nkind = "m
 
 
 def test_sides_are_balanced_in_each_trial_and_the_same_wherever_a_sentence_is_shown(tmp_path: Path) -> None:
-    files = experiment.version_files(stated(tmp_path, ONCE, items=sentences(12)))
+    files = experiment.build_list_files(stated(tmp_path, ONCE, items=sentences(12)))
     drawn = {}
     for file in files:
         for trial, step in zip(file.version.trials, file.script.trials, strict=True):
@@ -27,7 +27,7 @@ def test_sides_are_balanced_in_each_trial_and_the_same_wherever_a_sentence_is_sh
             assert Counter(sides) == {"left": 5, "right": 5}
             drawn[trial.item.id, trial.condition] = sides
     assert len({*drawn.values()}) > 15, "24 draws of one of 252"
-    again = experiment.version_files(stated(tmp_path / "again", ONCE, items=sentences(12)))
+    again = experiment.build_list_files(stated(tmp_path / "again", ONCE, items=sentences(12)))
     assert [file.script for file in again] == [file.script for file in files]
 
 
@@ -42,7 +42,7 @@ def test_each_word_stands_beside_its_alternative_and_the_first_beside_none(tmp_p
 def test_sentences_without_alternatives_are_refused_by_item(tmp_path: Path) -> None:
     items = sentences().replace("x-x-x upon when sue thirds nor hers beg hi lace.", "", 2)
     with pytest.raises(study.DataError) as caught:
-        experiment.version_files(stated(tmp_path, ONCE, items=items))
+        experiment.build_list_files(stated(tmp_path, ONCE, items=items))
     assert [fault.partition(": ")[2] for fault in caught.value.faults] == [
         f"item i0: its sentence ({caught.value.faults[0].split('(')[1].split(')')[0]}) has no alternatives; maze needs one for each word"
     ]
@@ -55,7 +55,7 @@ def test_sentences_without_alternatives_are_refused_by_item(tmp_path: Path) -> N
 def test_settings_that_cannot_be_are_refused(tmp_path: Path, setting: str, message: str) -> None:
     tasks = ONCE.replace('"maze"', '"m"') + f'[procedure.tasks.m]\nkind = "maze"\n{setting}\n'
     with pytest.raises(study.DataError, match=message):
-        experiment.version_files(stated(tmp_path, tasks))
+        experiment.build_list_files(stated(tmp_path, tasks))
 
 
 def test_an_error_ends_the_trial_with_the_time_of_the_first_choice_alone(tmp_path: Path) -> None:
@@ -117,19 +117,19 @@ def test_what_is_said_of_an_error_depends_on_what_it_does(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("procedure", [ONCE, REDO])
 def test_the_server_takes_what_a_robot_does(tmp_path: Path, procedure: str) -> None:
-    (file, *_) = experiment.version_files(stated(tmp_path, procedure))
-    robot = experiment.robot([file], seed=2, effects=experiment.Effects(slips=0.2))
+    (file, *_) = experiment.build_list_files(stated(tmp_path, procedure))
+    robot = experiment.create_robot([file], seed=2, effects=experiment.Effects(slips=0.2))
     session = open_session(file, 0, id="s", participant="anna", started="x", source="robot")
-    made = payload(session, file, walked(session, file), token="", visit=0, next_seq=0)
-    events = check_events(list(robot.events(made, "anna")))
-    steps = sequence(file.script, session.order)
+    made = build_payload(session, file, replay_session_events(session, file), token="", visit=0, next_seq=0)
+    events = check_events(list(robot.simulate_events(made, "anna")))
+    steps = build_timeline(file.script, session.order)
     ended = [event for event in events if event.kind == "outcome"]
     assert not [
-        fault(steps[e.step].step.screens[e.screen], e.value)
+        find_outcome_fault(steps[e.step].step.screens[e.screen], e.value)
         for e in ended
-        if fault(steps[e.step].step.screens[e.screen], e.value)
+        if find_outcome_fault(steps[e.step].step.screens[e.screen], e.value)
     ]
-    assert walked(session, file, tuple(events)).at is None
+    assert replay_session_events(session, file, tuple(events)).location is None
 
 
 @pytest.mark.parametrize(("slips", "rounds"), [(0.0, 1), (1.0, 3)])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.standard_texts import Texts
+from gardenpath.experiment.texts.standard_texts import Texts
 
 from .task_studies import sentences, stated, tables, trial_screens
 
@@ -18,7 +18,7 @@ RATED = (
 
 
 def _instructions(made: study.Study) -> str:
-    (file, *_) = experiment.version_files(made)
+    (file, *_) = experiment.build_list_files(made)
     return "\n".join(text for step in file.script.front for screen in step.screens for text in screen.paragraphs)
 
 
@@ -45,7 +45,7 @@ def test_who_is_too_slow_has_given_no_judgment(tmp_path: Path) -> None:
 
 def test_a_deadline_that_nobody_can_meet_is_refused(tmp_path: Path) -> None:
     with pytest.raises(study.DataError, match="deadline is 20; expected ms, 100 or more"):
-        experiment.version_files(stated(tmp_path, RATED.replace("1500", "20")))
+        experiment.build_list_files(stated(tmp_path, RATED.replace("1500", "20")))
 
 
 @pytest.mark.parametrize(("when", "told"), [("practice", False), ("always", True), ("never", False)])
@@ -76,9 +76,9 @@ def test_feedback_names_the_right_answer_and_says_what_came_too_late(tmp_path: P
 def test_a_practice_sentence_has_columns_of_its_own(tmp_path: Path) -> None:
     entry = '{ sentence = "She slept well.", alternatives = "x-x-x nor thirds.", columns = { list = "A" } }'
     made = stated(tmp_path, ASKED, design=f"practice = [{entry}]")
-    trial = next(t for t in experiment.version_files(made)[0].version.trials if t.role == "practice")
-    assert trial.shown[0][1].alternatives == ("x-x-x", "nor", "thirds.")
-    assert trial.given("list") == "A"
+    trial = next(t for t in experiment.build_list_files(made)[0].version.trials if t.role == "practice")
+    assert trial.shown_sentences[0][1].alternatives == ("x-x-x", "nor", "thirds.")
+    assert trial.get_value("list") == "A"
     assert trial.prompts == ()
 
 
@@ -91,7 +91,7 @@ BROKEN = {
 @pytest.mark.parametrize(("entry", "message"), BROKEN.items())
 def test_a_practice_sentence_that_lacks_something_is_refused(tmp_path: Path, entry: str, message: str) -> None:
     with pytest.raises(study.DataError, match=re.escape(message)):
-        experiment.version_files(stated(tmp_path, ASKED, design=f"practice = [{entry}]"))
+        experiment.build_list_files(stated(tmp_path, ASKED, design=f"practice = [{entry}]"))
 
 
 def test_a_sentence_that_stands_with_its_task_and_is_asked_nothing_is_refused(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_a_sentence_that_stands_with_its_task_and_is_asked_nothing_is_refused(tm
         study.DataError,
         match=r"item practice-1: show is .with_task. for practice, but no task is asked of its sentence",
     ):
-        experiment.version_files(stated(tmp_path, shown, design='practice = ["She slept."]'))
+        experiment.build_list_files(stated(tmp_path, shown, design='practice = ["She slept."]'))
 
 
 def test_a_task_that_no_item_can_be_asked_is_refused(tmp_path: Path) -> None:
@@ -108,4 +108,4 @@ def test_a_task_that_no_item_can_be_asked_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         study.DataError, match="procedure asks comprehension of sentences that have question, but no sentence does"
     ):
-        experiment.version_files(stated(tmp_path, ASKED, items=items))
+        experiment.build_list_files(stated(tmp_path, ASKED, items=items))

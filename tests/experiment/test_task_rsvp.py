@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.records import fault, record_of
-from gardenpath.experiment.script import Walk, sequence
-from gardenpath.experiment.tasks import ShownTrial, rows_of
+from gardenpath.experiment.scripts.script import Walk, build_timeline
+from gardenpath.experiment.sessions.records import build_record, find_outcome_fault
+from gardenpath.experiment.tasks import ShownTrial, build_record_rows
 
 from .made_events import event, outcome, word
 from .task_studies import events, stated, tables, trial_screens
@@ -42,7 +42,7 @@ def test_the_defaults_are_a_quarter_of_a_second_without_pauses(tmp_path: Path) -
 
 
 def test_an_interrupted_stream_flags_its_words_and_ends_its_trial(tmp_path: Path) -> None:
-    (file, *_) = experiment.version_files(stated(tmp_path, RSVP))
+    (file, *_) = experiment.build_list_files(stated(tmp_path, RSVP))
     screen, trial = file.script.trials[0].screens[0], file.version.trials[0]
     did = [
         word(0, 100, 0, -1),
@@ -51,19 +51,19 @@ def test_an_interrupted_stream_flags_its_words_and_ends_its_trial(tmp_path: Path
         event(3, 400, "interruption", 0, 0, reason="blur"),
         outcome(4, 400, 0, 0, "interrupted", display=None, press=None),
     ]
-    record = record_of(screen, did)
-    rows = [row for _, row in rows_of(record, ShownTrial.of(trial))]
+    record = build_record(screen, did)
+    rows = [row for _, row in build_record_rows(record, ShownTrial.from_trial(trial))]
     assert [(row["word"], row["flag"]) for row in rows] == [(0, "interrupted"), (1, "interrupted")]
-    assert fault(screen, did[-1].value) is None
-    stand = Walk(sequence(file.script, range(len(file.version.trials))), done=range(len(file.script.front)))
-    number, _ = stand.at or (-1, -1)
+    assert find_outcome_fault(screen, did[-1].value) is None
+    stand = Walk(build_timeline(file.script, range(len(file.version.trials))), done=range(len(file.script.front)))
+    number, _ = stand.location or (-1, -1)
     stand.end_screen("interrupted")
-    assert stand.at == (number + 1, 0), "nothing is asked, and the next trial begins"
+    assert stand.location == (number + 1, 0), "nothing is asked, and the next trial begins"
 
 
 @pytest.mark.parametrize(("setting", "message"), [("word = 5", "word is 5"), ("pause = -1", "pause is -1")])
 def test_times_that_cannot_be_are_refused(tmp_path: Path, setting: str, message: str) -> None:
     with pytest.raises(study.DataError, match=message):
-        experiment.version_files(
+        experiment.build_list_files(
             stated(tmp_path, f'[procedure.target]\nshow = "r"\n[procedure.tasks.r]\nkind = "rsvp"\n{setting}\n')
         )

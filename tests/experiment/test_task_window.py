@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.robots import FolderTransport
+from gardenpath.experiment.simulation.robots import FolderTransport
 
 from .lab_robot import Participant, Screen, gardenpath, xvfb
 from .test_task_docs import EXAMPLES
@@ -59,12 +59,12 @@ def screen() -> Iterator[Screen]:
         yield made
 
 
-def _versions(folder: Path, name: str) -> list[experiment.VersionFile]:
+def _versions(folder: Path, name: str) -> list[experiment.ListFile]:
     """The first version of a study, alone."""
     materials, text = STUDIES[name]
     (folder / "items.csv").write_text(materials)
     (folder / "study.toml").write_text(text.replace(*DEADLINE))
-    return experiment.version_files(study.load(folder / "study.toml"))[:1]
+    return experiment.build_list_files(study.load(folder / "study.toml"))[:1]
 
 
 @pytest.mark.lab
@@ -72,16 +72,16 @@ def _versions(folder: Path, name: str) -> list[experiment.VersionFile]:
 @pytest.mark.parametrize("name", STUDIES)
 def test_what_a_robot_does_at_the_window_comes_back_as_it_was_meant(name: str, tmp_path: Path, screen: Screen) -> None:
     files, data = _versions(tmp_path, name), tmp_path / "data"
-    robot, home = experiment.robot(files, seed=SEED, effects=CARELESS), FolderTransport(tmp_path / "home", files)
-    session = home.begin("anna")
+    robot, home = experiment.create_robot(files, seed=SEED, effects=CARELESS), FolderTransport(tmp_path / "home", files)
+    session = home.begin_session("anna")
     path = files[0].write(tmp_path / "versions")
     program = gardenpath("lab", path, "--participant", "anna", "-o", data, "--window", SIZE, screen=screen.name)
     with Participant(screen, program) as participant:
-        AtTheWindow(participant, data).run(robot.acts(session, "anna"))
+        AtTheWindow(participant, data).run(robot.simulate_screens(session, "anna"))
         assert participant.end().endswith("finished\n")
-    meant = list(robot.events(session, "anna"))
+    meant = list(robot.simulate_events(session, "anna"))
     assert [what(e) for e in events(data) if e["kind"] in STEPS] == [what(e) for e in meant if e["kind"] in STEPS]
-    experiment.take(robot, FolderTransport(tmp_path / "home", files), "anna")
+    experiment.run_robot_session(robot, FolderTransport(tmp_path / "home", files), "anna")
     expected, found = experiment.collect(tmp_path / "home"), experiment.collect(data)
     assert found["sessions"][["source", "complete"]].values.tolist() == [["lab", True]]
     assert found.keys() == expected.keys()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment
-from gardenpath.experiment.sessions import open_session, payload, walked
+from gardenpath.experiment.sessions.sessions import build_payload, open_session, replay_session_events
 
 from .pages import DESIGN, RATING, Site, browser, opened, robot_takes, served, stated  # noqa: F401
 
@@ -75,13 +75,17 @@ def _script(site: Site, robot: experiment.Robot, name: str, tables: dict[str, An
     [row] = tables["sessions"].to_dict("records")
     file = next(f for f in site.versions if f.name == f"{row['experiment']}-{row['version']}")
     session = open_session(file, row["slot"], id="s", participant=name, started="x", source="robot")
-    return list(robot.events(payload(session, file, walked(session, file), token="", visit=0, next_seq=0), name))
+    return list(
+        robot.simulate_events(
+            build_payload(session, file, replay_session_events(session, file), token="", visit=0, next_seq=0), name
+        )
+    )
 
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_robot_at_the_keyboard_does_what_it_meant_to_do(tmp_path: Path, browser: Any, name: str) -> None:  # noqa: F811
     with served(tmp_path, STUDIES[name], _items()) as site:
-        robot = experiment.robot(site.versions, seed=3)
+        robot = experiment.create_robot(site.versions, seed=3)
         assert robot_takes(robot, site, "anna", browser, pace=20) == "GARDEN-PATH-1"
         tables = experiment.collect(site.folder)
         script = _script(site, robot, "anna", tables)

@@ -7,11 +7,17 @@ from typing import Any
 
 import pytest
 
-from gardenpath.experiment.script import SAID, SAID_IN_THE_LAB
-from gardenpath.experiment.standard_texts import START, Texts, direction, languages, names
+from gardenpath.experiment.scripts.script import LAB_TEXTS, PAGE_TEXTS
+from gardenpath.experiment.texts.standard_texts import (
+    START_SECTION,
+    Texts,
+    get_direction,
+    list_languages,
+    list_text_names,
+)
 
 LANGUAGES = ("ar", "de", "en", "he", "ja", "nl", "tr", "zh")
-NAMES = [*names(), START]
+NAMES = [*list_text_names(), START_SECTION]
 ROOT = Path(__file__).parents[2]
 
 
@@ -25,7 +31,7 @@ def _fields(value: Any) -> Any:
 
 
 def test_the_languages_are_those_that_the_docs_name() -> None:
-    assert languages() == list(LANGUAGES)
+    assert list_languages() == list(LANGUAGES)
     lines = (ROOT / "docs" / "study-toml.md").read_text("utf-8").splitlines()
     row = next(line for line in lines if line.startswith("| `language`"))
     assert tuple(re.findall(r"`(\w\w)`", row)) == LANGUAGES
@@ -46,7 +52,7 @@ def test_no_text_was_left_in_english(name: str, language: str) -> None:
     assert not same
 
 
-@pytest.mark.parametrize("key", SAID)
+@pytest.mark.parametrize("key", PAGE_TEXTS)
 def test_some_player_says_every_text_that_it_is_given(key: str) -> None:
     """The page's own are TypeScript, those of another platform go out with its program."""
     code = [*(ROOT / "experiment" / "players" / "lab").glob("*.py"), *(ROOT / "experiment" / "platforms").rglob("*.js")]
@@ -55,7 +61,7 @@ def test_some_player_says_every_text_that_it_is_given(key: str) -> None:
     assert re.search(rf"\btexts\.{key}\b", source) or f'texts["{key}"]' in source
 
 
-@pytest.mark.parametrize("key", SAID_IN_THE_LAB)
+@pytest.mark.parametrize("key", LAB_TEXTS)
 def test_the_lab_says_every_text_that_it_is_given(key: str) -> None:
     source = "".join(path.read_text() for path in (ROOT / "experiment" / "players" / "lab").glob("*.py"))
     assert f'"{key}"' in source
@@ -66,4 +72,4 @@ def test_the_lab_says_every_text_that_it_is_given(key: str) -> None:
     [("en", "ltr"), ("ar-EG", "rtl"), ("he", "rtl"), ("FA", "rtl"), ("az-Arab-IR", "rtl"), ("ur-Latn", "ltr")],
 )
 def test_a_script_decides_the_direction_before_the_language(tag: str, expected: str) -> None:
-    assert direction(tag) == expected
+    assert get_direction(tag) == expected

@@ -64,7 +64,7 @@ def _holds(tables: dict[str, Any], trials: int) -> None:
 
 
 def test_its_screens_stand_in_the_script(made: study.Study) -> None:
-    (file, *_) = experiment.version_files(made)
+    (file, *_) = experiment.build_list_files(made)
     for trial, step in zip(file.version.trials, file.script.trials, strict=True):
         _, asked, *said = step.screens
         assert isinstance(asked, Answers)
@@ -77,34 +77,34 @@ def test_its_screens_stand_in_the_script(made: study.Study) -> None:
 
 
 def test_a_robot_takes_it_in_this_process(made: study.Study, tmp_path: Path) -> None:
-    experiment.simulate(experiment.version_files(made), tmp_path / "data", participants=6, seed=1)
+    experiment.simulate(experiment.build_list_files(made), tmp_path / "data", participants=6, seed=1)
     _holds(experiment.collect(tmp_path / "data"), 6 * 5)
 
 
 def test_without_its_file_it_is_not_known(made: study.Study, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "TASKS", [task for task in tasks.TASKS if task is not toy_task])
     with pytest.raises(study.DataError, match="task 'toy_recall' is not known"):
-        experiment.version_files(made)
+        experiment.build_list_files(made)
 
 
 @pytest.mark.browser
 def test_a_robot_at_the_keyboard_takes_it_on_the_page(tmp_path: Path, chromium: str) -> None:
     with served(tmp_path, STUDY, ITEMS) as site:
-        robot = experiment.robot(site.versions, seed=3)
+        robot = experiment.create_robot(site.versions, seed=3)
         assert (
-            experiment.take_in_browser(robot, site.address, "anna", key=ROBOT_KEY, chromium=chromium, pace=20)
+            experiment.run_session_in_browser(robot, site.address, "anna", key=ROBOT_KEY, chromium=chromium, pace=20)
             == "TOY-1"
         )
         _holds(experiment.collect(site.folder), 5)
 
 
 def test_a_reader_takes_it_in_the_lab(made: study.Study, tmp_path: Path) -> None:
-    from gardenpath.experiment.players.lab import launch
+    from gardenpath.experiment.players.lab import session_launch
 
     from .test_lab import Machine, take
 
-    sat = take(tmp_path / "lab", launch.files_of(made.path), Machine())
-    assert sat.how == "finished"
+    sat = take(tmp_path / "lab", session_launch.read_list_files(made.path), Machine())
+    assert sat.ending == "finished"
     _holds(experiment.collect(tmp_path / "lab"), 5)
 
 

@@ -8,40 +8,40 @@ import pytest
 from gardenpath import experiment, study
 
 
-def test_a_version_is_the_same_after_writing_and_reading(
-    versions: list[experiment.VersionFile], tmp_path: Path
-) -> None:
+def test_a_version_is_the_same_after_writing_and_reading(versions: list[experiment.ListFile], tmp_path: Path) -> None:
     for file in versions:
         file.write(tmp_path)
-    read = experiment.read_versions(tmp_path)
+    read = experiment.read_list_files(tmp_path)
     assert read == versions
-    assert [file.sha256 for file in read] == [study.files.sha256(tmp_path / f"{file.name}.json") for file in versions]
+    assert [file.sha256 for file in read] == [
+        study.files.hash_file(tmp_path / f"{file.name}.json") for file in versions
+    ]
 
 
-def test_another_schema_is_refused(versions: list[experiment.VersionFile], tmp_path: Path) -> None:
+def test_another_schema_is_refused(versions: list[experiment.ListFile], tmp_path: Path) -> None:
     path = versions[0].write(tmp_path)
     path.write_text(json.dumps({**json.loads(path.read_text()), "schema": 99}))
     with pytest.raises(
         study.DataError,
-        match="schema is 99, expected 2: it was written by another release of gardenpath; write it again",
+        match="schema is 99, expected 3: it was written by another release of gardenpath; write it again",
     ):
-        experiment.read_versions(tmp_path)
+        experiment.read_list_files(tmp_path)
 
 
 def test_a_folder_without_versions_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="gardenpath design"):
-        experiment.read_versions(tmp_path)
+        experiment.read_list_files(tmp_path)
 
 
 def test_a_language_without_texts_is_refused(study_folder: Path) -> None:
     path = study_folder / "study.toml"
     path.write_text(path.read_text().replace('language = "en"', 'language = "tlh"'))
     with pytest.raises(ValueError, match=r"language is 'tlh': there are no texts .* expected one of ar, de, en"):
-        experiment.version_files(study.load(path))
+        experiment.build_list_files(study.load(path))
 
 
 def test_a_scale_without_keys_is_refused(study_folder: Path) -> None:
     path = study_folder / "study.toml"
     path.write_text(path.read_text().replace("points = 7", "points = 11"))
     with pytest.raises(ValueError, match=r"procedure\.tasks\.acceptability: points is 11; expected 2 to 9"):
-        experiment.version_files(study.load(path))
+        experiment.build_list_files(study.load(path))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment
-from gardenpath.experiment.script import Placed, Walk, sequence, walk
+from gardenpath.experiment.scripts.script import TimelineStep, Walk, build_timeline, replay_events
 from gardenpath.study.config import DeviceSection
 from gardenpath.study.screens import After, Event, Exit, Interlude, Pace, Script, Share, Step, Text, Words
 
@@ -30,7 +30,7 @@ def _step(stated: Mapping[str, Any], trial: int | None = None) -> Step:
     return Step("step", screens, stated.get("trial", trial), stated.get("block", ""), when and Share(**when))
 
 
-def steps_of(case: Mapping[str, Any]) -> tuple[Placed, ...]:
+def steps_of(case: Mapping[str, Any]) -> tuple[TimelineStep, ...]:
     """Return the steps of a case, what is not stated filled in."""
     stated = case["script"]
     interludes = tuple(Interlude(one["before"], tuple(map(_step, one["steps"]))) for one in stated["interludes"])
@@ -46,7 +46,7 @@ def steps_of(case: Mapping[str, Any]) -> tuple[Placed, ...]:
         texts={},
         lab={},
     )
-    return sequence(made, case["order"])
+    return build_timeline(made, case["order"])
 
 
 def run(case: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,8 +57,8 @@ def run(case: Mapping[str, Any]) -> dict[str, Any]:
     events = [_event("begin", number, None) for number in done] + [_event("done", number, None) for number in done]
     visited = []
     for outcome in case["outcomes"]:
-        assert stand.at is not None, "an outcome more than screens"
-        number, n = stand.at
+        assert stand.location is not None, "an outcome more than screens"
+        number, n = stand.location
         visited.append([number, n])
         if n == 0:
             events.append(_event("begin", number, None))
@@ -66,14 +66,14 @@ def run(case: Mapping[str, Any]) -> dict[str, Any]:
         if stand.end_screen(outcome):
             events.append(_event("done", number, None))
         if not tallies:
-            again = walk(steps, events)
-            assert (again.done, again.tallies, again.ending) == (stand.done, stand.tallies, stand.ending)
-            assert stand.at is None or again.at == (stand.at[0], 0), "what resumes is a step"
+            again = replay_events(steps, events)
+            assert (again.done_steps, again.tallies, again.ending) == (stand.done_steps, stand.tallies, stand.ending)
+            assert stand.location is None or again.location == (stand.location[0], 0), "what resumes is a step"
     return {
         "positions": [placed.position for placed in steps],
         "visited": visited,
-        "next": stand.at and list(stand.at),
-        "left_done": sorted(stand.done),
+        "next": stand.location and list(stand.location),
+        "left_done": sorted(stand.done_steps),
         "left_tallies": {block: list(tally) for block, tally in stand.tallies.items()},
         "ending": stand.ending,
     }
@@ -92,17 +92,17 @@ def test_a_script_is_walked_as_stated(case: Mapping[str, Any]) -> None:
 @pytest.mark.parametrize("case", STATED["resumed"], ids=lambda case: case["name"])
 def test_a_session_that_was_broken_off_goes_on_as_stated(case: Mapping[str, Any]) -> None:
     steps = steps_of(case)
-    there = walk(steps, [_event(*event) for event in case["events"]])
-    told = Walk(steps, there.done, there.tallies, there.outcomes)  # what a player is told of it
+    there = replay_events(steps, [_event(*event) for event in case["events"]])
+    told = Walk(steps, there.done_steps, there.tallies, there.outcomes)  # what a player is told of it
     for stand in (there, told):
-        assert (stand.at, stand.interrupted) == (tuple(case["at"]), bool(case["interrupted"]))
+        assert (stand.location, stand.is_interrupted) == (tuple(case["at"]), bool(case["interrupted"]))
         assert {str(n): outcome for n, outcome in stand.outcomes.items()} == case["interrupted"]
         visited = []
         for outcome in case["outcomes"]:
-            assert stand.at is not None, "an outcome more than screens"
-            visited.append(list(stand.at))
+            assert stand.location is not None, "an outcome more than screens"
+            visited.append(list(stand.location))
             stand.end_screen(outcome)
-            assert not stand.interrupted
-        assert (visited, stand.at) == (case["visited"], None)
-        assert sorted(stand.done) == case["left_done"]
+            assert not stand.is_interrupted
+        assert (visited, stand.location) == (case["visited"], None)
+        assert sorted(stand.done_steps) == case["left_done"]
         assert {block: list(tally) for block, tally in stand.tallies.items()} == case["left_tallies"]

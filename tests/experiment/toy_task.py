@@ -4,18 +4,28 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from gardenpath.experiment.answers import answers
-from gardenpath.experiment.tasks.feedback import Feedback, feedback, tells
-from gardenpath.experiment.tasks.moment import Act, Moment, Reader, right_or_other
-from gardenpath.experiment.tasks.recording import response as rows
+from gardenpath.experiment.tasks.answer_options import build_answers
+from gardenpath.experiment.tasks.feedback import FeedbackRule, build_feedback_screens, has_feedback
+from gardenpath.experiment.tasks.trial_context import SimulatedReader, SimulatedResponse, TrialContext, draw_answer
+from gardenpath.experiment.tasks.trial_rows import build_response_rows as build_rows
 from gardenpath.study.screens import Answers, Screen
 
 KINDS = ("toy_recall",)
-SHOWS = False
-NEEDS = ("absent",)
-GIVES = None
+IS_PRESENTATION = False
+REQUIRED_COLUMNS = ("absent",)
+RESPONSE_VARIABLE = None
 
-__all__ = ["GIVES", "KINDS", "NEEDS", "SHOWS", "Settings", "act", "instructions", "rows", "screens"]
+__all__ = [
+    "IS_PRESENTATION",
+    "KINDS",
+    "REQUIRED_COLUMNS",
+    "RESPONSE_VARIABLE",
+    "Settings",
+    "build_rows",
+    "build_screens",
+    "simulate_response",
+    "write_instructions",
+]
 
 
 @dataclass(frozen=True)
@@ -24,33 +34,33 @@ class Settings:
 
     kind: Literal["toy_recall"]
     prompt: str = "Which word was in the sentence?"
-    feedback: Feedback = "never"
+    feedback: FeedbackRule = "never"
 
 
-def instructions(settings: Settings, language: str) -> str:
+def write_instructions(settings: Settings, language: str) -> str:
     """Return the page that explains it."""
     return "After each sentence, choose the word that was in it."
 
 
-def screens(settings: Settings, moment: Moment) -> Iterator[Screen]:
+def build_screens(settings: Settings, trial_context: TrialContext) -> Iterator[Screen]:
     """Yield the last word of the sentence beside a word that was not in it."""
-    present = moment.trial.shown[0][1].words()[-1].text.strip(".")
-    words = [present, str(moment.trial.given("absent"))]
+    present = trial_context.trial.shown_sentences[0][1].list_words()[-1].text.strip(".")
+    words = [present, str(trial_context.trial.get_value("absent"))]
     yield Answers(
-        name=moment.name,
+        name=trial_context.name,
         task="toy_recall",
         prompt=settings.prompt,
-        above=moment.above,
+        above=trial_context.above,
         right=(present,),
-        tell=tells(settings.feedback, moment),
-        answers=answers(words, words, moment.direction),
+        tell=has_feedback(settings.feedback, trial_context),
+        answers=build_answers(words, words, trial_context.direction),
     )
-    if tells(settings.feedback, moment):
-        yield from feedback(moment, present)
+    if has_feedback(settings.feedback, trial_context):
+        yield from build_feedback_screens(trial_context, present)
 
 
-def act(screen: Answers, reader: Reader) -> Act:
+def simulate_response(screen: Answers, simulated_reader: SimulatedReader) -> SimulatedResponse:
     """Choose, with the probability `knows` rightly."""
     others = [one.value for one in screen.answers if one.value not in screen.right]
-    answer = right_or_other(screen.right, others, reader.knows, reader.random)
-    return Act((500 + 500 * reader.random.random(),), answer)
+    answer = draw_answer(screen.right, others, simulated_reader.p_correct, simulated_reader.random)
+    return SimulatedResponse((500 + 500 * simulated_reader.random.random(),), answer)

@@ -26,7 +26,7 @@ CORPUS = [
 
 def save(folder: Path, tokenizer, network) -> Path:
     """Save tokenizer and model, silently."""
-    with huggingface.quiet():
+    with huggingface.silence_libraries():
         tokenizer.save_pretrained(folder)
         network.save_pretrained(folder)
     return folder

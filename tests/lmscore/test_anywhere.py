@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch", reason="the extra lm is not installed")
 transformers = pytest.importorskip("transformers", reason="the extra lm is not installed")
 
 from gardenpath import lmscore, study  # noqa: E402
-from gardenpath.lmscore import cached, identity, networks  # noqa: E402
+from gardenpath.lmscore import add_cache, identity, networks  # noqa: E402
 from gardenpath.lmscore.models import huggingface  # noqa: E402
 from gardenpath.lmscore.models.interface import COLUMNS  # noqa: E402
 from gardenpath.stimuli import Item, Materials, Paradigm, Sentence  # noqa: E402
@@ -76,12 +76,12 @@ def test_four_bits_are_nf4_with_double_quantization_computed_in_bfloat16(tmp_pat
         bnb_4bit_use_double_quant=True,
         bnb_4bit_compute_dtype=torch.bfloat16,
     )
-    with huggingface.quiet():
+    with huggingface.silence_libraries():
         plain = AutoModelForCausalLM.from_pretrained(folder, quantization_config=bits, device_map={"": "cpu"}).eval()
     text = model.encode(TEXTS[0])
     (table,) = model.forward([text])
     # bfloat16 has 8 bits, and a row of another length is added up in another order
-    assert np.abs(table.logprob[:-1] - by_hand(plain, text.fed, text.ids)).mean() < 0.15
+    assert np.abs(table.logprob[:-1] - by_hand(plain, text.context_ids, text.ids)).mean() < 0.15
     assert np.abs(numbers(model) - numbers(lmscore.load(folder, device="cpu"))).max() > 0.3
     with pytest.raises(ValueError, match="'5bit' is not known; expected 8bit or 4bit"):
         lmscore.load(folder, device="cpu", quantization="5bit")
@@ -95,13 +95,13 @@ def test_a_layer_that_is_no_whole_blocks_is_named_before_it_computes(folders):
 
 @needs("bitsandbytes", "accelerate")
 def test_a_model_that_is_quantized_already_is_coarse_whatever_its_label_says(tmp_path):
-    from gardenpath.lmscore.scoring import is_coarse
+    from gardenpath.lmscore.scoring import is_batch_dependent
 
     first = lmscore.load(wide(tmp_path / "whole"), device="cpu", quantization="4bit")
     save(tmp_path, sentencepiece(), first.network)
     model = lmscore.load(tmp_path, device="cpu")
     assert (model.dtype, model.quantization, model.name) == ("float32", "4bit", f"{tmp_path} (4bit)")
-    assert is_coarse(model)
+    assert is_batch_dependent(model)
     np.testing.assert_allclose(numbers(model), numbers(first), atol=1e-6)
     with pytest.raises(ValueError, match=r"the model is quantized already \(4bit\)"):
         lmscore.load(tmp_path, device="cpu", quantization="4bit")
@@ -128,7 +128,7 @@ def test_packages_that_a_quantized_model_needs_and_are_not_there_are_one_line(
     found = dict.fromkeys(names, object())  # where they can be imported, transformers is asked
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *more: found.get(name) or find(name, *more))
     known = transformers.AutoConfig.from_pretrained(tmp_path)
-    assert networks.settings(known, "cpu", "float32", None, None)["device_map"] == {"": "cpu"}
+    assert networks.build_load_options(known, "cpu", "float32", None, None)["device_map"] == {"": "cpu"}
 
 
 def test_a_way_of_quantizing_that_transformers_does_not_know_is_not_read_as_plain_weights(folders, tmp_path):
@@ -213,7 +213,7 @@ def lora(folders, tmp_path_factory) -> Path:
     from transformers import AutoModelForCausalLM
 
     torch.manual_seed(3)
-    with huggingface.quiet():
+    with huggingface.silence_libraries():
         base = AutoModelForCausalLM.from_pretrained(folders["gpt2"])
         config = peft.LoraConfig(task_type="CAUSAL_LM", r=4, target_modules=["c_attn"], fan_in_fan_out=True)
         wrapped = peft.get_peft_model(base, config)
@@ -233,17 +233,17 @@ def test_an_adapter_changes_the_numbers_as_merging_it_does_and_is_part_of_the_na
     assert model.name == f"{folders['gpt2']}+{lora}"
     said = model.describe()["adapter"]
     assert (said["type"], set(said["sha256"])) == ("LORA", {"adapter_config.json", "adapter_model.safetensors"})
-    with huggingface.quiet():
+    with huggingface.silence_libraries():
         base = AutoModelForCausalLM.from_pretrained(folders["gpt2"])
         merged = peft.PeftModel.from_pretrained(base, lora).merge_and_unload().eval()
     text = model.encode(TEXTS[0])
     (table,) = model.forward([text])
-    np.testing.assert_allclose(table.logprob[:-1], by_hand(merged, text.fed, text.ids), atol=1e-4)
+    np.testing.assert_allclose(table.logprob[:-1], by_hand(merged, text.context_ids, text.ids), atol=1e-4)
     plain = lmscore.load(folders["gpt2"], device="cpu")
     assert np.abs(numbers(model) - numbers(plain)).max() > 0.1
-    cached(model, tmp_path)
-    cached(plain, tmp_path)
-    cached(lmscore.load(folders["gpt2"], adapter=lora, device="cpu"), tmp_path)
+    add_cache(model, tmp_path)
+    add_cache(plain, tmp_path)
+    add_cache(lmscore.load(folders["gpt2"], adapter=lora, device="cpu"), tmp_path)
     assert len(list(tmp_path.glob("*/model.json"))) == 2
 
 
@@ -294,16 +294,16 @@ def test_an_encoder_decoder_reads_the_context_and_predicts_the_sentence(tmp_path
         for k, target in enumerate(text.ids):
             with torch.no_grad():
                 logits = model.network(
-                    input_ids=torch.tensor([text.source]), decoder_input_ids=torch.tensor([[0, *text.ids[:k]]])
+                    input_ids=torch.tensor([text.source_ids]), decoder_input_ids=torch.tensor([[0, *text.ids[:k]]])
                 ).logits[0, -1]
             expected.append(float(torch.log_softmax(logits, -1)[target]))
         np.testing.assert_allclose(table.logprob[:-1], expected, atol=1e-9)
         assert np.isfinite(table.log_boundary).all()
     one, other = model.forward(texts[:2])
     assert (one.logprob != other.logprob).any()
-    store = cached(model, tmp_path / "cache")
+    store = add_cache(model, tmp_path / "cache")
     again = [table.logprob.tobytes() for table in store.forward(texts)]
-    assert again == [table.logprob.tobytes() for table in cached(model, tmp_path / "cache").forward(texts)]
+    assert again == [table.logprob.tobytes() for table in add_cache(model, tmp_path / "cache").forward(texts)]
     assert len(set(again)) == len(texts)
 
 
@@ -323,7 +323,7 @@ def test_an_encoder_decoder_refuses_what_it_cannot_read(tmp_path):
     with pytest.raises(ValueError, match="the context has 72 tokens, which exceed the window of 64"):
         model.encode("a", "x " * 35)
     with pytest.raises(ValueError, match="an encoder-decoder, which answers no prompts"):
-        lmscore.continuations(model, "Is it so?", ["yes", "no"])
+        lmscore.encode_continuations(model, "Is it so?", ["yes", "no"])
     with pytest.raises(ValueError, match="begins with its own; leave it out"):
         lmscore.load(tmp_path / "bart", device="cpu", prefix="<s>")
 
@@ -354,16 +354,18 @@ def test_a_slow_tokenizer_has_its_characters_found_by_decoding(tmp_path):
     assert encoded.ids == tuple(byte + 3 for byte in text.encode())
     places = [place for place, letter in enumerate(text) for _ in letter.encode()]
     assert encoded.spans == tuple((place, place + 1) for place in places)
-    assert [i for i, begins in zip(encoded.ids, encoded.begins, strict=True) if begins] == [ord(" ") + 3] * 3
+    assert [i for i, begins in zip(encoded.ids, encoded.starts_with_space, strict=True) if begins] == [ord(" ") + 3] * 3
     (table,) = model.forward([encoded])
-    np.testing.assert_allclose(table.logprob[:-1], by_hand(model.network, encoded.fed, encoded.ids), atol=1e-9)
-    words = lmscore.words(table, Sentence(text))
+    np.testing.assert_allclose(table.logprob[:-1], by_hand(model.network, encoded.context_ids, encoded.ids), atol=1e-9)
+    words = lmscore.compute_word_scores(table, Sentence(text))
     assert [word.word.text for word in words] == text.split()
     np.testing.assert_allclose(sum(w.surprisal_naive for w in words), -table.logprob[:-1].sum() / math.log(2))
     folder = tmp_path / "cache"
-    assert len(cached(model, folder).forward([encoded], columns=COLUMNS)) == 1
+    assert len(add_cache(model, folder).forward([encoded], columns=COLUMNS)) == 1
 
 
 def test_what_a_model_is_called_says_all_that_was_asked_for():
-    whole = identity.label("m", revision="r", adapter="a", quantization="4bit", dtype="float16", kind="toy")
+    whole = identity.format_model_label(
+        "m", revision="r", adapter="a", quantization="4bit", dtype="float16", kind="toy"
+    )
     assert whole == "m@r+a (toy, 4bit, float16)"

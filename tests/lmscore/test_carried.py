@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gardenpath import lmscore
-from gardenpath.experiment.transcripts import Asked
+from gardenpath.experiment.simulation.transcripts import QuestionContext
 from gardenpath.lmscore.cache.token_cache import CachedModel
 from gardenpath.lmscore.judging.participants import answer_questions
 
@@ -26,11 +26,11 @@ def sit(model, carried, n: int, seed: int = 1) -> tuple[list[np.ndarray], list[i
         text = f"The keys to cabinet {trial} are on the table."
         for prompt, answers in ANSWERS.items():
             text += f"\n{prompt}\n<<"
-            asked = Asked("Read each sentence.", tuple(trials), text, answers)
-            [found] = answer_questions(model, [asked], carried=carried)
+            asked = QuestionContext("Read each sentence.", tuple(trials), text, answers)
+            [found] = answer_questions(model, [asked], state=carried)
             chosen = random.choices(answers, found.probabilities)[0]
             lps.append(found.lps)
-            cuts.append(found.cut)
+            cuts.append(found.cut_trials)
             drawn.append(chosen)
             text += f"{chosen}>>"
         trials.append(text)
@@ -48,7 +48,7 @@ def fed_to(model) -> list[int]:
 def test_what_is_carried_gives_the_numbers_of_reading_anew(kind, tmp_path: Path) -> None:
     model = lmscore.load(gpt2(tmp_path, window=256) if kind == "GPT-2" else other(tmp_path, kind), device="cpu")
     anew = sit(model, None, 8)
-    carried = lmscore.carried(model)
+    carried = lmscore.create_conversation_state(model)
     for n in range(2):  # a second session begins as the first did
         found = sit(model, carried, 8)
         assert found[1:] == anew[1:], n
@@ -58,7 +58,7 @@ def test_what_is_carried_gives_the_numbers_of_reading_anew(kind, tmp_path: Path)
 
 def test_a_session_costs_its_tokens_about_once(tmp_path: Path) -> None:
     model = lmscore.load(gpt2(tmp_path, window=4096), device="cpu")
-    carried = lmscore.carried(model)
+    carried = lmscore.create_conversation_state(model)
     sit(model, carried, 12)  # the probes are of the first session
     counts = fed_to(model)
     _, _, drawn = sit(model, carried, 12, seed=2)
@@ -75,7 +75,7 @@ def test_a_session_costs_its_tokens_about_once(tmp_path: Path) -> None:
 
 def test_what_is_cut_leaves_room_for_the_trials_to_come(tmp_path: Path) -> None:
     model = lmscore.load(gpt2(tmp_path, window=256), device="cpu")
-    carried = lmscore.carried(model)
+    carried = lmscore.create_conversation_state(model)
     sit(model, carried, 1)
     counts = fed_to(model)
     _, cuts, _ = sit(model, carried, 16)
@@ -89,16 +89,16 @@ def test_what_is_cut_leaves_room_for_the_trials_to_come(tmp_path: Path) -> None:
 def test_a_network_that_looks_at_so_many_tokens_reads_anew(tmp_path: Path) -> None:
     # Its rows share prefixes, which are shorter than its window of 200; a mask of ours has no window.
     model = lmscore.load(other(tmp_path, "wide sliding window"), device="cpu")
-    carried = lmscore.carried(model)
+    carried = lmscore.create_conversation_state(model)
     anew, found = sit(model, None, 6), sit(model, carried, 6)
     assert np.concatenate(found[0]) == pytest.approx(np.concatenate(anew[0]), abs=5e-5)
-    carried._exact_to = 256
+    carried._exact_length = 256
     wrong = sit(model, carried, 6)
     assert np.abs(np.concatenate(wrong[0]) - np.concatenate(anew[0])).max() > 1e-3
 
 
 def test_networks_that_cannot_carry_say_so(tmp_path: Path) -> None:
-    assert lmscore.carried(lmscore.load(other(tmp_path, "recurrent"), device="cpu")) is None
+    assert lmscore.create_conversation_state(lmscore.load(other(tmp_path, "recurrent"), device="cpu")) is None
 
 
 class Forgetful(dict):
@@ -123,12 +123,12 @@ def test_a_session_that_goes_on_gives_the_bytes_of_one_that_was_not_interrupted(
     model = lmscore.load(gpt2(tmp_path, window=256), device="cpu")
     records = Forgetful()
     kept = CachedModel(model, tmp_path, records)
-    whole = sit(kept, lmscore.carried(kept), 8)
+    whole = sit(kept, lmscore.create_conversation_state(kept), 8)
     counts = fed_to(model)
-    again = sit(kept, lmscore.carried(kept), 8)
+    again = sit(kept, lmscore.create_conversation_state(kept), 8)
     assert not counts
     records.forget(3)
-    resumed = sit(kept, lmscore.carried(kept), 8)
+    resumed = sit(kept, lmscore.create_conversation_state(kept), 8)
     assert counts
     for found in (again, resumed):
         assert found[1:] == whole[1:]

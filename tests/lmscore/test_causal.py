@@ -45,8 +45,8 @@ def from_logits(model, encoded, own):
     """Logprob, log boundary mass, entropy and Rényi entropy by one full log-softmax; sets by the look of the pieces."""
     table = model.encoder.tokenizer.get_vocab()
     begins = {i for piece, i in table.items() if piece.startswith(whitespace_marks(model))}
-    ends = set(model.encoder.ends)
-    rows = own.log_softmax(-1).numpy()[len(encoded.fed) - 1 :][: len(encoded.ids) + 1]
+    ends = set(model.encoder.end_ids)
+    rows = own.log_softmax(-1).numpy()[len(encoded.context_ids) - 1 :][: len(encoded.ids) + 1]
     boundary = [np.log(sum(np.exp(row[i]) for i in begins | ends)) for row in rows]
     if encoded.opening == "text":
         boundary[0] = np.log(sum(np.exp(rows[0][i]) for i in range(rows.shape[1]) if i not in begins or i in ends))
@@ -57,7 +57,7 @@ def from_logits(model, encoded, own):
 
 def plain(model, encoded):
     """The columns of one sentence by itself."""
-    return from_logits(model, encoded, logits(model, [[*encoded.fed, *encoded.ids]])[0])
+    return from_logits(model, encoded, logits(model, [[*encoded.context_ids, *encoded.ids]])[0])
 
 
 def columns(table):
@@ -72,13 +72,13 @@ def assert_equal(tables, others, tolerance=1e-9):
 
 def slow(model):
     """The same model with its own logits and a row for each text."""
-    return dataclasses.replace(model, head=None, row=0)
+    return dataclasses.replace(model, head=None, row_size=0)
 
 
 def test_a_token_table_equals_the_plain_loop(model):
     encoded = [encode(model.encoder, text) for text in TEXTS]
     assert model.head
-    assert model.row
+    assert model.row_size
     assert_equal(model.forward(encoded), [plain(model, one) for one in encoded])
     assert_equal(slow(model).forward(encoded), [plain(model, one) for one in encoded])
 
@@ -138,17 +138,17 @@ def test_what_texts_share_is_computed_once_where_a_network_goes_on_from_it(speci
     finally:
         hook.remove()
     assert_equal(tables, expected, 1e-5 if kind in FLOAT32_INSIDE else 1e-9)
-    whole = sum(len(one.fed) + len(one.ids) for one in encoded)
+    whole = sum(len(one.context_ids) + len(one.ids) for one in encoded)
     assert (sum(fed) < 0.8 * whole) == (kind in CONTINUED or kind not in PLAIN)
 
 
 def test_a_head_that_no_setting_explains_is_left_to_the_model(byte_model, monkeypatch):
     monkeypatch.setattr(
-        output_layers, "candidates", lambda network: [output_layers.Head(network.get_output_embeddings(), 1.01)]
+        output_layers, "list_heads", lambda network: [output_layers.Head(network.get_output_embeddings(), 1.01)]
     )
-    found = fast_paths.fastest(byte_model)
+    found = fast_paths.enable_fast_paths(byte_model)
     assert found.head is None
-    assert found.row
+    assert found.row_size
     assert "would change log-probabilities" in found.describe()["head_because"]
     encoded = [encode(found.encoder, text) for text in TEXTS]
     assert_equal(found.forward(encoded), map(columns, byte_model.forward(encoded)))
@@ -156,15 +156,15 @@ def test_a_head_that_no_setting_explains_is_left_to_the_model(byte_model, monkey
 
 def test_long_texts_beside_rows_of_short_ones_change_nothing(model):
     encoded = [encode(model.encoder, text) for text in TEXTS]
-    narrow = dataclasses.replace(model, row=12)
+    narrow = dataclasses.replace(model, row_size=12)
     assert_equal(narrow.forward(encoded), [plain(model, one) for one in encoded])
 
 
 def test_blocks_and_chunks_of_any_size_give_the_same(model, monkeypatch):
     encoded = [encode(model.encoder, text) for text in TEXTS]
     expected = [columns(table) for table in model.forward(encoded)]
-    monkeypatch.setattr(output_layers, "BLOCK", 50)
-    monkeypatch.setitem(output_layers.CHUNK, "cpu", 7)
+    monkeypatch.setattr(output_layers, "ENTRIES_PER_BLOCK", 50)
+    monkeypatch.setitem(output_layers.POSITIONS_PER_CHUNK, "cpu", 7)
     assert_equal(model.forward(encoded), expected, 1e-12)
     for one, other in zip(model.forward(encoded, columns=["logprob"]), expected, strict=True):
         np.testing.assert_allclose(one.logprob[:-1], other[0][:-1], atol=1e-12)
@@ -175,7 +175,7 @@ def test_float32_is_as_exact_as_the_plain_loop_itself(folders, source):
     model = lmscore.load(folders[source], device="cpu", dtype="float32")
     texts = [" ".join(text.split()[k:]) for text in TEXTS for k in range(5) if text.split()[k:]][:32]
     encoded = list(dict.fromkeys(encode(model.encoder, text) for text in texts))
-    together = logits(model, [[*one.fed, *one.ids] for one in encoded])
+    together = logits(model, [[*one.context_ids, *one.ids] for one in encoded])
     expected = [plain(model, one) for one in encoded]
     batched = [from_logits(model, one, row) for one, row in zip(encoded, together, strict=True)]
     noise = max(
@@ -200,9 +200,9 @@ def test_an_improbable_boundary_keeps_its_probability(byte_model):
     network = torch.nn.Linear(1, 4, bias=True)
     network.weight.data.zero_()
     network.bias.data = torch.tensor([0.0, -300.0, -310.0, 1.0])
-    blocks = output_layers.by_class(np.array([False, True, False, False]), [2], "cpu")
+    blocks = output_layers.build_class_blocks(np.array([False, True, False, False]), [2], "cpu")
     with torch.inference_mode():
-        found = output_layers.measure(
+        found = output_layers.measure_predictions(
             output_layers.Head(network),
             blocks,
             torch.zeros(1, 1),
@@ -218,9 +218,9 @@ def test_an_improbable_boundary_keeps_its_probability(byte_model):
 def test_equal_token_sequences_are_computed_once(byte_model):
     encoded = [encode(byte_model.encoder, text) for text in [*TEXTS, *TEXTS]]
     seen = []
-    tables = byte_model.forward(encoded, done=seen.extend)
+    tables = byte_model.forward(encoded, on_finished=seen.extend)
     assert len(seen) == len(TEXTS)
-    assert [table.encoded for table in tables] == encoded
+    assert [table.encoded_text for table in tables] == encoded
 
 
 def test_a_network_prepared_for_speed_equals_the_one_that_transformers_loads(folders):
@@ -242,7 +242,7 @@ def test_a_network_prepared_for_speed_equals_the_one_that_transformers_loads(fol
 
 def windowed(model, encoded, window, prefix):
     """The plain loop over windows: the columns of each token from the window that gives it most context."""
-    whole = [*encoded.fed, *encoded.ids]
+    whole = [*encoded.context_ids, *encoded.ids]
     best: dict[int, tuple[int, tuple]] = {}
     for start in range(0, len(whole), window // 2):
         # The first window has the prefix already; where windows repeat it, they count tokens after it.
@@ -252,9 +252,9 @@ def windowed(model, encoded, window, prefix):
         own = logits(model, [ids])[0]
         for k in range(len(ids)):
             place = first + k - len(repeated)
-            if place >= len(encoded.fed) - 1 and (k or not repeated) and k > best.get(place, (-1,))[0]:
-                one = dataclasses.replace(encoded, fed=(0,), ids=(*whole, 0)[place + 1 : place + 2], opening="")
-                if place == len(encoded.fed) - 1:
+            if place >= len(encoded.context_ids) - 1 and (k or not repeated) and k > best.get(place, (-1,))[0]:
+                one = dataclasses.replace(encoded, context_ids=(0,), ids=(*whole, 0)[place + 1 : place + 2], opening="")
+                if place == len(encoded.context_ids) - 1:
                     one = dataclasses.replace(one, opening=encoded.opening)
                 values = from_logits(model, one, own[k : k + 1].repeat(2, 1))
                 at_end = place == len(whole) - 1
@@ -267,8 +267,8 @@ def windowed(model, encoded, window, prefix):
 def test_texts_longer_than_the_window_take_each_token_from_the_window_with_most_context(model, window):
     encoder = dataclasses.replace(model.encoder, window=window)
     short = dataclasses.replace(model, encoder=encoder)
-    prefix = [encoder.prefix] if short.repeats else []
-    assert short.repeats == (encoder.tokenizer.bos_token is not None)
+    prefix = [encoder.prefix] if short.repeats_prefix else []
+    assert short.repeats_prefix == (encoder.tokenizer.bos_token is not None)
     for context in (None, " ".join(TEXTS[:2])):
         encoded = encode(encoder, " ".join([*TEXTS[:4]]), context)
         [table] = short.forward([encoded])
@@ -328,7 +328,7 @@ def test_out_of_memory_halves_the_batch_and_goes_on_with_one_warning(byte_model,
         ),
     }
     encoded = [encode(byte_model.encoder, text) for text in TEXTS]
-    model = dataclasses.replace(byte_model, row=0)
+    model = dataclasses.replace(byte_model, row_size=0)
     expected = model.forward(encoded)
     longest = max(len(one.ids) + 1 for one in encoded)
     sizes = limited(monkeypatch, 2 * longest, errors[kind_of_error])
@@ -352,7 +352,7 @@ def test_other_errors_of_a_network_are_not_taken_for_memory(byte_model, monkeypa
 
 
 def test_what_was_finished_before_an_interruption_has_been_handed_over(byte_model):
-    model = dataclasses.replace(byte_model, row=0)
+    model = dataclasses.replace(byte_model, row_size=0)
     encoded = [encode(byte_model.encoder, text) for text in TEXTS]
     finished = []
 
@@ -361,10 +361,10 @@ def test_what_was_finished_before_an_interruption_has_been_handed_over(byte_mode
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        model.forward(encoded, batch_tokens=1, done=finished.extend, progress=interrupt)
+        model.forward(encoded, batch_tokens=1, on_finished=finished.extend, progress=interrupt)
     assert len(finished) == 3
-    expected = {table.encoded.ids: columns(table) for table in byte_model.forward(encoded)}
-    assert_equal(finished, [expected[table.encoded.ids] for table in finished])
+    expected = {table.encoded_text.ids: columns(table) for table in byte_model.forward(encoded)}
+    assert_equal(finished, [expected[table.encoded_text.ids] for table in finished])
 
 
 # The rest
@@ -372,10 +372,10 @@ def test_what_was_finished_before_an_interruption_has_been_handed_over(byte_mode
 
 def test_the_table_as_a_frame_has_a_row_for_each_token_and_the_end(byte_model):
     table = byte_model.forward([encode(byte_model.encoder, "The cat")])[0]
-    frame = table.frame()
+    frame = table.to_frame()
     assert list(frame.columns) == ["token", "start", "end", "logprob", "log_boundary", "entropy", "renyi"]
-    assert len(frame) == len(table.encoded.ids) + 1
-    assert frame["token"].isna().tolist() == [False] * len(table.encoded.ids) + [True]
+    assert len(frame) == len(table.encoded_text.ids) + 1
+    assert frame["token"].isna().tolist() == [False] * len(table.encoded_text.ids) + [True]
 
 
 def test_half_precision_models_are_summed_in_float32(folders):
@@ -388,5 +388,5 @@ def test_half_precision_models_are_summed_in_float32(folders):
 def test_texts_longer_than_a_row_are_scored_whole(tmp_path):
     model = lmscore.load(gpt2(tmp_path, window=512), device="cpu", dtype="float64")
     encoded = [encode(model.encoder, text) for text in (LONG + LONG, *TEXTS, LONG + LONG + " The cat")]
-    assert len(encoded[0].ids) > causal.ROW
+    assert len(encoded[0].ids) > causal.DEFAULT_ROW_SIZE
     assert_equal(model.forward(encoded), [plain(model, one) for one in encoded])

@@ -13,7 +13,7 @@ def test_a_word_s_probability_is_that_of_its_surprisal_in_the_sentence(model) ->
     items = [Item(f"i{n}", "p", {"all": Sentence(f"{before} {word} are here.")}) for n, word in enumerate(words)]
     table = lmscore.score(Materials((Paradigm("p", "f", {"context": ("all",)}),), tuple(items)), model).surprisal
     bits = table[table["word"] == 4].set_index("item")["surprisal"]
-    found = lmscore.cloze_probabilities(model, [(before, " ", word) for word in [*words, *words]])
+    found = lmscore.compute_cloze_probabilities(model, [(before, " ", word) for word in [*words, *words]])
     np.testing.assert_allclose(found, [2 ** -bits[f"i{n}"] for n in range(4)] * 2, rtol=1e-6)
     assert sum(found[:4]) < 1
 
@@ -22,4 +22,4 @@ def test_a_model_that_cannot_be_prompted_is_named(tmp_path) -> None:
     (tmp_path / "corpus.txt").write_text("A dog barks.")
     ngram = lmscore.estimate_ngram(tmp_path / "corpus.txt", name="bigrams")
     with pytest.raises(ValueError, match="model bigrams: an n-gram model, which answers no prompts"):
-        lmscore.cloze_probabilities(ngram, [("A", " ", "dog")])
+        lmscore.compute_cloze_probabilities(ngram, [("A", " ", "dog")])

@@ -71,7 +71,7 @@ def test_score_writes_both_tables_and_says_which_model_made_them(folders, pairs_
     assert side["model"]["prefix_token"] == "<|endoftext|>"
     assert side["model"]["dtype"] == "float32"
     assert side["protocol"]["default"].startswith("the prefix token is fed before every text")
-    assert side["inputs"] == {"pairs.jsonl": study.files.sha256(pairs_file)}
+    assert side["inputs"] == {"pairs.jsonl": study.files.hash_file(pairs_file)}
 
 
 def test_nothing_is_overwritten_without_force(folders, pairs_file, tmp_path):
@@ -187,7 +187,7 @@ def test_a_protocol_and_unigrams_stand_in_tables_and_sidecars(folders, pairs_fil
         assert set(study.read(tmp_path / folder, name)["protocol"]) == {"lm-eval"}
         side = study.files.read_sidecar(tmp_path / folder / f"{name}.csv")
         assert "a space stands before its first word" in side["protocol"]["lm-eval"]
-        assert side["inputs"]["corpus.txt"] == study.files.sha256(corpus)
+        assert side["inputs"]["corpus.txt"] == study.files.hash_file(corpus)
     assert study.read(tmp_path / "scores", "sentence_scores")["slor"].notna().all()
 
 
@@ -220,8 +220,8 @@ def start(arguments, stderr) -> subprocess.Popen:
 
 SLOW = """
 import time
-from gardenpath.cli.options import progress
-with progress("sentences", 1) as move:
+from gardenpath.cli.options import show_progress
+with show_progress("sentences", 1) as move:
     for done in range(0, 80, 20):
         time.sleep(0.6)  # the time left is told from the second second on
         move(done, 80)

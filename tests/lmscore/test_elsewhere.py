@@ -76,7 +76,7 @@ def test_a_published_table_becomes_the_table_that_score_writes(tmp_path: Path) -
 )
 def test_every_unit_of_a_probability_of_a_quarter_is_two_bits(unit: str, value: float) -> None:
     row = pd.DataFrame([{"model": "m", "item": "i", "condition": "c", "word": 0, "text": "a", "surprisal": value}])
-    assert lmscore.scores_from(row, units={"surprisal": unit})["surprisal"].item() == pytest.approx(2)
+    assert lmscore.import_surprisal(row, units={"surprisal": unit})["surprisal"].item() == pytest.approx(2)
 
 
 FAULTS = {
@@ -119,7 +119,7 @@ def test_sentences_without_a_row_and_words_without_one_are_said(
     rows = pd.DataFrame({"model": "m", "item": "i1", "condition": "s", "word": [0, 3], "surprisal": 1.0})
     (tmp_path / "items.csv").write_text(ITEMS)
     with caplog.at_level(logging.WARNING, "gardenpath"):
-        made = lmscore.scores_from(rows, stimuli.read(tmp_path / "items.csv"), units={"surprisal": "bits"})
+        made = lmscore.import_surprisal(rows, stimuli.read(tmp_path / "items.csv"), units={"surprisal": "bits"})
     assert made["surprisal"].fillna(-1).tolist() == [1, -1, -1, 1]
     assert "2 of 4 words have no surprisal" in caplog.text
     assert "1 of 2 sentences of the materials have no row, the first is i1 (o)" in caplog.text

@@ -13,7 +13,7 @@ pytest.importorskip("transformers", reason="the extra lm is not installed")
 
 from gardenpath import lmscore, study  # noqa: E402
 from gardenpath.cli.score import command as score  # noqa: E402
-from gardenpath.lmscore import cached  # noqa: E402
+from gardenpath.lmscore import add_cache  # noqa: E402
 from gardenpath.lmscore.models import endpoint  # noqa: E402
 
 from .test_commands import LINES, run  # noqa: E402
@@ -94,7 +94,7 @@ def server(stand_in, monkeypatch):
     stand_in.faulty, stand_in.refusals = lambda numbers: numbers, []
     stand_in.asked.clear()
     stand_in.keys.clear()
-    monkeypatch.setattr(endpoint, "PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(endpoint, "RETRY_PAUSES", (0.0, 0.0))
     return stand_in
 
 
@@ -110,7 +110,7 @@ def test_its_numbers_are_those_of_the_model_itself_and_surprisal_is_naive(server
         np.testing.assert_allclose(table.logprob[:-1], expected.logprob[:-1], atol=1e-5)
         assert np.isnan([table.logprob[-1], *table.entropy, *table.log_boundary]).all()
     sent = server.asked[-1]
-    assert sent["prompt"] == [[*text.fed, *text.ids] for text in texts]  # ids, with a BOS, and one alone
+    assert sent["prompt"] == [[*text.context_ids, *text.ids] for text in texts]  # ids, with a BOS, and one alone
     assert (sent["max_tokens"], sent["echo"], sent["logprobs"]) == (1, True, 1)
     scores = lmscore.score(materials, model).surprisal
     naive = lmscore.score(materials, own).surprisal["surprisal_naive"]
@@ -128,16 +128,16 @@ def test_the_end_of_a_text_is_not_to_be_had(server, folders, materials):
 
 def test_answers_are_cached_under_a_declared_revision_alone(server, folders, tmp_path):
     bare = load(server, folders)
-    assert cached(bare, tmp_path) is bare
+    assert add_cache(bare, tmp_path) is bare
     declared = load(server, folders, revision="2026-11")
     assert (declared.name, bare.name) == ("small@2026-11", "small")
     texts = [declared.encode(text) for text in TEXTS]
-    first = cached(declared, tmp_path).forward(texts)
+    first = add_cache(declared, tmp_path).forward(texts)
     server.asked.clear()
-    again = cached(declared, tmp_path).forward(texts)
+    again = add_cache(declared, tmp_path).forward(texts)
     assert server.asked == []
     assert [t.logprob.tobytes() for t in again] == [t.logprob.tobytes() for t in first]
-    cached(load(server, folders, revision="2026-12"), tmp_path)
+    add_cache(load(server, folders, revision="2026-12"), tmp_path)
     assert len(list(tmp_path.glob("*/model.json"))) == 2
 
 
@@ -174,14 +174,14 @@ def test_a_server_that_lacks_a_number_is_refused_by_name_when_it_is_probed(serve
     ],
 )
 def test_an_answer_of_another_form_is_refused_in_one_line(server, folders, monkeypatch, choice, words):
-    monkeypatch.setattr(endpoint, "_post", lambda address, asked: {"choices": [choice] * len(asked["prompt"])})
+    monkeypatch.setattr(endpoint, "_post_request", lambda address, asked: {"choices": [choice] * len(asked["prompt"])})
     with pytest.raises(ValueError, match=words) as caught:
         load(server, folders)
     assert "\n" not in str(caught.value)
 
 
 def test_a_busy_server_is_asked_again_and_a_refusal_is_passed_on(server, folders, monkeypatch):
-    monkeypatch.setenv(endpoint.KEY, "open sesame")
+    monkeypatch.setenv(endpoint.KEY_VARIABLE, "open sesame")
     server.refusals = [503, 429]
     load(server, folders)
     assert len(server.asked) == 3

@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file  # noqa: E402
 from transformers.utils import logging as transformers_logging  # noqa: E402
 
 from gardenpath import lmscore  # noqa: E402
-from gardenpath.lmscore import cached  # noqa: E402
+from gardenpath.lmscore import add_cache  # noqa: E402
 from gardenpath.stimuli import Item, Materials, Paradigm, Sentence  # noqa: E402
 
 from .conftest import byte_level, save  # noqa: E402
@@ -61,7 +61,7 @@ def test_a_weight_that_is_met_later_is_named_and_nothing_of_it_is_cached(folders
         weight[rare] = float("nan")
 
     folder = changed(folders["llama"], tmp_path / "nan", "model.embed_tokens.weight", spoil)
-    model = cached(lmscore.load(folder, device="cpu"), tmp_path / "cache")
+    model = add_cache(lmscore.load(folder, device="cpu"), tmp_path / "cache")
     with pytest.raises(ValueError, match=r"weights hold NaN or infinity in float32, first model\.embed_tokens\.weight"):
         model.forward([model.encode("The cat @ the mat.")])
     assert not list((tmp_path / "cache").glob("*/*.shard"))
@@ -79,7 +79,7 @@ def test_what_float16_cannot_hold_is_named(folders, tmp_path):
 
 
 def test_a_tokenizer_of_another_model_is_refused(folders, tmp_path):
-    rows = len(lmscore.load(folders["gpt2"], device="cpu").encoder.vocabulary.begins)
+    rows = len(lmscore.load(folders["gpt2"], device="cpu").encoder.vocabulary.starts_with_space)
     for size, words in (
         (600, f"ids up to 599, and its embedding {rows} rows"),
         (300, f"has 300 ids of the {rows} that it predicts"),
@@ -88,7 +88,7 @@ def test_a_tokenizer_of_another_model_is_refused(folders, tmp_path):
         byte_level(size).save_pretrained(folder) if size < 400 else _longer(folder, size)
         assert words in refusal(folder)
     padded = lmscore.load(save(tmp_path / "padded", byte_level(300), _gpt2(384)), device="cpu")
-    assert len(padded.encoder.vocabulary.begins) == 384
+    assert len(padded.encoder.vocabulary.starts_with_space) == 384
 
 
 def _longer(folder: Path, size: int) -> None:

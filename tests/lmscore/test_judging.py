@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from gardenpath import lmscore, stimuli, study
-from gardenpath.lmscore.judging import asking, generation
-from gardenpath.lmscore.judging.turns import turns
-from gardenpath.study.judgment_methods import METHODS
+from gardenpath.lmscore.judging import generation, judgment_requests
+from gardenpath.lmscore.judging.chat_format import choose_chat_format
+from gardenpath.study.judgment_methods import JUDGMENT_METHODS
 
 from . import kinds
 from .conftest import llama, save
@@ -49,7 +49,7 @@ def judged(model, methods, templates, *items, **how):
 
 def test_nine_methods_and_two_are_what_they_are_by_hand(hand):
     templates = [SINGLE, COMPARED, YES_NO, AB, RATE, CHOOSE]
-    methods = [name for name in METHODS if not name.endswith("generated")]
+    methods = [name for name in JUDGMENT_METHODS if not name.endswith("generated")]
     table = judged(hand, methods, templates, seed=1).droplevel("item")
     scores = table[["grammatical", "ungrammatical"]].astype(float)
     good, bad = math.log(0.5 * 0.5 * 0.4), math.log(0.5 * 0.5 * 0.2)
@@ -202,7 +202,7 @@ def test_labels_summed_are_all_ways_to_write_them(byte_model):
     )
     ways = [space + case for space in (" ", "") for case in ("Yes", "yes", "YES")]
     asked_for = [*ways, *(way.replace("Yes", "No").replace("yes", "no").replace("YES", "NO") for way in ways)]
-    lps = lmscore.answer_lps(byte_model.forward(lmscore.continuations(byte_model, "The cat sat?", asked_for)))
+    lps = lmscore.answer_lps(byte_model.forward(lmscore.encode_continuations(byte_model, "The cat sat?", asked_for)))
     expected = np.exp(lps[:6]).sum() / np.exp(lps).sum()
     assert summed["grammatical"].item() == pytest.approx(expected, abs=1e-9)
     assert summed["mass"].item() > one["mass"].item()
@@ -230,21 +230,21 @@ def families(tmp_path_factory):
 @pytest.mark.parametrize("family", TURNS)
 def test_a_chat_template_says_what_its_documentation_says(family, families):
     model = families[family]
-    spoken = turns(model)
-    prompt = spoken.prompt("Be brief.", "Is it?")
+    spoken = choose_chat_format(model)
+    prompt = spoken.render_prompt("Be brief.", "Is it?")
     assert prompt == SAID[family]
     none = family in ("mixtral", "gemma")
-    assert spoken.facts["system_role"] == ("none: the system's words open the user's turn" if none else "its own")
-    assert spoken.facts.get("thinking") == ("off" if family == "qwen" else None)
+    assert spoken.metadata["system_role"] == ("none: the system's words open the user's turn" if none else "its own")
+    assert spoken.metadata.get("thinking") == ("off" if family == "qwen" else None)
     # The same ids as the tokenizer's own: special tokens as such, and BOS once.
     whole = [{"role": "user", "content": "Be brief. Is it?"}]
     apart = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Is it?"}]
     own = model.encoder.tokenizer.apply_chat_template(
         whole if none else apart, add_generation_prompt=True, date_string="26 Jul 2024", enable_thinking=False
     )["input_ids"]
-    asked = lmscore.continuations(model, prompt, ["Yes", "No"], rendered=True)
-    assert [*asked[0].fed] == own[: len(asked[0].fed)]
-    assert len(own) - len(asked[0].fed) <= 1  # a line break may join an answer
+    asked = lmscore.encode_continuations(model, prompt, ["Yes", "No"], rendered=True)
+    assert [*asked[0].context_ids] == own[: len(asked[0].context_ids)]
+    assert len(own) - len(asked[0].context_ids) <= 1  # a line break may join an answer
     bos = TURNS[family][1]
     if bos:
         assert own.count(model.encoder.tokenizer.convert_tokens_to_ids(bos)) == 1
@@ -287,7 +287,7 @@ def test_labels_that_a_model_hardly_gives_are_said(hand, caplog):
 def test_sentences_are_never_evaluated():
     one = template("single", "It is {{ sentence }}.")
     assert one.fill("{{ 7 * 7 }}{% raw %}") == ("", "It is {{ 7 * 7 }}{% raw %}.")
-    assert one.parts("{{ a }}") == ["It is ", "{{ a }}", "."]
+    assert one.split_parts("{{ a }}") == ["It is ", "{{ a }}", "."]
 
 
 @pytest.mark.parametrize(
@@ -432,12 +432,12 @@ def test_a_language_has_the_methods_it_has_templates_for(families):
     table = lmscore.judge(materials(*items), families["phi"])
     assert set(table.query("item == 'i1'")["method"]) == {"lp", "mean_lp", "pen_lp", "choose", "rate"}
     counts = table.query("item == 'i2'").groupby("method", sort=False).size()
-    assert counts.to_dict() == {name: 5 if METHODS[name].prompts else 1 for name in [*METHODS][:9]}
+    assert counts.to_dict() == {name: 5 if JUDGMENT_METHODS[name].prompts else 1 for name in [*JUDGMENT_METHODS][:9]}
     assert "there is no template of any type in 'tr'" in table.attrs["left_out"]["i3"]
 
 
 def test_what_is_cached_is_not_computed_again(hand, tmp_path, monkeypatch):
-    model = lmscore.cached(hand, tmp_path)
+    model = lmscore.add_cache(hand, tmp_path)
     items = materials(*(pair(GOOD, BAD, f"i{k}") for k in range(3)))
     how = {"templates": [SINGLE, COMPARED, YES_NO, AB, RATE]}
     methods = ["lp", "template_lp", "comparative", "yes_no", "ab", "rate"]
@@ -447,7 +447,7 @@ def test_what_is_cached_is_not_computed_again(hand, tmp_path, monkeypatch):
         raise AssertionError("computed again")
 
     monkeypatch.setattr(type(hand), "_compute", refuse)
-    again = lmscore.judge(items, lmscore.cached(hand, tmp_path), methods, **how)
+    again = lmscore.judge(items, lmscore.add_cache(hand, tmp_path), methods, **how)
     assert again.equals(first)
 
 
@@ -463,9 +463,9 @@ def test_chinese_prompts_have_no_space_before_an_answer(families, monkeypatch):
 
     def recorded(model, prompt, answers, **rest):
         seen.append((prompt, answers))
-        return lmscore.continuations(model, prompt, answers, **rest)
+        return lmscore.encode_continuations(model, prompt, answers, **rest)
 
-    monkeypatch.setattr(asking, "continuations", recorded)
+    monkeypatch.setattr(judgment_requests, "encode_continuations", recorded)
     read = materials(pair("猫在家。", "猫家在。", language="zh"))
     lmscore.judge(read, families["phi"], ["yes_no"], chat=False)
     prompt, answers = seen[0]
@@ -502,9 +502,11 @@ def test_generated_answers_are_kept_and_no_weights_are_needed_for_them(talker, t
     methods = ["choose_generated", "rate_generated"]
     plain = judged(talker, methods, *asked)
     computed = []
-    real = generation._answers
-    monkeypatch.setattr(generation, "_answers", lambda model, batch: computed.extend(batch) or real(model, batch))
+    real = generation._generate_batch
+    monkeypatch.setattr(
+        generation, "_generate_batch", lambda model, batch: computed.extend(batch) or real(model, batch)
+    )
     for expected in (6, 0):  # of each pair one order to choose in, and each member to rate
         computed.clear()
-        assert judged(lmscore.cached(talker, tmp_path), methods, *asked).equals(plain)
+        assert judged(lmscore.add_cache(talker, tmp_path), methods, *asked).equals(plain)
         assert len(computed) == expected

@@ -58,7 +58,7 @@ def refusal_device(source) -> str:
 
 def test_a_prefix_can_be_named(folders):
     model = lmscore.load(folders["llama"], device="cpu", prefix="</s>")
-    assert encode(model.encoder, "The cat").fed == (2,)
+    assert encode(model.encoder, "The cat").context_ids == (2,)
 
 
 def small(kind: str):
@@ -86,7 +86,7 @@ def small(kind: str):
 def test_other_kinds_of_model_are_refused(folders, tmp_path, kind, words):
     from gardenpath.lmscore.models import huggingface
 
-    with huggingface.quiet():
+    with huggingface.silence_libraries():
         small(kind).save_pretrained(tmp_path)
     for name in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copy(folders["gpt2"] / name, tmp_path / name)

@@ -134,7 +134,7 @@ def protocol(request):
 
 
 def encoded(model, protocol, texts=TEXTS, context=None):
-    return [model.encode(text, context, **protocol.options()) for text in texts]
+    return [model.encode(text, context, **protocol.list_options()) for text in texts]
 
 
 def by_hand(model, protocol, text: str, context: str = "") -> list[float]:
@@ -161,7 +161,7 @@ def test_scores_equal_the_plain_loop(model, protocol):
         np.testing.assert_allclose(table.logprob[:-1], by_hand(model, protocol, text), rtol=0, atol=1e-9)
         for nothing in (table.logprob[-1:], table.log_boundary, table.entropy, table.renyi):
             assert np.isnan(nothing).all()
-        assert table.encoded.unknown == table.encoded.ids.count(model.encoder.tokenizer.unk_token_id)
+        assert table.encoded_text.unknown_count == table.encoded_text.ids.count(model.encoder.tokenizer.unk_token_id)
 
 
 def test_context_is_fed_and_never_hidden(model, protocol):
@@ -203,7 +203,7 @@ def test_rows_that_are_the_same_once_hidden_are_computed_once(places, protocol):
     wanted = {
         (cls, *(model.mask if k in places else i for k, i in enumerate(text.ids)), *tail)
         for text in texts
-        for places in text.hidden
+        for places in text.masked_positions
     }
     assert set(map(tuple, rows)) == wanted
 
@@ -212,7 +212,7 @@ def test_words_are_those_of_the_tokenizer(places):
     def hidden(kind: str, text: str) -> tuple[list[str], tuple[tuple[int, ...], ...]]:
         model = lmscore.load(places[kind], device="cpu")
         found = model.encode(text, word_l2r=True)
-        return model.encoder.tokenizer.convert_ids_to_tokens(list(found.ids)), found.hidden
+        return model.encoder.tokenizer.convert_ids_to_tokens(list(found.ids)), found.masked_positions
 
     pieces, places_ = hidden("bert", "didn't")
     words = [pieces.index("'"), pieces.index("'") + 1]
@@ -258,7 +258,7 @@ def test_a_text_over_the_window_is_refused_with_its_length(model):
     fitting = "a" * (model.encoder.window - 2)
     (table,) = model.forward([model.encode(fitting)])
     assert np.isfinite(table.logprob[:-1]).all()
-    assert len(table.encoded.ids) == model.encoder.window - 2
+    assert len(table.encoded_text.ids) == model.encoder.window - 2
     with pytest.raises(
         ValueError, match=rf"exceed the window of {model.encoder.window}; a masked model needs the whole"
     ):
@@ -285,7 +285,7 @@ def test_a_tokenizer_without_a_mask_token_is_refused(places, tmp_path):
     folder = shutil.copytree(places["bert"], tmp_path / "model")
     tokenizer = AutoTokenizer.from_pretrained(folder)
     tokenizer.mask_token = None
-    with huggingface.quiet():
+    with huggingface.silence_libraries():
         tokenizer.save_pretrained(folder)
     with pytest.raises(ValueError, match="its tokenizer has the mask token None") as error:
         lmscore.load(folder, device="cpu")
@@ -295,8 +295,8 @@ def test_a_tokenizer_without_a_mask_token_is_refused(places, tmp_path):
 def test_finished_tables_are_handed_over_once_each(model, protocol):
     texts = encoded(model, protocol)
     seen, progress = [], []
-    model.forward(texts, batch_tokens=40, done=seen.extend, progress=lambda k, n: progress.append((k, n)))
-    assert sorted(t.encoded.ids for t in seen) == sorted(t.ids for t in texts)
+    model.forward(texts, batch_tokens=40, on_finished=seen.extend, progress=lambda k, n: progress.append((k, n)))
+    assert sorted(t.encoded_text.ids for t in seen) == sorted(t.ids for t in texts)
     assert progress[-1] == (len(texts), len(texts))
 
 
@@ -323,14 +323,14 @@ def test_repetitions_are_looked_for_in_pools_whose_size_is_bounded(places, proto
     model = lmscore.load(places["bert"], device="cpu", dtype="float64")
     texts = encoded(model, protocol)
     expected = model.forward(texts)
-    held, plain = [], masked._rows
+    held, plain = [], masked._build_rows
 
     def rows(*arguments):
-        held.append([len(text.ids) * (len(text.fed) + len(text.ids)) for text in arguments[0]])
+        held.append([len(text.ids) * (len(text.context_ids) + len(text.ids)) for text in arguments[0]])
         return plain(*arguments)
 
-    monkeypatch.setattr(masked, "POOL", 300)
-    monkeypatch.setattr(masked, "_rows", rows)
+    monkeypatch.setattr(masked, "MAX_POOL_IDS", 300)
+    monkeypatch.setattr(masked, "_build_rows", rows)
     for one, other in zip(model.forward(texts), expected, strict=True):
         np.testing.assert_allclose(one.logprob, other.logprob, atol=1e-10)
     assert sum(map(len, held)) == len(texts)

@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 
 from gardenpath import lmscore, stimuli, study
-from gardenpath.lmscore.maze.choosing import Demands
-from gardenpath.lmscore.maze.places import places
-from gardenpath.lmscore.maze.surprisals import Surprisals
-from gardenpath.lmscore.maze.word_lists import of_wordfreq, read_words
-from gardenpath.lmscore.tokens.protocols import DEFAULT
+from gardenpath.lmscore.maze.distractor_search import SurprisalCriteria
+from gardenpath.lmscore.maze.positions import find_positions
+from gardenpath.lmscore.maze.surprisals import SurprisalScorer
+from gardenpath.lmscore.maze.word_lists import load_wordfreq, read_words
+from gardenpath.lmscore.tokens.protocols import DEFAULT_PROTOCOL
 from gardenpath.stimuli import Item, Materials, Paradigm, Region, Sentence
-from gardenpath.stimuli.item_tables import word_length, zipf
+from gardenpath.stimuli.item_tables import measure_word_length, zipf
 
 from .conftest import save, torch, whitespace_marks
 
@@ -74,7 +74,7 @@ def test_no_distractor_is_more_probable_than_demanded_by_transformers_alone(mode
     checked = 0
     for row in found.distractor_margins.dropna(subset="distractor").itertuples():
         sentence = sentences[row.item, row.condition]
-        word = sentence.words()[row.word]
+        word = sentence.list_words()[row.word]
         before = sentence.text[: word.start - 1]
         own, other = by_hand(model, before, f" {word.text}"), by_hand(model, before, f" {row.distractor}")
         assert (row.word_surprisal, row.surprisal) == pytest.approx((own, other), abs=1e-6)
@@ -85,33 +85,43 @@ def test_no_distractor_is_more_probable_than_demanded_by_transformers_alone(mode
 
 
 def test_bounds_are_bounds_of_every_candidate_and_that_of_the_first_token(model):
-    asking = Surprisals(model)
-    listed = of_wordfreq("en")
+    asking = SurprisalScorer(model)
+    listed = load_wordfreq("en")
     forms = {}
-    for place in (place for item in TWO.items for place in places(item, DEFAULT)):
+    for place in (place for item in TWO.items for place in find_positions(item, DEFAULT_PROTOCOL)):
         for site in place.sites:
-            forms[site] = [site.dressed(word) for word in listed.candidates(place, 2, 1.5, 20, 1, frozenset())]
-    own, below = asking.bounds(forms)
-    exact = asking.exact([(site, form) for site, of_site in forms.items() for form in of_site])
+            forms[site] = [
+                site.format_distractor(word) for word in listed.find_candidates(place, 2, 1.5, 20, 1, frozenset())
+            ]
+    own, below = asking.compute_bounds(forms)
+    exact = asking.compute_surprisals([(site, form) for site, of_site in forms.items() for form in of_site])
     bounds = np.concatenate([below[site] for site in forms])
     assert len(exact) > 300
     assert (np.array(exact) >= bounds - 1e-9).all()
     assert (bounds > 0).mean() > 0.9
     site = next(iter(forms))
-    assert own[site] == pytest.approx(by_hand(model, site.before, site.gap + site.text), abs=1e-6)
-    [text] = lmscore.continuations(model, site.before, [site.gap + forms[site][0]])
+    assert own[site] == pytest.approx(by_hand(model, site.preceding_text, site.gap + site.text), abs=1e-6)
+    [text] = lmscore.encode_continuations(model, site.preceding_text, [site.gap + forms[site][0]])
     [table] = model.forward(
-        [replace(text, ids=text.ids[:1], spans=text.spans[:1], begins=text.begins[:1], ends=text.ends[:1])]
+        [
+            replace(
+                text,
+                ids=text.ids[:1],
+                spans=text.spans[:1],
+                starts_with_space=text.starts_with_space[:1],
+                ends_with_space=text.ends_with_space[:1],
+            )
+        ]
     )
     assert below[site][0] == pytest.approx((table.log_boundary[0] - table.logprob[0]) / math.log(2), abs=1e-9)
 
 
 def test_what_else_could_have_come_is_the_whole_distribution(special):
     text = special.encode("The cat sat on the mat.")
-    size = len(special.encoder.vocabulary.begins)
-    [table] = special.forward([text], among=range(size))
-    assert np.exp(table.more["among"]).sum(0) == pytest.approx(1, abs=1e-9)
-    own = [table.more["among"][token, k] for k, token in enumerate(text.ids)]
+    size = len(special.encoder.vocabulary.starts_with_space)
+    [table] = special.forward([text], candidate_ids=range(size))
+    assert np.exp(table.predictors["candidates"]).sum(0) == pytest.approx(1, abs=1e-9)
+    own = [table.predictors["candidates"][token, k] for k, token in enumerate(text.ids)]
     assert own == pytest.approx(table.logprob[:-1], abs=1e-9)
 
 
@@ -140,30 +150,32 @@ def test_conditions_share_a_distractor_that_looks_as_the_word_and_stands_once_in
 
 
 def test_distractors_are_listed_words_within_the_bounds_of_each_word(made):
-    words = set(of_wordfreq("en").words)
+    words = set(load_wordfreq("en").words)
     for row in made.distractors.itertuples():
         assert row.distractor in words
         for word in row.words.split(" | "):
-            assert abs(word_length(word) - row.length) <= 2
+            assert abs(measure_word_length(word) - row.length) <= 2
             assert row.length == len(row.distractor)
             assert abs(zipf(word, "en") - zipf(row.distractor, "en")) <= 1.5 + 1e-9
 
 
 def test_the_chosen_one_is_the_first_candidate_in_order_that_passes_everywhere(byte_model, made):
     """By scoring all of them exactly, one place after another."""
-    asking, demands, listed = Surprisals(byte_model), Demands(18, 2), of_wordfreq("en")
+    asking, demands, listed = SurprisalScorer(byte_model), SurprisalCriteria(18, 2), load_wordfreq("en")
     [item, _] = TWO.items
     own_words = {word.strip('.,"').lower() for s in item.sentences.values() for word in s.text.split()}
     chosen = made.distractors.query("item == 'i0'").set_index("place")["distractor"]
     used: set[str] = set()
-    for place in places(item, DEFAULT):
-        candidates = listed.candidates(place, 2, 1.5, 30, 1, own_words)
+    for place in find_positions(item, DEFAULT_PROTOCOL):
+        candidates = listed.find_candidates(place, 2, 1.5, 30, 1, own_words)
         sites = place.sites
-        own = asking.exact([(site, site.text) for site in sites])
+        own = asking.compute_surprisals([(site, site.text) for site in sites])
         expected = None
         for word in candidates:
-            costs = asking.exact([(site, site.dressed(word)) for site in sites])
-            passes = all(demands.short(cost, of_word) <= 0 for cost, of_word in zip(costs, own, strict=True))
+            costs = asking.compute_surprisals([(site, site.format_distractor(word)) for site in sites])
+            passes = all(
+                demands.compute_shortfall(cost, of_word) <= 0 for cost, of_word in zip(costs, own, strict=True)
+            )
             if passes and word not in used:
                 expected = word
                 break
@@ -233,8 +245,8 @@ def test_labels_name_the_places(byte_model, tmp_path):
 
 def test_a_context_is_read_before_the_sentence(byte_model):
     there = pairs(("The cat [was] on it.", "The cat [were] on it."), context="No student sat there.")
-    [first, *_] = places(there.items[0], DEFAULT)
-    assert first.sites[0].before == "No student sat there. The"
+    [first, *_] = find_positions(there.items[0], DEFAULT_PROTOCOL)
+    assert first.sites[0].preceding_text == "No student sat there. The"
 
 
 @pytest.mark.parametrize("language", ["nl", "de"])
@@ -243,7 +255,7 @@ def test_other_languages_have_lists_of_their_own(byte_model, language):
         language, ("Die Katze [sitzt] auf „Tischen“.", "Die Katze [sitzen] auf „Tischen“.")
     )
     found = lmscore.add_distractors(pairs(text, language=language), byte_model, **HOW)
-    assert set(found.distractors["distractor"].dropna()) <= set(of_wordfreq(language).words)
+    assert set(found.distractors["distractor"].dropna()) <= set(load_wordfreq(language).words)
     assert len(found.distractors["distractor"].dropna()) >= 4
     last = found.distractor_margins.query("place == 'after critical 2'")["distractor"]
     assert all(word.istitle() == (language == "de") for word in last)
@@ -303,14 +315,14 @@ def test_a_language_without_spaces_is_cut_by_its_author(unspaced, tmp_path):
         assert row.margin == pytest.approx(lp(before + row.text) - lp(before + row.distractor), abs=1e-6)
         assert row.margin >= 1
     # A token joins 我 to 吃, but not to 喜: the two are compared from where they part.
-    fed = [lmscore.continuations(unspaced, "我", [form])[0].fed for form in ("喜欢", "吃饭了")]
+    fed = [lmscore.encode_continuations(unspaced, "我", [form])[0].context_ids for form in ("喜欢", "吃饭了")]
     assert len(fed[0]) > len(fed[1])
-    [place, *_] = places(materials.items[0], DEFAULT)
+    [place, *_] = find_positions(materials.items[0], DEFAULT_PROTOCOL)
     [site] = place.sites
-    asking = Surprisals(unspaced)
-    [own, joined] = asking.exact([(site, "喜欢"), (site, "吃饭了")])
+    asking = SurprisalScorer(unspaced)
+    [own, joined] = asking.compute_surprisals([(site, "喜欢"), (site, "吃饭了")])
     assert joined - own == pytest.approx(lp("我喜欢") - lp("我吃饭了"), abs=1e-6)
-    _, below = asking.bounds({site: ["吃饭了", "狗"]})
+    _, below = asking.compute_bounds({site: ["吃饭了", "狗"]})
     assert joined >= below[site][0] - 1e-9
 
 
@@ -319,10 +331,14 @@ def test_a_list_of_ones_own_with_frequencies(byte_model, tmp_path):
     words.write_text("word,zipf\nsue,4.1\nnor,4.0\nfar,2.0\nlid,\ncat,4.05\nLid,3\n")
     listed = read_words(words, "en")
     assert listed.words == ("sue", "nor", "far", "lid", "cat")
-    assert listed.zipf("CAT") == 4.05
+    assert listed.get_zipf("CAT") == 4.05
     one = pairs(("The cat [is].", "The cat [are]."))
-    [place, *_] = places(one.items[0], DEFAULT)
-    assert sorted(listed.candidates(place, 0, 0.2, 10, 1, {"nor"})) == ["cat", "lid", "sue"]  # lid has no frequency
+    [place, *_] = find_positions(one.items[0], DEFAULT_PROTOCOL)
+    assert sorted(listed.find_candidates(place, 0, 0.2, 10, 1, {"nor"})) == [
+        "cat",
+        "lid",
+        "sue",
+    ]  # lid has no frequency
     found = lmscore.add_distractors(
         one, byte_model, words=words, surprisal=0, margin=-100, length=0, zipf=0.2, exclude=["NOR"]
     )
@@ -414,12 +430,12 @@ def test_pseudowords_are_no_words_as_long_and_the_same_for_a_seed():
     assert (
         made["distractor"].tolist() == lmscore.add_distractors(TWO, pseudowords=True).distractors["distractor"].tolist()
     )
-    known = set(of_wordfreq("en").words)
+    known = set(load_wordfreq("en").words)
     found = made.dropna(subset="distractor")
     assert len(found) > 8
     for row in found.itertuples():
         assert row.distractor not in known
-        assert all(abs(len(row.distractor) - word_length(word)) <= 1 for word in row.words.split(" | "))
+        assert all(abs(len(row.distractor) - measure_word_length(word)) <= 1 for word in row.words.split(" | "))
         assert pd.isna(row.zipf) or row.zipf < 2
     trigrams = {word[k : k + 3] for word in known for k in range(len(word) - 2)}
     assert all(word[k : k + 3] in trigrams for word in found["distractor"] for k in range(len(word) - 2))

@@ -41,11 +41,11 @@ def test_finished_tables_are_handed_over_batch_by_batch(model):
     encoded = [model.encode(text) for text in [*texts, *texts]]
     batches, seen = [], []
     tables = model.forward(
-        encoded, batch_tokens=1, done=batches.append, progress=lambda done, total: seen.append((done, total))
+        encoded, batch_tokens=1, on_finished=batches.append, progress=lambda done, total: seen.append((done, total))
     )
     sizes = [len(batch) for batch in batches]
     assert len(sizes) > 1
     assert seen == [(sum(sizes[: k + 1]), 3) for k in range(len(sizes))]
     assert seen[-1] == (3, 3)
-    handed = {table.encoded.ids: table.logprob.tolist() for batch in batches for table in batch}
-    assert handed == {table.encoded.ids: table.logprob.tolist() for table in tables}
+    handed = {table.encoded_text.ids: table.logprob.tolist() for batch in batches for table in batch}
+    assert handed == {table.encoded_text.ids: table.logprob.tolist() for table in tables}

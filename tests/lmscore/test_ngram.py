@@ -31,7 +31,7 @@ TEXTS = ["the dog saw a cat.", "a zebra sat on the mat, sat.", "log", "the the t
 @pytest.fixture(scope="module")
 def sentences() -> list[str]:
     """Two thousand sentences of our own grammar (of a seed whose counts give every order its discounts), and some shorter than any order."""
-    return [*itertools.islice(grammar.sentences(7), 2000), "Yes.", "No", "Yes."]
+    return [*itertools.islice(grammar.draw_sentences(7), 2000), "Yes.", "No", "Yes."]
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ class Dictionaries:
 
     def __init__(self, sentences: list[str], order: int) -> None:
         self.order = order
-        texts = [["<s>", *(token for token, _ in ngram.tokens(s)), "</s>"] for s in sentences]
+        texts = [["<s>", *(token for token, _ in ngram.split_tokens(s)), "</s>"] for s in sentences]
         self.words = {"<unk>", "</s>"} | {word for text in texts for word in text[1:]}
         raw = Counter(
             tuple(text[i : i + n]) for text in texts for n in range(1, order + 1) for i in range(len(text) - n + 1)
@@ -101,21 +101,21 @@ class Dictionaries:
 
 def contexts(model, table) -> list[tuple[str, ...]]:
     """The words before each row of a table."""
-    ids = (*table.encoded.fed, *table.encoded.ids)
-    first = len(table.encoded.fed)
+    ids = (*table.encoded_text.context_ids, *table.encoded_text.ids)
+    first = len(table.encoded_text.context_ids)
     return [tuple(model.words[i] for i in ids[:end]) for end in range(first, len(ids) + 1)]
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 5])
 def test_every_column_equals_a_kneser_ney_of_dictionaries(corpus, sentences, order):
     model, slow = ngram.estimate_ngram(corpus, order), Dictionaries(sentences, order)
-    assert model.facts["discount_fallback_orders"] == []
+    assert model.metadata["discount_fallback_orders"] == []
     texts = [*random.Random(order).sample(sentences, 6), "Yes", "No zebra has the teacher.", "The the"]
     encoded = [*map(model.encode, texts), model.encode("cats sleep", "The old zebra saw that")]
     for table in model.forward(encoded):
         for j, context in enumerate(contexts(model, table)):
             p = slow.distribution(context)
-            word = model.words[table.encoded.ids[j]] if j < len(table.encoded.ids) else "</s>"
+            word = model.words[table.encoded_text.ids[j]] if j < len(table.encoded_text.ids) else "</s>"
             assert table.logprob[j] == pytest.approx(math.log(p[word]), abs=1e-10)
             assert table.entropy[j] == pytest.approx(-sum(q * math.log(q) for q in p.values()), abs=1e-10)
             assert table.renyi[j] == pytest.approx(2 * math.log(sum(map(math.sqrt, p.values()))), abs=1e-10)
@@ -131,9 +131,9 @@ def test_probabilities_sum_to_one_after_every_context_of_the_corpus_and_after_ot
     after += [tuple(model.encode(text).ids[:k]) for text in SMALL for k in range(1, 7)]
     shape = model.encode("cat")
     for context in after:
-        ends = [dataclasses.replace(shape, fed=context, ids=(i,)) for i in words if i not in (1, 2)]
+        ends = [dataclasses.replace(shape, context_ids=context, ids=(i,)) for i in words if i not in (1, 2)]
         tables = model.forward(ends, columns=("logprob",))
-        end = model.forward([dataclasses.replace(shape, fed=context[:-1], ids=context[-1:])], columns=("end",))
+        end = model.forward([dataclasses.replace(shape, context_ids=context[:-1], ids=context[-1:])], columns=("end",))
         total = sum(math.exp(t.logprob[0]) for t in tables) + math.exp(end[0].logprob[1])
         assert total == pytest.approx(1, abs=1e-12)
 
@@ -156,7 +156,7 @@ LMPLZ = {
 
 def test_estimates_are_those_of_lmplz(small, caplog):
     model = ngram.estimate_ngram(small, 3)
-    assert np.array(model.facts["discounts"]) == pytest.approx(
+    assert np.array(model.metadata["discounts"]) == pytest.approx(
         np.array([[0.333333, 1.5, 1.66667], [0.6, 1.7, 0.6], [0.5, 1.0, 1.5]]), abs=1e-5
     )
     assert [len(level.keys) for level in model.levels] == [14, 26, 32]
@@ -224,7 +224,7 @@ def test_a_pruned_arpa_file_of_another_tool_backs_off_as_the_format_says(tmp_pat
     # p(a|<s>), p(a|<s> a), p(b|<s> a a backed off to a), p(<unk>|a b -> b), p(</s>|<unk>)
     expected = [-0.2, -0.05, -0.3, -0.4 - 0.3 - 100, -0.9]
     np.testing.assert_allclose(table.logprob / math.log(10), expected, atol=1e-12)
-    assert table.encoded.unknown == 1
+    assert table.encoded_text.unknown_count == 1
     after_s_a = {"</s>": -0.1 - 0.2 - 0.9, "a": -0.05, "b": -0.1 - 0.3, "no": -0.1 - 0.2 - 1.1, "<unk>": -100.3}
     p = [10**x for x in after_s_a.values()]
     assert table.entropy[1] == pytest.approx(-sum(q * math.log(q) for q in p), abs=1e-12)
@@ -238,15 +238,15 @@ def test_kenlm_queries_the_written_file_with_the_same_result(corpus, tmp_path, s
     theirs = kenlm.Model(str(model.write(tmp_path / "model.arpa")))
     texts = [*sentences[:300], *TEXTS, "No zebra has the teacher."]
     for text, table in zip(texts, model.forward([model.encode(text) for text in texts]), strict=True):
-        cut = " ".join(token for token, _ in ngram.tokens(text))
+        cut = " ".join(token for token, _ in ngram.split_tokens(text))
         found = list(theirs.full_scores(cut, bos=True, eos=True))
         np.testing.assert_allclose(table.logprob / math.log(10), [score for score, _, _ in found], atol=1e-4)
-        assert table.encoded.unknown == sum(oov for _, _, oov in found)
+        assert table.encoded_text.unknown_count == sum(oov for _, _, oov in found)
 
 
 def test_punctuation_at_the_edges_of_words_is_cut_off_and_nothing_is_lost():
     def cut(text: str) -> list[str]:
-        found = list(ngram.tokens(text))
+        found = list(ngram.split_tokens(text))
         assert [text[start:end] for _, (start, end) in found] == [token for token, _ in found]
         assert "".join(token for token, _ in found) == "".join(text.split())
         return [token for token, _ in found]
@@ -263,12 +263,12 @@ def test_words_own_their_punctuation_and_a_region_may_end_before_it(small):
     model = lmscore.load(f"ngram:{small}")
     sentence = Sentence("the zebra sat  on the mat.", (Region("critical", 22, 25),))
     (table,) = model.forward([model.encode(sentence.text)])
-    scores = lmscore.words(table, sentence)
+    scores = lmscore.compute_word_scores(table, sentence)
     assert [score.tokens for score in scores] == [1, 1, 1, 1, 1, 2]
     assert [score.surprisal for score in scores] == [score.surprisal_naive for score in scores]
-    assert sum(s.surprisal for s in scores) == pytest.approx(-reductions.BITS * reductions.lp(table))
+    assert sum(s.surprisal for s in scores) == pytest.approx(-reductions.BITS_PER_NAT * reductions.lp(table))
     assert lmscore.region_lp(table, sentence) == table.logprob[5]
-    assert table.encoded.unknown == 1
+    assert table.encoded_text.unknown_count == 1
 
 
 def test_context_is_fed_and_the_options_of_protocols_hold(small):
@@ -278,7 +278,7 @@ def test_context_is_fed_and_the_options_of_protocols_hold(small):
     np.testing.assert_array_equal(rest.logprob, whole.logprob[3:])
     assert model.encode("sat", leading_space=True) == model.encode("sat")
     bare = model.encode("on the mat sat a cat.", prefix=False)
-    assert (bare.fed, bare.lead) == ((model.words.index("on"),), ((0, 2),))
+    assert (bare.context_ids, bare.lead_spans) == ((model.words.index("on"),), ((0, 2),))
     np.testing.assert_array_equal(model.forward([bare])[0].logprob, whole.logprob[1:])
     assert model.encode("cat", prefix=False).ids == ()
     with pytest.raises(ValueError, match=r"'  ' has no token; expected at least one word"):
@@ -322,7 +322,7 @@ def test_a_gzipped_text_and_the_order_in_the_name_are_understood(small, tmp_path
     facts = one.describe()
     assert facts["architecture"] == "2-gram"
     assert facts["corpus_sentences"] == 5
-    assert facts["sha256"] == {"small.txt": study.files.sha256(small)}
+    assert facts["sha256"] == {"small.txt": study.files.hash_file(small)}
 
 
 @pytest.mark.parametrize(

@@ -40,11 +40,11 @@ def textbook(head: output_layers.Head):
 @pytest.mark.parametrize("scale", [1.0, 0.3])
 @pytest.mark.parametrize("bias", [True, False])
 def test_every_column_equals_the_formula(bias, scale, cap, chunk, monkeypatch):
-    monkeypatch.setitem(output_layers.CHUNK, "cpu", chunk)
+    monkeypatch.setitem(output_layers.POSITIONS_PER_CHUNK, "cpu", chunk)
     head = output_layers.Head(linear(bias), scale, cap)
     with torch.inference_mode():
-        found = output_layers.measure(
-            head, output_layers.by_class(BEGINS, ENDS, "cpu"), STATES, SOURCES, TARGETS, frozenset(COLUMNS)
+        found = output_layers.measure_predictions(
+            head, output_layers.build_class_blocks(BEGINS, ENDS, "cpu"), STATES, SOURCES, TARGETS, frozenset(COLUMNS)
         )
     for name, expected in zip(("logprob", "log_boundary", "log_text", "entropy", "renyi"), textbook(head), strict=True):
         np.testing.assert_allclose(getattr(found, name), expected, atol=1e-12, err_msg=name)
@@ -52,10 +52,12 @@ def test_every_column_equals_the_formula(bias, scale, cap, chunk, monkeypatch):
 
 def test_blocks_in_order_give_the_same_log_probabilities_without_copies():
     head = output_layers.Head(linear(True))
-    blocks = output_layers.in_order(SIZE)
+    blocks = output_layers.build_ordered_blocks(SIZE)
     tokens = TARGETS >= 0
     with torch.inference_mode():
-        found = output_layers.measure(head, blocks, STATES, SOURCES, TARGETS, frozenset({"logprob", "entropy"}))
+        found = output_layers.measure_predictions(
+            head, blocks, STATES, SOURCES, TARGETS, frozenset({"logprob", "entropy"})
+        )
     np.testing.assert_allclose(found.logprob[tokens], textbook(head)[0][tokens], atol=1e-12)
     np.testing.assert_allclose(found.entropy, textbook(head)[3], atol=1e-12)
     assert np.isnan(found.logprob[~tokens]).all()
@@ -71,11 +73,11 @@ def test_blocks_in_order_give_the_same_log_probabilities_without_copies():
 
 
 def test_no_block_is_larger_than_stated_and_each_id_is_in_exactly_one():
-    blocks = output_layers.by_class(BEGINS, ENDS, "cpu")
-    assert max(map(len, blocks.entries)) <= output_layers.BLOCK
+    blocks = output_layers.build_class_blocks(BEGINS, ENDS, "cpu")
+    assert max(map(len, blocks.entries)) <= output_layers.ENTRIES_PER_BLOCK
     assert sorted(torch.cat(blocks.entries).tolist()) == list(range(SIZE))
     for i in (0, 3, 4999):
-        block, column = blocks.where[0][i], blocks.where[1][i]
+        block, column = blocks.block_columns[0][i], blocks.block_columns[1][i]
         assert int(blocks.entries[block][column]) == i
 
 
@@ -84,9 +86,9 @@ def test_the_models_own_logits_may_hold_minus_infinity():
     logits[:, 100:4000] = -torch.inf
     p = torch.softmax(logits, -1).numpy()
     with torch.inference_mode():
-        found = output_layers.measure(
+        found = output_layers.measure_predictions(
             output_layers.OwnLogits(),
-            output_layers.in_order(SIZE),
+            output_layers.build_ordered_blocks(SIZE),
             logits,
             np.array([0]),
             np.array([7]),

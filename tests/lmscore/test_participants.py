@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from gardenpath import experiment, lmscore, study
-from gardenpath.experiment import new_studies
-from gardenpath.experiment.transcripts import Asked
-from gardenpath.lmscore.judging.participants import APART, answer_questions, answers_likelihood
+from gardenpath.experiment.setup import new_studies
+from gardenpath.experiment.simulation.transcripts import QuestionContext
+from gardenpath.lmscore.judging.participants import TRIAL_SEPARATOR, answer_questions, compute_response_likelihood
 
 from ..conftest import run_here
 from .conftest import gpt2
@@ -41,13 +41,13 @@ def small(tmp_path_factory: pytest.TempPathFactory):
 
 
 def test_answers_come_after_everything_before_them(small) -> None:
-    asked = Asked("Rate.", ("A dog.\n<<3>>", "Cats.\n<<5>>"), "A cat sleeps.\n<<", ("yes", "no"))
+    asked = QuestionContext("Rate.", ("A dog.\n<<3>>", "Cats.\n<<5>>"), "A cat sleeps.\n<<", ("yes", "no"))
     (found,) = answer_questions(small, [asked])
-    prompt = APART.join(["Rate.", *asked.trials, asked.current])
+    prompt = TRIAL_SEPARATOR.join(["Rate.", *asked.trials, asked.current])
     assert found.lps == pytest.approx([lp_by_loop(small, prompt, answer) for answer in asked.answers], abs=1e-4)
-    assert found.cut == 0
+    assert found.cut_trials == 0
     assert found.probabilities.sum() == pytest.approx(1)
-    assert found.mass == pytest.approx(np.exp(found.lps).sum())
+    assert found.total_probability == pytest.approx(np.exp(found.lps).sum())
     (alone,) = answer_questions(small, [asked], independent=True)
     assert alone.lps == pytest.approx(
         [lp_by_loop(small, "Rate.\n\nA cat sleeps.\n<<", one) for one in asked.answers], abs=1e-4
@@ -56,26 +56,28 @@ def test_answers_come_after_everything_before_them(small) -> None:
 
 def test_the_first_trials_go_where_the_window_ends(small) -> None:
     trials = tuple(f"Sentence {n}.\n<<{n % 7}>>" for n in range(12))
-    (found,) = answer_questions(small, [Asked("Rate.", trials, "A cat.\n<<", ("yes", "no"))])
-    assert 0 < found.cut < 12
-    prompt = APART.join(["Rate.", *trials[found.cut :], "A cat.\n<<"])
+    (found,) = answer_questions(small, [QuestionContext("Rate.", trials, "A cat.\n<<", ("yes", "no"))])
+    assert 0 < found.cut_trials < 12
+    prompt = TRIAL_SEPARATOR.join(["Rate.", *trials[found.cut_trials :], "A cat.\n<<"])
     assert len(small.encoder.tokenizer(prompt)["input_ids"]) < 96
     assert found.lps == pytest.approx([lp_by_loop(small, prompt, one) for one in ("yes", "no")], abs=1e-4)
     with pytest.raises(ValueError, match="more than the 96 of the model's window; expected shorter instructions"):
-        answer_questions(small, [Asked("Rate. " * 60, (), "A cat.\n<<", ("yes", "no"))])
+        answer_questions(small, [QuestionContext("Rate. " * 60, (), "A cat.\n<<", ("yes", "no"))])
 
 
 def test_answers_are_drawn_as_often_as_they_are_probable(tmp_path: Path) -> None:
     model = lmscore.load(by_hand(tmp_path, {"<<": {"good": 0.6, "bad": 0.2}, "it": {"<<": 0.5}}))
-    (found,) = answer_questions(model, [Asked("", (), "it <<", (" good", " bad"))])
+    (found,) = answer_questions(model, [QuestionContext("", (), "it <<", (" good", " bad"))])
     assert found.probabilities == pytest.approx([0.75, 0.25], abs=1e-5)
-    assert found.mass == pytest.approx(0.8, abs=1e-5)
+    assert found.total_probability == pytest.approx(0.8, abs=1e-5)
     study_folder = tmp_path / "study"
-    new_studies.new_study(study_folder, "rating")
-    versions = experiment.version_files(study.load(study_folder))
-    ratings = SimpleNamespace(lps=np.log([0.05] * 6 + [0.2]), probabilities=[0.05 / 0.5] * 6 + [0.4], mass=0.5, cut=0)
-    questions = SimpleNamespace(lps=[-1.0, -2.0], probabilities=[0.75, 0.25], mass=0.5, cut=0)
-    _, answers = experiment.take_part(
+    new_studies.create_study(study_folder, "rating")
+    versions = experiment.build_list_files(study.load(study_folder))
+    ratings = SimpleNamespace(
+        lps=np.log([0.05] * 6 + [0.2]), probabilities=[0.05 / 0.5] * 6 + [0.4], total_probability=0.5, cut_trials=0
+    )
+    questions = SimpleNamespace(lps=[-1.0, -2.0], probabilities=[0.75, 0.25], total_probability=0.5, cut_trials=0)
+    _, answers = experiment.run_model_sessions(
         versions,
         lambda asked: [ratings if len(one.answers) == 7 else questions for one in asked],
         model="made", participants=200, seed=1,
@@ -88,7 +90,7 @@ def test_answers_are_drawn_as_often_as_they_are_probable(tmp_path: Path) -> None
 
 def test_the_likelihood_of_answers_is_that_of_their_tokens_in_one_pass(small) -> None:
     text = "Rate.\n\nA dog.\n<<yes>>\n\nA cat.\n<<no>>"
-    (found,) = answers_likelihood(small, [text])
+    (found,) = compute_response_likelihood(small, [text])
     output = small.encoder.tokenizer(text, return_offsets_mapping=True)
     total = 0.0
     for answer in ("yes", "no"):
@@ -101,16 +103,16 @@ def test_the_likelihood_of_answers_is_that_of_their_tokens_in_one_pass(small) ->
                 )
     assert (found.answers, found.passes) == (2, 1)
     assert found.lp == pytest.approx(total, abs=1e-3)
-    long = APART.join(f"Sentence number {n}.\n<<{n % 7}>>" for n in range(20))
-    (parts,) = answers_likelihood(small, [long])
+    long = TRIAL_SEPARATOR.join(f"Sentence number {n}.\n<<{n % 7}>>" for n in range(20))
+    (parts,) = compute_response_likelihood(small, [long])
     assert parts.answers == 20
     assert parts.passes > 1
     with pytest.raises(ValueError, match="session 1: no answer stands in << >>"):
-        answers_likelihood(small, ["No answer."])
+        compute_response_likelihood(small, ["No answer."])
 
 
 def test_an_answer_that_did_not_come_is_not_counted(small) -> None:
-    found = answers_likelihood(small, ["A dog.\n<<3>>\n\nCats.\n<<>>", "A dog.\n<<3>>"])
+    found = compute_response_likelihood(small, ["A dog.\n<<3>>\n\nCats.\n<<>>", "A dog.\n<<3>>"])
     assert [one.answers for one in found] == [1, 1]
 
 
@@ -124,23 +126,23 @@ def test_an_answer_that_did_not_come_is_not_counted(small) -> None:
 )
 def test_an_answer_that_is_not_closed_swallows_no_trial(small, text, said) -> None:
     with pytest.raises(ValueError, match=said):
-        answers_likelihood(small, [text])
+        compute_response_likelihood(small, [text])
 
 
 def test_sessions_as_text_are_read_as_editors_leave_them(small, tmp_path: Path) -> None:
-    from gardenpath.cli.judge_sessions import _sessions
+    from gardenpath.cli.session_judgments import _read_transcripts
 
     text = "A dog\u2028barks.\n<<3>>\n\nCats.\n<<5>>"
     lines = [
         json.dumps({"participant": "p", "text": one}, ensure_ascii=False) for one in (text, text.replace("\n", "\r\n"))
     ]
     (tmp_path / "edited.jsonl").write_bytes("\r\n".join(["\ufeff" + lines[0], lines[1], ""]).encode())
-    assert [one["text"] for one in _sessions(tmp_path / "edited.jsonl")] == [text, text]
+    assert [one["text"] for one in _read_transcripts(tmp_path / "edited.jsonl")] == [text, text]
 
 
 def test_models_take_part_and_people_are_read_from_the_command_line(tmp_path: Path) -> None:
     folder = gpt2(tmp_path / "model", window=4096)
-    new_studies.new_study(tmp_path / "study", "rating")
+    new_studies.create_study(tmp_path / "study", "rating")
     ran = run_here(f"gardenpath judge study --model {folder} --participants 2 --seed 5 -o models", tmp_path)
     assert ran.code == 0, ran.said
     answers = study.read(tmp_path / "models", "model_answers")

@@ -10,10 +10,10 @@ import pytest
 from gardenpath import lmscore, stimuli, study
 from gardenpath.lmscore.toy import grammar, pocket
 from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
-from gardenpath.stimuli.grammar.compiling import compile_paradigm
-from gardenpath.stimuli.grammar.drawing import sample
-from gardenpath.stimuli.grammar.grammars import read_grammar
-from gardenpath.stimuli.grammar.linearising import linearise, paradigm_of
+from gardenpath.stimuli.grammar.compilation import compile_paradigm
+from gardenpath.stimuli.grammar.grammar_files import read_grammar
+from gardenpath.stimuli.grammar.linearisation import build_paradigm, linearise_derivation
+from gardenpath.stimuli.grammar.sampling import sample_derivations
 
 from .conftest import SMALL
 
@@ -21,13 +21,13 @@ pytestmark = pytest.mark.lm
 
 
 def test_the_grammar_repeats_itself_from_a_seed():
-    assert list(itertools.islice(grammar.sentences(4), 5)) == list(itertools.islice(grammar.sentences(4), 5))
-    assert next(grammar.sentences(4)) != next(grammar.sentences(5))
+    assert list(itertools.islice(grammar.draw_sentences(4), 5)) == list(itertools.islice(grammar.draw_sentences(4), 5))
+    assert next(grammar.draw_sentences(4)) != next(grammar.draw_sentences(5))
 
 
 def test_sentences_of_the_grammar_look_like_sentences():
     words = set()
-    for sentence in itertools.islice(grammar.sentences(0), 3000):
+    for sentence in itertools.islice(grammar.draw_sentences(0), 3000):
         assert sentence[0].isupper()
         assert sentence[-1] in ".?"
         assert "  " not in sentence
@@ -36,13 +36,13 @@ def test_sentences_of_the_grammar_look_like_sentences():
 
 
 def test_ever_needs_a_licensor_in_the_grammar():
-    for sentence in itertools.islice(grammar.sentences(0), 5000):
+    for sentence in itertools.islice(grammar.draw_sentences(0), 5000):
         if " ever " in sentence and not sentence.endswith("?"):
             assert sentence.split()[0] in {"No", "Few", "None", "Nobody"}, sentence
 
 
 def test_at_all_needs_a_licensor_in_the_grammar():
-    for sentence in itertools.islice(grammar.sentences(0), 5000):
+    for sentence in itertools.islice(grammar.draw_sentences(0), 5000):
         if " at all" in sentence:
             assert sentence.startswith("None of") or {"not", "didn't"} & set(sentence.split()), sentence
 
@@ -50,7 +50,7 @@ def test_at_all_needs_a_licensor_in_the_grammar():
 def test_the_same_seed_gives_the_same_bytes(small_pocket, tmp_path):
     again = pocket.build_pocket(tmp_path, seed=3, training=SMALL)
     for name in ("model.safetensors", "tokenizer.json", "config.json"):
-        assert study.files.sha256(again / name) == study.files.sha256(small_pocket / name)
+        assert study.files.hash_file(again / name) == study.files.hash_file(small_pocket / name)
 
 
 def test_training_leaves_threads_and_random_numbers_as_they_were(tmp_path):
@@ -75,7 +75,7 @@ def test_two_at_once_train_into_one_folder(tmp_path, monkeypatch):
 
     monkeypatch.setattr(pocket, "build_pocket", build)
     found = []
-    threads = [threading.Thread(target=lambda: found.append(pocket.pocket_folder())) for _ in range(2)]
+    threads = [threading.Thread(target=lambda: found.append(pocket.ensure_pocket_folder())) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -93,23 +93,23 @@ def test_a_training_that_fails_leaves_nothing(tmp_path, monkeypatch):
 
     monkeypatch.setattr(pocket, "build_pocket", build)
     with pytest.raises(RuntimeError):
-        pocket.pocket_folder()
+        pocket.ensure_pocket_folder()
     assert list((tmp_path / "gardenpath").iterdir()) == []
 
 
 def held_out(number: int) -> Materials:
     """Return so many pairs of each paradigm of pocket_pairs.toml, drawn as the training is, with no sentence of it among them."""
-    seen = set(itertools.islice(grammar.sentences(pocket.SEED), pocket.Training().sentences))
+    seen = set(itertools.islice(grammar.draw_sentences(pocket.DEFAULT_SEED), pocket.Training().sentences))
     pairs = read_grammar(Path(__file__).with_name("pocket_pairs.toml"))
-    rules = [rule for rule in pairs.paradigms.values() if not rule.filler]
+    rules = [rule for rule in pairs.paradigms.values() if not rule.is_filler]
     items: list[Item] = []
     for rule in rules:
         compiled = compile_paradigm(pairs, rule.name)
-        drawn = enumerate(sample(compiled.alternatives, Random(f"held out {rule.name}")))
-        made = (linearise(compiled, derivation, k) for k, derivation in drawn)
+        drawn = enumerate(sample_derivations(compiled.alternatives, Random(f"held out {rule.name}")))
+        made = (linearise_derivation(compiled, derivation, k) for k, derivation in drawn)
         fresh = (item for item in made if not seen & {sentence.text for sentence in item.sentences.values()})
         items += itertools.islice(fresh, number)
-    return Materials(tuple(map(paradigm_of, rules)), tuple(items))
+    return Materials(tuple(map(build_paradigm, rules)), tuple(items))
 
 
 @pytest.fixture(scope="module")

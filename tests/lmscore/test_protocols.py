@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from gardenpath import lmscore
-from gardenpath.lmscore import PROTOCOLS, token_tables, words
+from gardenpath.lmscore import PROTOCOLS, compute_token_tables, compute_word_scores
 from gardenpath.lmscore.measures.reductions import lp, mean_lp, pen_lp
 from gardenpath.lmscore.tokens.encoding import encode
-from gardenpath.lmscore.tokens.protocols import DEFAULT, named
+from gardenpath.lmscore.tokens.protocols import DEFAULT_PROTOCOL, get_protocol
 from gardenpath.stimuli import Item, Materials, Paradigm, Region, Sentence
 
 pytestmark = pytest.mark.lm
@@ -32,7 +32,7 @@ def of(texts, **fields) -> Materials:
 
 
 def scores(model, protocol: str, measure=lp) -> list[float]:
-    return [measure(one.table) for one in token_tables(of(TEXTS), model, protocol=protocol)]
+    return [measure(one.table) for one in compute_token_tables(of(TEXTS), model, protocol=protocol)]
 
 
 def summed(model, ids, first) -> float:
@@ -54,7 +54,7 @@ def test_the_default_is_the_prefix_token_and_then_the_sentence(model):
 
 
 def test_blimp_2020_sums_the_closing_end_of_text_too(model):
-    [end] = model.encoder.ends
+    [end] = model.encoder.end_ids
     expected = [
         summed(model, [model.encoder.prefix, *plain(model, t, add_special_tokens=False), end], 1) for t in TEXTS
     ]
@@ -137,8 +137,10 @@ def test_lm_eval_itself_gives_these_numbers(folders, kind, tmp_path):
 def test_spans_are_those_of_the_sentence_whatever_stands_before_it(model):
     for text in TEXTS:
         encoded = encode(model.encoder, text, leading_space=True)
-        assert encoded.begins[0]
-        assert [score.word for score in words(model.forward([encoded])[0], Sentence(text))] == Sentence(text).words()
+        assert encoded.starts_with_space[0]
+        assert [score.word for score in compute_word_scores(model.forward([encoded])[0], Sentence(text))] == Sentence(
+            text
+        ).list_words()
 
 
 def test_a_context_is_before_the_sentence_under_every_protocol(byte_model):
@@ -146,7 +148,7 @@ def test_a_context_is_before_the_sentence_under_every_protocol(byte_model):
     prefix = byte_model.encoder.prefix
     ids = plain(byte_model, "I slept. The cat sat.", add_special_tokens=False)
     start = len(plain(byte_model, "I slept.", add_special_tokens=False))
-    found = {name: lp(token_tables(one, byte_model, protocol=name)[0].table) for name in CAUSAL}
+    found = {name: lp(compute_token_tables(one, byte_model, protocol=name)[0].table) for name in CAUSAL}
     assert (
         found["default"] == found["lm-eval"] == pytest.approx(summed(byte_model, [prefix, *ids], start + 1), abs=1e-9)
     )
@@ -176,9 +178,9 @@ def test_a_region_with_an_unscored_token_has_no_score(byte_model):
 
 
 def test_protocols_are_known_by_name():
-    assert named("default") is named(DEFAULT) is DEFAULT
-    assert DEFAULT.options() == {}
+    assert get_protocol("default") is get_protocol(DEFAULT_PROTOCOL) is DEFAULT_PROTOCOL
+    assert DEFAULT_PROTOCOL.list_options() == {}
     with pytest.raises(
         ValueError, match="protocol 'blimp' is not known; expected one of default, blimp-2020, lm-eval, mini"
     ):
-        named("blimp")
+        get_protocol("blimp")

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from gardenpath import lmscore, stimuli
-from gardenpath.lmscore import region_lp, words
-from gardenpath.lmscore.measures.reductions import fits, lp, mean_lp, pen_lp, slor
+from gardenpath.lmscore import compute_word_scores, region_lp
+from gardenpath.lmscore.measures.reductions import is_comparable, lp, mean_lp, pen_lp, slor
 from gardenpath.lmscore.measures.unigrams import Unigrams
-from gardenpath.lmscore.tokens.encoding import BOUNDARY, TEXT, Encoded, encode
+from gardenpath.lmscore.tokens.encoding import OPENING_BOUNDARY, OPENING_TEXT, EncodedText, encode
 from gardenpath.stimuli import Region, Sentence
 
 from .conftest import save
@@ -28,17 +28,17 @@ def table_of(model, text, context=None):
 
 def telescoped(table):
     """What the corrected scores must sum to, in bits: all tokens, less the first edge, plus the last."""
-    closing = 0.0 if table.encoded.ends[-1] else table.log_boundary[-1]
+    closing = 0.0 if table.encoded_text.ends_with_space[-1] else table.log_boundary[-1]
     return BITS * (-lp(table) - closing + table.log_boundary[0])
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 def test_corrected_scores_telescope(model, text):
     table = table_of(model, text)
-    scores = words(table, Sentence(text))
+    scores = compute_word_scores(table, Sentence(text))
     assert sum(s.surprisal for s in scores) == pytest.approx(telescoped(table), abs=1e-9)
     assert sum(s.surprisal_naive for s in scores) == pytest.approx(-BITS * lp(table), abs=1e-9)
-    assert sum(s.tokens for s in scores) == len(table.encoded.ids)
+    assert sum(s.tokens for s in scores) == len(table.encoded_text.ids)
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama"])
@@ -46,35 +46,37 @@ def test_corrected_scores_telescope_in_float32(folders, kind):
     model = lmscore.load(folders[kind], device="cpu")
     for text in TEXTS.values():
         table = table_of(model, text)
-        assert sum(s.surprisal for s in words(table, Sentence(text))) == pytest.approx(telescoped(table), abs=1e-4)
+        assert sum(s.surprisal for s in compute_word_scores(table, Sentence(text))) == pytest.approx(
+            telescoped(table), abs=1e-4
+        )
 
 
 @pytest.mark.parametrize("context", ["No student came.", "No student came.\n", "No student came. "])
 def test_a_context_changes_scores_and_keeps_the_identity(model, context):
     table = table_of(model, "The cat sat.", context)
-    scores = words(table, Sentence("The cat sat."))
+    scores = compute_word_scores(table, Sentence("The cat sat."))
     assert [s.word.text for s in scores] == ["The", "cat", "sat."]
     assert sum(s.surprisal for s in scores) == pytest.approx(telescoped(table), abs=1e-9)
     assert scores[0].surprisal != pytest.approx(
-        words(table_of(model, "The cat sat."), Sentence("The cat sat."))[0].surprisal
+        compute_word_scores(table_of(model, "The cat sat."), Sentence("The cat sat."))[0].surprisal
     )
 
 
 def test_a_words_entropy_is_that_before_its_first_token(byte_model):
     table = table_of(byte_model, "The cat complained.")
-    second = words(table, Sentence("The cat complained."))[1]
-    first = words(table, Sentence("The cat complained."))[0].tokens
+    second = compute_word_scores(table, Sentence("The cat complained."))[1]
+    first = compute_word_scores(table, Sentence("The cat complained."))[0].tokens
     assert second.entropy == pytest.approx(BITS * table.entropy[first])
-    assert 0 < second.entropy < math.log2(len(byte_model.encoder.vocabulary.begins))
+    assert 0 < second.entropy < math.log2(len(byte_model.encoder.vocabulary.starts_with_space))
 
 
 def test_an_authors_segmentation_without_spaces_is_not_corrected(byte_model):
     sentence = Sentence("猫在家", (), ((0, 1), (1, 2), (2, 3)))
-    for score in words(table_of(byte_model, sentence.text), sentence):
+    for score in compute_word_scores(table_of(byte_model, sentence.text), sentence):
         assert score.surprisal == score.surprisal_naive
     mixed = Sentence("The cat.", (), ((0, 3), (4, 7), (7, 8)))
     table = table_of(byte_model, mixed.text)
-    scores = words(table, mixed)
+    scores = compute_word_scores(table, mixed)
     assert sum(s.surprisal for s in scores) == pytest.approx(telescoped(table), abs=1e-9)
     assert scores[1].surprisal == pytest.approx(scores[1].surprisal_naive + BITS * table.log_boundary[scores[0].tokens])
 
@@ -119,7 +121,7 @@ def test_words_equal_a_plain_loop(of_kind, kind, text, split):
         return float(np.exp(rows[j])[~opening | end if free else opening].sum())
 
     j = 0
-    for (word, its), score in zip(split, words(table_of(model, text), Sentence(text)), strict=True):
+    for (word, its), score in zip(split, compute_word_scores(table_of(model, text), Sentence(text)), strict=True):
         after = j + len(its.split(" "))
         naive = -BITS * sum(rows[k][ids[k]] for k in range(j, after))
         given = np.exp(rows[j])
@@ -146,7 +148,7 @@ def test_sentences_and_regions_equal_a_plain_loop(of_kind, kind, text, split):
     found = slor(table, Unigrams({ids[0]: 3}, len(rows[0])))
     assert found == pytest.approx((sum(logp) - sum(uni)) / len(ids), abs=1e-9)
     before = 0
-    for word, (_, its) in zip(Sentence(text).words(), split, strict=True):
+    for word, (_, its) in zip(Sentence(text).list_words(), split, strict=True):
         after = before + len(its.removesuffix(" Ġ").split(" "))  # a last space is no word's
         region = Sentence(text, (Region("critical", word.start, word.end),))
         assert region_lp(table, region) == pytest.approx(sum(logp[before:after]), abs=1e-9)
@@ -179,17 +181,17 @@ def letters(tmp_path_factory):
     return lmscore.load(folder, device="cpu", dtype="float64")
 
 
-def by_hand(ids) -> Encoded:
+def by_hand(ids) -> EncodedText:
     """These tokens as a text, whether or not the tokenizer would choose them."""
     ends = list(itertools.accumulate(len(SHOWN[i]) for i in ids))
     begins = tuple(SHOWN[i][0].isspace() for i in ids)
-    return Encoded(
-        fed=(0,),
+    return EncodedText(
+        context_ids=(0,),
         ids=tuple(ids),
         spans=tuple(zip([0, *ends[:-1]], ends, strict=True)),
-        begins=begins,
-        ends=tuple(SHOWN[i][-1].isspace() for i in ids),
-        opening=BOUNDARY if begins[0] else TEXT,
+        starts_with_space=begins,
+        ends_with_space=tuple(SHOWN[i][-1].isspace() for i in ids),
+        opening=OPENING_BOUNDARY if begins[0] else OPENING_TEXT,
     )
 
 
@@ -231,10 +233,10 @@ def test_the_corrected_probabilities_of_all_words_the_end_and_the_unfinished_sum
     opening = tables[0].log_boundary[len(history)]
     total = math.exp(logp[0] - opening)
     for (_, kind), table in zip(found, tables, strict=True):
-        text = "".join(SHOWN[i] for i in table.encoded.ids)
+        text = "".join(SHOWN[i] for i in table.encoded_text.ids)
         given = math.exp(table.logprob[len(history) : -1].sum() - opening)
         if kind == "word":
-            total += 2 ** -words(table, Sentence(text))[-1].surprisal
+            total += 2 ** -compute_word_scores(table, Sentence(text))[-1].surprisal
         elif kind == "blank":
             total += given * math.exp(table.logprob[-1])
         elif kind == "unfinished word":
@@ -246,8 +248,8 @@ def test_the_corrected_probabilities_of_all_words_the_end_and_the_unfinished_sum
 
 def test_joined_words_have_one_score_and_keep_the_identity(byte_model):
     text = "see the cat"
-    whole = words(table_of(byte_model, text), Sentence(text))
-    joined = words(table_of(byte_model, text), Sentence(text, (), ((0, 3), (4, 5), (5, 7), (8, 11))))
+    whole = compute_word_scores(table_of(byte_model, text), Sentence(text))
+    joined = compute_word_scores(table_of(byte_model, text), Sentence(text, (), ((0, 3), (4, 5), (5, 7), (8, 11))))
     assert [(s.word.text, s.word.index, s.words) for s in joined] == [("see", 0, 1), ("the", 1, 2), ("cat", 3, 1)]
     assert [s.surprisal for s in joined] == [s.surprisal for s in whole]
 
@@ -255,7 +257,7 @@ def test_joined_words_have_one_score_and_keep_the_identity(byte_model):
 def test_a_table_without_boundary_masses_is_not_corrected(byte_model):
     text = "The cat sat."
     table = byte_model.forward([encode(byte_model.encoder, text)], columns=["logprob"])[0]
-    for score in words(table, Sentence(text)):
+    for score in compute_word_scores(table, Sentence(text)):
         assert score.surprisal == score.surprisal_naive
         assert math.isnan(score.entropy)
         assert math.isnan(score.renyi)
@@ -266,10 +268,10 @@ def test_a_table_without_boundary_masses_is_not_corrected(byte_model):
 
 def test_a_region_of_many_pieces_is_the_sum_over_its_tokens(model):
     text = "No student has ever 猫 complained about it."
-    for word in Sentence(text).words():
+    for word in Sentence(text).list_words():
         sentence = Sentence(text, (Region("critical", word.start, word.end),))
         table = table_of(model, text)
-        naive = next(s.surprisal_naive for s in words(table, sentence) if s.word.index == word.index)
+        naive = next(s.surprisal_naive for s in compute_word_scores(table, sentence) if s.word.index == word.index)
         assert region_lp(table, sentence) == pytest.approx(-naive / BITS)
 
 
@@ -297,7 +299,7 @@ def test_a_region_edge_inside_a_token_is_an_error_that_names_both(byte_model):
 
 def test_normalised_log_probabilities_follow_their_formulas(byte_model):
     table = table_of(byte_model, "No student has ever complained.")
-    n = len(table.encoded.ids)
+    n = len(table.encoded_text.ids)
     assert lp(table) == pytest.approx(np.sum(table.logprob[:n]))
     assert mean_lp(table) == pytest.approx(lp(table) / n)
     assert pen_lp(table) == pytest.approx(lp(table) / ((5 + n) / 6) ** 0.8)
@@ -322,9 +324,9 @@ def marked(text: str) -> Sentence:
 )
 def test_prefix_methods_fit_pairs_of_their_structure(good, bad, measures):
     regional = ("critical_lp", "one_prefix", "two_prefix")
-    assert {measure for measure in regional if fits(measure, marked(good), marked(bad))} == measures
-    assert not any(fits(measure, marked(good), Sentence("No region.")) for measure in regional)
-    assert fits("lp", marked(good), Sentence("No region."))
+    assert {measure for measure in regional if is_comparable(measure, marked(good), marked(bad))} == measures
+    assert not any(is_comparable(measure, marked(good), Sentence("No region.")) for measure in regional)
+    assert is_comparable("lp", marked(good), Sentence("No region."))
 
 
 @pytest.mark.data
@@ -334,7 +336,7 @@ def test_twenty_paradigms_of_blimp_fit_one_prefix_and_twenty_others_two_prefix(r
     fitting = {measure: set() for measure in ("one_prefix", "two_prefix")}
     for item in read.items:
         for measure, paradigms in fitting.items():
-            if fits(measure, item.sentences["grammatical"], item.sentences["ungrammatical"]):
+            if is_comparable(measure, item.sentences["grammatical"], item.sentences["ungrammatical"]):
                 paradigms.add(item.paradigm)
     assert {measure: len(paradigms) for measure, paradigms in fitting.items()} == {"one_prefix": 20, "two_prefix": 20}
     assert not fitting["one_prefix"] & fitting["two_prefix"]

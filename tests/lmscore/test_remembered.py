@@ -12,8 +12,8 @@ import pytest
 
 from gardenpath import lmscore
 from gardenpath.lmscore import load_cached
-from gardenpath.lmscore.cache import remembered
-from gardenpath.lmscore.models import fast_paths, verdicts
+from gardenpath.lmscore.cache import metadata_cache
+from gardenpath.lmscore.models import fast_paths, probe_results
 
 from ..conftest import ROOT, run_here
 from .conftest import CORPUS
@@ -33,8 +33,10 @@ ENCODINGS = {
 def loads(monkeypatch):
     """What was loaded, since the test began."""
     seen = []
-    real = remembered.load
-    monkeypatch.setattr(remembered, "load", lambda name, **settings: seen.append(str(name)) or real(name, **settings))
+    real = metadata_cache.load
+    monkeypatch.setattr(
+        metadata_cache, "load", lambda name, **settings: seen.append(str(name)) or real(name, **settings)
+    )
     return seen
 
 
@@ -44,7 +46,7 @@ from gardenpath import lmscore
 folder, cache, *texts = sys.argv[1:]
 for known in texts:
     model = lmscore.load_cached(folder, cache, device="cpu")
-    for one in (model, model.alone()):
+    for one in (model, model.use_item_cache()):
         print(sum(one.forward([one.encode(known)])[0].logprob))
 """
 
@@ -123,7 +125,7 @@ def test_another_file_setting_or_code_is_loaded_anew(folders, tmp_path, loads, m
     assert [again(dtype="float64"), again(dtype="float64"), again(prefix="a"), again()] == [1, 0, 1, 0]
     os.utime(folder / "config.json", ns=(1, 1))
     assert [again(), again()] == [1, 0]
-    monkeypatch.setattr(remembered, "our_code", lambda: "other")
+    monkeypatch.setattr(metadata_cache, "hash_own_code", lambda: "other")
     assert [again(), again()] == [1, 0]
     records = (tmp_path / "cache" / "loaded").iterdir()
     (record,) = [path for path in records if json.loads(path.read_text())["state"]["code"] == "other"]
@@ -132,7 +134,7 @@ def test_another_file_setting_or_code_is_loaded_anew(folders, tmp_path, loads, m
 
 
 def test_cards_that_cannot_be_told_are_asked_of_torch_each_time(folders, tmp_path, loads, monkeypatch):
-    monkeypatch.setattr(remembered, "_cards", lambda: None)
+    monkeypatch.setattr(metadata_cache, "_describe_cards", lambda: None)
     for _ in range(2):
         load_cached(folders["gpt2"], tmp_path)
     assert len(loads) == 2
@@ -194,20 +196,20 @@ def test_what_was_judged_once_is_judged_again_without_weights(tmp_path, loads, f
 def probed(monkeypatch):
     """How often a model was probed."""
     calls = []
-    real = fast_paths._probed
-    monkeypatch.setattr(fast_paths, "_probed", lambda plain: calls.append(plain.name) or real(plain))
+    real = fast_paths._probe_fast_paths
+    monkeypatch.setattr(fast_paths, "_probe_fast_paths", lambda plain: calls.append(plain.name) or real(plain))
     return calls
 
 
 def test_what_probing_tells_is_remembered_of_the_architecture_not_of_the_weights(folders, tmp_path, probed):
     folder = shutil.copytree(folders["gpt2"], tmp_path / "model")
-    models = [lmscore.load(place, device="cpu", memory=tmp_path) for place in (folders["gpt2"], folder)]
+    models = [lmscore.load(place, device="cpu", probe_folder=tmp_path) for place in (folders["gpt2"], folder)]
     assert len(probed) == 1
-    assert [(m.row, m.head is not None, m.reasons) for m in models] == [(models[0].row, True, {})] * 2
-    lmscore.load(folder, device="cpu", dtype="float64", memory=tmp_path)
+    assert [(m.row_size, m.head is not None, m.reasons) for m in models] == [(models[0].row_size, True, {})] * 2
+    lmscore.load(folder, device="cpu", dtype="float64", probe_folder=tmp_path)
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"activation_function": "relu"}))
-    lmscore.load(folder, device="cpu", memory=tmp_path)
+    lmscore.load(folder, device="cpu", probe_folder=tmp_path)
     assert len(probed) == 3
     lmscore.load(folder, device="cpu")
     assert len(probed) == 4
@@ -228,8 +230,8 @@ def test_what_probing_tells_is_remembered_of_the_architecture_not_of_the_weights
 )
 def test_a_verdict_is_one_of_all_that_decides_it(folders, monkeypatch, change):
     model = lmscore.load(folders["gpt2"], device="cpu")
-    before = verdicts.decisive(model)
-    monkeypatch.setattr(verdicts, "processor", lambda torch, device: device)
+    before = probe_results.collect_probe_facts(model)
+    monkeypatch.setattr(probe_results, "get_processor_name", lambda torch, device: device)
     before["processor"] = "cpu"
     if "attention" in change:
         model.network.config._attn_implementation = change["attention"]
@@ -242,7 +244,7 @@ def test_a_verdict_is_one_of_all_that_decides_it(folders, monkeypatch, change):
         model = replace(model, network=own(model.network.config))
     else:
         model = replace(model, **change)
-    assert verdicts.decisive(model) != before
+    assert probe_results.collect_probe_facts(model) != before
 
 
 def test_nothing_is_remembered_of_weights_that_wait_on_a_disk(folders, tmp_path):
@@ -250,6 +252,6 @@ def test_nothing_is_remembered_of_weights_that_wait_on_a_disk(folders, tmp_path)
     model.network.hf_device_map = {"transformer": "cpu", "lm_head": "disk"}
     asked = []
     for _ in range(2):
-        assert verdicts.remembered(model, tmp_path, lambda: asked.append("again") or {"head": 0}) == {"head": 0}
+        assert probe_results.load_or_probe(model, tmp_path, lambda: asked.append("again") or {"head": 0}) == {"head": 0}
     assert asked == ["again"] * 2
     assert list(tmp_path.iterdir()) == []

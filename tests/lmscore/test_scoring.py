@@ -17,8 +17,8 @@ pytestmark = pytest.mark.lm
 def test_score_gives_a_row_for_each_word_and_each_sentence(byte_model, materials):
     surprisal, sentences = lmscore.score(materials, byte_model)
     texts = [sentence for item in materials.items for sentence in item.sentences.values()]
-    assert list(surprisal.columns) == study.TABLES["surprisal"].names
-    assert len(surprisal) == sum(len(text.words()) for text in texts)
+    assert list(surprisal.columns) == study.TABLES["surprisal"].column_names
+    assert len(surprisal) == sum(len(text.list_words()) for text in texts)
     assert len(sentences) == len(texts)
     assert set(surprisal["model"]) == {byte_model.name}
     assert set(surprisal["protocol"]) == {"default"}
@@ -124,7 +124,7 @@ def test_layout_noise_is_the_largest_move_of_a_pair_scored_alone(folders, materi
     ]
     for model, low, high in ((exact, 0, 1e-9), (coarse, 1e-4, 5)):
         found = lmscore.evaluate(of(*items), model, ["lp", "mean_lp"])
-        noise = lmscore.layout_noise(of(*items), model, found, seed=1)
+        noise = lmscore.estimate_layout_noise(of(*items), model, found, seed=1)
         moved = 0.0
         for item in items:
             alone = lmscore.evaluate(of(item), model, ["lp"]).iloc[0]
@@ -135,7 +135,7 @@ def test_layout_noise_is_the_largest_move_of_a_pair_scored_alone(folders, materi
         assert noise["lp"] == moved
         assert low <= noise["lp"] <= high
         assert noise["mean_lp"] <= noise["lp"]
-        assert lmscore.layout_noise(of(*items), model, found, seed=1) == noise
+        assert lmscore.estimate_layout_noise(of(*items), model, found, seed=1) == noise
 
 
 def test_members_of_a_pair_share_a_batch_below_float32(folders):
@@ -147,7 +147,7 @@ def test_members_of_a_pair_share_a_batch_below_float32(folders):
         assert apart.loc[item.id].equals(alone.loc[item.id])
     together = lmscore.evaluate(of(*items), model).set_index("item")
     assert not together["grammatical"].equals(apart["grammatical"])
-    assert lmscore.layout_noise(of(*items), model, apart.reset_index()) == {"lp": 0.0}
+    assert lmscore.estimate_layout_noise(of(*items), model, apart.reset_index()) == {"lp": 0.0}
 
 
 def test_verdicts_within_the_noise_are_counted_and_ties_are_not(byte_model):
@@ -158,9 +158,9 @@ def test_verdicts_within_the_noise_are_counted_and_ties_are_not(byte_model):
     ]
     found = lmscore.evaluate(of(*pairs), byte_model, ["lp"])
     near = found.loc[0, "grammatical"] - found.loc[0, "ungrammatical"]
-    assert lmscore.within_noise(found, {"lp": abs(near)}) == {"lp": 1}
-    assert lmscore.within_noise(found, {"lp": abs(near) * 0.99}) == {"lp": 0}
-    assert lmscore.within_noise(found, {"lp": 1e9}) == {"lp": 2}
+    assert lmscore.count_within_noise(found, {"lp": abs(near)}) == {"lp": 1}
+    assert lmscore.count_within_noise(found, {"lp": abs(near) * 0.99}) == {"lp": 0}
+    assert lmscore.count_within_noise(found, {"lp": 1e9}) == {"lp": 2}
 
 
 def test_unknown_tokens_and_windows_are_counted(tmp_path):
@@ -240,7 +240,7 @@ def test_tables_of_before_these_columns_are_read(tmp_path, byte_model):
 
 def test_large_materials_are_scored_in_blocks_of_items_that_make_the_same_tables(byte_model, materials, monkeypatch):
     whole = lmscore.score(materials, byte_model)
-    monkeypatch.setattr("gardenpath.lmscore.scoring.CHARACTERS", 30)
+    monkeypatch.setattr("gardenpath.lmscore.scoring.CHARACTERS_PER_BLOCK", 30)
     asked, moved = [], []
     forward = type(byte_model).forward
     monkeypatch.setattr(
@@ -259,7 +259,7 @@ def test_large_materials_are_scored_in_blocks_of_items_that_make_the_same_tables
 
 
 def test_every_sentence_that_cannot_be_scored_is_named_before_a_block_is_computed(byte_model, monkeypatch):
-    monkeypatch.setattr("gardenpath.lmscore.scoring.CHARACTERS", 10)
+    monkeypatch.setattr("gardenpath.lmscore.scoring.CHARACTERS_PER_BLOCK", 10)
     cut = Sentence("The cat", (Region("critical", 0, 5),))
     items = [Item(f"i{k}", "p", {"one": cut if k % 2 else Sentence("The cat sat down.")}) for k in range(6)]
     monkeypatch.setattr(type(byte_model), "forward", lambda *_, **__: pytest.fail("was computed"))

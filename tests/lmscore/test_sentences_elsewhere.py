@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from gardenpath import lmscore, stimuli
-from gardenpath.lmscore.elsewhere import UNITS
+from gardenpath.lmscore.imported_surprisal import BITS_PER_UNIT
 from gardenpath.study import DataError, read
 
 from ..conftest import ROOT, run_here
@@ -41,7 +41,7 @@ def sentences(model: lmscore.Model, materials: stimuli.Materials) -> pd.DataFram
 
 
 @pytest.mark.parametrize("key", [["sentence"], ["item", "condition"]])
-@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("unit", BITS_PER_UNIT)
 def test_a_table_of_sentences_gives_the_pairs_of_the_model(
     ours: pd.DataFrame, sentences: pd.DataFrame, materials: stimuli.Materials, key: list[str], unit: str
 ) -> None:
@@ -49,7 +49,7 @@ def test_a_table_of_sentences_gives_the_pairs_of_the_model(
         unit, -0.6931471805599453 if unit == "bits" else 0.6931471805599453
     )
     rows = sentences[[*key, "tokens"]].assign(lp=sentences["lp"] / divisor)
-    found = lmscore.pairs_from(rows, materials, model="m", unit=unit)
+    found = lmscore.import_pairs(rows, materials, model="m", unit=unit)
     both = ours.merge(found, on=KEY, suffixes=("", "_found"), validate="1:1")
     assert len(both) == len(ours)
     assert both["grammatical_found"].to_numpy() == pytest.approx(both["grammatical"].to_numpy(), rel=1e-9)
@@ -60,10 +60,10 @@ def test_a_table_of_sentences_gives_the_pairs_of_the_model(
 def test_a_table_of_tokens_is_added_up(ours: pd.DataFrame, model: lmscore.Model, materials: stimuli.Materials) -> None:
     rows = [
         (scored.sentence.text, f"t{k}", float(value))
-        for scored in lmscore.token_tables(materials, model)
-        for k, value in enumerate(scored.table.logprob[: scored.table.encoded.scored])
+        for scored in lmscore.compute_token_tables(materials, model)
+        for k, value in enumerate(scored.table.logprob[: scored.table.encoded_text.scored_count])
     ]
-    found = lmscore.pairs_from(pd.DataFrame(rows, columns=["sentence", "token", "lp"]), materials, model="m")
+    found = lmscore.import_pairs(pd.DataFrame(rows, columns=["sentence", "token", "lp"]), materials, model="m")
     both = ours.merge(found, on=KEY, suffixes=("", "_found"))
     assert set(both["measure"]) == {"lp", "mean_lp", "pen_lp"}
     assert both["grammatical_found"].to_numpy() == pytest.approx(both["grammatical"].to_numpy(), rel=1e-6)
@@ -83,9 +83,9 @@ def test_what_is_no_score_is_named(materials: stimuli.Materials, change: dict[st
     texts = [s.text for s in materials.items[0].sentences.values()]
     rows = pd.DataFrame({"sentence": texts, "lp": [-3.1, -4.0]} | change)
     with pytest.raises(DataError, match=message):
-        lmscore.pairs_from(rows, materials, model="m")
+        lmscore.import_pairs(rows, materials, model="m")
     with pytest.raises(DataError, match="expected lp, with sentence or with item and condition"):
-        lmscore.pairs_from(rows.drop(columns="sentence"), materials, model="m")
+        lmscore.import_pairs(rows.drop(columns="sentence"), materials, model="m")
 
 
 def test_evaluate_takes_scores_of_several_programs_and_draws_a_curve_over_their_training(

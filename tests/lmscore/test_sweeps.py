@@ -22,10 +22,10 @@ pytest.importorskip("transformers", reason="the extra lm is not installed")
 from gardenpath import lmscore, stimuli  # noqa: E402
 from gardenpath.lmscore.cache import file_hashes  # noqa: E402
 from gardenpath.lmscore.models.causal import CausalModel  # noqa: E402
-from gardenpath.lmscore.sweeps import costs, merging, plan, running, worker  # noqa: E402
+from gardenpath.lmscore.sweeps import costs, execution, manifest, merged_results, worker  # noqa: E402
 from gardenpath.lmscore.sweeps.settings import read_sweep  # noqa: E402
 from gardenpath.lmscore.sweeps.stores import Store, StoreError  # noqa: E402
-from gardenpath.study import engines  # noqa: E402
+from gardenpath.study import executors  # noqa: E402
 
 from .test_masked import bert  # noqa: E402
 
@@ -60,32 +60,32 @@ def sweep_of(place: Path, store: str, models: str = MODELS, **keys: object):
     path = place / f"{Path(store).name}.toml"
     path.write_text(f'{lines}[materials]\nen = ["en.tsv"]\nnl = ["nl.tsv"]\n{models}')
     sweep = read_sweep(path)
-    return sweep, Store(sweep.at(sweep.store))
+    return sweep, Store(sweep.resolve_path(sweep.store))
 
 
-def planned(place: Path, store: str, **keys: object) -> tuple[plan.Plan, Store]:
+def planned(place: Path, store: str, **keys: object) -> tuple[manifest.SweepManifest, Store]:
     sweep, kept = sweep_of(place, store, **keys)
-    made, files = plan.make_plan(sweep)
-    plan.keep_plan(made, files, kept)
-    return plan.read_plan(kept), kept
+    made, files = manifest.make_manifest(sweep)
+    manifest.write_manifest(made, files, kept)
+    return manifest.read_manifest(kept), kept
 
 
-def bytes_of(merged: merging.Merged) -> str:
+def bytes_of(merged: merged_results.MergedSweep) -> str:
     assert not merged.faults
     return merged.tables["pairs"].to_csv()
 
 
 @pytest.fixture(scope="module")
-def whole(place: Path) -> tuple[plan.Plan, Store, running.Ran]:
+def whole(place: Path) -> tuple[manifest.SweepManifest, Store, execution.RunSummary]:
     """A sweep that one process has computed, here."""
     made, store = planned(place, "whole")
-    return made, store, running.run(made, store, lambda cards: None)
+    return made, store, execution.run(made, store, lambda cards: None)
 
 
 def test_a_sweep_is_what_evaluate_says_of_each_model(place, whole):
     made, store, ran = whole
-    assert (ran.done, ran.loads, ran.failed) == (len(made.units), 3, {})
-    pairs = merging.merge(made, store).tables["pairs"]
+    assert (ran.computed_count, ran.load_count, ran.failures) == (len(made.units), 3, {})
+    pairs = merged_results.merge(made, store).tables["pairs"]
     files = (place / "en.tsv", place / "nl.tsv")
     materials = [stimuli.read(file, language=file.stem) for file in files]
     for name, dtype in (("gpt2", "float32"), ("bert", "float32")):
@@ -101,10 +101,10 @@ def test_a_sweep_is_what_evaluate_says_of_each_model(place, whole):
 def test_bytes_are_the_same_for_two_workers_and_for_one_that_is_killed(place, whole):
     made, store, _ = whole
     two, kept = planned(place, "two")
-    ran = running.run(two, kept, lambda cards: engines.Local(2))
-    assert ran.loads <= 2 * 3
-    assert bytes_of(merging.merge(two, kept)) == bytes_of(merging.merge(made, store))
-    assert running.run(two, kept, lambda cards: None).done == 0
+    ran = execution.run(two, kept, lambda cards: executors.LocalExecutor(2))
+    assert ran.load_count <= 2 * 3
+    assert bytes_of(merged_results.merge(two, kept)) == bytes_of(merged_results.merge(made, store))
+    assert execution.run(two, kept, lambda cards: None).computed_count == 0
 
 
 def test_a_unit_that_goes_on_computes_what_is_missing_and_gives_the_same_bytes(place, whole, monkeypatch):
@@ -120,11 +120,11 @@ def test_a_unit_that_goes_on_computes_what_is_missing_and_gives_the_same_bytes(p
 
     monkeypatch.setattr(CausalModel, "_compute", stops)
     with pytest.raises(KeyboardInterrupt):
-        running.run(again, kept, lambda cards: None)
-    assert len(kept.names("batches")) > 1
-    first, calls = {name: kept.read(name) for name in kept.names("batches")}, len(computed)
-    running.run(again, kept, lambda cards: None)
-    assert bytes_of(merging.merge(again, kept)) == bytes_of(merging.merge(made, store))
+        execution.run(again, kept, lambda cards: None)
+    assert len(kept.list_files("batches")) > 1
+    first, calls = {name: kept.read(name) for name in kept.list_files("batches")}, len(computed)
+    execution.run(again, kept, lambda cards: None)
+    assert bytes_of(merged_results.merge(again, kept)) == bytes_of(merged_results.merge(made, store))
     assert {name: kept.read(name) for name in first} == first
     assert calls > 0
     # A batch that is damaged is computed again.
@@ -132,22 +132,22 @@ def test_a_unit_that_goes_on_computes_what_is_missing_and_gives_the_same_bytes(p
     kept.write(name, first[name][:-3])
     [unit] = [unit for unit in again.units if unit.id in name]
     Path(kept.address, f"results/{unit.id}.json.gz").unlink()
-    running.run(again, kept, lambda cards: None)
+    execution.run(again, kept, lambda cards: None)
     assert kept.read(name) == first[name]
 
 
 def test_the_plan_follows_from_texts_alone_and_units_keep_items_whole(place, whole):
     made, _, _ = whole
     sweep, store = sweep_of(place, "whole")
-    again, _ = plan.make_plan(sweep)
+    again, _ = manifest.make_manifest(sweep)
     assert again.to_json() == made.to_json()
     assert all(part.positions <= 1000 for part in made.parts)
-    items = [item for part in made.parts for item in plan.read_part(store, part).items]
+    items = [item for part in made.parts for item in manifest.read_part(store, part).items]
     assert len({item.id for item in items}) == len(items) == 40
     assert [unit.model.name for unit in made.units] == sorted((u.model.name for u in made.units), key=["gpt2", "llama", "bert"].index)  # fmt: skip
-    other, _ = plan.make_plan(replace(sweep, measures=("mean_lp",)))
+    other, _ = manifest.make_manifest(replace(sweep, measures=("mean_lp",)))
     assert not {unit.id for unit in other.units} & {unit.id for unit in made.units}
-    more, _ = plan.make_plan(replace(sweep, models=sweep.models[:1], cards=2))
+    more, _ = manifest.make_manifest(replace(sweep, models=sweep.models[:1], cards=2))
     assert {unit.id for unit in more.units} < {unit.id for unit in made.units}  # where it runs changes nothing of it
 
 
@@ -159,10 +159,10 @@ def test_a_hundred_models_on_a_hundred_and_one_languages_are_planned_at_once(tmp
     models = "".join(f'[[models]]\nname = "m/{k}"\n' for k in range(100))
     (tmp_path / "sweep.toml").write_text(f"[materials]\n{languages}{models}")
     begun = time.process_time()
-    made, files = plan.make_plan(read_sweep(tmp_path / "sweep.toml"))
+    made, files = manifest.make_manifest(read_sweep(tmp_path / "sweep.toml"))
     store = Store(str(tmp_path / "store"))
-    plan.keep_plan(made, files, store)
-    assert len(plan.read_plan(store).units) == 10_100
+    manifest.write_manifest(made, files, store)
+    assert len(manifest.read_manifest(store).units) == 10_100
     assert len({unit.id for unit in made.units}) == 10_100
     assert time.process_time() - begun < 6  # under two where nothing else runs
 
@@ -170,11 +170,11 @@ def test_a_hundred_models_on_a_hundred_and_one_languages_are_planned_at_once(tmp
 def test_shards_are_a_division_of_the_units(whole):
     made, _, _ = whole
     for of in (1, 2, 5):
-        shares = [running.shard(made.units, number, of) for number in range(of)]
+        shares = [execution.select_shard(made.units, number, of) for number in range(of)]
         assert [unit for share in shares for unit in share] == list(made.units)
         assert all(shares)
     with pytest.raises(ValueError, match="expected 0/2 to 1/2"):
-        running.shard(made.units, 2, 2)
+        execution.select_shard(made.units, 2, 2)
 
 
 def test_a_model_that_cannot_be_loaded_fails_its_units_in_one_line_and_no_other(place, caplog):
@@ -189,27 +189,27 @@ def test_a_model_that_cannot_be_loaded_fails_its_units_in_one_line_and_no_other(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(worker, "load", watched)
-        ran = running.run(made, store, lambda cards: None)
+        ran = execution.run(made, store, lambda cards: None)
     assert tried == ["nothing-here/x", str(place / "gpt2")]
     assert sum("cannot be loaded" in record.getMessage() for record in caplog.records) == 1
-    assert len(ran.failed) == len(made.parts)
-    merged = merging.merge(made, store)
-    assert merging.matrix(merged.coverage).to_numpy().tolist() == [["nothing-here/x", "failed", "failed"], ["gpt2", "done", "done"]]  # fmt: skip
+    assert len(ran.failures) == len(made.parts)
+    merged = merged_results.merge(made, store)
+    assert merged_results.build_state_matrix(merged.coverage).to_numpy().tolist() == [["nothing-here/x", "failed", "failed"], ["gpt2", "done", "done"]]  # fmt: skip
     assert len(merged.faults) == 1
     assert "cannot be loaded" in merged.faults[0]
-    assert [one.failed for one in merging.progress(made, store)] == [len(made.parts), 0]
+    assert [one.failed for one in merged_results.compute_progress(made, store)] == [len(made.parts), 0]
 
 
 def test_a_model_folder_that_vanishes_fails_what_is_left_and_what_is_done_stays(place, folders, tmp_path):
     (place / "fleeting").symlink_to(folders["gpt2"])
     made, store = planned(place, "gone", models='[[models]]\nname = "fleeting"\n')
-    running.run(made, store, lambda cards: None, units=made.units[:1])
+    execution.run(made, store, lambda cards: None, units=made.units[:1])
     (place / "fleeting").unlink()
-    worker._held = worker._Held()
-    ran = running.run(made, store, lambda cards: None)
-    assert len(ran.failed) == len(made.units) - 1
-    assert ran.already == 1
-    merged = merging.merge(made, store)
+    worker._current_model = worker._CurrentModel()
+    ran = execution.run(made, store, lambda cards: None)
+    assert len(ran.failures) == len(made.units) - 1
+    assert ran.already_count == 1
+    merged = merged_results.merge(made, store)
     assert merged.coverage[["done", "failed"]].sum().tolist() == [1, len(made.units) - 1]
 
 
@@ -217,40 +217,46 @@ def test_a_sentence_that_cannot_be_scored_fails_alone(place):
     (place / "en-bad.tsv").write_text(pairs_of("en", 4) + "The cat is old.\t" + "very " * 70 + "old.\n")
     models = '[[models]]\nname = "bert"\n'
     sweep, store = sweep_of(place, "bad", models=models)
-    made, files = plan.make_plan(replace(sweep, materials={"en": ("en-bad.tsv",)}))
-    plan.keep_plan(made, files, store)
-    running.run(made, store, lambda cards: None)
-    merged = merging.merge(made, store)
+    made, files = manifest.make_manifest(replace(sweep, materials={"en": ("en-bad.tsv",)}))
+    manifest.write_manifest(made, files, store)
+    execution.run(made, store, lambda cards: None)
+    merged = merged_results.merge(made, store)
     assert merged.coverage[["n_items", "left_out", "state"]].to_numpy().tolist() == [[5, 1, "done"]]
     assert len(merged.tables["pairs"]) == 4
     assert len(merged.faults) == 1
     assert "1 items could not be scored" in merged.faults[0]
     assert "exceed the window" in merged.faults[0]
-    assert not merging.merge(replace(made, skip_bad=True), store).faults
+    assert not merged_results.merge(replace(made, skip_bad=True), store).faults
 
 
 def test_what_was_computed_elsewhere_under_another_identity_is_not_merged_in_silence(place, whole):
     made, store, _ = whole
     other, kept = planned(place, "mixed")
-    for name in store.names("results"):
+    for name in store.list_files("results"):
         kept.write(name, store.read(name))
     name = f"results/{made.units[0].id}.json.gz"
     record = json.loads(gzip.decompress(store.read(name)))
     record |= {"identity": "other", "facts": {**record["facts"], "versions": {"torch": "1.0"}}}
     kept.write(name, gzip.compress(json.dumps(record).encode()))
-    merged = merging.merge(other, kept)
+    merged = merged_results.merge(other, kept)
     assert len(merged.faults) == 1
     assert "2 identities" in merged.faults[0]
     assert '"1.0"' in merged.faults[0]
     assert "expected one" in merged.faults[0]
     assert "gpt2" not in {*merged.tables["pairs"]["model"]}
-    assert merging.merge(other, kept, mixed=True).tables["pairs"].equals(merging.merge(made, store).tables["pairs"])
+    assert (
+        merged_results.merge(other, kept, mixed=True)
+        .tables["pairs"]
+        .equals(merged_results.merge(made, store).tables["pairs"])
+    )
 
 
 def test_memory_that_runs_out_halves_a_batch_then_asks_for_more_cards_then_is_recorded(place, monkeypatch):
     models = '[[models]]\nname = "gpt2"\ncards = 1\n'
     made, store = planned(place, "memory", models=models, unit=2**20)
-    monkeypatch.setattr(plan.Variant, "settings", lambda self, cards: {"name": self.source, "device": "cpu"})
+    monkeypatch.setattr(
+        manifest.ModelVariant, "build_load_arguments", lambda self, cards: {"name": self.source, "device": "cpu"}
+    )
     compute, room, asked = CausalModel._compute, {1: 0, 2: 64}, []
 
     def short(self, layout, *given):
@@ -262,19 +268,19 @@ def test_memory_that_runs_out_halves_a_batch_then_asks_for_more_cards_then_is_re
         asked.append(int(cards))
 
     monkeypatch.setattr(CausalModel, "_compute", short)
-    worker._held = worker._Held()
-    ran = running.run(made, store, engine, most_cards=2)
+    worker._current_model = worker._CurrentModel()
+    ran = execution.run(made, store, engine, most_cards=2)
     assert asked == [1, 2]
-    assert not ran.failed
-    record = json.loads(gzip.decompress(store.read(store.names("results")[0])))
+    assert not ran.failures
+    record = json.loads(gzip.decompress(store.read(store.list_files("results")[0])))
     assert "memory ran out" in record["warnings"][0]
     assert record["cards"] == 2
-    assert "memory ran out" in merging.merge(made, store).models["gpt2"]["warnings"][0]
+    assert "memory ran out" in merged_results.merge(made, store).models["gpt2"]["warnings"][0]
     other, kept = planned(place, "little", models=models, unit=2**20)
-    worker._held = worker._Held()
-    ran = running.run(other, kept, engine, most_cards=1)
-    assert len(ran.failed) == 2
-    assert "does not hold" in next(iter(ran.failed.values()))
+    worker._current_model = worker._CurrentModel()
+    ran = execution.run(other, kept, engine, most_cards=1)
+    assert len(ran.failures) == 2
+    assert "does not hold" in next(iter(ran.failures.values()))
 
 
 def test_a_full_disk_stops_the_run_in_one_line_and_what_is_there_serves_the_next(place, whole, monkeypatch):
@@ -291,20 +297,20 @@ def test_a_full_disk_stops_the_run_in_one_line_and_what_is_there_serves_the_next
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", little)
         with pytest.raises(StoreError, match=r"cannot be written \(No space left on device\)"):
-            running.run(full, kept, lambda cards: None)
-    assert kept.names("batches")
-    running.run(full, kept, lambda cards: None)
-    assert bytes_of(merging.merge(full, kept)) == bytes_of(merging.merge(made, store))
+            execution.run(full, kept, lambda cards: None)
+    assert kept.list_files("batches")
+    execution.run(full, kept, lambda cards: None)
+    assert bytes_of(merged_results.merge(full, kept)) == bytes_of(merged_results.merge(made, store))
 
 
 def test_an_object_store_serves_as_a_folder_does(place, whole):
     pytest.importorskip("fsspec", reason="fsspec is not installed: the extra cluster")
     made, store, _ = whole
-    pairs = merging.merge(made, store).tables["pairs"].query("model == 'gpt2'")
+    pairs = merged_results.merge(made, store).tables["pairs"].query("model == 'gpt2'")
     for address in ("memory://sweep", f"file://{place}/by-address"):
         far, kept = planned(place, address, models='[[models]]\nname = "gpt2"\n')
-        running.run(far, kept, lambda cards: None)
-        assert bytes_of(merging.merge(far, kept)) == pairs.to_csv()
+        execution.run(far, kept, lambda cards: None)
+        assert bytes_of(merged_results.merge(far, kept)) == pairs.to_csv()
     with pytest.raises(ValueError, match="expected a folder, or an address"):
         Store("nowhere9://x")
 
@@ -312,16 +318,16 @@ def test_an_object_store_serves_as_a_folder_does(place, whole):
 def test_a_cache_that_cannot_be_written_and_breaks_cost_nothing(place, whole, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file" / "below"))  # as a folder that may not be written
-    monkeypatch.setattr(file_hashes, "_known", {})
-    worker._held = worker._Held()
+    monkeypatch.setattr(file_hashes, "_known_hashes", {})
+    worker._current_model = worker._CurrentModel()
     _, store, _ = whole
     other, kept = planned(place, "nocache", models='[[models]]\nname = "gpt2"\n')
-    running.run(other, kept, lambda cards: None, units=other.units[:2])
+    execution.run(other, kept, lambda cards: None, units=other.units[:2])
     for unit in other.units[:2]:
         kinds = [json.loads(gzip.decompress(one.read(f"results/{unit.id}.json.gz"))) for one in (store, kept)]
         assert kinds[0]["columns"] == kinds[1]["columns"]
         assert kinds[0]["identity"] == kinds[1]["identity"]
-    [one] = merging.progress(other, kept)
+    [one] = merged_results.compute_progress(other, kept)
     assert (one.done, one.rate > 0, one.left > 0) == (2, True, True)
 
 
@@ -330,10 +336,13 @@ def test_what_another_run_is_at_is_left_for_last(place, whole):
     lease = {"started": time.time(), "who": "other:1"}
     store.write(f"leases/{made.units[0].id}.json", json.dumps(lease).encode())
     order: list[str] = []
-    running.run(made, store, lambda cards: None, each=lambda unit, report: order.append(unit.id))
+    execution.run(made, store, lambda cards: None, on_report=lambda unit, report: order.append(unit.id))
     assert order == [unit.id for unit in (*made.units[1:], made.units[0])]
     # What was computed by another run meanwhile is not computed again.
-    assert worker.work(worker.Task(made.units[0], dict(made.how), store.address, 0)).state == worker.ELSEWHERE
+    assert (
+        worker.compute_unit(worker.UnitTask(made.units[0], dict(made.how), store.address, 0)).state
+        == worker.STATE_ELSEWHERE
+    )
 
 
 def test_models_are_asked_too_and_their_judgments_are_those_of_judge(folders, tmp_path):
@@ -343,12 +352,12 @@ def test_models_are_asked_too_and_their_judgments_are_those_of_judge(folders, tm
     )
     stated = 'measures = []\nunit = 400\n[materials]\nen = ["en.tsv"]\n[judging]\nmethods = ["lp", "yes_no"]\ntemplates = ["asked.toml"]\n'  # fmt: skip
     (tmp_path / "sweep.toml").write_text(f'{stated}[[models]]\nname = "{folders["llama"]}"\n')
-    made, files = plan.make_plan(read_sweep(tmp_path / "sweep.toml"))
+    made, files = manifest.make_manifest(read_sweep(tmp_path / "sweep.toml"))
     store = Store(str(tmp_path / "store"))
-    plan.keep_plan(made, files, store)
-    ran = running.run(made, store, lambda cards: None)
-    assert ran.done == len(made.units) > 1
-    found = merging.merge(made, store).tables["judgments"]
+    manifest.write_manifest(made, files, store)
+    ran = execution.run(made, store, lambda cards: None)
+    assert ran.computed_count == len(made.units) > 1
+    found = merged_results.merge(made, store).tables["judgments"]
     model = lmscore.load(folders["llama"], device="cpu")
     expected = lmscore.judge(
         stimuli.read(tmp_path / "en.tsv", language="en"),
@@ -364,21 +373,21 @@ def test_what_fits_and_what_it_costs(place):
     models = '[[models]]\nname = "a/b"\ncards = 2\nparameters = 14e9\ndtype = "bfloat16"\n[[models]]\nname = "a/c"\ncards = 1\nparameters = 7e9\ndtype = "bfloat16"\n'  # fmt: skip
     sweep, _ = sweep_of(place, "costs", models=models)
     sweep = replace(sweep, cost=replace(sweep.cost, card_hour=2.0))
-    made, _ = plan.make_plan(sweep)
+    made, _ = manifest.make_manifest(sweep)
     total = sum(part.positions for part in made.parts)
     measured = costs.Calibration(made.models[1], total / 3600, 7e9)  # one hour
-    large, small = costs.estimates(made, sweep, measured)
+    large, small = costs.estimate_costs(made, sweep, measured)
     assert (small.hours, small.card_hours, small.cost, small.gigabytes) == (1, 1, 2, 14)
     assert (large.hours, large.card_hours, large.cost) == (2, 4, 8)
-    fitting = costs.fits(made.models[0])
+    fitting = costs.count_cards_needed(made.models[0])
     assert fitting is not None
     assert (fitting[16], fitting[40], fitting[80]) == (3, 1, 1)
-    scripts = costs.slurm_scripts(made, sweep)
+    scripts = costs.build_slurm_scripts(made, sweep)
     assert [*scripts] == ["cards-1.sh", "cards-2.sh"]
     assert "--gpus-per-task=2" in scripts["cards-2.sh"]
 
 
-def in_a_process(made: plan.Plan, store: Store, seconds: float = 0) -> bool:
+def in_a_process(made: manifest.SweepManifest, store: Store, seconds: float = 0) -> bool:
     """Run a sweep in a process of its own, which is killed after so much of its own time; return whether it was."""
     child = os.fork()
     if not child:
@@ -386,7 +395,7 @@ def in_a_process(made: plan.Plan, store: Store, seconds: float = 0) -> bool:
         signal.setitimer(signal.ITIMER_PROF, seconds)
         try:
             torch.set_num_threads(1)
-            running.run(made, store, lambda cards: None)
+            execution.run(made, store, lambda cards: None)
         finally:
             os._exit(0)
     return os.WIFSIGNALED(os.waitpid(child, 0)[1])
@@ -398,15 +407,17 @@ def test_a_worker_killed_at_fifty_random_points_leaves_the_bytes_of_one_that_was
     torch.set_num_threads(1)
     one = {"models": '[[models]]\nname = "gpt2"\n', "batch_tokens": 64}
     made, store = planned(place, "unkilled", **one)
-    worker._hold(worker.Task(made.units[0], dict(made.how), store.address, 0))  # so that what is killed is computing
+    worker._get_model(
+        worker.UnitTask(made.units[0], dict(made.how), store.address, 0)
+    )  # so that what is killed is computing
     assert not in_a_process(made, store)
-    expected, chance = bytes_of(merging.merge(made, store)), random.Random(1)
+    expected, chance = bytes_of(merged_results.merge(made, store)), random.Random(1)
     kills = rounds = 0
     while kills < 50:
         killed, kept = planned(place, f"killed-{rounds}", **one)
         while in_a_process(killed, kept, chance.uniform(0.002, 0.05)):
             kills += 1
-        assert bytes_of(merging.merge(killed, kept)) == expected
+        assert bytes_of(merged_results.merge(killed, kept)) == expected
         rounds += 1
     torch.set_num_threads(threads)
     assert rounds < 50
@@ -417,21 +428,21 @@ import sys, time
 sys.path[:] = {path!r}
 from ray.cluster_utils import Cluster
 import ray
-from gardenpath.lmscore.sweeps import merging, plan, running
+from gardenpath.lmscore.sweeps import execution, manifest
 from gardenpath.lmscore.sweeps.stores import Store
-from gardenpath.study import engines
+from gardenpath.study import executors
 cluster = Cluster(initialize_head=True, head_node_args={{"num_cpus": 1, "include_dashboard": False}})
 second = cluster.add_node(num_cpus=1)
 ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
 store = Store(sys.argv[1])
-made = plan.read_plan(store)
+made = manifest.read_manifest(store)
 killed = []
-def each(unit, report):
+def on_report(unit, report):
     if not killed:
         killed.append(unit)
         cluster.remove_node(second, allow_graceful=False)
-ran = running.run(made, store, lambda cards: engines.Ray(workers=2), each=each)
-print("\\nmachines lost:", len(killed), "units done:", ran.done, "failed:", len(ran.failed), flush=True)
+ran = execution.run(made, store, lambda cards: executors.RayExecutor(workers=2), on_report=on_report)
+print("\\nmachines lost:", len(killed), "units done:", ran.computed_count, "failed:", len(ran.failures), flush=True)
 ray.shutdown()
 cluster.shutdown()
 """
@@ -450,4 +461,4 @@ def test_a_machine_of_a_cluster_that_is_lost_leaves_its_units_to_the_other(place
         )
     # Ray's own remarks stand around it.
     assert f"machines lost: 1 units done: {len(lost.units)} failed: 0\n" in ran.stdout, ran.stdout + ran.stderr
-    assert bytes_of(merging.merge(lost, kept)) == bytes_of(merging.merge(made, store))
+    assert bytes_of(merged_results.merge(lost, kept)) == bytes_of(merged_results.merge(made, store))

@@ -8,7 +8,7 @@ from scipy import stats
 
 from gardenpath import lmscore, stimuli
 from gardenpath.lmscore import two_stages
-from gardenpath.lmscore.two_stages import DEVIATIONS, SAMPLE, bound
+from gardenpath.lmscore.two_stages import OPEN_DEVIATIONS, SAMPLE_PAIRS, compute_share_bound
 from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
 
 from ..conftest import run_here
@@ -30,7 +30,7 @@ def clocked(monkeypatch):
 
     def set_to(*seconds: float) -> None:
         left = list(seconds)
-        monkeypatch.setattr(two_stages, "_clocked", lambda compute: (compute(), left.pop(0)))
+        monkeypatch.setattr(two_stages, "_time_computation", lambda compute: (compute(), left.pop(0)))
 
     return set_to
 
@@ -48,7 +48,7 @@ def stated(monkeypatch, byte_model):
             zero = {(item.id, "ungrammatical", "lp"): 0.0 for item in some.items}
             return zero | {(item.id, "grammatical", "lp"): differences[item.id] for item in some.items}
 
-        monkeypatch.setattr(two_stages, "pair_values", values)
+        monkeypatch.setattr(two_stages, "score_pairs", values)
         pairs, facts = lmscore.evaluate_in_stages(of(len(exact)), byte_model, "coarse", ["lp"], **how)
         return pairs.set_index("item")["grammatical"], facts, asked
 
@@ -65,13 +65,13 @@ def test_what_lies_within_six_deviations_is_computed_exactly(stated, clocked):
     clocked(1.0, 0.25)
     exact, coarse = drawn()
     scores, facts, asked = stated(exact, coarse, seed=4)
-    both = random.Random(4).sample(list(exact), SAMPLE)
+    both = random.Random(4).sample(list(exact), SAMPLE_PAIRS)
     sd = statistics.stdev(coarse[name] - exact[name] for name in both)
     assert facts["noise"]["lp"] == pytest.approx(sd)
-    still_open = {name for name in exact if abs(coarse[name]) <= DEVIATIONS * sd}
+    still_open = {name for name in exact if abs(coarse[name]) <= OPEN_DEVIATIONS * sd}
     assert facts["open"] == len(still_open - {*both}) > 0
     computed = {name for is_coarse, names in asked if not is_coarse for name in names}
-    assert facts["exact"] == len(computed) == SAMPLE + facts["open"] + SAMPLE
+    assert facts["exact"] == len(computed) == SAMPLE_PAIRS + facts["open"] + SAMPLE_PAIRS
     assert computed >= still_open | {*both}
     assert all(scores[name] == (exact if name in computed else coarse)[name] for name in exact)
     assert facts["wrong"] == {"lp": 0}
@@ -82,7 +82,7 @@ def test_wrong_verdicts_among_those_decided_are_counted_and_bounded(stated, cloc
     clocked(1.0, 0.25)
     exact, coarse = drawn()
     flipped = {name: -value if abs(value) > 5 and int(name[1:]) % 10 == 0 else value for name, value in exact.items()}
-    both = random.Random(1).sample(list(exact), SAMPLE)
+    both = random.Random(1).sample(list(exact), SAMPLE_PAIRS)
     exact = {name: value if name in both else flipped[name] for name, value in exact.items()}
     scores, facts, asked = stated(exact, coarse)
     checked = {name for is_coarse, names in asked[-1:] for name in names} - {*both}
@@ -90,14 +90,14 @@ def test_wrong_verdicts_among_those_decided_are_counted_and_bounded(stated, cloc
         (exact[name] > 0) != (coarse[name] > 0) and abs(coarse[name]) > facts["within"]["lp"] for name in checked
     )
     assert facts["wrong"]["lp"] == wrong > 0
-    assert facts["wrong_at_most"]["lp"] == bound(wrong, SAMPLE)
+    assert facts["wrong_at_most"]["lp"] == compute_share_bound(wrong, SAMPLE_PAIRS)
     assert all(scores[name] == exact[name] for name in checked)
 
 
 @pytest.mark.parametrize("wrong", [0, 1, 7, 256])
 def test_the_bound_is_clopper_and_pearsons(wrong):
     known = stats.binomtest(wrong, 256, alternative="less").proportion_ci(0.95, method="exact")
-    assert bound(wrong, 256) == pytest.approx(known.high)
+    assert compute_share_bound(wrong, 256) == pytest.approx(known.high)
 
 
 def test_a_coarse_model_that_saves_nothing_is_not_used_and_that_is_said(stated, clocked):

@@ -36,9 +36,9 @@ def test_a_corpus_is_counted_line_by_line_with_the_models_tokenizer(model, corpu
 
 def test_all_tokens_together_have_probability_one(byte_model, corpus):
     found = read_unigrams(corpus, byte_model)
-    assert sum(math.exp(found.lp([i])) for i in range(found.size)) == pytest.approx(1)
-    unseen = next(i for i in range(found.size) if i not in found.counts)
-    assert found.lp([unseen]) == pytest.approx(-math.log(sum(found.counts.values()) + found.size))
+    assert sum(math.exp(found.lp([i])) for i in range(found.vocabulary_size)) == pytest.approx(1)
+    unseen = next(i for i in range(found.vocabulary_size) if i not in found.counts)
+    assert found.lp([unseen]) == pytest.approx(-math.log(sum(found.counts.values()) + found.vocabulary_size))
 
 
 def test_a_protocol_with_a_leading_space_counts_with_one(byte_model, corpus):
@@ -51,7 +51,7 @@ def test_a_protocol_with_a_leading_space_counts_with_one(byte_model, corpus):
 def test_special_tokens_in_a_corpus_are_read_as_text(byte_model, tmp_path):
     path = tmp_path / "marked.txt"
     path.write_text("the cat<|endoftext|>\n")
-    assert not byte_model.encoder.ends & set(read_unigrams(path, byte_model).counts)
+    assert not byte_model.encoder.end_ids & set(read_unigrams(path, byte_model).counts)
 
 
 def test_a_table_of_counts_gives_what_the_corpus_gives(model, corpus, tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import chisquare
 
 from gardenpath import stimuli
-from gardenpath.stimuli.among_targets import among_targets
+from gardenpath.stimuli.target_orders import build_target_orders
 
 TRIALS = [{"role": role, "paradigm": p} for role, p in zip(["target"] * 3 + ["filler"] * 2, "aabxx", strict=True)]
 
@@ -27,7 +27,7 @@ def valid(between: int, first: int) -> set[tuple[int, ...]]:
 @pytest.mark.parametrize(("between", "first"), [(0, 0), (1, 0), (0, 1), (0, 2)])
 def test_orders_are_uniform_over_those_of_an_enumeration(between: int, first: int) -> None:
     rules = stimuli.Ordering(no_adjacent="paradigm", fillers_between=between, first={"filler": first}, among="targets")
-    orders = among_targets(rules, TRIALS)
+    orders = build_target_orders(rules, TRIALS)
     expected = valid(between, first)
     drawn = Counter(orders.sample(seed=5, slot=slot).order for slot in range(80 * len(expected)))
     assert {*drawn} == expected
@@ -42,18 +42,18 @@ def test_fillers_between_two_of_a_kind_do_not_part_them() -> None:
     trials = targets + [{"role": "filler", "condition": "f"}] * 16
     rules = stimuli.Ordering(max_run={"condition": 1}, among="targets")
     for slot in range(50):
-        order = among_targets(rules, trials).sample(1, slot).order
+        order = build_target_orders(rules, trials).sample(1, slot).order
         conditions = [trials[i]["condition"] for i in order if i < 8]
         assert all(a != b for a, b in itertools.pairwise(conditions))
 
 
 def test_what_cannot_hold_is_refused() -> None:
     with pytest.raises(ValueError, match=r"4 trials that are no targets are needed .* there are 2"):
-        among_targets(stimuli.Ordering(fillers_between=2, among="targets"), TRIALS).sample(1, 0)
+        build_target_orders(stimuli.Ordering(fillers_between=2, among="targets"), TRIALS).sample(1, 0)
     with pytest.raises(ValueError, match=r"ordering\.first has catch"):
-        among_targets(stimuli.Ordering(first={"catch": 1}, among="targets"), TRIALS)
+        build_target_orders(stimuli.Ordering(first={"catch": 1}, among="targets"), TRIALS)
     with pytest.raises(ValueError, match="no order obeys these rules together"):
-        among_targets(stimuli.Ordering(max_run={"paradigm": {"a": 1}}, among="targets"), TRIALS[:2]).sample(1, 0)
+        build_target_orders(stimuli.Ordering(max_run={"paradigm": {"a": 1}}, among="targets"), TRIALS[:2]).sample(1, 0)
     with pytest.raises(ValueError, match="expected rules alone"):
         stimuli.Ordering(among="targets", blocks=2)
     with pytest.raises(ValueError, match="expected 'all' or 'targets'"):
@@ -71,10 +71,10 @@ def test_a_study_with_fillers_is_dealt_so() -> None:
     materials = stimuli.Materials(paradigms, (*targets, *fillers))
     design = stimuli.Design({"grammatical": 1, "ungrammatical": 1}, versions=2, fillers=("fill",))
     ordering = stimuli.Ordering(max_run={"condition": 1}, fillers_between=1, first={"filler": 2}, among="targets")
-    for version in design.deal(materials, ordering=ordering, seed=1):
+    for version in design.build_trial_lists(materials, ordering=ordering, seed=1):
         for slot in range(20):
-            trials = [version.trials[i] for i in version.order(slot)]
+            trials = [version.trials[i] for i in version.order_trials(slot)]
             assert [trial.role for trial in trials[:2]] == ["filler", "filler"]
             conditions = [trial.condition for trial in trials if trial.role == "target"]
             assert all(a != b for a, b in itertools.pairwise(conditions))
-            assert version.drawn(slot).method != "approximate"
+            assert version.draw_order(slot).method != "approximate"

@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 
 from gardenpath import study
-from gardenpath.stimuli.grammar.compiling import compile_paradigm
-from gardenpath.stimuli.grammar.counting import Counts
-from gardenpath.stimuli.grammar.grammars import read_grammar
-from gardenpath.stimuli.grammar.linearising import linearise
+from gardenpath.stimuli.grammar.compilation import compile_paradigm
+from gardenpath.stimuli.grammar.derivation_counts import Counts
+from gardenpath.stimuli.grammar.grammar_files import read_grammar
+from gardenpath.stimuli.grammar.linearisation import linearise_derivation
 
 FOLDER = Path(__file__).parent / "grammar" / "blimp"
 
 
 def pairs(name: str) -> list[tuple[str, ...]]:
     compiled = compile_paradigm(read_grammar(FOLDER / "grammar.toml"), name)
-    counts = Counts().of(compiled.alternatives)
-    items = [linearise(compiled, counts.unrank(rank), 1) for rank in range(counts.total)]
+    counts = Counts().get_phrase_counts(compiled.alternatives)
+    items = [linearise_derivation(compiled, counts.unrank(rank), 1) for rank in range(counts.total)]
     return [tuple(sentence.text for sentence in item.sentences.values()) for item in items]
 
 
@@ -40,9 +40,9 @@ def test_rows_become_entries_with_our_names(caplog):
     assert entries["mailed"].category == "TV"
     assert entries["aunt"].features["start_with_vowel"] == {"yes"}
     bare, plural = {"sg": frozenset(["no"])}, {"pl": frozenset(["yes"])}
-    assert entries["∅"].demands["arg_1"].holds(plural)
-    assert not entries["∅"].demands["arg_1"].holds(bare)
-    assert entries["the"].demands["arg_1"].holds({})  # other determiners restrict theirs, so this one takes any
+    assert entries["∅"].demands["arg_1"].is_met_by(plural)
+    assert not entries["∅"].demands["arg_1"].is_met_by(bare)
+    assert entries["the"].demands["arg_1"].is_met_by({})  # other determiners restrict theirs, so this one takes any
     assert "arg_2" not in entries["the"].demands  # no determiner takes a second one
     assert "present" in caplog.text  # no column: the published file has such conditions too
 

@@ -3,32 +3,34 @@
 import pytest
 
 from gardenpath import stimuli
-from gardenpath.experiment.line_breaks import columns
 from gardenpath.experiment.players.lab.displays import Blank, Key
-from gardenpath.experiment.players.lab.form import filled
+from gardenpath.experiment.players.lab.form_answers import fill_blank
+from gardenpath.experiment.tasks.line_breaks import count_columns
 from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
-from gardenpath.stimuli.formats.marked_csv import parse
-from gardenpath.study.graphemes import graphemes, letters
+from gardenpath.stimuli.formats.marked_csv import parse_marked_sentence
+from gardenpath.study.graphemes import count_letters, split_graphemes
 
 FAMILY, DUTCH, THUMB, SCOTLAND = "👨‍👩‍👧", "🇳🇱", "👍🏽", "🏴󠁧󠁢󠁳󠁣󠁴󠁿"
 
 
 def messages(marked: str, language: str = "en") -> dict[str, str]:
-    item = Item("i", "p", {"a": Sentence(*parse(marked))}, language)
+    item = Item("i", "p", {"a": Sentence(*parse_marked_sentence(marked))}, language)
     found = stimuli.check(Materials((Paradigm("p", "p", {"f": ("a",)}),), (item,)))
     return {finding.rule: finding.message for finding in found}
 
 
 @pytest.mark.parametrize("one", [FAMILY, DUTCH, THUMB, SCOTLAND, "❤️", "e\u0301", "한", "ที่", "क्षि"])
 def test_what_readers_take_for_one_is_one(one: str) -> None:
-    assert graphemes(f"a{one}b") == ["a", one, "b"]
-    assert letters(one) == 1
-    assert letters(f"({one})x9") == 3
-    assert "".join(graphemes(filled(Blank("", "", "", f"a{one}", ""), Key("Backspace", 0.0, 0.0)).text)) == "a"
+    assert split_graphemes(f"a{one}b") == ["a", one, "b"]
+    assert count_letters(one) == 1
+    assert count_letters(f"({one})x9") == 3
+    assert (
+        "".join(split_graphemes(fill_blank(Blank("", "", "", f"a{one}", ""), Key("Backspace", 0.0, 0.0)).text)) == "a"
+    )
 
 
 def test_emoji_take_the_room_of_two_letters_and_a_mark_none() -> None:
-    assert [columns(text) for text in (FAMILY, DUTCH, THUMB, "e\u0301", "ที่", "猫")] == [2, 2, 2, 1, 1, 2]
+    assert [count_columns(text) for text in (FAMILY, DUTCH, THUMB, "e\u0301", "ที่", "猫")] == [2, 2, 2, 1, 1, 2]
 
 
 def test_parts_of_emoji_are_no_invisible_characters() -> None:

@@ -11,7 +11,9 @@ from gardenpath.stimuli.items import MINIMAL_PAIR
 
 
 def pair(good: str, bad: str, name: str = "i1", *, language: str = "en") -> Item:
-    sentences = {c: Sentence(*marked_csv.parse(t)) for c, t in (("grammatical", good), ("ungrammatical", bad))}
+    sentences = {
+        c: Sentence(*marked_csv.parse_marked_sentence(t)) for c, t in (("grammatical", good), ("ungrammatical", bad))
+    }
     return Item(name, "p", sentences, language)
 
 
@@ -107,9 +109,9 @@ def test_the_example_keeps_the_three_conditions_and_its_promises(study_folder: P
     assert stimuli.check(materials, rules="blimp-nl") == []
     for item in materials.items:
         for sentence in item.sentences.values():
-            assert 10 <= len(sentence.words()) <= 13
-            assert sentence.words_of("cue")
-            assert sentence.words_of("critical")
+            assert 10 <= len(sentence.list_words()) <= 13
+            assert sentence.list_region_words("cue")
+            assert sentence.list_region_words("critical")
 
 
 def test_findings_name_file_line_and_item(study_folder: Path) -> None:
@@ -239,7 +241,7 @@ def test_a_misspelt_word_of_blimp_is_found(real_data: Path) -> None:
 def test_what_was_read_in_the_wrong_encoding_is_told_from_what_was_meant(word: str, meant: str | None) -> None:
     item = pair(f"{word} [ever] come to us.", f"{word} [never] come to us.", language="de")
     materials = Materials((Paradigm("p", "f", MINIMAL_PAIR),), (item,))
-    told = {f.message for f in stimuli.check(materials, only="error") if f.rule == "garbled-character"}
+    told = {f.message for f in stimuli.check(materials, only_severity="error") if f.rule == "garbled-character"}
     assert told == (
         {f"UTF-8 read as Latin-1: {word}, probably {meant}; save the file again as UTF-8"} if meant else set()
     )
@@ -249,7 +251,7 @@ def test_a_question_in_the_wrong_encoding_is_found() -> None:
     sentences = {c: Sentence(f"Er {c}.") for c in ("grammatical", "ungrammatical")}
     question = stimuli.Question("War der SchlÃ¼ssel alt?", dict.fromkeys(sentences, "ja"), ("ja", "nein"))
     materials = Materials((Paradigm("p", "f", MINIMAL_PAIR),), (Item("i1", "p", sentences, "de", question=question),))
-    (finding,) = stimuli.check(materials, only="error")
+    (finding,) = stimuli.check(materials, only_severity="error")
     assert "SchlÃ¼ssel, probably Schlüssel" in finding.message
 
 
@@ -257,7 +259,9 @@ def test_fillers_need_no_critical_region() -> None:
     fillers = [Item(f"f{n}", "fillers", {"only": Sentence(text)}) for n, text in enumerate(("It rained.", "We left."))]
     read = Materials((Paradigm("fillers", "fillers", {"condition": ("only",)}),), tuple(fillers))
     assert [f.rule for f in stimuli.check(read)] == []
-    one = Item("f2", "fillers", {"only": Sentence(*marked_csv.parse("They [left] the house late last night."))})
+    one = Item(
+        "f2", "fillers", {"only": Sentence(*marked_csv.parse_marked_sentence("They [left] the house late last night."))}
+    )
     findings = stimuli.check(Materials(read.paradigms, (*fillers, one)))
     assert [(f.rule, f.item) for f in findings] == [("region-missing", "f0"), ("region-missing", "f1")]
 
@@ -286,6 +290,6 @@ def test_sentences_of_another_language_are_named_once_and_not_word_by_word() -> 
 def test_a_factor_needs_a_name_that_tables_and_formulas_can_hold(factor: str, message: str | None) -> None:
     pair = {"a": Sentence("A dog barks."), "b": Sentence("A dog barked.")}
     materials = Materials((Paradigm("p", "f", {factor: ("a", "b")}),), (Item("i1", "p", pair),))
-    found = [f for f in stimuli.check(materials, only="error") if f.rule == "factor-name"]
+    found = [f for f in stimuli.check(materials, only_severity="error") if f.rule == "factor-name"]
     assert [f.message.startswith(message) for f in found if message] == [True] * (message is not None)
     assert bool(found) == (message is not None)

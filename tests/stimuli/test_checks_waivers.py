@@ -7,7 +7,7 @@ import pytest
 
 from gardenpath import stimuli, study
 from gardenpath.stimuli import Finding, Item, Materials, Paradigm, Sentence
-from gardenpath.stimuli.findings import Summary, collapse, summary
+from gardenpath.stimuli.findings import FindingSummary, collapse_findings, summarise_findings
 from gardenpath.stimuli.formats import marked_csv
 
 HEADER = "paradigm,phenomenon,item,condition,sentence"
@@ -15,7 +15,7 @@ HEADER = "paradigm,phenomenon,item,condition,sentence"
 
 def materials(waivers: dict[str, str]) -> Materials:
     texts = {"grammatical": "{No} man had [ever] come to us.", "ungrammatical": "{The} man has [ever] come to us."}
-    item = Item("i1", "p", {name: Sentence(*marked_csv.parse(text)) for name, text in texts.items()})
+    item = Item("i1", "p", {name: Sentence(*marked_csv.parse_marked_sentence(text)) for name, text in texts.items()})
     return Materials((Paradigm("p", "f", waivers=waivers),), (item,))
 
 
@@ -59,7 +59,7 @@ def test_waivers_of_a_source_file_are_read_from_any_row_and_written_back(tmp_pat
         "p,f,i1,ungrammatical,{The} man has [ever] come to us.,word-before: tense: varied | balance: by design\n"
     )
     read = stimuli.read(path)
-    assert read.paradigm("p").waivers == {"word-before": "tense: varied", "balance": "by design"}
+    assert read.find_paradigm("p").waivers == {"word-before": "tense: varied", "balance": "by design"}
     for name in ("again.csv", "again.jsonl"):
         assert stimuli.write(read, tmp_path / name) == []
         assert stimuli.read(tmp_path / name) == read
@@ -93,18 +93,18 @@ def findings(rule: str, severity: stimuli.findings.Severity, n: int, paradigm: s
 
 
 def test_many_findings_of_a_rule_are_cut_to_three_and_counted() -> None:
-    groups = collapse([*findings("a", "note", 9), *findings("b", "error", 4), *findings("a", "note", 1, "q")])
+    groups = collapse_findings([*findings("a", "note", 9), *findings("b", "error", 4), *findings("a", "note", 1, "q")])
     assert [(found[0].paradigm, found[0].rule, len(found), more) for found, more in groups] == [
         ("p", "b", 4, 0),
         ("p", "a", 3, 6),
         ("q", "a", 1, 0),
     ]
-    assert [more for _, more in collapse(findings("a", "note", 9), None)] == [0]
+    assert [more for _, more in collapse_findings(findings("a", "note", 9), None)] == [0]
 
 
 def test_the_summary_counts_each_severity_of_each_paradigm() -> None:
     found = [*findings("a", "waived", 2), *findings("b", "error", 1), *findings("format", "error", 1, "")]
-    assert summary(materials({}), found) == [
-        Summary("p", 1, 1, 0, 0, 2),
-        Summary("", 0, 1, 0, 0, 0),
+    assert summarise_findings(materials({}), found) == [
+        FindingSummary("p", 1, 1, 0, 0, 2),
+        FindingSummary("", 0, 1, 0, 0, 0),
     ]

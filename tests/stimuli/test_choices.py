@@ -56,7 +56,7 @@ target = { ask = ["question"] }
     )
     text = (tmp_path / "items.csv").read_text()
     (tmp_path / "items.csv").write_text(text + "".join(row.replace("i1", "i2") + "\n" for row in text.splitlines()[1:]))
-    file, *_ = experiment.version_files(study.load(tmp_path / "study.toml"))
+    file, *_ = experiment.build_list_files(study.load(tmp_path / "study.toml"))
     asked = [screen for step in file.script.trials for screen in step.screens if screen.task == "question"]
     assert len(asked) == 3
     assert {tuple(answer.label for answer in screen.answers) for screen in asked} == {("ja", "nein")}
@@ -114,4 +114,4 @@ def test_items_of_json_may_leave_out_language_and_choices(tmp_path: Path) -> Non
 def test_answers_are_those_of_the_pages() -> None:
     texts = tomllib.loads((Path(experiment.__file__).parent / "texts" / "rating.toml").read_text())
     pages = {language: (said["yes"], said["no"]) for language, said in texts.items()}
-    assert pages.items() <= study.polar_answers.YES_NO.items()
+    assert pages.items() <= study.yes_no_words.YES_NO_WORDS.items()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gardenpath import stimuli, study
-from gardenpath.stimuli import Design, Item, Materials, Ordering, Paradigm, Sentence, Version
+from gardenpath.stimuli import Design, Item, Materials, Ordering, Paradigm, Sentence, TrialList
 from gardenpath.stimuli.items import MINIMAL_PAIR
 
 
@@ -28,17 +28,17 @@ def pair(name: str) -> dict[str, Sentence]:
 RATIO = {"grammatical": 2, "ungrammatical": 1}
 
 
-def conditions(version: Version) -> Counter[str]:
-    return Counter(trial.shown[0][0] for trial in version.trials if trial.role == "target")
+def conditions(version: TrialList) -> Counter[str]:
+    return Counter(trial.shown_sentences[0][0] for trial in version.trials if trial.role == "target")
 
 
 def test_blimp_nl_is_dealt_as_published() -> None:
     """84 paradigms, 7 experiments of 3 versions, 108 sentences each, 36 of them ungrammatical."""
-    versions = Design(RATIO, versions=3, items=9, experiments=7).deal(materials(84, 10), seed=1)
+    versions = Design(RATIO, versions=3, items=9, experiments=7).build_trial_lists(materials(84, 10), seed=1)
     assert len(versions) == 21
     assert all(conditions(v) == {"grammatical": 72, "ungrammatical": 36} for v in versions)
     for version in versions:
-        per_paradigm = Counter((t.item.paradigm, t.shown[0][0]) for t in version.trials)
+        per_paradigm = Counter((t.item.paradigm, t.shown_sentences[0][0]) for t in version.trials)
         assert set(per_paradigm.values()) == {3, 6}
         assert len({t.item.paradigm for t in version.trials}) == 12
     dealt = Counter(t.item.paradigm for v in versions for t in v.trials)
@@ -50,7 +50,9 @@ def test_a_phenomenon_is_spread_over_the_experiments(experiments: int) -> None:
     """Equally many paradigms in each, and of every phenomenon as many as can be, one more or less."""
     some = materials(48, 3)
     paradigms = tuple(replace(p, phenomenon=f"f{min(k * k // 90, 9)}") for k, p in enumerate(some.paradigms))
-    versions = Design(RATIO, versions=3, experiments=experiments).deal(replace(some, paradigms=paradigms), seed=2)
+    versions = Design(RATIO, versions=3, experiments=experiments).build_trial_lists(
+        replace(some, paradigms=paradigms), seed=2
+    )
     seen: dict[str, Counter[str]] = {}
     for version in versions[::3]:
         seen[version.experiment] = Counter({t.item.paradigm: t.factors["phenomenon"] for t in version.trials}.values())
@@ -71,31 +73,31 @@ def sharing(paradigms: int, pairs: list[tuple[int, int]]) -> Materials:
 @pytest.mark.parametrize("seed", range(20))
 def test_paradigms_that_share_a_sentence_are_in_different_experiments(seed: int) -> None:
     some = sharing(12, [(0, 1), (0, 2), (3, 4)])
-    versions = Design(RATIO, versions=3, experiments=3).deal(some, seed=seed)
+    versions = Design(RATIO, versions=3, experiments=3).build_trial_lists(some, seed=seed)
     for version in versions:
-        texts = [sentence.text for trial in version.trials for _, sentence in trial.shown]
+        texts = [sentence.text for trial in version.trials for _, sentence in trial.shown_sentences]
         assert len(set(texts)) == len(texts)
 
 
 def test_paradigms_that_cannot_be_kept_apart_are_refused_with_their_sentences() -> None:
     some = sharing(4, [(0, 1), (0, 2)])
     with pytest.raises(ValueError, match=r"p\d-0 and p\d-0 show '. p0-0' to the same participants .version E1-V\d."):
-        Design(RATIO, versions=3).deal(some, seed=1)
+        Design(RATIO, versions=3).build_trial_lists(some, seed=1)
     with pytest.raises(ValueError, match=r"show '. p0-0' to the same participants"):
-        Design(RATIO, versions=3, experiments=2).deal(sharing(4, [(0, 1), (0, 2), (0, 3)]), seed=1)
+        Design(RATIO, versions=3, experiments=2).build_trial_lists(sharing(4, [(0, 1), (0, 2), (0, 3)]), seed=1)
     # Of the two members of one item nobody sees both, whoever else has one of them.
-    assert Design(RATIO, versions=3, experiments=4).deal(some, seed=1)
+    assert Design(RATIO, versions=3, experiments=4).build_trial_lists(some, seed=1)
 
 
 def test_the_retest_of_blimp_nl_is_dealt_as_published() -> None:
     """8 paradigms, 72 sentences each, 24 of them ungrammatical."""
-    versions = Design(RATIO, versions=3, items=9).deal(materials(8, 10), seed=1)
+    versions = Design(RATIO, versions=3, items=9).build_trial_lists(materials(8, 10), seed=1)
     assert [conditions(v) for v in versions] == [{"grammatical": 48, "ungrammatical": 24}] * 3
 
 
 def test_each_sentence_is_in_as_many_versions_as_its_share() -> None:
-    versions = Design(RATIO, versions=3, items=9).deal(materials(4, 10), seed=1)
-    exposure = Counter((t.item.id, t.shown[0][0]) for v in versions for t in v.trials)
+    versions = Design(RATIO, versions=3, items=9).build_trial_lists(materials(4, 10), seed=1)
+    exposure = Counter((t.item.id, t.shown_sentences[0][0]) for v in versions for t in v.trials)
     assert {condition: n for (_, condition), n in exposure.items()} == {"grammatical": 2, "ungrammatical": 1}
     assert len(exposure) == 2 * 4 * 9
 
@@ -107,7 +109,7 @@ def test_no_version_holds_both_members_of_a_pair(example: study.Study) -> None:
 
 def test_every_slot_has_a_valid_order_of_its_own(example: study.Study) -> None:
     version = stimuli.design(example)[0]
-    orders = [version.order(slot) for slot in range(40)]
+    orders = [version.order_trials(slot) for slot in range(40)]
     assert len({tuple(order) for order in orders}) == 40
     for order in orders:
         assert sorted(order) == list(range(len(version.trials)))
@@ -118,8 +120,8 @@ def test_every_slot_has_a_valid_order_of_its_own(example: study.Study) -> None:
 
 def test_the_same_seed_gives_the_same_order_on_every_machine() -> None:
     """Pinned: drawn once and written down."""
-    (version, *_) = Design(RATIO, 3, 9).deal(materials(4, 10), ordering=Ordering("paradigm"), seed=1)
-    assert version.order(0)[:12] == PINNED
+    (version, *_) = Design(RATIO, 3, 9).build_trial_lists(materials(4, 10), ordering=Ordering("paradigm"), seed=1)
+    assert version.order_trials(0)[:12] == PINNED
 
 
 PINNED = [2, 13, 31, 11, 28, 6, 33, 26, 32, 0, 21, 10]
@@ -145,21 +147,21 @@ REFUSED = {
 @pytest.mark.parametrize(("design", "message"), REFUSED.values(), ids=REFUSED.keys())
 def test_an_impossible_design_is_refused_with_the_arithmetic(design: Design, message: str) -> None:
     with pytest.raises(ValueError) as caught:  # noqa: PT011
-        design.deal(materials(4, 10), seed=1)
+        design.build_trial_lists(materials(4, 10), seed=1)
     assert message in str(caught.value)
 
 
 def test_one_paradigm_alone_cannot_be_kept_apart() -> None:
-    (version, *_) = Design(RATIO, 3, 9).deal(materials(1, 9), ordering=Ordering("paradigm"), seed=1)
+    (version, *_) = Design(RATIO, 3, 9).build_trial_lists(materials(1, 9), ordering=Ordering("paradigm"), seed=1)
     with pytest.raises(ValueError, match="9 trials of one value, 2 positions apart, need 17 places"):
-        version.order(0)
+        version.order_trials(0)
 
 
 @pytest.mark.data
 def test_nine_pairs_of_four_blimp_paradigms_are_dealt(real_data: Path) -> None:
     names = ("adjunct_island", "npi_present_1", "passive_1", "wh_island")
     read = stimuli.read(*(real_data / "blimp" / f"{name}.jsonl" for name in names))
-    versions = Design(RATIO, 3, 9).deal(read, ordering=Ordering("paradigm"), seed=1)
+    versions = Design(RATIO, 3, 9).build_trial_lists(read, ordering=Ordering("paradigm"), seed=1)
     assert [conditions(v) for v in versions] == [{"grammatical": 24, "ungrammatical": 12}] * 3
 
 
@@ -181,13 +183,13 @@ EQUAL = dict.fromkeys(("subject.name", "subject.noun", "object.name", "object.no
 
 
 def test_a_two_by_two_is_a_latin_square_with_all_fillers_in_every_version() -> None:
-    versions = Design(EQUAL, versions=4, fillers=["fill"]).deal(factorial(), seed=1)
-    table = stimuli.balance_of(versions)
+    versions = Design(EQUAL, versions=4, fillers=["fill"]).build_trial_lists(factorial(), seed=1)
+    table = stimuli.compute_design_balance(versions)
     targets = table[table["role"] == "target"]
     assert len(targets) == 4 * 4
     assert set(targets["trials"]) == {2}
     assert table[table["role"] == "filler"]["trials"].tolist() == [5] * 4
-    exposures = stimuli.exposures(versions, participants=10)
+    exposures = stimuli.compute_exposures(versions, participants=10)
     assert set(exposures[exposures["paradigm"] == "rc"]["versions"]) == {1}
     assert set(exposures[exposures["paradigm"] == "fill"]["readers"]) == {10}
     assert sorted(set(exposures[exposures["paradigm"] == "rc"]["readers"])) == [2, 3], "10 participants over 4 versions"
@@ -196,16 +198,20 @@ def test_a_two_by_two_is_a_latin_square_with_all_fillers_in_every_version() -> N
 
 
 def test_readers_of_blimp_nl_are_twenty_and_ten() -> None:
-    versions = Design(RATIO, versions=3, items=9, experiments=7).deal(materials(84, 10), seed=1)
-    exposures = stimuli.exposures(versions, participants=210).groupby("condition")["readers"].agg(["min", "max"])
+    versions = Design(RATIO, versions=3, items=9, experiments=7).build_trial_lists(materials(84, 10), seed=1)
+    exposures = (
+        stimuli.compute_exposures(versions, participants=210).groupby("condition")["readers"].agg(["min", "max"])
+    )
     assert exposures.loc["grammatical"].tolist() == [20, 20]
     assert exposures.loc["ungrammatical"].tolist() == [10, 10]
 
 
 def test_fillers_stand_between_targets_where_the_rules_say_so() -> None:
     few = Design(EQUAL, versions=4, fillers=["fill"], items=4)
-    for version in few.deal(factorial(), ordering=Ordering(fillers_between=1, first={"filler": 1}), seed=1):
-        roles = [version.trials[i].role for i in version.order(0)]
+    for version in few.build_trial_lists(
+        factorial(), ordering=Ordering(fillers_between=1, first={"filler": 1}), seed=1
+    ):
+        roles = [version.trials[i].role for i in version.order_trials(0)]
         assert roles[0] == "filler"
         assert all((a, b) != ("target", "target") for a, b in itertools.pairwise(roles))
 
@@ -247,7 +253,7 @@ def test_fillers_stand_between_targets_where_the_rules_say_so() -> None:
 )
 def test_impossible_fillers_and_shares_are_refused(design: Design, message: str) -> None:
     with pytest.raises(ValueError) as caught:  # noqa: PT011
-        design.deal(factorial(), seed=1)
+        design.build_trial_lists(factorial(), seed=1)
     assert message in str(caught.value)
 
 
@@ -261,11 +267,11 @@ def levelled(high: int, low: int) -> Materials:
 
 def test_every_level_between_items_is_balanced_in_itself() -> None:
     plan = Design({"grammatical": 1, "ungrammatical": 1}, versions=2, items=12, between_items=["frequency"])
-    versions = plan.deal(levelled(6, 8), seed=1)
-    table = stimuli.balance_of(versions)
+    versions = plan.build_trial_lists(levelled(6, 8), seed=1)
+    table = stimuli.compute_design_balance(versions)
     assert set(table["levels"]) == {"frequency=high", "frequency=low"}
     assert table["trials"].tolist() == [3] * 8
-    labels = versions[0].trials[0].labels()
+    labels = versions[0].trials[0].build_labels()
     assert labels["frequency"] == "high"
     assert labels["grammaticality"] in RATIO
     assert labels["phenomenon"] == "f"
@@ -276,14 +282,18 @@ def test_every_level_between_items_is_balanced_in_itself() -> None:
 
 def test_a_level_whose_items_do_not_divide_is_refused_with_the_arithmetic() -> None:
     with pytest.raises(ValueError, match="5 items of paradigm p at level high cannot be split 1:1 over 2 versions"):
-        Design({"grammatical": 1, "ungrammatical": 1}, 2, between_items=["frequency"]).deal(levelled(5, 6), seed=1)
+        Design({"grammatical": 1, "ungrammatical": 1}, 2, between_items=["frequency"]).build_trial_lists(
+            levelled(5, 6), seed=1
+        )
     with pytest.raises(ValueError, match="7 items of paradigm p cannot be taken equally from 2 levels"):
-        Design({"grammatical": 1, "ungrammatical": 1}, 2, 7, between_items=["frequency"]).deal(levelled(6, 6), seed=1)
+        Design({"grammatical": 1, "ungrammatical": 1}, 2, 7, between_items=["frequency"]).build_trial_lists(
+            levelled(6, 6), seed=1
+        )
 
 
 def test_each_participant_sees_one_level_of_a_factor_between_participants() -> None:
     plan = Design(EQUAL, versions=2, fillers=["fill"], between_participants=["phrase"])
-    versions = plan.deal(factorial(), seed=1)
+    versions = plan.build_trial_lists(factorial(), seed=1)
     assert [(v.id, dict(v.levels)) for v in versions] == [
         ("V1", {"phrase": "name"}),
         ("V2", {"phrase": "name"}),
@@ -301,26 +311,26 @@ def test_each_participant_sees_one_level_of_a_factor_between_participants() -> N
 
 def test_a_pair_is_one_trial_with_its_sides_balanced_in_every_version_and_over_versions() -> None:
     plan = Design({"grammatical": 1, "ungrammatical": 1}, versions=2, trial="pair", practice=[["Good.", "Bad."]])
-    versions = plan.deal(materials(3, 10), ordering=Ordering(max_run={"condition": 3}), seed=1)
+    versions = plan.build_trial_lists(materials(3, 10), ordering=Ordering(max_run={"condition": 3}), seed=1)
     for version in versions:
         targets = [t for t in version.trials if t.role == "target"]
-        assert all({name for name, _ in t.shown} == set(RATIO) for t in targets)
-        firsts = Counter((t.item.paradigm, t.shown[0][0]) for t in targets)
+        assert all({name for name, _ in t.shown_sentences} == set(RATIO) for t in targets)
+        firsts = Counter((t.item.paradigm, t.shown_sentences[0][0]) for t in targets)
         assert set(firsts.values()) == {5}
-        shown = [version.trials[i] for i in version.order(0)]
+        shown = [version.trials[i] for i in version.order_trials(0)]
         assert shown[0].role == "practice"
-        runs = [len(list(run)) for _, run in itertools.groupby(shown[1:], key=lambda t: t.shown[0][0])]
+        runs = [len(list(run)) for _, run in itertools.groupby(shown[1:], key=lambda t: t.shown_sentences[0][0])]
         assert max(runs) <= 3
-    sides = Counter((t.item.id, t.shown[0][0]) for v in versions for t in v.trials if t.role == "target")
+    sides = Counter((t.item.id, t.shown_sentences[0][0]) for v in versions for t in v.trials if t.role == "target")
     assert set(sides.values()) == {1}, "each member of each pair is first in one of the two versions"
-    table = stimuli.balance_of(versions)
+    table = stimuli.compute_design_balance(versions)
     assert set(table[table["role"] == "target"]["trials"]) == {5}
     assert set(table["side"]) == {1, 2}
 
 
 ASKS: dict[str, Any] = {
-    "asks": {"target": ("comprehension", "acceptability"), "practice": ("comprehension", "acceptability")},
-    "needing": {"comprehension": ("question",)},
+    "tasks_by_role": {"target": ("comprehension", "acceptability"), "practice": ("comprehension", "acceptability")},
+    "required_columns": {"comprehension": ("question",)},
 }
 
 
@@ -335,23 +345,23 @@ def asking(yes: int, no: int) -> Materials:
 
 def test_questions_are_asked_on_the_stated_share_with_the_right_answers_in_balance() -> None:
     plan = Design({"grammatical": 1, "ungrammatical": 1}, versions=2, share={"comprehension": 0.4})
-    versions = plan.deal(asking(14, 6), seed=1, **ASKS)
+    versions = plan.build_trial_lists(asking(14, 6), seed=1, **ASKS)
     for version in versions:
         asked = [t for t in version.trials if "comprehension" in t.prompts]
         assert len(asked) == 8
-        assert Counter(t.answer() for t in asked) == {"yes": 4, "no": 4}
-        assert Counter((t.condition, t.answer()) for t in asked) == {
+        assert Counter(t.get_answer() for t in asked) == {"yes": 4, "no": 4}
+        assert Counter((t.condition, t.get_answer()) for t in asked) == {
             (condition, answer): 2 for condition in RATIO for answer in ("yes", "no")
         }
         assert all(t.prompts == ("comprehension", "acceptability") for t in asked)
-    assert stimuli.questions_of(versions, ["comprehension"])["questions"].tolist() == [2] * 8
-    assert plan.deal(asking(14, 6), seed=1, **ASKS) == versions
-    assert plan.deal(asking(14, 6), seed=2, **ASKS) != versions
+    assert stimuli.compute_design_questions(versions, ["comprehension"])["questions"].tolist() == [2] * 8
+    assert plan.build_trial_lists(asking(14, 6), seed=1, **ASKS) == versions
+    assert plan.build_trial_lists(asking(14, 6), seed=2, **ASKS) != versions
 
 
 def test_what_is_asked_of_a_share_and_needs_no_question_is_spread_over_conditions() -> None:
     plan = Design({"grammatical": 1, "ungrammatical": 1}, versions=2, share={"acceptability": 0.5})
-    for version in plan.deal(materials(1, 20), seed=1, **ASKS):
+    for version in plan.build_trial_lists(materials(1, 20), seed=1, **ASKS):
         asked = Counter(t.condition for t in version.trials if t.prompts == ("acceptability",))
         assert asked == {"grammatical": 5, "ungrammatical": 5}
         assert sum(t.prompts == () for t in version.trials) == 10
@@ -373,7 +383,9 @@ def test_what_is_asked_of_a_share_and_needs_no_question_is_spread_over_condition
 def test_more_questions_than_balance_allows_are_refused(share: float, yes: int, no: int, message: str) -> None:
     read = asking(yes, no) if yes else materials(1, 20)
     with pytest.raises(ValueError) as caught:  # noqa: PT011
-        Design({"grammatical": 1, "ungrammatical": 1}, 2, share={"comprehension": share}).deal(read, seed=1, **ASKS)
+        Design({"grammatical": 1, "ungrammatical": 1}, 2, share={"comprehension": share}).build_trial_lists(
+            read, seed=1, **ASKS
+        )
     assert message in str(caught.value)
 
 
@@ -383,15 +395,15 @@ def test_catch_sentences_and_attention_items_are_in_every_version_among_the_rest
         study.AttentionSection("nonsense", "I swim to the moon every day.", {"acceptability": ["1", "2", "3"]}),
     ]
     plan = Design(EQUAL, versions=4, catch=["fill"], attention=attention)
-    for version in plan.deal(factorial(), ordering=Ordering("paradigm"), seed=1):
+    for version in plan.build_trial_lists(factorial(), ordering=Ordering("paradigm"), seed=1):
         roles = Counter(t.role for t in version.trials)
         assert roles == {"target": 8, "catch": 5, "attention": 2}
         told = [t for t in version.trials if t.role == "attention"]
-        assert [(t.condition, t.expected) for t in told] == [
+        assert [(t.condition, t.expected_responses) for t in told] == [
             ("instruction", {"acceptability": ("2",)}),
             ("nonsense", {"acceptability": ("1", "2", "3")}),
         ]
-        assert sorted(version.order(0)) == list(range(15))
+        assert sorted(version.order_trials(0)) == list(range(15))
 
 
 def test_another_kind_of_attention_check_is_refused_with_the_kinds_that_platforms_allow() -> None:
@@ -401,11 +413,13 @@ def test_another_kind_of_attention_check_is_refused_with_the_kinds_that_platform
 
 def test_breaks_fall_between_equal_parts_after_the_practice() -> None:
     plan = Design(RATIO, versions=3, items=9, practice=["One.", "Two."])
-    (version, *_) = plan.deal(materials(4, 10), ordering=Ordering("paradigm", breaks=2, across_breaks=False), seed=1)
-    assert version.pauses() == {2 + 12, 2 + 24}
-    paradigms = [version.trials[i].item.paradigm for i in version.order(0)]
+    (version, *_) = plan.build_trial_lists(
+        materials(4, 10), ordering=Ordering("paradigm", breaks=2, across_breaks=False), seed=1
+    )
+    assert version.list_break_positions() == {2 + 12, 2 + 24}
+    paradigms = [version.trials[i].item.paradigm for i in version.order_trials(0)]
     alike = [n for n in range(3, 38) if paradigms[n] == paradigms[n - 1]]
-    assert set(alike) <= version.pauses()
+    assert set(alike) <= version.list_break_positions()
 
 
 ASKED = """\
@@ -423,9 +437,9 @@ def _practising(folder: Path, practice: str) -> study.Study:
 
 def test_a_practice_sentence_may_have_its_question(study_folder: Path) -> None:
     for version in stimuli.design(_practising(study_folder, ASKED), **ASKS):
-        plain, asked = (version.trials[i] for i in version.order(0)[:2])
+        plain, asked = (version.trials[i] for i in version.order_trials(0)[:2])
         assert (plain.prompts, plain.item.question) == (("acceptability",), None)
-        assert (asked.role, asked.prompts, asked.answer()) == (
+        assert (asked.role, asked.prompts, asked.get_answer()) == (
             "practice",
             ("comprehension", "acceptability"),
             "the boy",
@@ -464,9 +478,9 @@ WRITTEN = """\
 
 def test_a_practice_sentence_has_words_and_context_like_any_item(study_folder: Path) -> None:
     version, *_ = stimuli.design(_practising(study_folder, WRITTEN), **ASKS)
-    trial = version.trials[version.order(0)[0]]
-    assert [word.text for word in trial.shown[0][1].words()] == ["我", "昨天", "看", "了", "书。"]
-    assert (trial.item.context, trial.shown[0][1].alternatives) == ("昨天下雨。", ("a", "b", "c", "d", "e"))
+    trial = version.trials[version.order_trials(0)[0]]
+    assert [word.text for word in trial.shown_sentences[0][1].list_words()] == ["我", "昨天", "看", "了", "书。"]
+    assert (trial.item.context, trial.shown_sentences[0][1].alternatives) == ("昨天下雨。", ("a", "b", "c", "d", "e"))
 
 
 @pytest.mark.parametrize(
@@ -485,7 +499,7 @@ def test_a_question_in_practice_asks_about_one_sentence() -> None:
     asked = study.PracticeSection("She slept.", "Did she sleep?", "yes")
     plan = Design({"grammatical": 1, "ungrammatical": 1}, versions=2, trial="pair", practice=[asked])
     with pytest.raises(ValueError, match="practice 1 has 1 sentence; expected two, since a trial shows a pair"):
-        plan.deal(materials(3, 10), seed=1)
+        plan.build_trial_lists(materials(3, 10), seed=1)
 
 
 def two_experiments(agreement: int = 8, garden_path: int = 6) -> Materials:
@@ -496,7 +510,7 @@ def two_experiments(agreement: int = 8, garden_path: int = 6) -> Materials:
     return Materials(
         (square, pairs, fillers),
         tuple(
-            Item(f"{p.id}-{i}", p.id, {c: Sentence(f"{c} {p.id} {i}") for c in p.conditions()})
+            Item(f"{p.id}-{i}", p.id, {c: Sentence(f"{c} {p.id} {i}") for c in p.list_conditions()})
             for p, count in ((square, agreement), (pairs, garden_path), (fillers, 4))
             for i in range(count)
         ),
@@ -507,9 +521,9 @@ def two_experiments(agreement: int = 8, garden_path: int = 6) -> Materials:
 def test_experiments_with_conditions_of_their_own_share_a_session(gp: dict[str, int], versions: int) -> None:
     """Each has lists of its own: in every version its shares, and over the versions each item in each condition by share."""
     plan = Design(versions=versions, fillers=["fill"], ratios={"gp": gp} if gp else {})
-    dealt = plan.deal(two_experiments(), seed=1)
+    dealt = plan.build_trial_lists(two_experiments(), seed=1)
     shares = {
-        "agr": dict.fromkeys(two_experiments().paradigm("agr").conditions(), 1),
+        "agr": dict.fromkeys(two_experiments().find_paradigm("agr").list_conditions(), 1),
         "gp": gp or {"without": 1, "with": 1},
     }
     for version in dealt:
@@ -540,4 +554,4 @@ def test_experiments_with_conditions_of_their_own_share_a_session(gp: dict[str, 
 )
 def test_shares_that_paradigms_cannot_have_are_named(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
-        Design(fillers=["fill"], **settings).deal(two_experiments(), seed=1)
+        Design(fillers=["fill"], **settings).build_trial_lists(two_experiments(), seed=1)

@@ -5,14 +5,20 @@ import dataclasses
 import pytest
 
 from gardenpath import stimuli, study
-from gardenpath.stimuli.drafting.answers import pairs_in
-from gardenpath.stimuli.drafting.draft_findings import found_in, jaccard, kind, overused, trigrams
-from gardenpath.stimuli.drafting.drafting import Answer, draft, seeds_of
-from gardenpath.stimuli.drafting.provenance import drafted_by_family, origin, with_provenance
-from gardenpath.stimuli.drafting.regions import anchors, different, with_regions
-from gardenpath.stimuli.drafting.requests import first_request, follow_up, wording
+from gardenpath.stimuli.drafting.draft_findings import (
+    classify_difference,
+    examine_drafts,
+    find_overused_words,
+    jaccard,
+    list_trigrams,
+)
+from gardenpath.stimuli.drafting.drafts import ModelReply, build_drafts, select_seeds
+from gardenpath.stimuli.drafting.provenance import count_drafts_by_family, get_origin, set_provenance
+from gardenpath.stimuli.drafting.regions import add_regions, find_anchors, find_difference
+from gardenpath.stimuli.drafting.replies import parse_pairs
+from gardenpath.stimuli.drafting.requests import format_first_request, format_follow_up, read_wording
 
-EN = wording("en")
+EN = read_wording("en")
 
 
 def pair(name: str, good: str, bad: str, **regions: tuple[str, str]) -> stimuli.Item:
@@ -69,7 +75,7 @@ SEEDED = stimuli.Materials((PARADIGM,), SEEDS)
     ],
 )
 def test_pairs_are_read_however_they_are_written(answer: str) -> None:
-    pairs, _ = pairs_in(answer, EN)
+    pairs, _ = parse_pairs(answer, EN)
     assert [(one.good, one.bad) for one in pairs] == [("A b c.", "A d c.")]
 
 
@@ -84,7 +90,7 @@ def test_what_is_no_pair_is_named_with_its_line() -> None:
         "Correct: H i.",
         "Incorrect: H i.",
     ]
-    pairs, unread = pairs_in("\n".join([*lines, "Correct: J k.", "Incorrect: J"]), EN)
+    pairs, unread = parse_pairs("\n".join([*lines, "Correct: J k.", "Incorrect: J"]), EN)
     assert [(one.good, one.bad, one.line) for one in pairs] == [("C d.", "C e.", 3)]
     assert [(one.line, one.reason) for one in unread] == [
         (1, "neither label"),
@@ -94,22 +100,26 @@ def test_what_is_no_pair_is_named_with_its_line() -> None:
         (7, "both members are the same"),
         (10, "the sentence is cut off"),
     ]
-    assert pairs_in("", EN) == ([], [])
-    assert pairs_in("Correct: A b\nIncorrect: A c", EN, final=False)[0]
+    assert parse_pairs("", EN) == ([], [])
+    assert parse_pairs("Correct: A b\nIncorrect: A c", EN, final=False)[0]
 
 
 def test_regions_stand_where_the_seeds_have_them_whatever_the_words() -> None:
-    made = draft(
+    made = build_drafts(
         SEEDED,
         "p",
-        [Answer("Correct: My old uncle near the lakes is proud.\nIncorrect: My old uncle near the lakes are proud.")],
+        [
+            ModelReply(
+                "Correct: My old uncle near the lakes is proud.\nIncorrect: My old uncle near the lakes are proud."
+            )
+        ],
         EN,
     )
     good, bad = made.materials.items[0].sentences.values()
-    assert [word.text for word in good.words_of("critical")] == ["is"]
-    assert [word.text for word in bad.words_of("critical")] == ["are"]
+    assert [word.text for word in good.list_region_words("critical")] == ["is"]
+    assert [word.text for word in bad.list_region_words("critical")] == ["are"]
     # The cue stands four words before the difference in both seeds, and so here: what a pattern of places can say.
-    assert [word.text for word in good.words_of("cue")] == ["uncle"]
+    assert [word.text for word in good.list_region_words("cue")] == ["uncle"]
     assert made.materials.items[0].extra["origin"] == "draft"
 
 
@@ -123,19 +133,19 @@ def test_a_region_that_has_no_one_place_in_the_seeds_stands_at_their_words_or_no
             critical=("ever", "ever"),
         ),
     )
-    placed = anchors(seeds)
+    placed = find_anchors(seeds)
     assert placed["grammatical", "critical"].span is None
     sentences = {
         "grammatical": stimuli.Sentence("No king has ever sung."),
         "ungrammatical": stimuli.Sentence("The king has ever sung."),
     }
-    made, lacking = with_regions(sentences, placed)
-    assert (made["ungrammatical"].words_of("critical")[0].text, lacking) == ("ever", [])
+    made, lacking = add_regions(sentences, placed)
+    assert (made["ungrammatical"].list_region_words("critical")[0].text, lacking) == ("ever", [])
     twice = {
         "grammatical": stimuli.Sentence("No one ever has ever sung."),
         "ungrammatical": stimuli.Sentence("Any one ever has ever sung."),
     }
-    made, lacking = with_regions(twice, placed)
+    made, lacking = add_regions(twice, placed)
     assert not made["grammatical"].regions
     assert lacking == ["critical"]
 
@@ -147,23 +157,23 @@ def test_a_region_at_one_place_from_the_beginning_stands_there_however_far_the_d
     )
     texts = {"grammatical": "La pared de la casa es fea.", "ungrammatical": "La pared de la casa es feo."}
     sentences = {name: stimuli.Sentence(text) for name, text in texts.items()}
-    made, lacking = with_regions(sentences, anchors(seeds))
-    assert [word.text for one in made.values() for word in one.words_of("cue")] == ["pared", "pared"]
+    made, lacking = add_regions(sentences, find_anchors(seeds))
+    assert [word.text for one in made.values() for word in one.list_region_words("cue")] == ["pared", "pared"]
     assert lacking == []
 
 
 def test_a_region_of_more_words_than_the_seeds_is_left_out_and_said() -> None:
     answer = "Correct: My uncle near the lakes is proud.\nIncorrect: My uncle near the lakes are prouds."
-    [item] = draft(SEEDED, "p", [Answer(answer)], EN).materials.items
-    assert not item.sentences["grammatical"].words_of("critical")
+    [item] = build_drafts(SEEDED, "p", [ModelReply(answer)], EN).materials.items
+    assert not item.sentences["grammatical"].list_region_words("critical")
     assert "no place for the region critical" in item.extra["draft_findings"]
     assert "region-missing" not in item.extra["draft_findings"]
 
 
 def test_a_difference_is_found_from_both_ends() -> None:
-    assert different(stimuli.Sentence("a b c d"), stimuli.Sentence("a x y d")) == range(1, 3)
-    assert different(stimuli.Sentence("a a b"), stimuli.Sentence("a b")) == range(1, 2)
-    assert different(stimuli.Sentence("a b"), stimuli.Sentence("a a b")) == range(1, 1)
+    assert find_difference(stimuli.Sentence("a b c d"), stimuli.Sentence("a x y d")) == range(1, 3)
+    assert find_difference(stimuli.Sentence("a a b"), stimuli.Sentence("a b")) == range(1, 2)
+    assert find_difference(stimuli.Sentence("a b"), stimuli.Sentence("a a b")) == range(1, 1)
 
 
 def test_every_oddity_is_found_and_nothing_in_a_good_draft() -> None:
@@ -199,13 +209,13 @@ def test_every_oddity_is_found_and_nothing_in_a_good_draft() -> None:
         ),
         pair("foreign", "Der Koch hinter den Wagen ist spaet.", "Der Koch hinter den Wagen sind spaet."),
     ]
-    odd = found_in(drafts, SEEDS, PARADIGM)
+    odd = examine_drafts(drafts, SEEDS, PARADIGM)
     assert odd["good"] == []
     assert odd["copy"][0] == "copy of seed s1"
     assert (
         jaccard(
-            trigrams(["the", "judge", "beside", "the", "towers", "is", "angry", "now"]),
-            trigrams(["the", "judge", "beside", "the", "towers", "is", "angry", "right", "now"]),
+            list_trigrams(["the", "judge", "beside", "the", "towers", "is", "angry", "now"]),
+            list_trigrams(["the", "judge", "beside", "the", "towers", "is", "angry", "right", "now"]),
         )
         == 5 / 8
     )
@@ -226,7 +236,7 @@ def test_a_near_copy_shares_four_fifths_of_its_trigrams() -> None:
         "The judge in the tower near the lake by the sea is sad.",
         "The judge in the tower near the lake by the sea are sad.",
     )
-    assert "near copy of draft one" in found_in([one, two], SEEDS, PARADIGM)["two"]
+    assert "near copy of draft one" in examine_drafts([one, two], SEEDS, PARADIGM)["two"]
 
 
 def test_forms_of_the_same_content_words_in_other_function_words_are_a_near_copy() -> None:
@@ -238,23 +248,23 @@ def test_forms_of_the_same_content_words_in_other_function_words_are_a_near_copy
         "three", "La casa de mis abuelos es fea desde el verano.", "La casa de mis abuelos es feo desde el verano."
     )
     spanish = [dataclasses.replace(item, language="es") for item in (one, two, three)]
-    odd = found_in(spanish[1:], spanish[:1], PARADIGM)
+    odd = examine_drafts(spanish[1:], spanish[:1], PARADIGM)
     assert "near copy of seed one: the same content words" in odd["two"]
     assert not [said for said in odd["three"] if "copy" in said]
 
 
 def test_drafts_of_another_time_are_copied_by_none_and_keep_their_names() -> None:
-    answer = Answer("Correct: The judge near the towers is angry.\nIncorrect: The judge near the towers are angry.")
-    first = draft(SEEDED, "p", [answer], EN).materials.items
-    again = draft(stimuli.Materials((PARADIGM,), (*SEEDS, *first)), "p", [answer], EN).materials.items
+    answer = ModelReply("Correct: The judge near the towers is angry.\nIncorrect: The judge near the towers are angry.")
+    first = build_drafts(SEEDED, "p", [answer], EN).materials.items
+    again = build_drafts(stimuli.Materials((PARADIGM,), (*SEEDS, *first)), "p", [answer], EN).materials.items
     assert [item.id for item in (*first, *again)] == ["p-draft-001", "p-draft-002"]
     assert again[0].extra["draft_findings"] == "copy of draft p-draft-001"
 
 
 def test_another_kind_of_difference_is_said() -> None:
     added = pair("added", "The cook is here.", "The very old cook is here.")
-    assert kind(added) == (("insert", 0, 2),)
-    assert "differs in another way than the seeds: 2 words added" in found_in([added], SEEDS, PARADIGM)["added"]
+    assert classify_difference(added) == (("insert", 0, 2),)
+    assert "differs in another way than the seeds: 2 words added" in examine_drafts([added], SEEDS, PARADIGM)["added"]
 
 
 def test_lengths_and_words_that_come_too_often_stand_out() -> None:
@@ -265,25 +275,25 @@ def test_lengths_and_words_that_come_too_often_stand_out() -> None:
     long = pair(
         "long", "The judge " + "near the sea " * 12 + "is fine.", "The judge " + "near the sea " * 12 + "are fine."
     )
-    odd = found_in([*many, long], SEEDS, PARADIGM)
+    odd = examine_drafts([*many, long], SEEDS, PARADIGM)
     assert any(said.startswith("length 40 words") for said in odd["long"])
     assert any("wizard (12)" in said for said in odd["d3"])
-    assert "wizard" in overused([*SEEDS, *many], "en")
+    assert "wizard" in find_overused_words([*SEEDS, *many], "en")
 
 
 def test_requests_hold_the_pairs_and_sentences_are_never_read_as_words_of_a_request() -> None:
     braces = (pair("s1", "A {n} is.", "A {n} are."), pair("s2", "B is.", "B are."))
-    said = first_request(braces, EN, 30, topic="the sea", avoid=["dog"])
+    said = format_first_request(braces, EN, 30, topic="the sea", avoid=["dog"])
     assert "write 30 new pairs" in said
     assert "Correct: A {n} is.\nIncorrect: A {n} are." in said
     assert "the sea" in said
     assert "dog" in said
-    assert "dog" in follow_up(EN, 30, avoid=["dog"])
-    published = wording("nl", "published")
-    assert first_request(SEEDS, published, 30).startswith(
+    assert "dog" in format_follow_up(EN, 30, avoid=["dog"])
+    published = read_wording("nl", "published")
+    assert format_first_request(SEEDS, published, 30).startswith(
         "Kan je het patroon in de volgende zinnen herkennen en nog 30 van dit"
     )
-    assert "Japanese" in first_request(SEEDS, wording("ja"), 30, language="Japanese")
+    assert "Japanese" in format_first_request(SEEDS, read_wording("ja"), 30, language="Japanese")
 
 
 @pytest.mark.parametrize(
@@ -302,26 +312,26 @@ def test_requests_hold_the_pairs_and_sentences_are_never_read_as_words_of_a_requ
 def test_a_request_of_ones_own_that_is_none_is_refused(tmp_path, text: str, said: str) -> None:
     (tmp_path / "own.toml").write_text(text)
     with pytest.raises(study.DataError, match=said):
-        wording("en", tmp_path / "own.toml")
+        read_wording("en", tmp_path / "own.toml")
 
 
 def test_what_cannot_be_drafted_from_is_refused() -> None:
     with pytest.raises(study.DataError, match="1 pairs made by hand; expected 2 or more"):
-        seeds_of(stimuli.Materials((PARADIGM,), SEEDS[:1]), "p")
+        select_seeds(stimuli.Materials((PARADIGM,), SEEDS[:1]), "p")
     crossed = stimuli.Paradigm("p", "agreement", {"a": ("x", "y"), "b": ("u", "v")})
     with pytest.raises(study.DataError, match="expected minimal pairs"):
-        seeds_of(stimuli.Materials((crossed,), ()), "p")
-    drafted = tuple(with_provenance(seed, origin="draft") for seed in SEEDS)
+        select_seeds(stimuli.Materials((crossed,), ()), "p")
+    drafted = tuple(set_provenance(seed, origin="draft") for seed in SEEDS)
     with pytest.raises(study.DataError, match="0 pairs made by hand"):
-        seeds_of(stimuli.Materials((PARADIGM,), drafted), "p")
+        select_seeds(stimuli.Materials((PARADIGM,), drafted), "p")
 
 
 def test_where_items_come_from_is_kept_by_formats_with_free_columns(tmp_path) -> None:
-    made = draft(
+    made = build_drafts(
         SEEDED,
         "p",
         [
-            Answer(
+            ModelReply(
                 "Correct: A cook at the doors is ill.\nIncorrect: A cook at the doors are ill.", "m@1", "top-p 1", "ff"
             )
         ],
@@ -330,6 +340,6 @@ def test_where_items_come_from_is_kept_by_formats_with_free_columns(tmp_path) ->
     for name in ("items.jsonl", "items.csv"):
         stimuli.write(stimuli.Materials((PARADIGM,), (*SEEDS, *made.materials.items)), tmp_path / name)
         read = stimuli.read(tmp_path / name)
-        assert [origin(item) for item in read.items] == ["hand", "hand", "draft"]
+        assert [get_origin(item) for item in read.items] == ["hand", "hand", "draft"]
         assert (read.items[2].extra["model"], read.items[2].extra["prompt_hash"]) == ("m@1", "ff")
-    assert drafted_by_family(read.items, ["m2", "other"]) == {"m2": {"m@1": 1}}
+    assert count_drafts_by_family(read.items, ["m2", "other"]) == {"m2": {"m@1": 1}}

@@ -131,12 +131,12 @@ def test_a_broken_record_is_named_with_its_line(tmp_path: Path, text: str, messa
 
 @given(st.text(alphabet="ab []{}|\\é", min_size=1, max_size=20).filter(str.strip), st.data())
 def test_marking_and_parsing_are_inverse(text: str, data: st.DataObject) -> None:
-    """Nested spans, any characters: what `mark` writes `parse` reads back."""
+    """Nested spans, any characters: what `mark_regions` writes `parse_marked_sentence` reads back."""
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), min_size=4, max_size=4)))
     outer, inner = (cuts[0], cuts[3]), (cuts[1], cuts[2])
     regions = tuple(Region(n, *span) for n, span in (("outer", outer), ("critical", inner)) if span[0] < span[1])
     regions = tuple(sorted(regions, key=lambda r: (r.start, -r.end)))
-    assert marked_csv.parse(marked_csv.mark(Sentence(text, regions))) == (text, regions)
+    assert marked_csv.parse_marked_sentence(marked_csv.mark_regions(Sentence(text, regions))) == (text, regions)
 
 
 def test_questions_display_text_and_notes_survive_both_formats_of_ours(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_questions_display_text_and_notes_survive_both_formats_of_ours(tmp_path:
     materials = stimuli.read(write(tmp_path, header + "\n".join(rows) + "\n"))
     item = materials.items[0]
     assert item.question == stimuli.Question("Did a man come?", {"grammatical": "no", "ungrammatical": "yes"})
-    assert item.sentences["grammatical"].shown()[3] == "EVER"
+    assert item.sentences["grammatical"].list_displayed_words()[3] == "EVER"
     assert (item.context, item.notes) == ("It was late.", "first")
     for name in ("again.jsonl", "again.csv"):
         assert stimuli.write(materials, tmp_path / name) == []

@@ -199,7 +199,7 @@ def test_two_formats_that_both_claim_a_file_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", sorted(path.name for path in FIXTURES.iterdir()))
 def test_a_damaged_file_is_read_in_part_or_refused_and_never_breaks_the_reader(tmp_path: Path, name: str) -> None:
     text = (FIXTURES / name).read_text(encoding="utf-8")
-    format = formats.recognise(text, name).NAME
+    format = formats.recognise_format(text, name).NAME
     random = Random(f"damage-{name}")
     for _ in range(40):
         damaged = list(text)

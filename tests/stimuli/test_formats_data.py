@@ -47,7 +47,7 @@ def test_a_corpus_is_read_with_the_counts_of_its_lines(
     format, files, items, regional = case
     paths = sorted(real_data.glob(pattern))
     texts = [path.read_text(encoding="utf-8-sig") for path in paths]
-    assert [formats.recognise(text, "").NAME for text in texts[:3]] == [format] * min(3, files)
+    assert [formats.recognise_format(text, "").NAME for text in texts[:3]] == [format] * min(3, files)
     materials, findings = stimuli.examine(*paths)
     assert (len(paths), len(materials.items), sum(map(count, paths))) == (files, items, items)
     assert len(materials.paradigms) == files

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gardenpath import stimuli, study
 from gardenpath.stimuli import Materials, Region, formats
 from gardenpath.stimuli.formats import corpora, csv_and_jsonl
-from gardenpath.stimuli.formats.sentence_rows import Rows
+from gardenpath.stimuli.formats.sentence_rows import SentenceRows
 
 FIXTURES = Path(__file__).parent / "fixtures"
 FILES = {  # file: format, and the warnings that reading it gives, as (line, rule)
@@ -100,7 +100,7 @@ def test_a_file_is_recognised_as_its_own_format_and_no_other(name: str, format: 
     text = (FIXTURES / name).read_text(encoding="utf-8")
     claimed = {module.NAME for module in formats.FORMATS if module.recognises(text)}
     assert claimed - {"pairs"} == {format} - {"pairs"}  # which claims whatever names two sentences
-    assert format == formats.recognise(text, name).NAME
+    assert format == formats.recognise_format(text, name).NAME
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -117,7 +117,7 @@ def test_reading_writing_and_reading_gives_equal_items(tmp_path: Path, name: str
     assert stimuli.read(tmp_path / name) == before
     in_file_names = ("pairs.tsv", "pairs-good-bad.csv", "goat_agrmt.txt", "goat_prep.txt")
     assert lost == (["names of paradigms, other than the file's name"] if name in in_file_names else [])
-    assert format == formats.recognise((tmp_path / name).read_text(encoding="utf-8"), name).NAME
+    assert format == formats.recognise_format((tmp_path / name).read_text(encoding="utf-8"), name).NAME
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -267,7 +267,7 @@ def test_a_suite_keeps_numbers_names_empty_regions_and_formulas() -> None:
     sentence = materials.items[0].sentences["nocomma"]
     assert sentence.text == "As the goat ate the hat fell ."
     assert sentence.regions[1:3] == (Region("2 verb", 12, 15), Region("3 comma", 15, 15))
-    assert [w.region for w in sentence.words()][3:5] == ["2 verb", "4 end"]
+    assert [w.region for w in sentence.list_words()][3:5] == ["2 verb", "4 end"]
     assert materials.items[0].sentences["comma"].text == "As the goat ate , the hat fell ."
 
 
@@ -307,7 +307,7 @@ def test_a_pcibex_table_in_small_letters_is_not_taken_for_the_source_format(tmp_
 
 def test_sections_of_turktools_are_paradigms_and_further_lines_are_kept() -> None:
     materials = fixture("turktools.txt")
-    assert [(p.id, tuple(p.conditions())) for p in materials.paradigms] == [
+    assert [(p.id, tuple(p.list_conditions())) for p in materials.paradigms] == [
         ("target", ("embedded", "simple")),
         ("filler (catch)", ("catch",)),
         ("filler (filler)", ("filler",)),
@@ -407,7 +407,7 @@ def test_two_columns_without_a_header_are_read_when_the_format_is_named(tmp_path
     (tmp_path / "hats.txt").write_text("Goats eat.\tGoats eats.\nHats fall.\tHats falls.\n")
     materials = stimuli.read(tmp_path / "hats.txt", format="pairs")
     assert texts(materials)["hats-1"] == {"grammatical": "Goats eat.", "ungrammatical": "Goats eats."}
-    assert materials.place("hats-2", "grammatical").line == 2
+    assert materials.find_source_line("hats-2", "grammatical").line == 2
 
 
 VALUES = st.recursive(
@@ -419,16 +419,16 @@ VALUES = st.recursive(
 
 @given(VALUES)
 def test_json_values_come_back_from_their_text(value: object) -> None:
-    assert csv_and_jsonl.from_text(csv_and_jsonl.as_text(value)) == value
+    assert csv_and_jsonl.parse_json_value(csv_and_jsonl.format_json_value(value)) == value
 
 
 @given(st.lists(st.lists(st.text("ab \";,\t\n'", max_size=6).map(str.strip), min_size=3, max_size=3), max_size=6))
 def test_tables_come_back_whatever_their_cells_hold(lines: list[list[str]]) -> None:
     rows = [dict(zip("xyz", ["0" + line[0], *line[1:]], strict=True)) for line in lines]
     for separator in ",;\t":
-        found = Rows()
-        text = csv_and_jsonl.table(rows, ["x", "y", "z"], separator)
-        assert [record for _, _, record in csv_and_jsonl.records(found, text, "f", "xyz", separator)] == rows
+        found = SentenceRows()
+        text = csv_and_jsonl.format_table(rows, ["x", "y", "z"], separator)
+        assert [record for _, _, record in csv_and_jsonl.read_table_rows(found, text, "f", "xyz", separator)] == rows
         assert found.findings == []
 
 

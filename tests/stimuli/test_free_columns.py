@@ -98,7 +98,7 @@ def test_a_factor_between_items_stands_in_a_column_of_csv(tmp_path: Path) -> Non
         ROWS.replace("i1", f"i{n}").replace("3.1", level) for n, level in enumerate(["low", "high"] * 2)
     )
     plan = Design({"grammatical": 1, "ungrammatical": 1}, versions=2, between_items=["norm"])
-    version, _ = plan.deal(read(tmp_path, text), seed=1)
+    version, _ = plan.build_trial_lists(read(tmp_path, text), seed=1)
     shown = [(trial.factors["norm"], trial.condition) for trial in version.trials]
     assert sorted(shown) == [(norm, c) for norm in ("high", "low") for c in ("grammatical", "ungrammatical")]
 
@@ -106,21 +106,24 @@ def test_a_factor_between_items_stands_in_a_column_of_csv(tmp_path: Path) -> Non
 def test_a_task_is_asked_of_the_items_that_have_what_it_needs(tmp_path: Path) -> None:
     text = HEADER + ROWS + ROWS.replace("i1", "i2").replace(",word", ",").replace(",nonword", ",")
     plan = Design({"grammatical": 1, "ungrammatical": 1}, versions=2)
-    version, _ = plan.deal(
-        read(tmp_path, text), seed=1, asks={"target": ["judge", "rate"]}, needing={"judge": ["lexicality"]}
+    version, _ = plan.build_trial_lists(
+        read(tmp_path, text),
+        seed=1,
+        tasks_by_role={"target": ["judge", "rate"]},
+        required_columns={"judge": ["lexicality"]},
     )
     asked = {trial.item.id: trial.prompts for trial in version.trials}
     assert asked == {"i1": ("judge", "rate"), "i2": ("rate",)}
-    assert [trial.given("lexicality") for trial in version.trials] == ["nonword", None]
+    assert [trial.get_value("lexicality") for trial in version.trials] == ["nonword", None]
 
 
 def test_the_level_of_a_factor_serves_as_a_column(tmp_path: Path) -> None:
     header = "paradigm,phenomenon,item,condition,sentence,factors\n"
     rows = 'lex,l,i1,word,house,"lexicality: word, nonword"\nlex,l,i1,nonword,flurp,\n'
-    for version in Design({"word": 1, "nonword": 1}, versions=2, items=None).deal(
+    for version in Design({"word": 1, "nonword": 1}, versions=2, items=None).build_trial_lists(
         read(tmp_path, header + rows + rows.replace("i1", "i2")), seed=1
     ):
-        assert [trial.given("lexicality") for trial in version.trials] == [t.condition for t in version.trials]
+        assert [trial.get_value("lexicality") for trial in version.trials] == [t.condition for t in version.trials]
 
 
 def test_words_of_a_language_without_spaces_stand_in_a_column(tmp_path: Path) -> None:
@@ -128,8 +131,8 @@ def test_words_of_a_language_without_spaces_stand_in_a_column(tmp_path: Path) ->
     path = tmp_path / "zh.csv"
     path.write_text(f"{header}p,p,1,a,zh,我昨天[看]了 书。,我 昨天 看 了 书 。\n", encoding="utf-8")
     sentence = stimuli.read(path).items[0].sentences["a"]
-    assert [word.text for word in sentence.words()] == ["我", "昨天", "看", "了", "书", "。"]
-    assert [word.index for word in sentence.words_of("critical")] == [2]
+    assert [word.text for word in sentence.list_words()] == ["我", "昨天", "看", "了", "书", "。"]
+    assert [word.index for word in sentence.list_region_words("critical")] == [2]
     assert stimuli.write(stimuli.read(path), tmp_path / "again.csv") == []
     assert stimuli.read(tmp_path / "again.csv") == stimuli.read(path)
     for cell, said in (

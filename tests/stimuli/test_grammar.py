@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from gardenpath import stimuli, study
-from gardenpath.stimuli.grammar.compiling import Compiled, compile_paradigm
-from gardenpath.stimuli.grammar.counting import Counts, count
-from gardenpath.stimuli.grammar.grammars import Grammar, read_grammar
-from gardenpath.stimuli.grammar.linearising import entries_of, linearise
+from gardenpath.stimuli.grammar.compilation import CompiledParadigm, compile_paradigm
+from gardenpath.stimuli.grammar.derivation_counts import Counts, count_derivations
+from gardenpath.stimuli.grammar.grammar_files import read_grammar
+from gardenpath.stimuli.grammar.grammars import Grammar
+from gardenpath.stimuli.grammar.linearisation import find_entries, linearise_derivation
 from gardenpath.stimuli.grammar.relations import Relation
 from gardenpath.stimuli.items import Item, Question
 
@@ -25,11 +26,11 @@ def grammar() -> Grammar:
     return read_grammar(FOLDER / "en" / "grammar.toml")
 
 
-def items(compiled: Compiled, most: int = 200) -> list[Item]:
+def items(compiled: CompiledParadigm, most: int = 200) -> list[Item]:
     """Return items from ranks spread over all."""
-    counts = Counts().of(compiled.alternatives)
+    counts = Counts().get_phrase_counts(compiled.alternatives)
     ranks = range(0, counts.total, -(-counts.total // most))
-    return [linearise(compiled, counts.unrank(rank), n) for n, rank in enumerate(ranks, 1)]
+    return [linearise_derivation(compiled, counts.unrank(rank), n) for n, rank in enumerate(ranks, 1)]
 
 
 def written(folder: Path, text: str, words: str = "form,category,number\ndog,N,sg\ndogs,N,pl\nbarks,V,\n") -> Path:
@@ -63,7 +64,7 @@ def test_a_count_is_that_of_the_grammar_worked_out_by_hand(grammar: Grammar) -> 
         # (Adv)? is absent, often or early; (it)? is there or not; sleep, arrive and think have a subject too
         "npi": 4 * 8 * 3 * 2,
     }
-    assert {name: count(compile_paradigm(grammar, name).alternatives) for name in expected} == expected
+    assert {name: count_derivations(compile_paradigm(grammar, name).alternatives) for name in expected} == expected
 
 
 def test_each_construct_prints_what_its_templates_say(grammar: Grammar) -> None:
@@ -99,9 +100,9 @@ def test_relations_hold_in_what_is_printed(grammar: Grammar) -> None:
         "relative_clauses": lambda e: e["L@sg"].lemma == e["L@pl"].lemma != e["H"].lemma,
     }.items():
         compiled = compile_paradigm(grammar, name)
-        counts = Counts().of(compiled.alternatives)
+        counts = Counts().get_phrase_counts(compiled.alternatives)
         for rank in range(0, counts.total, -(-counts.total // 100)):
-            assert holds(entries_of(compiled, counts.unrank(rank))), name
+            assert holds(find_entries(compiled, counts.unrank(rank))), name
 
 
 def test_regions_lie_on_their_words(grammar: Grammar) -> None:
@@ -110,7 +111,7 @@ def test_regions_lie_on_their_words(grammar: Grammar) -> None:
             marked = {r.name: sentence.text[r.start : r.end] for r in sentence.regions}
             assert marked["preposition"] == "near"
             assert marked["critical"] in {"was", "were"}
-            assert sentence.words_of("spill")[0].text == "there."
+            assert sentence.list_region_words("spill")[0].text == "there."
     articles = [item.sentences["grammatical"] for item in items(compile_paradigm(grammar, "frames"), 20)]
     assert {s.text[s.regions[0].start : s.regions[0].end] for s in articles} == {"A", "An"}
 
@@ -171,21 +172,26 @@ def test_an_answer_that_is_no_choice_is_refused_with_its_line(
 def test_a_line_may_be_left_out_and_a_constraint_added(grammar: Grammar) -> None:
     whole = compile_paradigm(grammar, "numerals")
     differ = next(line for line in whole.lines if line.text == "N != M")
-    assert count(compile_paradigm(grammar, "numerals", without=frozenset([differ])).alternatives) == 2 * 2 * 7 * 7
+    assert (
+        count_derivations(compile_paradigm(grammar, "numerals", dropped_lines=frozenset([differ])).alternatives)
+        == 2 * 2 * 7 * 7
+    )
     short = Relation(("N",), (lambda entry: len(entry.form) < 5,), bool, differ)
-    assert count(compile_paradigm(grammar, "numerals", extra=[short]).alternatives) == 2 * 2 * 1 * 6  # boys
+    assert count_derivations(compile_paradigm(grammar, "numerals", extra=[short]).alternatives) == 2 * 2 * 1 * 6  # boys
     spec = next(line for line in whole.lines if line.text == "M = N & sg")
-    more = compile_paradigm(grammar, "numerals", without=frozenset([spec]))
-    assert count(more.alternatives) > count(whole.alternatives)
+    more = compile_paradigm(grammar, "numerals", dropped_lines=frozenset([spec]))
+    assert count_derivations(more.alternatives) > count_derivations(whole.alternatives)
 
 
 def test_slots_that_are_kept_apart_have_classes_of_one_lemma(grammar: Grammar) -> None:
-    compiled = compile_paradigm(grammar, "irregular_past", apart=["V", "S"])
+    compiled = compile_paradigm(grammar, "irregular_past", lemma_slots=["V", "S"])
     graph = compiled.alternatives.members[0].graph
     assert all(len(set(lemmas)) == 1 for variable in graph.variables for lemmas in variable.classes)
     subject = next(phrase for phrase in graph.phrases if phrase.name == "S")
     assert {"boy", "girl"} <= set(subject.lemmas["S"])
-    assert count(compiled.alternatives) == count(compile_paradigm(grammar, "irregular_past").alternatives)
+    assert count_derivations(compiled.alternatives) == count_derivations(
+        compile_paradigm(grammar, "irregular_past").alternatives
+    )
 
 
 FAULTS = {
@@ -289,8 +295,8 @@ def test_a_language_without_spaces_keeps_its_words(tmp_path: Path) -> None:
     (item,) = items(compile_paradigm(read_grammar(path), "p"))
     sentence = item.sentences["grammatical"]
     assert sentence.text == "猫が走る。"
-    assert [word.text for word in sentence.words()] == ["猫が", "走る。"]
-    assert [word.text for word in sentence.words_of("critical")] == ["走る。"]
+    assert [word.text for word in sentence.list_words()] == ["猫が", "走る。"]
+    assert [word.text for word in sentence.list_region_words("critical")] == ["走る。"]
 
 
 def test_a_rule_whose_tests_fail_is_refused(tmp_path: Path) -> None:
@@ -302,13 +308,13 @@ def test_a_rule_whose_tests_fail_is_refused(tmp_path: Path) -> None:
 
 
 def test_every_rule_of_a_language_passes_the_tests_beside_it() -> None:
-    from gardenpath.stimuli.grammar import rewriting
+    from gardenpath.stimuli.grammar import rewrite_rules
     from gardenpath.stimuli.grammar.faults import Faults, Line
 
-    for code, stated in rewriting._languages().items():
+    for code, stated in rewrite_rules._read_languages().items():
         rules = stated.get("rewrite", [])
         faults = Faults()
-        rewriting.read_language(code, " ", rules, [Line("languages.toml", 1)] * len(rules), faults)
+        rewrite_rules.read_language(code, " ", rules, [Line("languages.toml", 1)] * len(rules), faults)
         faults.raise_all()
         assert all(rule["tests"] for rule in rules)
 

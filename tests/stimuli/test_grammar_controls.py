@@ -10,7 +10,7 @@ import wordfreq
 
 from gardenpath import stimuli, study
 from gardenpath.stimuli.grammar.bigrams import read_bigrams
-from gardenpath.stimuli.grammar.generating import generate
+from gardenpath.stimuli.grammar.generation import generate
 
 LEXICON = "form,lemma,category,number\n" + "".join(
     f"{one},{one},N,sg\n{many},{one},N,pl\n"
@@ -91,14 +91,14 @@ TABLE = "first,second,count\na,dog,6\na,man,1\none,mouse,1\nsome,dogs,1\nsome,me
 def test_the_association_of_neighbours_is_that_of_the_counts(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text(TABLE)
     table = read_bigrams(tmp_path / "b.csv")
-    assert table.association("a", "dog") == pytest.approx(math.log2((6 / 12) / ((7 / 12) * (6 / 12))))
-    assert table.association("Some", "men") == pytest.approx(math.log2((3 / 12) / ((4 / 12) * (3 / 12))))
-    assert table.association("a", "men") == -math.inf
+    assert table.compute_association("a", "dog") == pytest.approx(math.log2((6 / 12) / ((7 / 12) * (6 / 12))))
+    assert table.compute_association("Some", "men") == pytest.approx(math.log2((3 / 12) / ((4 / 12) * (3 / 12))))
+    assert table.compute_association("a", "men") == -math.inf
     (tmp_path / "b.arpa").write_text(ARPA)
     model = read_bigrams(tmp_path / "b.arpa")
-    assert model.association("a", "dog") == pytest.approx((-0.5 + 1.5) * math.log2(10))
-    assert model.association("some", "dog") == pytest.approx(-0.4 * math.log2(10))  # backs off
-    assert model.association("a", "lynx") == pytest.approx(-0.2 * math.log2(10))
+    assert model.compute_association("a", "dog") == pytest.approx((-0.5 + 1.5) * math.log2(10))
+    assert model.compute_association("some", "dog") == pytest.approx(-0.4 * math.log2(10))  # backs off
+    assert model.compute_association("a", "lynx") == pytest.approx(-0.2 * math.log2(10))
 
 
 def test_an_estimated_model_is_read_as_lmscore_reads_it(tmp_path: Path) -> None:
@@ -111,9 +111,9 @@ def test_an_estimated_model_is_read_as_lmscore_reads_it(tmp_path: Path) -> None:
     bigrams = read_bigrams(tmp_path / "m.arpa")
     for one, two in itertools.product("abc", "xyz"):
         ids = np.array([[words.index(one), words.index(two)]])
-        at = levels[1].find(arpa.gram_keys(ids, levels[:1], len(words)))
+        at = levels[1].find(arpa.compute_gram_keys(ids, levels[:1], len(words)))
         bits = (levels[1].logprob[at] - levels[0].logprob[levels[0].find(ids[:, 1])]) / np.log(2)
-        assert bigrams.association(one, two) == pytest.approx(bits[0], abs=1e-6)
+        assert bigrams.compute_association(one, two) == pytest.approx(bits[0], abs=1e-6)
 
 
 def test_neighbours_are_seen_to_in_each_item(drawn, tmp_path: Path) -> None:

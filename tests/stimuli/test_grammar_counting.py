@@ -9,7 +9,14 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from gardenpath.stimuli.grammar.counting import Counts, Thinned, _contracted, count, culprits, lines
+from gardenpath.stimuli.grammar.derivation_counts import (
+    Counts,
+    FilteredVariable,
+    _contract_tables,
+    count_derivations,
+    find_blocking_factor_lines,
+    list_lines,
+)
 from gardenpath.stimuli.grammar.graphs import (
     Alternative,
     Alternatives,
@@ -102,7 +109,7 @@ def grammars(draw: st.DrawFn, depth: int = 2, ports: tuple[int, ...] = (), slots
 
 def agrees(grammar: Alternatives) -> None:
     everything = [key(derivation) for _, derivation in enumerated(grammar)]
-    counts = Counts().of(grammar)
+    counts = Counts().get_phrase_counts(grammar)
     assert counts.total == len(everything)
     assert sorted(key(counts.unrank(rank)) for rank in range(counts.total)) == sorted(everything)
 
@@ -141,7 +148,7 @@ def sentence(graph: Graph) -> Alternatives:
 def test_counts_beyond_63_bits_are_exact() -> None:
     slots = tuple(Variable(f"v{i}", (tuple(map(str, range(10**4))), tuple(map(str, range(3))))) for i in range(9))
     factor = Factor(("v0", "v1"), ~np.eye(2, dtype=bool), "line 1")
-    counts = Counts().of(sentence(Graph(slots, (), (factor,))))
+    counts = Counts().get_phrase_counts(sentence(Graph(slots, (), (factor,))))
     assert counts.total == 2 * 10**4 * 3 * 10003**7
     assert counts.total > 2**100
     last = counts.unrank(counts.total - 1)
@@ -150,23 +157,27 @@ def test_counts_beyond_63_bits_are_exact() -> None:
 
 def test_lines_are_named_counted_without_and_blamed() -> None:
     graph = noun_and_verb()
-    assert count(sentence(graph)) == 12
-    assert lines(sentence(graph)) == ["line 3: V(N)"]
-    assert count(sentence(graph), without=["line 3: V(N)"]) == 24
+    assert count_derivations(sentence(graph)) == 12
+    assert list_lines(sentence(graph)) == ["line 3: V(N)"]
+    assert count_derivations(sentence(graph), dropped_lines=["line 3: V(N)"]) == 24
     wrong = [Factor(("N",), np.array([True, False]), "line 4"), Factor(("V",), np.array([False, True]), "line 5")]
     impossible = sentence(Graph(graph.variables, (), (*graph.factors, *wrong)))
-    assert count(impossible) == 0
-    assert culprits(impossible) == ["line 3: V(N)"]
+    assert count_derivations(impossible) == 0
+    assert find_blocking_factor_lines(impossible) == ["line 3: V(N)"]
     never = [Factor((name,), np.zeros(2, bool), f"line {i}") for i, name in enumerate(["N", "V", "N"])]
-    assert culprits(sentence(Graph(graph.variables, (), tuple(never)))) == ["line 0", "line 1", "line 2"]
-    assert culprits(sentence(Graph((Variable("N", ()),), (), ()))) == []
+    assert find_blocking_factor_lines(sentence(Graph(graph.variables, (), tuple(never)))) == [
+        "line 0",
+        "line 1",
+        "line 2",
+    ]
+    assert find_blocking_factor_lines(sentence(Graph((Variable("N", ()),), (), ()))) == []
 
 
 def test_entries_left_out_are_neither_counted_nor_drawn() -> None:
     graph = noun_and_verb()
     noun = graph.variables[0]
-    thinned = Thinned("N", noun.classes, ((2,), ()))
-    counts = Counts().of(sentence(Graph((thinned, graph.variables[1]), (), graph.factors)))
+    thinned = FilteredVariable("N", noun.classes, ((2,), ()))
+    counts = Counts().get_phrase_counts(sentence(Graph((thinned, graph.variables[1]), (), graph.factors)))
     assert counts.total == 2
     assert [counts.unrank(rank).entries["N"] for rank in range(2)] == [(0, 2)] * 2
 
@@ -177,4 +188,4 @@ def test_tables_in_which_a_slot_has_no_class_left_are_contracted_to_the_sum_of_t
 ) -> None:
     one, other = np.ones(left, np.int64), np.ones(right, np.int64)
     shared = [i for i in (1, 2) if left[i] == right[i]]
-    np.testing.assert_array_equal(_contracted(one, other, shared), (one * other).sum(axis=0))
+    np.testing.assert_array_equal(_contract_tables(one, other, shared), (one * other).sum(axis=0))

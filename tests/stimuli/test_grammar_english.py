@@ -10,11 +10,11 @@ from statistics import median
 import pytest
 
 from gardenpath import stimuli
-from gardenpath.stimuli.grammar.compiling import Compiled
-from gardenpath.stimuli.grammar.critical import critical_words
-from gardenpath.stimuli.grammar.generating import Generated
+from gardenpath.stimuli.grammar.compilation import CompiledParadigm
+from gardenpath.stimuli.grammar.critical_words import find_critical_words
+from gardenpath.stimuli.grammar.generation import GeneratedMaterials
 from gardenpath.stimuli.grammar.grammars import Grammar
-from gardenpath.stimuli.grammar.guarantees import guaranteed
+from gardenpath.stimuli.grammar.guarantees import compile_with_guarantees
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "stimuli" / "grammar" / "languages" / "en"
@@ -28,21 +28,21 @@ def grammar() -> Grammar:
 
 
 @pytest.fixture(scope="module")
-def compiled(grammar: Grammar) -> dict[str, Compiled]:
-    return {name: guaranteed(grammar, name)[0] for name in grammar.paradigms}
+def compiled(grammar: Grammar) -> dict[str, CompiledParadigm]:
+    return {name: compile_with_guarantees(grammar, name)[0] for name in grammar.paradigms}
 
 
 @pytest.fixture(scope="module")
-def words(compiled: dict[str, Compiled]) -> dict[str, frozenset[str]]:
-    return {name: critical_words(each) for name, each in compiled.items()}
+def words(compiled: dict[str, CompiledParadigm]) -> dict[str, frozenset[str]]:
+    return {name: find_critical_words(each) for name, each in compiled.items()}
 
 
 @pytest.fixture(scope="module")
-def few(grammar: Grammar) -> Generated:
+def few(grammar: Grammar) -> GeneratedMaterials:
     return stimuli.generate(grammar, 3, seed=1)
 
 
-def of_paradigms(generated: Generated) -> dict[str, list[stimuli.Item]]:
+def of_paradigms(generated: GeneratedMaterials) -> dict[str, list[stimuli.Item]]:
     found = defaultdict(list)
     for item in generated.materials.items:
         found[item.paradigm].append(item)
@@ -84,14 +84,16 @@ def test_the_lexicon_has_three_hundred_lemmas_and_more() -> None:
 
 
 def test_each_has_pairs_and_critical_words_enough_or_a_note_why_not(
-    grammar: Grammar, few: Generated, words: dict[str, frozenset[str]]
+    grammar: Grammar, few: GeneratedMaterials, words: dict[str, frozenset[str]]
 ) -> None:
     assert [counted.paradigm for counted in few.counts if counted.total < PAIRS] == []
     scarce = {name for name, each in words.items() if len(each) < WORDS}
     assert scarce == {name for name, rule in grammar.paradigms.items() if "note" in rule.settings}
 
 
-def test_what_is_counted_as_critical_is_what_is_drawn(few: Generated, words: dict[str, frozenset[str]]) -> None:
+def test_what_is_counted_as_critical_is_what_is_drawn(
+    few: GeneratedMaterials, words: dict[str, frozenset[str]]
+) -> None:
     for item in few.materials.items:
         for sentence in item.sentences.values():
             for region in sentence.regions:
@@ -101,7 +103,7 @@ def test_what_is_counted_as_critical_is_what_is_drawn(few: Generated, words: dic
                     assert said.lower() in known or {word.lower() for word in said.split()} <= known, item.id
 
 
-def test_pairs_differ_and_check_finds_no_error(few: Generated) -> None:
+def test_pairs_differ_and_check_finds_no_error(few: GeneratedMaterials) -> None:
     assert all(len({s.text for s in item.sentences.values()}) == 2 for item in few.materials.items)
     findings = stimuli.check(few.materials)
     assert [finding for finding in findings if finding.severity == "error"] == []
@@ -131,7 +133,7 @@ def test_in_67_thousand_pairs_none_comes_twice_and_no_members_are_alike(grammar:
 def test_the_table_of_the_page_is_what_the_grammar_holds(
     grammar: Grammar,
     words: dict[str, frozenset[str]],
-    few: Generated,
+    few: GeneratedMaterials,
     request: pytest.FixtureRequest,
 ) -> None:
     samples = of_paradigms(few)

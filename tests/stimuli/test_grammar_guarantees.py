@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from gardenpath import stimuli, study
-from gardenpath.stimuli.grammar.generating import generate
-from gardenpath.stimuli.grammar.guarantees import guaranteed
+from gardenpath.stimuli.grammar.generation import generate
+from gardenpath.stimuli.grammar.guarantees import compile_with_guarantees
 
 LEXICON = """form,lemma,category,number,subject
 dog,dog,N,sg,
@@ -57,7 +57,7 @@ def test_what_is_waived_is_said_and_generated(grammar) -> None:
     read = grammar(
         'good = "[<N>] in a big house <V>."\nbad = "in a big house [<N>] <V>."\nwaive = ["position", "word-before"]'
     )
-    found = {g.rule: g.status for g in guaranteed(read, "p")[1]}
+    found = {g.rule: g.status for g in compile_with_guarantees(read, "p")[1]}
     assert found == {
         "differ": "each item",
         "length": "proved",
@@ -85,7 +85,7 @@ def test_counterparts_of_other_lengths_are_no_part_of_the_count(grammar) -> None
 def test_members_that_are_alike_in_some_items_are_left_out_and_counted(grammar) -> None:
     text = 'good = "<A> [and] <B> <V>."\nbad = "<B> [and] <A> <V>."\nslots = { A = "N & number=sg", B = "N & number=sg", V = "V" }\nwaive = ["word-before"]'
     [counted] = (generated := generate(grammar(text), None, seed=1)).counts
-    assert (counted.total, counted.drawn, counted.refused) == (16, 8, 8)
+    assert (counted.total, counted.drawn_items, counted.refusals) == (16, 8, 8)
     assert all(
         item.sentences["grammatical"].text != item.sentences["ungrammatical"].text for item in generated.materials.items
     )
@@ -93,7 +93,7 @@ def test_members_that_are_alike_in_some_items_are_left_out_and_counted(grammar) 
 
 def test_prefixes_follow_from_where_the_region_stands(grammar) -> None:
     def says(text: str) -> str:
-        return {g.rule: g.says for g in guaranteed(grammar(text), "p")[1]}["prefix"]
+        return {g.rule: g.description for g in compile_with_guarantees(grammar(text), "p")[1]}["prefix"]
 
     assert says('good = "the <N> [<V>]."\nbad = "the <N> [<V*>]."\nwhere = ["V* = V but subject"]').startswith(
         "one-prefix"
@@ -160,5 +160,5 @@ def test_a_pair_without_a_region_says_so(tmp_path: Path) -> None:
     pair = 'good = "the <N> barks."\nbad = "the <N> bark."\n'
     (tmp_path / "grammar.toml").write_text(f'language = "en"\nlexicon = "words.csv"\n[paradigm.p]\n{pair}')
     generated = stimuli.generate(stimuli.read_grammar(tmp_path / "grammar.toml"), 1, seed=1)
-    says = next(g.says for g in generated.counts[0].guarantees if g.status == "absent")
+    says = next(g.description for g in generated.counts[0].guarantees if g.status == "absent")
     assert says.startswith("no region in [ ]")

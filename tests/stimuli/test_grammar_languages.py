@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from gardenpath import stimuli
-from gardenpath.stimuli.grammar.generating import generate
-from gardenpath.stimuli.grammar.grammars import Grammar, read_grammar
+from gardenpath.stimuli.grammar.generation import generate
+from gardenpath.stimuli.grammar.grammar_files import read_grammar
+from gardenpath.stimuli.grammar.grammars import Grammar
 
 LANGUAGES = Path(str(files("gardenpath.stimuli.grammar") / "languages"))
 # Suijkerbuijk et al. (2025, doi 10.1162/COLI.a.00559), Table 1

@@ -33,6 +33,6 @@ def test_materials_and_versions_are_shown_in_a_line() -> None:
         "<table><tr><th>paradigm</th><th>phenomenon</th><th>conditions</th><th>items</th></tr>"
         "<tr><td>&lt;p&gt;</td><td>a &amp; b</td><td>grammatical, ungrammatical</td><td>2</td></tr></table>"
     )
-    version, _ = Design(versions=2, practice=["One."]).deal(materials, seed=1)
-    assert repr(version) == "Version(E1-V1: 1 practice, 2 target)"
+    version, _ = Design(versions=2, practice=["One."]).build_trial_lists(materials, seed=1)
+    assert repr(version) == "TrialList(E1-V1: 1 practice, 2 target)"
     assert "<td>target</td><td>&lt;p&gt;</td><td>grammatical</td><td>1</td>" in version._repr_html_()

@@ -9,30 +9,34 @@ from gardenpath.stimuli import (
     Paradigm,
     Region,
     Sentence,
-    conditions_table,
-    items_table,
+    build_conditions_table,
+    build_items_table,
+    build_words_table,
     read,
-    words_table,
 )
 
 
 def test_a_word_belongs_to_the_innermost_region() -> None:
     sentence = Sentence("The key to the box is here.", (Region("subject", 0, 18), Region("cue", 4, 7)))
-    assert [w.region for w in sentence.words()] == ["subject", "cue", "subject", "subject", "subject", None, None]
+    assert [w.region for w in sentence.list_words()] == ["subject", "cue", "subject", "subject", "subject", None, None]
 
 
 def test_the_same_word_twice_is_told_apart_by_its_place() -> None:
     sentence = Sentence("that man said that", (Region("critical", 14, 18),))
-    assert [w.index for w in sentence.words_of("critical")] == [3]
+    assert [w.index for w in sentence.list_region_words("critical")] == [3]
 
 
 def test_spans_count_code_points_not_bytes_or_utf_16_units() -> None:
-    word = Sentence("😀 né 猫").words()
+    word = Sentence("😀 né 猫").list_words()
     assert [(w.text, w.start, w.end) for w in word] == [("😀", 0, 1), ("né", 2, 4), ("猫", 5, 6)]
 
 
 def test_the_authors_segmentation_takes_the_place_of_whitespace() -> None:
-    assert [w.text for w in Sentence("我们看书", segmentation=((0, 2), (2, 3), (3, 4))).words()] == ["我们", "看", "书"]
+    assert [w.text for w in Sentence("我们看书", segmentation=((0, 2), (2, 3), (3, 4))).list_words()] == [
+        "我们",
+        "看",
+        "书",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -49,19 +53,21 @@ def test_an_impossible_sentence_is_refused(text: str, regions: tuple[Region, ...
 
 def test_conditions_are_all_combinations_of_levels() -> None:
     paradigm = Paradigm("p", "f", {"number": ("sg", "pl"), "match": ("yes", "no")})
-    assert list(paradigm.conditions()) == ["sg.yes", "sg.no", "pl.yes", "pl.no"]
-    assert paradigm.conditions()["pl.yes"] == {"number": "pl", "match": "yes"}
+    assert list(paradigm.list_conditions()) == ["sg.yes", "sg.no", "pl.yes", "pl.no"]
+    assert paradigm.list_conditions()["pl.yes"] == {"number": "pl", "match": "yes"}
 
 
 def test_tables_of_the_example_hold_every_sentence_word_and_level(example_materials: Materials) -> None:
-    items, words, conditions = (make(example_materials) for make in (items_table, words_table, conditions_table))
+    items, words, conditions = (
+        make(example_materials) for make in (build_items_table, build_words_table, build_conditions_table)
+    )
     assert (len(items), len(conditions)) == (240, 24)
     assert len(words) == sum(len(s.split()) for s in items["sentence"])
     assert words["zipf"].between(0, 8).all()
 
 
 def test_length_counts_letters_and_digits_only(example_materials: Materials) -> None:
-    words = words_table(example_materials).set_index("text")["length"]
+    words = build_words_table(example_materials).set_index("text")["length"]
     assert set(words.loc[["readings."]]) == {8}
     assert set(words.loc[["patient's"]]) == {8}
 

@@ -8,9 +8,9 @@ from functools import cache
 import pytest
 
 from gardenpath import stimuli, study
-from gardenpath.stimuli import Design, Item, Materials, Ordering, Paradigm, Sentence, Trial, Version
+from gardenpath.stimuli import Design, Item, Materials, Ordering, Paradigm, Sentence, Trial, TrialList
 from gardenpath.stimuli.items import MINIMAL_PAIR
-from gardenpath.study import AttentionSection, ListsSection
+from gardenpath.study import AttentionSection, ShortListsSection
 
 EQUAL = {"grammatical": 1, "ungrammatical": 1}
 
@@ -29,18 +29,18 @@ def pair(name: str) -> dict[str, Sentence]:
 
 def pairs_in_lists(items: int, readers: int, **more: object) -> Design:
     shorter = bool(more.pop("shorter", False))
-    return Design(EQUAL, trial="pair", lists=ListsSection(items, readers, shorter), **more)  # type: ignore[arg-type]
+    return Design(EQUAL, trial="pair", lists=ShortListsSection(items, readers, shorter), **more)  # type: ignore[arg-type]
 
 
-def targets(version: Version) -> list[list[Trial]]:
-    return [[trial for trial in part if trial.role == "target"] for part in version.parts()]
+def targets(version: TrialList) -> list[list[Trial]]:
+    return [[trial for trial in part if trial.role == "target"] for part in version.list_participant_trials()]
 
 
-def sides(version: Version) -> dict[str, Counter[str]]:
+def sides(version: TrialList) -> dict[str, Counter[str]]:
     """How often each item has each condition first."""
     counts: dict[str, Counter[str]] = {}
     for trial in itertools.chain(*targets(version)):
-        counts.setdefault(trial.item.id, Counter())[trial.shown[0][0]] += 1
+        counts.setdefault(trial.item.id, Counter())[trial.shown_sentences[0][0]] += 1
     return counts
 
 
@@ -48,37 +48,39 @@ def test_blimp_is_dealt_as_published() -> None:
     """67 paradigms of five pairs, 20 readers each: 6,700 judgments in 1,675 lists of four and an attention pair."""
     kinds = [AttentionSection("nonsense", [f"A dog {n}.", f"Dog a {n}."], {"choice": ["first"]}) for n in range(5)]
     design = pairs_in_lists(4, 20, attention=kinds)
-    [version] = design.deal(materials(*[5] * 67), seed=1)
-    assert len(version.lists) == 1675 == 67 * 5 * 20 // 4
+    [version] = design.build_trial_lists(materials(*[5] * 67), seed=1)
+    assert len(version.short_lists) == 1675 == 67 * 5 * 20 // 4
     assert {len(some) for some in targets(version)} == {4}
     assert all(len({trial.item.paradigm for trial in some}) == 4 for some in targets(version))
     assert len(sides(version)) == 335
     assert all(count == {"grammatical": 10, "ungrammatical": 10} for count in sides(version).values())
-    attention = [[trial.item.id for trial in part if trial.role == "attention"] for part in version.parts()]
+    attention = [
+        [trial.item.id for trial in part if trial.role == "attention"] for part in version.list_participant_trials()
+    ]
     assert Counter(itertools.chain(*attention)) == {f"attention-{n}": 335 for n in range(1, 6)}
     assert {len(some) for some in attention} == {1}
     places = Counter(
         position
         for slot in range(500)
-        for position, n in enumerate(version.order(slot))
+        for position, n in enumerate(version.order_trials(slot))
         if version.trials[n].role == "attention"
     )
     assert sorted(places) == [0, 1, 2, 3, 4]
     assert min(places.values()) > 60, "100 are expected at each place"
-    assert [version] == design.deal(materials(*[5] * 67), seed=1)
-    assert [version] != design.deal(materials(*[5] * 67), seed=2)
+    assert [version] == design.build_trial_lists(materials(*[5] * 67), seed=1)
+    assert [version] != design.build_trial_lists(materials(*[5] * 67), seed=2)
 
 
 def test_at_any_time_the_items_have_been_dealt_as_evenly_as_can_be() -> None:
     """Who stops early has about as many judgments of each paradigm, of each item of it, and on each side."""
-    [version] = pairs_in_lists(3, 6).deal(materials(*[4] * 10), seed=3)
+    [version] = pairs_in_lists(3, 6).build_trial_lists(materials(*[4] * 10), seed=3)
     paradigms, shown = Counter[str](), Counter[str]()
     first: dict[str, Counter[str]] = {}
     for some in targets(version):
         for trial in some:
             paradigms[trial.item.paradigm] += 1
             shown[trial.item.id] += 1
-            first.setdefault(trial.item.id, Counter())[trial.shown[0][0]] += 1
+            first.setdefault(trial.item.id, Counter())[trial.shown_sentences[0][0]] += 1
             assert abs(first[trial.item.id]["grammatical"] - first[trial.item.id]["ungrammatical"]) <= 1
         assert max(paradigms.values()) - min(paradigms[f"p{p}"] for p in range(10)) <= 1
         of_first = [shown[f"p0-{i}"] for i in range(4)]
@@ -86,37 +88,37 @@ def test_at_any_time_the_items_have_been_dealt_as_evenly_as_can_be() -> None:
 
 
 def test_with_an_odd_number_of_readers_sides_differ_by_one() -> None:
-    [version] = pairs_in_lists(5, 7).deal(materials(*[5] * 8), seed=1)
+    [version] = pairs_in_lists(5, 7).build_trial_lists(materials(*[5] * 8), seed=1)
     assert {tuple(sorted(count.values())) for count in sides(version).values()} == {(3, 4)}
 
 
 def test_unequal_paradigms_are_dealt_and_one_list_may_be_shorter() -> None:
-    [version] = pairs_in_lists(3, 5, shorter=True).deal(materials(3, 2, 2, 1, 1, 2), seed=1)
+    [version] = pairs_in_lists(3, 5, shorter=True).build_trial_lists(materials(3, 2, 2, 1, 1, 2), seed=1)
     assert Counter(map(len, targets(version))) == {3: 18, 1: 1}
     assert {count.total() for count in sides(version).values()} == {5}
     assert all(len({trial.item.paradigm for trial in some}) == len(some) for some in targets(version))
 
 
 def test_sentences_one_by_one_are_dealt_by_the_ratio_of_their_conditions() -> None:
-    design = Design({"grammatical": 2, "ungrammatical": 1}, lists=ListsSection(2, 6))
-    [version] = design.deal(materials(3, 3, 3, 3), seed=1)
+    design = Design({"grammatical": 2, "ungrammatical": 1}, lists=ShortListsSection(2, 6))
+    [version] = design.build_trial_lists(materials(3, 3, 3, 3), seed=1)
     assert all(count == {"grammatical": 4, "ungrammatical": 2} for count in sides(version).values())
 
 
 def test_a_clear_case_comes_in_each_list_as_often_as_the_others() -> None:
-    [version] = pairs_in_lists(2, 3, catch=["p3"]).deal(materials(4, 4, 4, 4), seed=1)
-    clear = [trial for part in version.parts() for trial in part if trial.role == "catch"]
-    assert len(clear) == len(version.lists) == 18
+    [version] = pairs_in_lists(2, 3, catch=["p3"]).build_trial_lists(materials(4, 4, 4, 4), seed=1)
+    clear = [trial for part in version.list_participant_trials() for trial in part if trial.role == "catch"]
+    assert len(clear) == len(version.short_lists) == 18
     assert sorted(Counter(trial.item.id for trial in clear).values()) == [4, 4, 5, 5]
 
 
 def test_orders_of_lists_obey_the_rules_of_order() -> None:
     rules = Ordering(no_adjacent="role", first={"catch": 0}, max_run={"role": {"target": 2}})
     design = pairs_in_lists(2, 4, catch=["p4"])
-    [version] = design.deal(materials(*[2] * 5), ordering=Ordering(first={"catch": 1}), seed=1)
-    assert all(version.trials[version.order(slot)[0]].role == "catch" for slot in range(30))
-    [version] = design.deal(materials(*[2] * 5), ordering=replace(rules, max_run={}), seed=1)
-    assert all(version.trials[version.order(slot)[1]].role == "catch" for slot in range(30))
+    [version] = design.build_trial_lists(materials(*[2] * 5), ordering=Ordering(first={"catch": 1}), seed=1)
+    assert all(version.trials[version.order_trials(slot)[0]].role == "catch" for slot in range(30))
+    [version] = design.build_trial_lists(materials(*[2] * 5), ordering=replace(rules, max_run={}), seed=1)
+    assert all(version.trials[version.order_trials(slot)[1]].role == "catch" for slot in range(30))
 
 
 @cache
@@ -140,14 +142,14 @@ def test_what_is_refused_is_impossible_and_everything_else_is_dealt() -> None:
             sizes = (*[size] * (places // size), *rest)
             can = (shorter or not rest) and possible(tuple(sorted(n * readers for n in counts)), sizes)
             try:
-                [version] = pairs_in_lists(size, readers, shorter=shorter).deal(materials(*counts), seed=1)
+                [version] = pairs_in_lists(size, readers, shorter=shorter).build_trial_lists(materials(*counts), seed=1)
             except ValueError:
                 refused += 1
                 assert not can, (counts, size, readers, shorter)
             else:
                 dealt += 1
                 assert can
-                assert sorted(map(len, version.lists)) == sorted(sizes)
+                assert sorted(map(len, version.short_lists)) == sorted(sizes)
     assert refused > 50
     assert dealt > 100
 
@@ -181,16 +183,18 @@ def test_what_is_refused_is_impossible_and_everything_else_is_dealt() -> None:
 )
 def test_what_cannot_be_is_refused_with_the_numbers(items: list[int], design: Design, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        design.deal(materials(*items), seed=1)
+        design.build_trial_lists(materials(*items), seed=1)
 
 
 def test_experiments_may_be_unequal_where_that_is_declared() -> None:
-    versions = Design(EQUAL, 2, 4, 17, unequal_experiments=True).deal(materials(*[4] * 67), seed=1)
+    versions = Design(EQUAL, 2, 4, 17, unequal_experiments=True).build_trial_lists(materials(*[4] * 67), seed=1)
     shown = {version.experiment: {trial.item.paradigm for trial in version.trials} for version in versions}
     assert Counter(map(len, shown.values())) == {4: 16, 3: 1}
     assert set().union(*shown.values()) == {f"p{p}" for p in range(67)}
-    in_lists = pairs_in_lists(3, 6, experiments=17, unequal_experiments=True).deal(materials(*[5] * 67), seed=1)
-    assert Counter(len(version.lists) for version in in_lists) == {5 * 4 * 6 // 3: 16, 5 * 3 * 6 // 3: 1}
+    in_lists = pairs_in_lists(3, 6, experiments=17, unequal_experiments=True).build_trial_lists(
+        materials(*[5] * 67), seed=1
+    )
+    assert Counter(len(version.short_lists) for version in in_lists) == {5 * 4 * 6 // 3: 16, 5 * 3 * 6 // 3: 1}
 
 
 def test_nobody_reads_a_sentence_twice_in_a_list_or_in_two() -> None:
@@ -198,44 +202,49 @@ def test_nobody_reads_a_sentence_twice_in_a_list_or_in_two() -> None:
     some = materials(*[3] * 5)
     same = {"p1-0": "p0-0", "p2-0": "p0-0", "p4-1": "p3-1"}
     items = [replace(item, sentences=pair(same.get(item.id, item.id))) for item in some.items]
-    [version] = pairs_in_lists(3, 6).deal(replace(some, items=tuple(items)), seed=1)
+    [version] = pairs_in_lists(3, 6).build_trial_lists(replace(some, items=tuple(items)), seed=1)
     for part in targets(version):
-        texts = [sentence.text for trial in part for _, sentence in trial.shown]
+        texts = [sentence.text for trial in part for _, sentence in trial.shown_sentences]
         assert len(set(texts)) == 6
     list_of_first = next(n for n, part in enumerate(targets(version)) if any(t.item.id == "p0-0" for t in part))
-    had = version.shown_of(version.lists[list_of_first])
-    open_ones = [n for n, shown in enumerate(version.shows) if shown.isdisjoint(had)]
+    had = version.collect_contents(version.short_lists[list_of_first])
+    open_ones = [n for n, shown in enumerate(version.short_list_contents) if shown.isdisjoint(had)]
     assert not {"p0-0", "p1-0", "p2-0"} & {t.item.id for n in open_ones for t in targets(version)[n]}
-    assert version.open_slot([], [], had) == min(open_ones)
+    assert version.find_open_slot([], [], had) == min(open_ones)
     alike = [replace(item, sentences=pair(item.id[-1])) for item in some.items[:6]]
     with pytest.raises(ValueError, match=r"no lists of 2 items were found .* \(2 items share sentences"):
-        pairs_in_lists(2, 2).deal(replace(some, paradigms=some.paradigms[:2], items=(alike[0], alike[3])), seed=1)
+        pairs_in_lists(2, 2).build_trial_lists(
+            replace(some, paradigms=some.paradigms[:2], items=(alike[0], alike[3])), seed=1
+        )
 
 
 def test_a_list_that_opens_again_has_a_place_of_its_own() -> None:
-    [version] = pairs_in_lists(2, 2).deal(materials(2, 2), seed=1)
-    assert len(version.lists) == 4
-    assert version.open_slot(held=[0, 2], used=[0, 1, 2]) == 5, "the second list, for the second time"
-    assert sorted(version.order(5)) == sorted(version.order(1))
-    assert version.open_slot(held=[0, 1, 2, 3], used=[0, 1, 2, 3]) is None
-    assert version.open_slot(held=[], used=[], first=6) == 6
+    [version] = pairs_in_lists(2, 2).build_trial_lists(materials(2, 2), seed=1)
+    assert len(version.short_lists) == 4
+    assert version.find_open_slot(held_slots=[0, 2], used_slots=[0, 1, 2]) == 5, "the second list, for the second time"
+    assert sorted(version.order_trials(5)) == sorted(version.order_trials(1))
+    assert version.find_open_slot(held_slots=[0, 1, 2, 3], used_slots=[0, 1, 2, 3]) is None
+    assert version.find_open_slot(held_slots=[], used_slots=[], first_slot=6) == 6
 
 
 def test_the_tables_of_a_design_count_what_lists_show() -> None:
-    versions = pairs_in_lists(2, 4).deal(materials(2, 2, 2), seed=1)
-    lists = stimuli.lists_of(versions)
+    versions = pairs_in_lists(2, 4).build_trial_lists(materials(2, 2, 2), seed=1)
+    lists = stimuli.build_design_lists_table(versions)
     assert lists.groupby("item").size().unique().tolist() == [4]
-    assert stimuli.exposures(versions, len(versions[0].lists))["readers"].unique().tolist() == [4]
-    balance = stimuli.balance_of(versions).groupby(["paradigm", "condition", "side"])["trials"].sum()
+    assert stimuli.compute_exposures(versions, len(versions[0].short_lists))["readers"].unique().tolist() == [4]
+    balance = stimuli.compute_design_balance(versions).groupby(["paradigm", "condition", "side"])["trials"].sum()
     assert balance.unique().tolist() == [4]
 
 
 def test_lists_and_versions_are_not_both_stated() -> None:
     for stated, message in (
-        ({"versions": 2, "lists": ListsSection(4, 20)}, "versions is 2 beside lists; expected the one or the other"),
+        (
+            {"versions": 2, "lists": ShortListsSection(4, 20)},
+            "versions is 2 beside lists; expected the one or the other",
+        ),
         ({}, "versions is missing; expected at least 1, or lists in their place"),
     ):
         with pytest.raises(ValueError, match=message):
             study.DesignSection(EQUAL, **stated)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="readers is 0; expected at least 1 an item"):
-        ListsSection(4, 0)
+        ShortListsSection(4, 0)

@@ -56,14 +56,14 @@ def test_a_table_of_another_lab_is_read_by_a_mapping(lab: Path, caplog: pytest.L
     assert (filler.id, filler.paradigm, [*filler.sentences], filler.language) == ("F01", "filler", ["only"], "de")
     assert [*item.sentences] == ["SR.an", "SR.in", "OR.an", "OR.in"]
     assert item.sentences["SR.in"].text == "Der Mann, der den Ball [sah], lachte."
-    assert [w.text for w in item.sentences["OR.in"].words_of("critical")] == ["der", "Ball", "rollte,"]
+    assert [w.text for w in item.sentences["OR.in"].list_region_words("critical")] == ["der", "Ball", "rollte,"]
     assert [region.name for region in item.sentences["OR.in"].regions] == ["Reg1", "critical", "Reg3"]
     assert item.extra == {"Cloze (SR.an)": "0.4", "Cloze (SR.in)": "0.1", "Cloze (OR.in)": "0.3"}
-    assert read.place("1", "OR.an").line == 6
-    assert read.place("1", "OR.in").line == 7
+    assert read.find_source_line("1", "OR.an").line == 6
+    assert read.find_source_line("1", "OR.in").line == 7
     for said in ("left out 1 rows", "repaired 1 rows", "names are nearly ours: Condition_old"):
         assert said in caplog.text
-    table = stimuli.covariates_table(read, ["Cloze"])
+    table = stimuli.compute_covariates(read, ["Cloze"])
     assert table["value"].fillna(-1).tolist() == [0.4, 0.1, -1, 0.3, 5]
 
 

@@ -9,7 +9,15 @@ import pytest
 
 from gardenpath import stimuli, study
 from gardenpath.stimuli import Item, Materials, Paradigm, Region, Sentence, norming
-from gardenpath.stimuli.norming import KeepRule, Norming, decisions, fragments, new_items, readers_of, to_norm
+from gardenpath.stimuli.norming import (
+    KeepRule,
+    NormingSettings,
+    build_fragments_table,
+    compute_norm_decisions,
+    count_participants_needed,
+    draw_replacement_items,
+    select_items_to_norm,
+)
 
 from ..conftest import ROOT
 
@@ -34,12 +42,12 @@ NARROW = {"narrow": "She cut the fresh [bread] well.", "wide": "There was fresh 
 
 
 def test_fragments_end_before_the_region_s_first_word_without_its_marks() -> None:
-    table = fragments(materials({"a": 'He said: "[Well], no."', "b": "She saw [the dog] run."}))
+    table = build_fragments_table(materials({"a": 'He said: "[Well], no."', "b": "She saw [the dog] run."}))
     assert table[["fragment", "target", "adjacent"]].values.tolist() == [
         ['He said: "', "Well", True],
         ["She saw", "the", False],
     ]
-    japanese = fragments(materials({"a": "彼女は[パン]を切った。"}, language="ja"))
+    japanese = build_fragments_table(materials({"a": "彼女は[パン]を切った。"}, language="ja"))
     assert japanese[["fragment", "target", "spaced"]].values.tolist() == [["彼女は", "パン", False]]
 
 
@@ -52,83 +60,95 @@ UNCUT = {
 @pytest.mark.parametrize(("item", "message"), UNCUT.values(), ids=UNCUT.keys())
 def test_what_cannot_be_cut_is_named(item: dict[str, str], message: str) -> None:
     with pytest.raises(study.DataError, match=rf"item i1 \(a\).*{message}"):
-        fragments(materials(item))
+        build_fragments_table(materials(item))
     with pytest.raises(study.DataError, match="has no region 'verb'"):
-        fragments(materials(item), "verb")
+        build_fragments_table(materials(item), "verb")
 
 
 def test_items_of_two_languages_are_no_norming() -> None:
     english, german = materials(NARROW), materials(NARROW, language="de")
     renamed = tuple(dataclasses.replace(item, id=f"{item.id}-de") for item in german.items)
     with pytest.raises(study.DataError, match=r"items are in en, de; expected one language: --language TAG"):
-        to_norm(Materials(english.paradigms, english.items + renamed), Norming("plausibility"))
+        select_items_to_norm(Materials(english.paradigms, english.items + renamed), NormingSettings("plausibility"))
 
 
 def test_a_column_may_say_where_fragments_end() -> None:
-    made, _ = to_norm(
-        materials(NARROW, **{"upto (narrow)": "She cut", "upto (wide)": "There was"}), Norming("cloze", until="upto")
+    made, _ = select_items_to_norm(
+        materials(NARROW, **{"upto (narrow)": "She cut", "upto (wide)": "There was"}),
+        NormingSettings("cloze", until="upto"),
     )
-    assert fragments(made, "upto")[["fragment", "target"]].values.tolist() == [
+    assert build_fragments_table(made, "upto")[["fragment", "target"]].values.tolist() == [
         ["She cut", "the"],
         ["There was", "fresh"],
     ]
     with pytest.raises(study.DataError, match=r"item i1 \(narrow\): its column upto is no beginning"):
-        to_norm(materials(NARROW, upto="There was"), Norming("cloze", until="upto"))
+        select_items_to_norm(materials(NARROW, upto="There was"), NormingSettings("cloze", until="upto"))
 
 
 def test_conditions_with_one_fragment_share_their_readers() -> None:
     same = {"is": "The key of the chests [is] old.", "are": "The key of the chests [are] old."}
-    assert readers_of(materials(NARROW), Norming("cloze", 20)) == 40
-    assert readers_of(materials(same), Norming("cloze", 20)) == 20
-    assert readers_of(materials(same, NARROW | {"is": "a [b]", "are": "c [d]"}), Norming("cloze", 20)) == 80
-    assert readers_of(materials(same), Norming("plausibility", 20)) == 40
+    assert count_participants_needed(materials(NARROW), NormingSettings("cloze", 20)) == 40
+    assert count_participants_needed(materials(same), NormingSettings("cloze", 20)) == 20
+    assert (
+        count_participants_needed(
+            materials(same, NARROW | {"is": "a [b]", "are": "c [d]"}), NormingSettings("cloze", 20)
+        )
+        == 80
+    )
+    assert count_participants_needed(materials(same), NormingSettings("plausibility", 20)) == 40
     three = {"x": "a [b]", "y": "a [c]", "z": "d [e]"}  # of 60 readers 40 see `a`, and 20 `d`
-    assert readers_of(materials(three), Norming("cloze", 20)) == 60
+    assert count_participants_needed(materials(three), NormingSettings("cloze", 20)) == 60
 
 
 def test_nobody_is_asked_about_an_item_twice_and_every_sentence_is_asked_about_as_often() -> None:
-    made, stated = to_norm(
+    made, stated = select_items_to_norm(
         materials(*[{name: f"{n} {text}" for name, text in NARROW.items()} for n in range(7)]),
-        Norming("plausibility", 3),
+        NormingSettings("plausibility", 3),
     )
-    lists = study.ListsSection(items=6, readers=readers_of(made, stated), apart="item")
-    [version] = stimuli.Design(lists=lists).deal(made, seed=1)
-    assert len(version.lists) == 7
-    assert all(len({trial.item.id for trial in part}) == 6 for part in version.parts())
-    shown = Counter((trial.item.id, trial.condition) for part in version.parts() for trial in part)
+    lists = study.ShortListsSection(items=6, readers=count_participants_needed(made, stated), apart="item")
+    [version] = stimuli.Design(lists=lists).build_trial_lists(made, seed=1)
+    assert len(version.short_lists) == 7
+    assert all(len({trial.item.id for trial in part}) == 6 for part in version.list_participant_trials())
+    shown = Counter((trial.item.id, trial.condition) for part in version.list_participant_trials() for trial in part)
     assert set(shown.values()) == {3}
     assert len(shown) == 14
     with pytest.raises(ValueError, match="lists of 8 items need 8 items; there are 7"):
-        stimuli.Design(lists=study.ListsSection(8, 8, apart="item")).deal(made, seed=1)
+        stimuli.Design(lists=study.ShortListsSection(8, 8, apart="item")).build_trial_lists(made, seed=1)
     with pytest.raises(ValueError, match="apart is 'list'"):
-        study.ListsSection(8, 8, apart="list")
+        study.ShortListsSection(8, 8, apart="list")
 
 
 def test_a_sample_is_drawn_by_the_seed_and_stated() -> None:
     pool = materials(*[NARROW] * 30)
-    made, stated = to_norm(pool, Norming("plausibility"), sample=10, seed=4)
-    again, _ = to_norm(pool, Norming("plausibility"), sample=10, seed=4)
-    other, _ = to_norm(pool, Norming("plausibility"), sample=10, seed=5)
+    made, stated = select_items_to_norm(pool, NormingSettings("plausibility"), sample=10, seed=4)
+    again, _ = select_items_to_norm(pool, NormingSettings("plausibility"), sample=10, seed=4)
+    other, _ = select_items_to_norm(pool, NormingSettings("plausibility"), sample=10, seed=5)
     assert (stated.drawn_at_random and stated.drawn_at_random.of, len(made.items)) == (30, 10)
     assert [i.id for i in made.items] == [i.id for i in again.items] != [i.id for i in other.items]
-    assert {item.extra[norming.MARK] for item in made.items} == {stated.sha256} != {Norming("plausibility").sha256}
+    assert (
+        {item.extra[norming.HASH_COLUMN] for item in made.items}
+        == {stated.sha256}
+        != {NormingSettings("plausibility").sha256}
+    )
     with pytest.raises(study.DataError, match="30 items are asked for, of 30"):
-        to_norm(pool, Norming("plausibility"), sample=30)
+        select_items_to_norm(pool, NormingSettings("plausibility"), sample=30)
 
 
 def test_fillers_are_left_out_and_other_conditions_are_for_another_study() -> None:
     made = materials(NARROW)
     filler = Item("f1", "fillers", {"": Sentence("Nothing happened.")})
     both = Materials((*made.paradigms, Paradigm("fillers", "fillers", {})), (*made.items, filler))
-    assert [item.id for item in to_norm(both, Norming("acceptability"))[0].items] == ["i1"]
-    assert [item.id for item in to_norm(both, Norming("acceptability"), paradigms=["fillers"])[0].items] == ["f1"]
+    assert [item.id for item in select_items_to_norm(both, NormingSettings("acceptability"))[0].items] == ["i1"]
+    assert [
+        item.id for item in select_items_to_norm(both, NormingSettings("acceptability"), paradigms=["fillers"])[0].items
+    ] == ["f1"]
     pairs = Materials((*made.paradigms, Paradigm("q", "f")), made.items)
     with pytest.raises(
         study.DataError, match=r"differ in their conditions \(narrow, wide; grammatical, ungrammatical\)"
     ):
-        to_norm(pairs, Norming("acceptability"))
+        select_items_to_norm(pairs, NormingSettings("acceptability"))
     with pytest.raises(study.DataError, match="no paradigm 'x'; expected one of p"):
-        to_norm(made, Norming("acceptability"), paradigms=["x"])
+        select_items_to_norm(made, NormingSettings("acceptability"), paradigms=["x"])
 
 
 NORMS = pd.DataFrame(
@@ -151,25 +171,25 @@ RULES = {
 
 @pytest.mark.parametrize(("rule", "kept"), RULES.values(), ids=RULES.keys())
 def test_items_are_kept_by_the_rule(rule: str, kept: list[bool]) -> None:
-    table = decisions(NORMS, Norming("cloze", keep=(rule,)))
+    table = compute_norm_decisions(NORMS, NormingSettings("cloze", keep=(rule,)))
     assert table["kept"].tolist() == kept
     assert table["reason"].isna().tolist() == kept
 
 
 def test_a_rule_says_what_broke_it_and_all_have_to_hold() -> None:
-    stated = Norming("cloze", keep=("cloze.high <= 0.2 in wide", "cloze >= 0.95 in narrow"))
-    [reason, _] = decisions(NORMS, stated)["reason"]
+    stated = NormingSettings("cloze", keep=("cloze.high <= 0.2 in wide", "cloze >= 0.95 in narrow"))
+    [reason, _] = compute_norm_decisions(NORMS, stated)["reason"]
     assert reason == "cloze.high <= 0.2 in wide: 0.3 in wide; cloze >= 0.95 in narrow: 0.9 in narrow"
     model = NORMS.assign(model_value=[0.99, 0.1, 0.99, 0.1])
-    assert decisions(model, stated, value="model_value")["kept"].tolist() == [True, True]
+    assert compute_norm_decisions(model, stated, value="model_value")["kept"].tolist() == [True, True]
     with pytest.raises(study.DataError, match="no sentence is in 'far'; expected one of narrow, wide"):
-        decisions(NORMS, Norming("cloze", keep=("cloze <= 1 in far",)))
+        compute_norm_decisions(NORMS, NormingSettings("cloze", keep=("cloze <= 1 in far",)))
 
 
 @pytest.mark.parametrize("rule", ["cloze", "cloze <= much", "cloze.mean <= 1", "plausibility >= 4", "entropy.low <= 1"])
 def test_what_is_no_rule_is_refused(rule: str) -> None:
     with pytest.raises(ValueError, match=r"keep is .*; expected"):
-        Norming("cloze", keep=(rule,))
+        NormingSettings("cloze", keep=(rule,))
 
 
 def test_a_rule_reads_as_it_was_written() -> None:
@@ -179,10 +199,10 @@ def test_a_rule_reads_as_it_was_written() -> None:
 
 def test_kept_items_carry_what_was_found_for_select() -> None:
     norms = NORMS.assign(task="cloze", n=[20, 20, 20, 0])
-    made = norming.with_norms(materials(NARROW, NARROW), norms, ["i1"])
+    made = norming.add_norms(materials(NARROW, NARROW), norms, ["i1"])
     assert [item.id for item in made.items] == ["i1"]
     assert {"cloze (wide)", "cloze_n (narrow)"} <= {*made.items[0].extra}
-    table = stimuli.covariates_table(made, ["cloze", "cloze_shrunken"]).set_index(["covariate", "condition"])["value"]
+    table = stimuli.compute_covariates(made, ["cloze", "cloze_shrunken"]).set_index(["covariate", "condition"])["value"]
     assert (table["cloze", "wide"], table["cloze_shrunken", "wide"]) == (0.1, 0.12)
 
 
@@ -190,20 +210,20 @@ def test_new_items_are_as_many_as_dropped_share_no_sentence_and_say_where_they_a
     grammar = stimuli.read_grammar(ROOT / "examples" / "grammar" / "agreement.toml")
     normed = stimuli.generate(grammar, 100, seed=1, paradigms=["reflexive_number"]).materials
     dropped = [("reflexive_number-0003", "reflexive_number"), ("reflexive_number-0007", "reflexive_number")]
-    made = new_items(grammar, normed.items, dropped, seed=2)
+    made = draw_replacement_items(grammar, normed.items, dropped, seed=2)
     old = {s.text for item in normed.items for s in item.sentences.values()}
     assert len(made.items) == 2
     assert old.isdisjoint(s.text for item in made.items for s in item.sentences.values())
     assert {item.id for item in normed.items}.isdisjoint(item.id for item in made.items)
     assert [item.extra["replaces"] for item in made.items] == [item for item, _ in dropped]
     assert {item.extra["origin"] for item in made.items} == {"grammar"}
-    assert new_items(grammar, normed.items, dropped, seed=2) == made
+    assert draw_replacement_items(grammar, normed.items, dropped, seed=2) == made
     with pytest.raises(study.DataError, match="144"):
-        new_items(grammar, normed.items, dropped * 30, seed=2)
+        draw_replacement_items(grammar, normed.items, dropped * 30, seed=2)
     with pytest.raises(
         study.DataError, match="the new items have no paradigm p; expected those of the items dropped, among "
     ):
-        new_items(grammar, normed.items, [("i1", "p")], seed=2)
+        draw_replacement_items(grammar, normed.items, [("i1", "p")], seed=2)
 
 
 def test_new_items_may_come_from_reviewed_drafts_and_never_come_twice() -> None:
@@ -212,7 +232,7 @@ def test_new_items_may_come_from_reviewed_drafts_and_never_come_twice() -> None:
     ]
     drafts = materials(*texts, origin="draft", model="some/model")
     seen = drafts.items[:3]
-    made = new_items(drafts, seen, [("old-1", "p"), ("old-2", "p")], seed=1)
+    made = draw_replacement_items(drafts, seen, [("old-1", "p"), ("old-2", "p")], seed=1)
     assert {item.sentences["wide"].text for item in made.items} <= {
         text["wide"].replace("[", "").replace("]", "") for text in texts[3:]
     }
@@ -223,13 +243,13 @@ def test_new_items_may_come_from_reviewed_drafts_and_never_come_twice() -> None:
     with pytest.raises(
         study.DataError, match="1 new items of p are asked for, and of 6 there are 0 that share no sentence"
     ):
-        new_items(drafts, [*seen, *drafts.items[3:]], [("old-1", "p")], seed=1)
+        draw_replacement_items(drafts, [*seen, *drafts.items[3:]], [("old-1", "p")], seed=1)
 
 
 def test_norm_toml_is_checked(tmp_path: Path) -> None:
     path = tmp_path / "norm.toml"
     path.write_text('task = "cloze"\nper_items = 3\n')
     with pytest.raises(study.DataError, match=r"key 'per_items' is not known; did you mean 'per_item'\?"):
-        norming.read_norming(path)
+        norming.read_norming_settings(path)
     path.write_text('task = "cloze"\nkeep = ["cloze < 1"]\n')
-    assert norming.read_norming(path) == Norming("cloze", keep=("cloze < 1",))
+    assert norming.read_norming_settings(path) == NormingSettings("cloze", keep=("cloze < 1",))

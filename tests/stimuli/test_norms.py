@@ -22,7 +22,7 @@ def test_words_are_found_as_written_in_small_letters_or_by_case_alone(tmp_path: 
         "Word\tn\tAoA\nPolish\t1\t7,5\npolish\t1\t6,0\nBill\t2\t4\ncafe\u0301\t3\t9\nl’homme\t1\t2\nx\t1\tNA\n",
     )
     words = ["Polish", "polish,", "POLISH", "bill", "«Café»", "l'homme", "x", "..."]
-    assert [found.of(word) for word in words] == [7.5, 6.0, 6.0, 4.0, 9.0, 2.0, None, None]
+    assert [found.look_up(word) for word in words] == [7.5, 6.0, 6.0, 4.0, 9.0, 2.0, None, None]
     assert found.mean(["Polish", "bill", "unknown"]) == 5.75
     assert found.mean(["unknown"]) is None
 
@@ -31,8 +31,8 @@ def test_a_word_with_several_values_is_named_or_joined_as_stated(tmp_path: Path)
     text = "Word,AoA\nbank,2\nbank,4\ndog,3\n"
     with pytest.raises(study.DataError, match="line 3: 'bank' has 4 here and 2 in line 2; expected one value a word"):
         norm(tmp_path, text)
-    assert norm(tmp_path, text, repeated="mean").of("bank") == 3
-    assert norm(tmp_path, text, repeated="sum").of("bank") == 6
+    assert norm(tmp_path, text, repeated="mean").look_up("bank") == 3
+    assert norm(tmp_path, text, repeated="sum").look_up("bank") == 6
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_norms_of_a_workbook_in_thai_words_by_the_author(tmp_path: Path) -> None
     sentence = stimuli.Sentence("แมวที่", segmentation=((0, 3), (3, 6)))
     item = stimuli.Item("i", "p", {"a": sentence}, "th")
     materials = stimuli.Materials((stimuli.Paradigm("p", "p", {"f": ("a",)}),), (item,))
-    table = stimuli.covariates_table(materials, ["zipf:sentence"], norms=norms)
+    table = stimuli.compute_covariates(materials, ["zipf:sentence"], norms=norms)
     assert table["value"].tolist() == [6.125]
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from gardenpath.stimuli import Ordering
-from gardenpath.stimuli.orderings import Orders
+from gardenpath.stimuli.orderings import ValidOrders
 
 Labels = dict[str, str]
 
@@ -98,13 +98,13 @@ SIZES = [(3, 2, 2), (2, 2, 2), (3, 1, 1, 1), (4, 1)]
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 def test_counts_and_feasibility_equal_enumeration(rules: dict[str, Any], sizes: tuple[int, ...]) -> None:
     things = trials(*sizes)
-    orders = Ordering(**rules).over(things)
+    orders = Ordering(**rules).build_orders(things)
     valid = enumerated(rules, things)
     assert orders.count() == len(valid)
-    assert orders.feasible() == bool(valid)
+    assert orders.is_feasible() == bool(valid)
     if valid:
         assert orders.sample(seed=1, slot=0).order in set(valid)
-        assert orders.conflict() is None
+        assert orders.find_conflict() is None
     else:
         with pytest.raises(ValueError, match="no order obeys these rules together"):
             orders.sample(seed=1, slot=0)
@@ -117,9 +117,13 @@ def test_draws_are_uniform_over_the_valid_orders(way: str, full: bool) -> None:
     rules = {"no_adjacent": "paradigm", "max_run": {"condition": 2}, "breaks": 1, "across_breaks": False}
     things = trials(3, 2, 2)
     valid = set(enumerated(rules, things))
-    orders, random = Ordering(**rules).over(things), Random(7)
+    orders, random = Ordering(**rules).build_orders(things), Random(7)
     assert orders.draw(random).method == "rejection"
-    draw = (lambda: orders.draw(random).order) if way == "rejection" else (lambda: tuple(orders._states.sample(random)))
+    draw = (
+        (lambda: orders.draw(random).order)
+        if way == "rejection"
+        else (lambda: tuple(orders._state_counter.sample(random)))
+    )
     draws = 60_000 if full else 10_000
     drawn = Counter(draw() for _ in range(draws))
     assert set(drawn) <= valid
@@ -139,7 +143,7 @@ def blimp_nl() -> list[Labels]:
 
 def test_the_design_of_blimp_nl_with_runs_is_drawn_by_rejection_and_says_so() -> None:
     rules = {"no_adjacent": "paradigm", "max_run": {"condition": {"ungrammatical": 3, "grammatical": 8}}}
-    orders = Ordering(**rules).over(blimp_nl())  # type: ignore[arg-type]
+    orders = Ordering(**rules).build_orders(blimp_nl())  # type: ignore[arg-type]
     drawn = orders.sample(seed=1, slot=0)
     assert drawn.method == "rejection"
     assert 0 < drawn.acceptance < 1
@@ -148,7 +152,7 @@ def test_the_design_of_blimp_nl_with_runs_is_drawn_by_rejection_and_says_so() ->
 
 @pytest.mark.slow
 def test_where_no_exact_way_is_within_the_budget_the_order_is_valid_and_called_approximate() -> None:
-    orders = Ordering(min_gap={"paradigm": 4}).over(blimp_nl())
+    orders = Ordering(min_gap={"paradigm": 4}).build_orders(blimp_nl())
     drawn = orders.sample(seed=1, slot=0)
     assert drawn.method == "approximate"
     assert obeys({"min_gap": {"paradigm": 4}}, [orders.trials[i] for i in drawn.order])
@@ -158,16 +162,19 @@ def test_where_no_exact_way_is_within_the_budget_the_order_is_valid_and_called_a
 
 def test_the_way_does_not_depend_on_what_was_drawn_before() -> None:
     rules = Ordering(no_adjacent="paradigm", max_run={"condition": {"ungrammatical": 3}})
-    fresh = [rules.over(blimp_nl()).sample(seed=5, slot=slot) for slot in range(3)]
-    one = rules.over(blimp_nl())
+    fresh = [rules.build_orders(blimp_nl()).sample(seed=5, slot=slot) for slot in range(3)]
+    one = rules.build_orders(blimp_nl())
     assert [one.sample(seed=5, slot=slot) for slot in (2, 1, 0)] == fresh[::-1]
 
 
 def test_the_smallest_set_of_rules_that_cannot_hold_together_is_named() -> None:
-    orders = Ordering(no_adjacent="paradigm", max_run={"condition": {"bad": 1}}, first={"filler": 1}).over(
+    orders = Ordering(no_adjacent="paradigm", max_run={"condition": {"bad": 1}}, first={"filler": 1}).build_orders(
         trials(4, 2, 1)
     )
-    assert orders.conflict() == ["no two neighbours of the same paradigm", "at most 1 trials of condition bad in a row"]
+    assert orders.find_conflict() == [
+        "no two neighbours of the same paradigm",
+        "at most 1 trials of condition bad in a row",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -186,8 +193,8 @@ def test_the_smallest_set_of_rules_that_cannot_hold_together_is_named() -> None:
 def test_a_rule_that_cannot_hold_is_refused_with_the_arithmetic(
     rules: dict[str, Any], sizes: tuple[int, ...], message: str
 ) -> None:
-    orders = Ordering(**rules).over(trials(*sizes))
-    assert orders.feasible() is False
+    orders = Ordering(**rules).build_orders(trials(*sizes))
+    assert orders.is_feasible() is False
     with pytest.raises(ValueError, match="no order obeys") as caught:
         orders.sample(seed=1, slot=0)
     assert message in str(caught.value)
@@ -210,14 +217,14 @@ def test_an_unknown_factor_is_named_with_the_known_ones() -> None:
     with pytest.raises(
         ValueError, match="'colour' is not a factor of any trial; expected one of condition, paradigm, role"
     ):
-        Ordering(no_adjacent="colour").over(trials(2, 2))
+        Ordering(no_adjacent="colour").build_orders(trials(2, 2))
 
 
 def test_a_rule_on_a_factor_leaves_the_trials_without_it_free() -> None:
     things = [{"role": "target", "voice": voice} for voice in ("active", "active", "passive")] + [
         {"role": "filler"}
     ] * 2
-    orders = Ordering(no_adjacent="voice").over(things)
+    orders = Ordering(no_adjacent="voice").build_orders(things)
     valid = [
         p
         for p in itertools.permutations(range(5))
@@ -226,12 +233,12 @@ def test_a_rule_on_a_factor_leaves_the_trials_without_it_free() -> None:
     assert orders.count() == len(valid)
     assert orders.sample(seed=1, slot=0).order in valid
     with pytest.raises(ValueError, match="'voice' is not a factor of every trial"):
-        Ordering(blocks=2, balance="voice").over(things)
+        Ordering(blocks=2, balance="voice").build_orders(things)
 
 
 def test_the_design_of_blimp_nl_with_breaks_that_part_neighbours_is_drawn_exactly() -> None:
     rules = {"no_adjacent": "paradigm", "breaks": 2, "across_breaks": False}
-    orders = Ordering(**rules).over(blimp_nl())  # type: ignore[arg-type]
+    orders = Ordering(**rules).build_orders(blimp_nl())  # type: ignore[arg-type]
     drawn = [orders.sample(seed=1, slot=slot) for slot in range(60)]
     assert {d.method for d in drawn} == {"rejection"}
     shown = [[orders.trials[i] for i in d.order] for d in drawn]
@@ -243,14 +250,14 @@ def test_the_design_of_blimp_nl_with_breaks_that_part_neighbours_is_drawn_exactl
 def test_rules_that_others_imply_and_factors_of_some_trials_stay_exact() -> None:
     targets = [{"role": "target", "structure": "AB"[i % 2], "item": f"t{i}"} for i in range(24)]
     things = targets + [{"role": "filler", "item": f"f{i}"} for i in range(48)]
-    lone = Ordering(fillers_between=1).over(things)
+    lone = Ordering(fillers_between=1).build_orders(things)
     for more in ({"max_run": {"structure": 1}}, {"no_adjacent": ("item", "structure"), "max_run": {"structure": 2}}):
-        orders = Ordering(fillers_between=1, **more).over(things)  # type: ignore[arg-type]
+        orders = Ordering(fillers_between=1, **more).build_orders(things)  # type: ignore[arg-type]
         assert orders.sample(seed=1, slot=0).method == "exact"
         assert orders.count() == lone.count() == math.comb(49, 24) * math.factorial(24) * math.factorial(48)
     small = targets[:3] + things[24:26]
     rules = {"min_gap": {"structure": 3}, "max_run": {"structure": 1}}
-    orders = Ordering(**rules).over(small)  # type: ignore[arg-type]
+    orders = Ordering(**rules).build_orders(small)  # type: ignore[arg-type]
     apart = [
         p
         for p in itertools.permutations(range(5))
@@ -266,14 +273,14 @@ def test_rules_that_others_imply_and_factors_of_some_trials_stay_exact() -> None
 
 def test_where_only_a_wider_gap_is_counted_its_order_starts_the_exchanges() -> None:
     things = [{"paradigm": f"p{p}", "role": "target"} for p in range(12) for _ in range(9)]
-    assert Ordering(min_gap={"paradigm": 12}).over(things).sample(seed=1, slot=0).method == "exact"
-    drawn = Ordering(min_gap={"paradigm": 10}).over(things).sample(seed=1, slot=0)
+    assert Ordering(min_gap={"paradigm": 12}).build_orders(things).sample(seed=1, slot=0).method == "exact"
+    drawn = Ordering(min_gap={"paradigm": 10}).build_orders(things).sample(seed=1, slot=0)
     assert drawn.method == "approximate"
     assert obeys({"min_gap": {"paradigm": 10}}, [things[i] for i in drawn.order])
 
 
 def test_an_imported_order_is_checked_in_words() -> None:
-    orders = Ordering(no_adjacent="paradigm").over(trials(2, 1))
+    orders = Ordering(no_adjacent="paradigm").build_orders(trials(2, 1))
     assert orders.check([0, 2, 1]) == []
     assert orders.check([0, 1, 2]) == ["no two neighbours of the same paradigm: trial 1 is of paradigm p0 again"]
     assert orders.check([0, 1]) == ["the order has 2 places; expected each of 3 trials once"]
@@ -301,15 +308,15 @@ def test_an_imported_order_is_checked_in_words() -> None:
 def test_any_rules_are_obeyed_or_refused_rightly(sizes: list[int], rules: dict[str, Any]) -> None:
     """Random designs and rules: never a hang, never an invalid order, and a refusal only where enumeration finds none."""
     things = trials(*sizes)
-    orders: Orders = Ordering(**rules).over(things)
+    orders: ValidOrders = Ordering(**rules).build_orders(things)
     valid = enumerated(rules, things) if len(things) <= 6 else None
     try:
         drawn = orders.sample(seed=0, slot=0)
     except ValueError:
         assert valid is None or not valid
-        assert orders.feasible() is not True
+        assert orders.is_feasible() is not True
         return
     assert obeys(rules, [things[i] for i in drawn.order])
-    assert orders.feasible()
+    assert orders.is_feasible()
     if valid is not None:
         assert orders.count() == len(valid)

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import chisquare
 
 from gardenpath import stimuli, study
-from gardenpath.stimuli.precedence import PrecedingOrders, chains_of
+from gardenpath.stimuli.precedence import PrecedenceOrders, build_chains
 
 TRIALS = [{"item": f"i{n}", "paradigm": paradigm} for n, paradigm in enumerate("aabbc")]
 
@@ -37,8 +37,8 @@ def valid(chains: list[tuple[int, ...]], no_adjacent: bool) -> set[tuple[int, ..
 def test_orders_are_drawn_uniformly_from_those_of_an_enumeration(
     chains: list[tuple[int, ...]], rule: str | None
 ) -> None:
-    whole = stimuli.Ordering(no_adjacent=rule).over(TRIALS)
-    orders = PrecedingOrders(whole, tuple(chains))
+    whole = stimuli.Ordering(no_adjacent=rule).build_orders(TRIALS)
+    orders = PrecedenceOrders(whole, tuple(chains))
     expected = valid(chains, rule is not None)
     drawn = Counter(orders.sample(seed=3, slot=slot).order for slot in range(60 * len(expected)))
     assert {*drawn} == expected
@@ -51,14 +51,14 @@ def test_orders_are_drawn_uniformly_from_those_of_an_enumeration(
 
 
 def test_items_that_are_not_shown_are_no_constraint() -> None:
-    assert chains_of([["i0", "absent", "i3"], ["absent", "i1"]], TRIALS) == ((0, 3),)
+    assert build_chains([["i0", "absent", "i3"], ["absent", "i1"]], TRIALS) == ((0, 3),)
 
 
 def test_chains_that_the_rules_rule_out_are_refused() -> None:
     trials = [{"item": "a", "role": "filler"}, {"item": "b", "role": "target"}]
-    whole = stimuli.Ordering(first={"filler": 1}).over(trials)
+    whole = stimuli.Ordering(first={"filler": 1}).build_orders(trials)
     with pytest.raises(ValueError, match=r"ordering\.before"):
-        PrecedingOrders(whole, ((1, 0),)).sample(1, 0)
+        PrecedenceOrders(whole, ((1, 0),)).sample(1, 0)
 
 
 @pytest.mark.parametrize(
@@ -86,9 +86,9 @@ def test_every_session_of_a_study_keeps_it_and_an_unknown_item_is_named() -> Non
     materials = stimuli.Materials((stimuli.Paradigm("p", "agreement"),), tuple(map(item, range(8))))
     design = stimuli.Design({"grammatical": 1, "ungrammatical": 1}, versions=2)
     ordering = stimuli.Ordering(max_run={"condition": 2}, before=[["i5", "i0", "i3"]])
-    for version in design.deal(materials, ordering=ordering, seed=1):
+    for version in design.build_trial_lists(materials, ordering=ordering, seed=1):
         for slot in range(20):
-            items = [version.trials[i].item.id for i in version.order(slot)]
+            items = [version.trials[i].item.id for i in version.order_trials(slot)]
             assert items.index("i5") < items.index("i0") < items.index("i3")
     with pytest.raises(ValueError, match=r"ordering\.before names 'i9', which no item is called"):
-        design.deal(materials, ordering=stimuli.Ordering(before=[["i1", "i9"]]), seed=1)
+        design.build_trial_lists(materials, ordering=stimuli.Ordering(before=[["i1", "i9"]]), seed=1)

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from gardenpath import stimuli
-from gardenpath.stimuli import Design, Item, Materials, Paradigm, Question, Sentence, Version
+from gardenpath.stimuli import Design, Item, Materials, Paradigm, Question, Sentence, TrialList
 
 LEVELS = {"head": ("singular", "plural"), "attractor": ("singular", "plural")}
-CONDITIONS = tuple(Paradigm("attraction", "agreement", LEVELS).conditions())
+CONDITIONS = tuple(Paradigm("attraction", "agreement", LEVELS).list_conditions())
 EQUAL = dict.fromkeys(CONDITIONS, 1)
 ASKS: dict[str, Any] = {
-    "asks": {"target": ["comprehension"], "filler": ["comprehension"]},
-    "needing": {"comprehension": ("question",)},
+    "tasks_by_role": {"target": ["comprehension"], "filler": ["comprehension"]},
+    "required_columns": {"comprehension": ("question",)},
 }
 
 
@@ -37,12 +37,12 @@ def attraction(sets: int, fillers: int, answer: Callable[[int, str], str | None]
     )
 
 
-def asked(version: Version) -> Counter[tuple[str, str, str]]:
+def asked(version: TrialList) -> Counter[tuple[str, str, str]]:
     """Return how often each answer is right after the sentences of each role and condition."""
-    return Counter((t.role, t.condition, str(t.answer())) for t in version.trials if t.prompts)
+    return Counter((t.role, t.condition, str(t.get_answer())) for t in version.trials if t.prompts)
 
 
-def apart(version: Version, answers: Sequence[str] = ("yes", "no")) -> int:
+def apart(version: TrialList, answers: Sequence[str] = ("yes", "no")) -> int:
     """Return how far apart the numbers of the answers are in the condition where they are furthest apart."""
     counts = asked(version)
     places = {(t.role, t.condition) for t in version.trials}
@@ -55,7 +55,9 @@ def apart(version: Version, answers: Sequence[str] = ("yes", "no")) -> int:
 def test_answers_that_alternate_are_in_balance_in_every_condition_of_every_version() -> None:
     """The first answer is yes, the second no, and so on: a plain Latin square has only yes in one condition."""
     materials = attraction(24, 24, lambda n, _: ("yes", "no")[n % 2])
-    versions = Design(EQUAL, 4, fillers=["filler"], share={"comprehension": 0.33}).deal(materials, seed=7, **ASKS)
+    versions = Design(EQUAL, 4, fillers=["filler"], share={"comprehension": 0.33}).build_trial_lists(
+        materials, seed=7, **ASKS
+    )
     for version in versions:
         counts = asked(version)
         assert counts.total() == 16
@@ -76,7 +78,7 @@ def test_numbers_of_answers_differ_by_at_most_one_whatever_the_share(ratio: tupl
     for sets, fillers, percent in itertools.product((2 * total, 3 * total), (0, 7, 2 * total), range(10, most + 1, 15)):
         materials = attraction(sets, fillers, lambda n, _: ("yes", "no")[n % 2])
         plan = Design(shares, total, fillers=["filler"] if fillers else [], share={"comprehension": percent / 100})
-        for version in plan.deal(materials, seed=percent, **ASKS):
+        for version in plan.build_trial_lists(materials, seed=percent, **ASKS):
             assert asked(version).total() == round(percent / 100 * (sets + fillers))
             assert apart(version) <= 1, (ratio, sets, fillers, percent)
             shown = Counter(t.condition for t in version.trials if t.role == "target")
@@ -85,7 +87,7 @@ def test_numbers_of_answers_differ_by_at_most_one_whatever_the_share(ratio: tupl
 
 def test_questions_after_every_sentence_are_dealt_in_balance_too() -> None:
     materials = attraction(24, 0, lambda n, _: ("yes", "no")[n % 2])
-    versions = Design(EQUAL, 4).deal(materials, seed=1, **ASKS)
+    versions = Design(EQUAL, 4).build_trial_lists(materials, seed=1, **ASKS)
     assert [apart(version) for version in versions] == [0, 0, 0, 0]
     exposure = Counter((t.item.id, t.condition) for version in versions for t in version.trials)
     assert set(exposure.values()) == {1}
@@ -95,7 +97,9 @@ def test_questions_after_every_sentence_are_dealt_in_balance_too() -> None:
 def test_an_answer_may_depend_on_the_condition() -> None:
     """Half of the items have yes with a singular head, the others with a plural one."""
     materials = attraction(16, 16, lambda n, c: "yes" if c.startswith("plural") == (n < 8) else "no")
-    versions = Design(EQUAL, 4, fillers=["filler"], share={"comprehension": 0.5}).deal(materials, seed=1, **ASKS)
+    versions = Design(EQUAL, 4, fillers=["filler"], share={"comprehension": 0.5}).build_trial_lists(
+        materials, seed=1, **ASKS
+    )
     for version in versions:
         counts = asked(version)
         assert {counts["target", c, answer] for c in CONDITIONS for answer in ("yes", "no")} == {1}
@@ -114,7 +118,9 @@ def test_several_paradigms_have_their_answers_in_balance_together() -> None:
         for n, answer in enumerate(("yes", "no") * 5)
     ]
     materials = Materials(tuple(Paradigm(f"p{p}", f"f{p}") for p in range(5)), tuple(items))
-    versions = Design(dict.fromkeys(pair, 1), 2, share={"comprehension": 0.2}).deal(materials, seed=1, **ASKS)
+    versions = Design(dict.fromkeys(pair, 1), 2, share={"comprehension": 0.2}).build_trial_lists(
+        materials, seed=1, **ASKS
+    )
     for version in versions:
         assert apart(version) <= 1
         per_paradigm: dict[str, int] = defaultdict(int)
@@ -126,13 +132,15 @@ def test_several_paradigms_have_their_answers_in_balance_together() -> None:
 def test_without_questions_items_stay_where_they_were() -> None:
     plain = attraction(8, 4, lambda n, _: None)
     plan = Design(EQUAL, 4, fillers=["filler"])
-    assert plan.deal(plain, seed=1, **ASKS) == plan.deal(plain, seed=1)
-    first = [t.condition for t in plan.deal(plain, seed=1)[0].trials if t.role == "target"]
+    assert plan.build_trial_lists(plain, seed=1, **ASKS) == plan.build_trial_lists(plain, seed=1)
+    first = [t.condition for t in plan.build_trial_lists(plain, seed=1)[0].trials if t.role == "target"]
     assert first == [CONDITIONS[3 - n % 4] for n in range(8)]
 
 
 def test_the_questions_of_the_design_can_be_looked_up() -> None:
     materials = attraction(8, 8, lambda n, _: ("yes", "no")[n % 2])
-    versions = Design(EQUAL, 4, fillers=["filler"], share={"comprehension": 0.5}).deal(materials, seed=1, **ASKS)
-    table = stimuli.questions_of(versions, ["comprehension"])
+    versions = Design(EQUAL, 4, fillers=["filler"], share={"comprehension": 0.5}).build_trial_lists(
+        materials, seed=1, **ASKS
+    )
+    table = stimuli.compute_design_questions(versions, ["comprehension"])
     assert table.groupby("version")["questions"].sum().tolist() == [8] * 4

@@ -11,9 +11,9 @@ import pytest
 
 from gardenpath import stimuli, study
 from gardenpath.stimuli import CovariateSection, Division, Item, Materials, Paradigm, Region, Selection, Sentence
-from gardenpath.stimuli.selection.exchange import Bins, Form, _Search
-from gardenpath.stimuli.selection.matching import Group, matching_table
-from gardenpath.stimuli.selection.pool import pool_of
+from gardenpath.stimuli.selection.exchange import Bins, MatchCriterion, _Search
+from gardenpath.stimuli.selection.matching import CellGroup, compute_matching
+from gardenpath.stimuli.selection.pool import build_pool
 
 pytest.importorskip("highspy")
 
@@ -208,7 +208,7 @@ def test_every_exchange_is_valued_as_by_arithmetic() -> None:
     """For each two items: the squared excesses of the ranges of the means that would be, counted one by one."""
     random = np.random.default_rng(6)
     values, start = random.normal(size=(30, 3)), np.arange(30) % 6
-    forms = [Form(f"f{k}", values[:, [k]], 0.1 * k) for k in range(3)]
+    forms = [MatchCriterion(f"f{k}", values[:, [k]], 0.1 * k) for k in range(3)]
     search = _Search(Bins(start, 3, [(k, k + 3) for k in range(3)], [0, 0, 0], forms, ()), 1)
     sums = np.stack([values[start == k].mean(0) for k in range(3)])
     out, into = np.flatnonzero(start == 1), np.flatnonzero(start == 4)
@@ -219,8 +219,8 @@ def test_every_exchange_is_valued_as_by_arithmetic() -> None:
         means = [[float(values[where == b, k].mean()) for b in range(3)] for k in range(3)]
         by_hand[i, j] = sum(max(0.0, max(m) - min(m) - 0.1 * k) ** 2 for k, m in enumerate(means))
     assert by_hand.max() > 0
-    np.testing.assert_allclose(search._swapped(sums, 1, out, into), by_hand, atol=1e-12)
-    np.testing.assert_allclose(search._exchanged(sums, 1, 4, out, into), by_hand, atol=1e-12)
+    np.testing.assert_allclose(search._compute_swap_energy(sums, 1, out, into), by_hand, atol=1e-12)
+    np.testing.assert_allclose(search._compute_exchange_energy(sums, 1, 4, out, into), by_hand, atol=1e-12)
 
 
 # --- LexOPS's sets, on a made lexicon ---
@@ -344,8 +344,8 @@ def test_differences_and_equivalence_bounds_are_those_of_scipy() -> None:
     pool = drawn(20, 4)
     settings = Selection(items=2, covariates={"x": CovariateSection()})
     x = column(pool, "x")
-    groups = [Group("a", [(n, 0) for n in range(8)]), Group("b", [(n, 0) for n in range(8, 20)])]
-    [row] = matching_table(pool_of(pool, settings), settings, [("before", groups)]).to_dict("records")
+    groups = [CellGroup("a", [(n, 0) for n in range(8)]), CellGroup("b", [(n, 0) for n in range(8, 20)])]
+    [row] = compute_matching(build_pool(pool, settings), settings, [("before", groups)]).to_dict("records")
     test = stats.ttest_ind(x[:8], x[8:], equal_var=False).confidence_interval(0.90)
     assert row["d"] == pytest.approx((x[:8].mean() - x[8:].mean()) / x.std())
     assert [row["low"] * x.std(), row["high"] * x.std()] == pytest.approx([test.low, test.high])
@@ -359,11 +359,11 @@ def test_differences_and_equivalence_bounds_are_those_of_scipy() -> None:
 def test_bigrams_are_counted_with_the_word_before(tmp_path: "pytest.TempPathFactory") -> None:
     corpus = tmp_path / "corpus.txt"  # type: ignore[operator]
     corpus.write_text("The dog barks.\nthe dog sleeps\nA cat sleeps\n")
-    counts = stimuli.selection.covariates.bigrams_of(corpus)  # type: ignore[attr-defined]
+    counts = stimuli.selection.covariates.count_bigrams(corpus)  # type: ignore[attr-defined]
     assert counts["the", "dog"] == 2
     assert ("barks", "the") not in counts
     item = Item("i", "p", {"a": Sentence("The dog sleeps.", (Region("critical", 4, 7),))})
-    table = stimuli.covariates_table(
+    table = stimuli.compute_covariates(
         Materials((Paradigm("p", "p", {"f": ("a",)}),), (item,)), ["bigram:critical"], bigrams=counts
     )
     # 5 different bigrams, 6 in all; one is added to each count.
@@ -376,17 +376,17 @@ def scores(bits: dict[tuple[str, str], list[float | None]], words: int = 1) -> p
         for (item, condition), values in bits.items()
         for n, value in enumerate(values)
     ]
-    return pd.DataFrame(rows, columns=study.TABLES["surprisal"].names)
+    return pd.DataFrame(rows, columns=study.TABLES["surprisal"].column_names)
 
 
 def test_surprisal_of_a_region_and_of_what_precedes_it() -> None:
     item = Item("i0", "p", {"a": Sentence("The dog barks loudly now.", (Region("critical", 8, 20),))})
     materials = Materials((Paradigm("p", "p", {"f": ("a",)}),), (item,))
     names = ["surprisal:critical", "surprisal:up to critical", "surprisal:before critical", "surprisal:after critical"]
-    table = stimuli.covariates_table(materials, names, surprisal=scores({("i0", "a"): [1.0, 2.0, 4.0, 8.0, 16.0]}))
+    table = stimuli.compute_covariates(materials, names, surprisal=scores({("i0", "a"): [1.0, 2.0, 4.0, 8.0, 16.0]}))
     assert table["value"].tolist() == [12.0, 3.0, 2.0, 16.0]
     part = scores({("i0", "a"): [None, 2.0, 4.0, 8.0, 16.0]})
-    assert stimuli.covariates_table(materials, names[:2], surprisal=part)["value"].isna().tolist() == [False, True]
+    assert stimuli.compute_covariates(materials, names[:2], surprisal=part)["value"].isna().tolist() == [False, True]
     asked = Selection(items=1, covariates={"surprisal:up to critical": CovariateSection()})
     with pytest.raises(study.DataError, match=r"item i0 \(a, surprisal:up to critical\) has no value"):
         stimuli.select(materials, asked, surprisal=part)
@@ -412,7 +412,7 @@ def test_the_largest_expected_effect_is_that_of_enumeration() -> None:
     assert found.certificate.verdict == "met"
     assert found.certificate.value == pytest.approx(best)
     assert found.certificate.bound == pytest.approx(best, abs=0.02)
-    table = stimuli.expected_effects(pool, section, scores(bits | {("i0", "b"): bits["i0", "a"]}))
+    table = stimuli.compute_expected_effects(pool, section, scores(bits | {("i0", "b"): bits["i0", "a"]}))
     assert table.loc[~table["contrast"], "item"].tolist() == ["i0"]
 
 

@@ -41,7 +41,7 @@ def test_a_table_with_semicolons_is_read(tmp_path: Path) -> None:
     assert read.items[0].extra == {"rated, by, whom, when, where, why": "x, y"}
     again = stimuli.read(written(tmp_path, "sep=;", head, *rows))
     assert again == read
-    assert again.place("i1", "ungrammatical").line == 4
+    assert again.find_source_line("i1", "ungrammatical").line == 4
 
 
 def test_rows_that_stand_in_one_cell_are_told_so(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_workbook_is_read_as_its_table(tmp_path: Path) -> None:
     (item,) = read.items
     assert item.sentences["grammatical"].text == "No dog, and no cat, has ever barked."
     assert item.extra == {"norm (grammatical)": "3", "norm (ungrammatical)": "4"}
-    assert read.place("i1", "ungrammatical").line == 4, "the row of the sheet"
+    assert read.find_source_line("i1", "ungrammatical").line == 4, "the row of the sheet"
 
 
 def test_numbers_of_a_workbook_are_read_as_they_are_shown(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_a_broken_workbook_is_named(tmp_path: Path) -> None:
 def test_fillers_are_one_sentence_a_row_and_state_no_factors(tmp_path: Path, condition: str) -> None:
     fillers = [f"filler,filler,f{n},{condition},The cat sleeps {n}." for n in range(3)]
     read = stimuli.read(written(tmp_path, HEAD, *ROWS, *fillers))
-    assert read.paradigm("filler").factors == {"condition": (condition or "only",)}
+    assert read.find_paradigm("filler").factors == {"condition": (condition or "only",)}
     assert [list(item.sentences) for item in read.items if item.paradigm == "filler"] == [[condition or "only"]] * 3
     assert stimuli.write(read, tmp_path / "again.csv") == []
     assert stimuli.read(tmp_path / "again.csv") == read
@@ -128,4 +128,6 @@ def test_factors_are_stated_once_on_any_row(tmp_path: Path) -> None:
         for c in "abc"
     ]
     rows = [row.replace("kind: a, b, c", '"kind: a, b, c"') for row in rows]
-    assert stimuli.read(written(tmp_path, f"{HEAD},factors", *rows)).paradigm("rc").factors == {"kind": ("a", "b", "c")}
+    assert stimuli.read(written(tmp_path, f"{HEAD},factors", *rows)).find_paradigm("rc").factors == {
+        "kind": ("a", "b", "c")
+    }

@@ -6,7 +6,7 @@ import pytest
 
 from gardenpath import study
 from gardenpath.study import AnalysisSection, DataError, ModelSection
-from gardenpath.study.config import smallest_effect, structure
+from gardenpath.study.config import find_sesoi, parse_dataclass
 
 
 def edit(folder: Path, *changes: tuple[str, str]) -> Path:
@@ -22,7 +22,7 @@ def edit(folder: Path, *changes: tuple[str, str]) -> Path:
 def test_the_example_is_read_with_its_paths(study_folder: Path) -> None:
     stated = study.load(study_folder)
     assert stated.name == "minimal-pairs"
-    assert stated.paths() == [study_folder / "items.csv"]
+    assert stated.list_material_paths() == [study_folder / "items.csv"]
     assert stated.design.ratio == {"grammatical": 2, "ungrammatical": 1}
 
 
@@ -93,11 +93,11 @@ def test_a_missing_study_is_named(tmp_path: Path) -> None:
 
 def test_a_smallest_effect_is_stated_of_a_response_or_of_a_term() -> None:
     stated = {"z": 0.3, "log_rt": 0.05, "noun:extraction": {"log_rt": 0.02}}
-    section = structure(AnalysisSection, {"smallest": stated}, where="study.toml")
-    assert smallest_effect(section.smallest, "log_rt", "extraction:noun") == 0.02
-    assert smallest_effect(section.smallest, "z", "extraction:noun") == 0.3
-    assert smallest_effect(section.smallest, "log_rt", "noun") == 0.05
-    assert smallest_effect(section.smallest, "rt") is None
+    section = parse_dataclass(AnalysisSection, {"smallest": stated}, where="study.toml")
+    assert find_sesoi(section.smallest, "log_rt", "extraction:noun") == 0.02
+    assert find_sesoi(section.smallest, "z", "extraction:noun") == 0.3
+    assert find_sesoi(section.smallest, "log_rt", "noun") == 0.05
+    assert find_sesoi(section.smallest, "rt") is None
 
 
 @pytest.mark.parametrize(
@@ -120,12 +120,12 @@ def test_a_smallest_effect_is_stated_of_a_response_or_of_a_term() -> None:
 )
 def test_a_smallest_effect_that_nothing_can_be_held_against_is_refused(stated: dict, said: str) -> None:
     with pytest.raises(DataError) as found:
-        structure(AnalysisSection, {"smallest": stated}, where="study.toml")
+        parse_dataclass(AnalysisSection, {"smallest": stated}, where="study.toml")
     assert said in str(found.value)
 
 
 def test_a_reference_level_needs_treatment_contrasts() -> None:
     model = {"name": "m", "formula": "z ~ noun + (1|item)", "reference": {"noun": "name"}}
-    assert structure(ModelSection, model | {"contrasts": {"noun": "treatment"}}, where="study.toml").reference
+    assert parse_dataclass(ModelSection, model | {"contrasts": {"noun": "treatment"}}, where="study.toml").reference
     with pytest.raises(DataError, match=r'contrasts are repeated; expected contrasts\.noun = "treatment"'):
-        structure(ModelSection, model, where="study.toml")
+        parse_dataclass(ModelSection, model, where="study.toml")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from gardenpath import stimuli, study
-from gardenpath.experiment.platforms.sources import Source, csv_cells
-from gardenpath.study.csv_rows import csv_rows
+from gardenpath.experiment.platforms.sources import Source, read_csv_cells
+from gardenpath.study.csv_rows import read_csv_rows
 
 HEADER = "paradigm,phenomenon,item,condition,sentence\n"
 ROWS = "p,q,{0},grammatical,{1}The dog sleeps.\np,q,{0},ungrammatical,The dog sleep.{2}\n"
@@ -15,7 +15,7 @@ LONG = "a" * 140_000
 
 
 def rows(text: str) -> list[tuple[int, list[str]]]:
-    return list(csv_rows(io.StringIO(text, newline="")))
+    return list(read_csv_rows(io.StringIO(text, newline="")))
 
 
 @pytest.mark.parametrize(
@@ -59,4 +59,4 @@ def test_tables_and_results_name_the_line(tmp_path: Path) -> None:
     with pytest.raises(study.DataError, match=r"t\.csv, line 2: a quote opens"):
         study.table_files.read_csv(tmp_path / "t.csv")
     with pytest.raises(study.DataError, match=r"r\.csv, line 2: a cell is not closed"):
-        csv_cells(Source("r.csv", f"a,b\n1,{LONG}\n".encode()))
+        read_csv_cells(Source("r.csv", f"a,b\n1,{LONG}\n".encode()))

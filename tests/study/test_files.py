@@ -48,7 +48,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> 
     path.write_text("old")
 
     def fail_half_way() -> None:
-        with study.files.atomic(path) as temporary:
+        with study.files.write_atomically(path) as temporary:
             temporary.write_text("half")
             raise RuntimeError
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gardenpath import study
-from gardenpath.study.formula_columns import with_formula_columns
+from gardenpath.study.formula_columns import add_formula_columns
 
 GOOD = {"paradigm": ["npi", "npi"], "condition": ["a", "b"], "factor": ["f", "f"], "level": ["x", "y"]}
 
@@ -48,7 +48,7 @@ def test_all_faults_of_a_table_come_at_once() -> None:
 
 def test_columns_come_back_in_declared_order_and_type() -> None:
     frame = study.check(pd.DataFrame(dict(reversed(GOOD.items()))), "conditions")
-    assert list(frame.columns) == study.TABLES["conditions"].names
+    assert list(frame.columns) == study.TABLES["conditions"].column_names
 
 
 @pytest.mark.parametrize("parquet", [False, True])
@@ -80,7 +80,7 @@ def test_truth_is_written_as_r_reads_it_and_read_however_it_is_written(tmp_path:
 def test_an_empty_truth_stays_empty(tmp_path: Path) -> None:
     rows = {"participant": ["P1", "P2"], "task": "rating", "prompt": "x", "flagged": [True, None]}
     numbers = dict.fromkeys(("answers", "unanswered", "grammatical", "ungrammatical", "judged"), 0)
-    rest = {name: None for name in study.TABLES["participant_prompts"].names if name not in {*rows, *numbers}}
+    rest = {name: None for name in study.TABLES["participant_prompts"].column_names if name not in {*rows, *numbers}}
     study.write(pd.DataFrame({**rows, **numbers, **rest}), "participant_prompts", tmp_path, command="test")
     cells = study.table_files.read_csv(tmp_path / "participant_prompts.csv")["flagged"]
     assert cells.tolist() == ["TRUE", ""]
@@ -89,7 +89,7 @@ def test_an_empty_truth_stays_empty(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", study.TABLES)
 def test_no_column_hides_behind_a_method_of_a_data_frame(name: str) -> None:
-    assert not {*study.TABLES[name].names} & {*dir(pd.DataFrame)}
+    assert not {*study.TABLES[name].column_names} & {*dir(pd.DataFrame)}
 
 
 def test_the_sidecar_names_command_versions_inputs_and_seed(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_the_sidecar_names_command_versions_inputs_and_seed(tmp_path: Path) -> N
     meta = study.files.read_sidecar(path)
     assert meta["command"] == "gardenpath x"
     assert meta["seed"] == 3
-    assert meta["inputs"] == {"source.csv": study.files.sha256(source)}
+    assert meta["inputs"] == {"source.csv": study.files.hash_file(source)}
     assert isinstance(meta["versions"], dict)
     assert {"python", "pandas", "numpy"} <= meta["versions"].keys()
 
@@ -158,7 +158,7 @@ def test_factors_stand_beside_trials_and_a_pair_has_the_levels_that_both_have() 
     stated = levels(
         head={"sg.sg": "sg", "sg.pl": "sg", "pl.pl": "pl"}, other={"sg.sg": "sg", "sg.pl": "pl", "pl.pl": "pl"}
     )
-    made = with_formula_columns(trials("sg.pl", "sg.sg+sg.pl", "sg.pl+pl.pl", "only"), conditions=stated)
+    made = add_formula_columns(trials("sg.pl", "sg.sg+sg.pl", "sg.pl+pl.pl", "only"), conditions=stated)
     assert made["head"].fillna("").tolist() == ["sg", "sg", "", ""]
     assert made["other"].fillna("").tolist() == ["pl", "", "pl", ""]
     assert made["log_trial"].tolist() == pytest.approx([0, 0.693147, 1.098612, 1.386294], abs=1e-6)
@@ -174,13 +174,13 @@ def test_question_accuracy_is_of_the_questions_that_a_participant_answered_but_f
     responses = pd.DataFrame(rows, columns=["participant", "task", "role", "response", "correct"]).assign(
         trial=0, paradigm="key", condition="a"
     )
-    made = with_formula_columns(responses, responses)
+    made = add_formula_columns(responses, responses)
     assert made["question_accuracy"].iloc[:-1].tolist() == pytest.approx([2 / 3] * 6)
     assert made["question_accuracy"].isna().iloc[-1]
 
 
 def test_a_factor_called_condition_is_the_column_of_that_name() -> None:
-    alone = with_formula_columns(trials("a", "b"), conditions=levels(condition={"a": "a", "b": "b"}))
+    alone = add_formula_columns(trials("a", "b"), conditions=levels(condition={"a": "a", "b": "b"}))
     assert [*alone.columns].count("condition") == 1
 
 
@@ -190,7 +190,7 @@ def test_a_factor_called_condition_is_the_column_of_that_name() -> None:
 def test_a_factor_that_no_formula_could_name_is_left_out_and_said_so(
     name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    made = with_formula_columns(trials("a.x"), conditions=levels(**{name: {"a.x": "a"}, "kind": {"a.x": "x"}}))
+    made = add_formula_columns(trials("a.x"), conditions=levels(**{name: {"a.x": "a"}, "kind": {"a.x": "x"}}))
     assert made.iloc[0].to_dict().items() >= {"condition": "a.x", "participant": "P1", "kind": "x"}.items()
     assert list(made.columns).count(name) == (name in ("participant", "condition"))
     assert f"factor '{name}' " in caplog.text
@@ -198,7 +198,7 @@ def test_a_factor_that_no_formula_could_name_is_left_out_and_said_so(
 
 @pytest.mark.parametrize("name", ["attractor", "Übereinstimmung", "noun.phrase", "size"])
 def test_other_names_are_taken(name: str) -> None:
-    assert with_formula_columns(trials("a"), conditions=levels(**{name: {"a": "x"}}))[name].tolist() == ["x"]
+    assert add_formula_columns(trials("a"), conditions=levels(**{name: {"a": "x"}}))[name].tolist() == ["x"]
 
 
 def test_factors_are_kept_in_a_table_that_has_them_and_named_in_the_dictionary(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_factors_are_kept_in_a_table_that_has_them_and_named_in_the_dictionary(t
     back = study.read(tmp_path, "rating_scores")
     assert [*back.columns][-1] == "head"
     assert back["head"].tolist() == ["sg"]
-    said = study.table_files.dictionary({"rating_scores": back}).splitlines()[-1]
+    said = study.table_files.format_data_dictionary({"rating_scores": back}).splitlines()[-1]
     assert said.startswith('rating_scores,"a rating, standardised",head,string,')
     with pytest.raises(study.DataError, match="column 'head' is there 2 times"):
         study.check(pd.concat([back, back[["head"]]], axis=1), "rating_scores")
@@ -256,5 +256,5 @@ def test_numbers_stay_as_they_are(tmp_path: Path) -> None:
     frame = pd.DataFrame(
         {"model": ["m"], "delta": [-0.5], "answer": ["-7"], "note": pd.Series(["=1"], dtype="category")}
     )
-    safe = study.table_files.safe_cells(frame)
+    safe = study.table_files.escape_formulas(frame)
     assert safe.to_csv(index=False) == "model,delta,answer,note\nm,-0.5,-7,'=1\n"

@@ -9,10 +9,10 @@ import pandas as pd
 from gardenpath.study import DataError
 from gardenpath.study.config import FiguresSection
 
-from ...ledger import ALL
-from ...measuring.binary_answers import BINARY
-from ...measuring.reliability import poor
-from ...prompts import file_suffixes, prompts_of, rated_prompts
+from ...exclusion_log import ALL_CONDITIONS
+from ...measuring.binary_responses import BINARY_MEASURES
+from ...measuring.reliability import select_poor_agreement
+from ...prompts import build_file_suffixes, list_prompts, list_rated_prompts
 from .effect_figures import coefficient_figure, condition_figure, curve_figure, specification_figure
 from .factor_figures import choice_figure, factorial_figure, interaction_figure
 from .rater_figures import rating_figure, reliability_figure
@@ -35,7 +35,7 @@ def result_figures(
         "reading_curves": ("reading_curves", curve_figure),
         "specifications": ("sensitivity", specification_figure),
     }
-    for prompt, ending in file_suffixes(rated_prompts(tables)).items():
+    for prompt, ending in build_file_suffixes(list_rated_prompts(tables)).items():
         drawings |= {
             f"ratings{ending}": ("condition_means", partial(condition_figure, prompt=prompt)),
             f"rating_effects{ending}": (
@@ -46,18 +46,20 @@ def result_figures(
             f"rating_distributions{ending}": ("rating_counts", partial(rating_figure, prompt=prompt)),
         }
     if (models := tables.get("factorial_models")) is not None:
-        for measure, name in {"z": "ratings", **{answer: answer for answer in BINARY}}.items():
-            for prompt, ending in file_suffixes(prompts_of(models[models["measure"] == measure])).items():
+        for measure, name in {"z": "ratings", **{answer: answer for answer in BINARY_MEASURES}}.items():
+            for prompt, ending in build_file_suffixes(list_prompts(models[models["measure"] == measure])).items():
                 of_prompt = partial(factorial_figure, measure=measure, prompt=prompt, figures=figures)
                 drawings[f"factorial_{name}{ending}"] = ("factorial_models", of_prompt)
     if (means := tables.get("factorial_means")) is not None:
         drawings["choices"] = ("factorial_means", choice_figure)
-        for number, factors in enumerate(dict.fromkeys(means.loc[means["factors"] != ALL, "factors"]), start=1):
+        for number, factors in enumerate(
+            dict.fromkeys(means.loc[means["factors"] != ALL_CONDITIONS, "factors"]), start=1
+        ):
             name = "interaction" if number == 1 else f"interaction-{number}"
             drawings[name] = ("factorial_means", partial(interaction_figure, factors=factors))
     counts, agreed = tables.get("rating_counts"), tables.get("reliability")
     if counts is not None and agreed is not None:
-        tables = {**tables, "rating_counts": poor(counts, agreed)}
+        tables = {**tables, "rating_counts": select_poor_agreement(counts, agreed)}
     for name, (table, draw) in drawings.items():
         if table in tables:
             try:

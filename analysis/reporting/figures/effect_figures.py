@@ -9,14 +9,14 @@ import pandas as pd
 
 from gardenpath.study.config import FiguresSection
 
-from ...ledger import ALL
-from ...measuring.ratings_and_times import SENTENCE_WIDE
+from ...exclusion_log import ALL_CONDITIONS
+from ...measuring.ratings_and_times import SENTENCE_REGION
 from ...modelling.grammaticality import TERM
-from ...modelling.headline import beside, headline
+from ...modelling.headline import headline, is_intercepts_form
 from ...modelling.pilot import UPPER
 from ...modelling.sensitivity import UNFLAGGED
-from ...prompts import prompts_of, select_prompt
-from ...row_dicts import records
+from ...prompts import list_prompts, select_prompt
+from ...row_dicts import list_rows
 from ..wording.labels import asked, coefficient, label, mean_rating, region_name
 from ..wording.numbers import Row
 from .figure_style import (
@@ -31,6 +31,7 @@ from .figure_style import (
     WIDTH,
     bars,
     common_labels,
+    compute_heights,
     dots,
     figure_legend,
     filled,
@@ -40,7 +41,6 @@ from .figure_style import (
     named_rows,
     ordered,
     panel,
-    places,
     style,
     whiskers,
     wrapped,
@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 CRITICAL = "critical"
 CHOICES = ("cutoff", "scale", "people")
 DASHES = ("-", "--", ":", "-.")
-HEADLINE, BESIDE = "headline", "beside"
-FORMS = {HEADLINE: "headline: with slopes", BESIDE: "intercepts alone"}
+HEADLINE, INTERCEPTS_FORM = "headline", "beside"
+FORMS = {HEADLINE: "headline: with slopes", INTERCEPTS_FORM: "intercepts alone"}
 
 
 def condition_figure(condition_means: pd.DataFrame, measure: str = "rating", prompt: str | None = None) -> "Figure":
@@ -70,7 +70,7 @@ def condition_figure(condition_means: pd.DataFrame, measure: str = "rating", pro
     >>> figure.axes[0].get_xlabel()
     'mean reading time (ms)'
     """
-    region = CRITICAL if measure == "rt" else SENTENCE_WIDE
+    region = CRITICAL if measure == "rt" else SENTENCE_REGION
     rows = condition_means[(condition_means["measure"] == measure) & (condition_means["region"] == region)]
     rows = filled(select_prompt(rows, prompt), f"condition_means, measure {measure!r}")
     phenomena, conditions = ordered(rows["phenomenon"]), sorted(rows["condition"].unique())
@@ -78,7 +78,7 @@ def condition_figure(condition_means: pd.DataFrame, measure: str = "rating", pro
         figure, axes = named_rows(phenomena, each=max(0.42, 0.2 + 0.13 * len(conditions)))
         for k, condition in enumerate(conditions):
             part = rows[rows["condition"] == condition]
-            at = places(part["phenomenon"], phenomena, k, len(conditions))
+            at = compute_heights(part["phenomenon"], phenomena, k, len(conditions))
             dots(axes, part["mean_value"], at, part["se"].fillna(0), k, condition)
         means = {"rating": f"mean rating{asked(prompt)}", "z": mean_rating(prompt), "rt": "mean reading time (ms)"}
         axes.set_xlabel(means[measure])
@@ -109,7 +109,7 @@ def coefficient_figure(
     figures = figures or FiguresSection()
     rows = phenomenon_models[(phenomenon_models["measure"] == measure) & (phenomenon_models["term"] == TERM)]
     rows = select_prompt(rows, prompt)
-    rows = rows.assign(headline=headline(rows), beside=beside(rows)).dropna(subset=["estimate"])
+    rows = rows.assign(headline=headline(rows), beside=is_intercepts_form(rows)).dropna(subset=["estimate"])
     rows = filled(rows, f"phenomenon_models, measure {measure!r}")
     phenomena, regions = ordered(rows["phenomenon"]), sorted(rows["region"].unique())
     # What is published of later words would crowd the drawing; the table has it.
@@ -120,11 +120,19 @@ def coefficient_figure(
         axes.axvline(0, color=GREY, linewidth=1)
         for k, (region, form) in enumerate(series):
             part = rows[(rows["region"] == region) & rows[form]]
-            at = places(part["phenomenon"], phenomena, k, len(series))
+            at = compute_heights(part["phenomenon"], phenomena, k, len(series))
             name = FORMS[form] if len(regions) == 1 else region_name(region)
-            name = f"{name}, {FORMS[form]}" if len(regions) > 1 and form == BESIDE else name
-            dots(axes, part["estimate"], at, bars(part, figures), regions.index(region), name, hollow=form == BESIDE)
-            if form == BESIDE:
+            name = f"{name}, {FORMS[form]}" if len(regions) > 1 and form == INTERCEPTS_FORM else name
+            dots(
+                axes,
+                part["estimate"],
+                at,
+                bars(part, figures),
+                regions.index(region),
+                name,
+                hollow=form == INTERCEPTS_FORM,
+            )
+            if form == INTERCEPTS_FORM:
                 continue
             ends = part["estimate"] + part["se"] if figures.bars == "se" else part["ci_high"]
             for y, end, p in zip(at, ends.fillna(part["estimate"]), part["p_bh"], strict=True):
@@ -217,7 +225,7 @@ def specification_figure(sensitivity: pd.DataFrame) -> "Figure":
     from matplotlib.figure import Figure
 
     rows = filled(sensitivity[sensitivity["measure"] == "log_rt"].dropna(subset=["ms"]), "sensitivity, reading times")
-    if len(prompts_of(sensitivity)) > 1:  # it matters by whose ratings they are flagged
+    if len(list_prompts(sensitivity)) > 1:  # it matters by whose ratings they are flagged
         rows = rows.assign(people=rows["people"] + rows["prompt"].map(asked))
     means = rows.groupby([*CHOICES])["ms"].mean().sort_values(kind="stable")
     column = {choice: number for number, choice in enumerate(means.index)}
@@ -284,7 +292,7 @@ def _plain(name: str, level: str) -> str:
     """
     if name == "people":
         long = "without the flagged" if level == UNFLAGGED else "unflagged"  # a prompt needs the room
-        return "everybody" if level == ALL else level.replace(UNFLAGGED, long, 1)
+        return "everybody" if level == ALL_CONDITIONS else level.replace(UNFLAGGED, long, 1)
     return "no cutoff" if level == "none" else level
 
 
@@ -293,7 +301,7 @@ def power_figure(power: pd.DataFrame) -> "Figure":
     number of items; what the upper limits of a pilot's spreads would leave of it is dashed.
     """
     rows = filled(power, "power")
-    places = [_panel_place(row) for row in records(rows)]
+    places = [_panel_place(row) for row in list_rows(rows)]
     rows = rows.iloc[sorted(range(len(rows)), key=places.__getitem__)]
     numbers = sorted(rows["n_items"].unique())
     titles = rows.apply(power_panel, axis="columns")

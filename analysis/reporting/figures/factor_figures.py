@@ -7,20 +7,21 @@ import pandas as pd
 
 from gardenpath.study.config import FiguresSection
 
-from ...ledger import ALL
-from ...measuring.binary_answers import BINARY, CHOSEN
-from ...measuring.cell_means import JOINED
-from ...measuring.ratings_and_times import SENTENCE_WIDE
-from ...modelling.headline import beside, headline
+from ...exclusion_log import ALL_CONDITIONS
+from ...measuring.binary_responses import BINARY_MEASURES, CHOICE_MEASURE
+from ...measuring.cell_means import CELL_SEPARATOR
+from ...measuring.ratings_and_times import SENTENCE_REGION
+from ...modelling.headline import headline, is_intercepts_form
 from ...prompts import select_prompt
 from ..wording.labels import label, region_name, response
 from ..wording.terms import terms_by_model
-from .effect_figures import BESIDE, FORMS
+from .effect_figures import FORMS, INTERCEPTS_FORM
 from .figure_style import (
     DASHED,
     GREY,
     bars,
     common_labels,
+    compute_heights,
     dots,
     figure_legend,
     filled,
@@ -32,7 +33,6 @@ from .figure_style import (
     ordered,
     panel,
     percentages,
-    places,
     style,
     whiskers,
     wrapped,
@@ -77,7 +77,7 @@ def interaction_figure(factorial_means: pd.DataFrame, factors: str | None = None
     sets = [factors or sets[0]]
     rows = rows[rows["factors"] == sets[0]]
     first, *others = _split(rows)
-    name, *crossed = sets[0].split(JOINED) if others else sets[:1]
+    name, *crossed = sets[0].split(CELL_SEPARATOR) if others else sets[:1]
     rows = rows.assign(at=first, series=[", ".join(levels) for levels in zip(*others, strict=True)] if others else "")
     axis, series = ordered(rows["at"]), ordered(rows["series"])
     panels = [part for _, part in rows.groupby(PANEL, sort=False, dropna=False)]
@@ -101,8 +101,8 @@ def interaction_figure(factorial_means: pd.DataFrame, factors: str | None = None
 
 def _split(rows: pd.DataFrame) -> list["pd.Series[str]"]:
     """Return the levels of each factor; of names that are not to be told apart, all as one."""
-    parts = [levels.split(JOINED) for levels in rows["levels"]]
-    if {len(part) for part in parts} != {len(rows["factors"].iloc[0].split(JOINED))}:
+    parts = [levels.split(CELL_SEPARATOR) for levels in rows["levels"]]
+    if {len(part) for part in parts} != {len(rows["factors"].iloc[0].split(CELL_SEPARATOR))}:
         return [rows["levels"]]
     return [pd.Series(column, index=rows.index) for column in zip(*parts, strict=True)]
 
@@ -118,7 +118,7 @@ def _title(rows: pd.DataFrame, several: bool) -> str:
     """Return what a panel shows: the region or the prompt, the response, and the model where there are several."""
     row = rows.iloc[0]
     response = RESPONSES.get(row["measure"], label(row["measure"]))
-    place = row["prompt"] if row["region"] == SENTENCE_WIDE else region_name(row["region"])
+    place = row["prompt"] if row["region"] == SENTENCE_REGION else region_name(row["region"])
     lines = [str(row["model"]) if several else "", "" if pd.isna(place) else str(place), response]
     return "\n".join(wrapped(line, TITLE) for line in lines if line)
 
@@ -141,7 +141,7 @@ def _scale(axes: "Axes", rows: pd.DataFrame, spread: float) -> None:
     middle = (low + high) / 2
     if rows["measure"].iloc[0] == "log_rt":
         milliseconds(axes, middle - half, middle + half, 5)
-    elif rows["measure"].iloc[0] in BINARY:
+    elif rows["measure"].iloc[0] in BINARY_MEASURES:
         percentages(axes, middle - half, middle + half)
     else:
         axes.set_ylim(middle - half, middle + half)
@@ -153,9 +153,9 @@ def choice_figure(factorial_means: pd.DataFrame) -> "Figure":
 
     The dashed line is no preference. A table without choices is a `DataError`.
     """
-    rows = factorial_means[factorial_means["measure"] == CHOSEN].dropna(subset="probability")
+    rows = factorial_means[factorial_means["measure"] == CHOICE_MEASURE].dropna(subset="probability")
     rows = filled(rows, "factorial_means, measure 'chosen'")
-    names = rows["model"].str.cat(rows["levels"].where(rows["levels"] != ALL, ""), sep=" ").str.strip()
+    names = rows["model"].str.cat(rows["levels"].where(rows["levels"] != ALL_CONDITIONS, ""), sep=" ").str.strip()
     with style():
         figure, axes = named_rows(ordered(names), each=0.35)
         axes.axvline(50, label="no preference", **DASHED)
@@ -163,7 +163,7 @@ def choice_figure(factorial_means: pd.DataFrame) -> "Figure":
         dots(
             axes,
             percent["probability"],
-            places(names, ordered(names), 0, 1),
+            compute_heights(names, ordered(names), 0, 1),
             whiskers(percent, *PROBABILITY),
             0,
             "choices",
@@ -188,7 +188,7 @@ def factorial_figure(
     figures = figures or FiguresSection()
     rows = factorial_models[factorial_models["measure"] == measure]
     rows = select_prompt(rows, prompt)
-    rows = rows.assign(headline=headline(rows), beside=beside(rows)).dropna(subset=["estimate", "contrast"])
+    rows = rows.assign(headline=headline(rows), beside=is_intercepts_form(rows)).dropna(subset=["estimate", "contrast"])
     rows = filled(rows, f"factorial_models, measure {measure!r}")
     several = len(rows["model"].unique()) > 1
     names = terms_by_model(rows)
@@ -202,9 +202,17 @@ def factorial_figure(
         axes.axvline(0, color=GREY, linewidth=1)
         for k, (region, form) in enumerate(lines):
             part = rows[(rows["region"] == region) & rows[form]]
-            at = places(part["name"], contrasts, k, len(lines))
-            name = FORMS[form] if len(series) == 1 else "" if form == BESIDE else region_name(region)
-            dots(axes, part["estimate"], at, bars(part, figures), series.index(region), name, hollow=form == BESIDE)
+            at = compute_heights(part["name"], contrasts, k, len(lines))
+            name = FORMS[form] if len(series) == 1 else "" if form == INTERCEPTS_FORM else region_name(region)
+            dots(
+                axes,
+                part["estimate"],
+                at,
+                bars(part, figures),
+                series.index(region),
+                name,
+                hollow=form == INTERCEPTS_FORM,
+            )
         points = "points of the scale" if prompt is None else f"{label(prompt)}, points"
         rating = "rating" if prompt is None else label(prompt)
         units = {"z": f"{rating}, z", "rating": points, "log_rt": "log reading time", "rt": "ms"}

@@ -12,7 +12,7 @@ import pandas as pd
 
 from gardenpath.study import DataError
 from gardenpath.study.config import FiguresSection
-from gardenpath.study.files import atomic, write_text
+from gardenpath.study.files import write_atomically, write_text
 
 from ..wording.labels import label
 
@@ -101,7 +101,7 @@ def _lay_out(figure: "Figure") -> None:
 def save(figure: "Figure", name: str, folder: Path, drawn: str = "") -> None:
     """Write the figure as SVG, `drawn` if that is its text already, and as PNG."""
     write_text(folder / f"{name}.svg", drawn or svg(figure, name))
-    with atomic(folder / f"{name}.png") as temporary:
+    with write_atomically(folder / f"{name}.png") as temporary:
         temporary.write_bytes(png(figure))
 
 
@@ -191,7 +191,7 @@ def ordered(names: "pd.Series[str]") -> list[str]:
     return [str(name) for name in names.drop_duplicates()]
 
 
-def places(names: "pd.Series[str]", order: Sequence[str], k: int, of: int) -> list[float]:
+def compute_heights(names: "pd.Series[str]", order: Sequence[str], k: int, of: int) -> list[float]:
     """Return the heights of the k-th of `of` series, side by side around each row's middle."""
     step = min(0.26, 0.7 / of)
     return [order.index(name) + (k - (of - 1) / 2) * step for name in names]

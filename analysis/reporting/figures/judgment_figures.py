@@ -7,10 +7,10 @@ import pandas as pd
 
 from gardenpath.study import DataError
 
-from ...comparing.model_comparison import PEOPLE
-from ...comparing.pair_accuracy import MEAN, OVERALL
-from ...comparing.voting import EVERY, HELD_OUT, ORACLE
-from ...row_dicts import records
+from ...comparing.ensembles import ALL_COMBINATIONS, HELD_OUT_SELECTIONS, ORACLE_SELECTION
+from ...comparing.model_comparison import HUMAN_SOURCE
+from ...comparing.pair_accuracy import ALL_PHENOMENA, MEAN_OVER_PARADIGMS
+from ...row_dicts import list_rows
 from ..wording.judgments import method_name, whole_rows
 from ..wording.numbers import correlation
 from .figure_style import (
@@ -19,6 +19,7 @@ from .figure_style import (
     GREY,
     INK,
     common_labels,
+    compute_heights,
     dots,
     filled,
     grid,
@@ -26,7 +27,6 @@ from .figure_style import (
     named_rows,
     ordered,
     panel,
-    places,
     style,
     whiskers,
     wrapped,
@@ -36,8 +36,8 @@ from .pair_figures import share_map
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CHOSEN = {EVERY: "mean over all mixes", ORACLE: "best on the test set (oracle)"} | {
-    name: f"best, chosen on other {of}" for of, name in HELD_OUT.items()
+CHOSEN = {ALL_COMBINATIONS: "mean over all mixes", ORACLE_SELECTION: "best on the test set (oracle)"} | {
+    name: f"best, chosen on other {of}" for of, name in HELD_OUT_SELECTIONS.items()
 }
 
 
@@ -49,7 +49,7 @@ def method_figure(method_accuracies: pd.DataFrame) -> "Figure":
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['LP', 'A/B prompting']
     """
-    rows = whole_rows(method_accuracies[method_accuracies["phenomenon"] == OVERALL])
+    rows = whole_rows(method_accuracies[method_accuracies["phenomenon"] == ALL_PHENOMENA])
     rows = filled(rows, "method_accuracies")
     rows = rows.assign(
         name=rows["method"].map(method_name), low=rows["accuracy"] - rows["sd"], high=rows["accuracy"] + rows["sd"]
@@ -75,7 +75,7 @@ def length_figure(method_length_bias: pd.DataFrame) -> "Figure":
     """Return how being right goes along with the difference in tokens, by method and model: left of 0 the shorter member wins."""
     rows = filled(whole_rows(method_length_bias).dropna(subset="r"), "method_length_bias")
     rows = rows.assign(name=rows["method"].map(method_name), accuracy=rows["r"], low=rows["r"], high=rows["r"])
-    rows["model"] = rows["model"].replace({MEAN: "mean over models"})
+    rows["model"] = rows["model"].replace({MEAN_OVER_PARADIGMS: "mean over models"})
     figure = _by_method(rows, "model", "correlation of being right\nand difference in tokens")
     figure.axes[0].axvline(0, color=GREY, linewidth=1)
     return figure
@@ -87,7 +87,7 @@ def group_figure(method_groups: pd.DataFrame, model: str, factor: str) -> "Figur
     rows = filled(rows, f"method_groups, model {model!r}, factor {factor!r}")
     rows = rows.assign(name=rows["method"].map(method_name), accuracy=rows["mean_accuracy"])
     asked = rows.drop_duplicates("level").dropna(subset="people")
-    asked = asked.assign(name=PEOPLE, accuracy=asked["people"], low=None, high=None)
+    asked = asked.assign(name=HUMAN_SOURCE, accuracy=asked["people"], low=None, high=None)
     rows = pd.concat([rows, asked]) if len(asked) else rows
     return _by_method(rows, "level", "mean accuracy over paradigms", chance=0.5)
 
@@ -103,10 +103,10 @@ def _by_method(
         if chance is not None:
             axes.axvline(chance, label="chance", **DASHED)
         if people is not None:
-            axes.axvline(people, label=PEOPLE, color=INK, linewidth=1.2)
+            axes.axvline(people, label=HUMAN_SOURCE, color=INK, linewidth=1.2)
         for k, name in enumerate(series):
             part = rows[rows[by].astype(str) == name]
-            at = places(part["name"], names, k, len(series))
+            at = compute_heights(part["name"], names, k, len(series))
             dots(axes, part["accuracy"], at, whiskers(part, "accuracy", "low", "high"), k, wrapped(name, 40))
         axes.set_xlabel(axis)
         legend(axes, len(series) + (chance is not None) + (people is not None))
@@ -115,13 +115,13 @@ def _by_method(
 
 def phenomenon_figure(method_accuracies: pd.DataFrame, model: str) -> "Figure":
     """Return a map of a model's accuracies: a row for each phenomenon, a column for each method, people first where known."""
-    own = method_accuracies[(method_accuracies["model"] == model) & (method_accuracies["phenomenon"] != OVERALL)]
+    own = method_accuracies[(method_accuracies["model"] == model) & (method_accuracies["phenomenon"] != ALL_PHENOMENA)]
     rows = filled(own, f"method_accuracies, model {model!r}")
     rows = whole_rows(rows)
     methods: Sequence[str] = ordered(rows["method"])
     wide = rows.pivot_table("accuracy", "phenomenon", "method", sort=False)[methods].rename(columns=method_name)
     if rows["people"].notna().any():
-        wide.insert(0, PEOPLE, rows.drop_duplicates("phenomenon").set_index("phenomenon")["people"])
+        wide.insert(0, HUMAN_SOURCE, rows.drop_duplicates("phenomenon").set_index("phenomenon")["people"])
     return share_map(wide)
 
 
@@ -130,8 +130,11 @@ def tradeoff_figure(method_differences: pd.DataFrame) -> "Figure":
 
     As figure 6 of Ide et al. (2025, doi 10.18653/v1/2025.naacl-long.380). A table without rows is a `DataError`.
     """
-    rows = filled(method_differences[method_differences["paradigm"] != MEAN], "method_differences")
-    overall = {row["model"]: row for row in records(method_differences[method_differences["paradigm"] == MEAN])}
+    rows = filled(method_differences[method_differences["paradigm"] != MEAN_OVER_PARADIGMS], "method_differences")
+    overall = {
+        row["model"]: row
+        for row in list_rows(method_differences[method_differences["paradigm"] == MEAN_OVER_PARADIGMS])
+    }
     if len(rows) < 2 or rows["tokens"].nunique() < 2:
         raise DataError("table method_differences: one paradigm, or one difference in tokens; expected several to draw")
     models = ordered(rows["model"])

@@ -7,8 +7,8 @@ import pandas as pd
 from gardenpath.study import DataError
 
 from ...comparing import logistic_curve
-from ...comparing.pair_accuracy import OVERALL
-from ...row_dicts import records
+from ...comparing.pair_accuracy import ALL_PHENOMENA
+from ...row_dicts import list_rows
 from ..wording.languages import SPLIT_NAMES
 from .figure_style import BLUE, DASHED, INK, TEXT, common_labels, filled, grid, panel, style, wrapped
 from .pair_figures import accuracies, with_names
@@ -39,7 +39,7 @@ def split_figure(language_means: pd.DataFrame, measure: str) -> "Figure":
     rows = with_names(_overall(language_means, measure)).rename(columns={"low": "wilson_low", "high": "wilson_high"})
     if rows["split"].nunique() < 2:
         raise DataError("table language_means: one split; expected languages of several")
-    told = [f"{SPLIT_NAMES.get(row['split'], row['split'])} ({row['languages']})" for row in records(rows)]
+    told = [f"{SPLIT_NAMES.get(row['split'], row['split'])} ({row['languages']})" for row in list_rows(rows)]
     return accuracies(rows.assign(split=told), "split", "name", sorted(rows["name"].unique()), columns=1)
 
 
@@ -52,15 +52,15 @@ def frequency_figure(frequency_curves: pd.DataFrame, frequency_residuals: pd.Dat
     filled(curves, f"frequency_curves, measure {measure!r}")
     with style():
         figure, panels = grid(len(curves), 2.1)
-        for axes, row in zip(panels, records(curves), strict=False):
+        for axes, row in zip(panels, list_rows(curves), strict=False):
             part = points[points["name"] == row["name"]]
             axes.axhline(0.5, **DASHED)
             x = np.log10(part["frequency"].to_numpy(dtype="float64"))
             axes.plot(x, part["accuracy"], "o", color=BLUE, alpha=0.6, markersize=4, markeredgewidth=0)
             over = np.linspace(x.min(), x.max(), 80)
-            fitted = logistic_curve.curve(over, row["upper"], row["slope"], row["midpoint"])
+            fitted = logistic_curve.evaluate_curve(over, row["upper"], row["slope"], row["midpoint"])
             axes.plot(over, fitted, color=INK, linewidth=1.6)
-            for far in records(part.loc[part["residual"].abs().nlargest(NAMED).index]):
+            for far in list_rows(part.loc[part["residual"].abs().nlargest(NAMED).index]):
                 up = 1 if far["residual"] > 0 else -1
                 axes.annotate(
                     far["language"], (np.log10(far["frequency"]), far["accuracy"]), (0, 5 * up), textcoords="offset points",
@@ -77,4 +77,4 @@ def _of_measure(table: pd.DataFrame, measure: str) -> pd.DataFrame:
 
 
 def _overall(table: pd.DataFrame, measure: str) -> pd.DataFrame:
-    return table[(table["measure"] == measure) & (table["phenomenon"] == OVERALL)]
+    return table[(table["measure"] == measure) & (table["phenomenon"] == ALL_PHENOMENA)]

@@ -11,12 +11,12 @@ from .figure_style import (
     GREY,
     ORANGE,
     blank,
+    compute_heights,
     dots,
     filled,
     legend,
     named_rows,
     ordered,
-    places,
     style,
     whiskers,
 )
@@ -75,7 +75,7 @@ def agreement_figure(agreement: pd.DataFrame) -> "Figure":
         for k, (measure, label) in enumerate({"kappa": "Cohen's κ", "ac1": "Gwet's AC1"}.items()):
             there = rows.dropna(subset=measure)
             error = whiskers(there, measure, f"{measure}_low", f"{measure}_high")
-            dots(axes, there[measure], places(there["name"], names, k, 2), error, k, label, hollow=k == 1)
+            dots(axes, there[measure], compute_heights(there["name"], names, k, 2), error, k, label, hollow=k == 1)
         axes.axvline(0, color=GREY, linewidth=1)
         axes.set_xlim(min(-0.1, float(rows[["kappa_low", "ac1_low"]].min().min()) - 0.05), 1.05)
         axes.set_xlabel("agreement above chance")

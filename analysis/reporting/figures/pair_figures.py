@@ -8,10 +8,10 @@ import pandas as pd
 
 from gardenpath.study import DataError
 
-from ...comparing.model_comparison import PEOPLE
-from ...comparing.pair_accuracy import MEAN, OVERALL, POOLED
-from ...prompts import prompts_of, rows_of_prompt
-from ...row_dicts import records
+from ...comparing.model_comparison import HUMAN_SOURCE
+from ...comparing.pair_accuracy import ALL_PHENOMENA, MEAN_OVER_PARADIGMS, POOLED_OVER_PAIRS
+from ...prompts import filter_prompt, list_prompts
+from ...row_dicts import list_rows
 from ..wording.labels import asked, language_model, measure_axis
 from ..wording.minimal_pairs import DRAWN, FIXED
 from .figure_style import (
@@ -24,6 +24,7 @@ from .figure_style import (
     WIDTH,
     blank,
     common_labels,
+    compute_heights,
     dots,
     figure_legend,
     filled,
@@ -33,7 +34,6 @@ from .figure_style import (
     named_rows,
     ordered,
     panel,
-    places,
     style,
     whiskers,
     wrapped,
@@ -61,16 +61,16 @@ def accuracy_figure(accuracy: pd.DataFrame) -> "Figure":
     >>> [label.get_text() for label in accuracy_figure(table).axes[0].get_yticklabels()]
     ['ever', 'any']
     """
-    rows = filled(accuracy[~accuracy["paradigm"].isin([MEAN, POOLED])], "accuracy")
+    rows = filled(accuracy[~accuracy["paradigm"].isin([MEAN_OVER_PARADIGMS, POOLED_OVER_PAIRS])], "accuracy")
     return accuracies(rows, "paradigm", "measure", ordered(rows["measure"]))
 
 
 def phenomenon_accuracy_figure(accuracy: pd.DataFrame, measure: str) -> "Figure":
     """Return each model's accuracy on each phenomenon with its 95 % Wilson interval, chance, and the mean over paradigms."""
     rows = accuracy[accuracy["measure"] == measure]
-    over = rows["phenomenon"] == OVERALL
-    of_phenomena = rows[(rows["paradigm"] == POOLED) & ~over]
-    means = rows[(rows["paradigm"] == MEAN) & over].assign(phenomenon="mean over paradigms")
+    over = rows["phenomenon"] == ALL_PHENOMENA
+    of_phenomena = rows[(rows["paradigm"] == POOLED_OVER_PAIRS) & ~over]
+    means = rows[(rows["paradigm"] == MEAN_OVER_PARADIGMS) & over].assign(phenomenon="mean over paradigms")
     rows = with_names(filled(pd.concat([of_phenomena, means]), f"accuracy, measure {measure!r}"))
     figure = accuracies(rows, "phenomenon", "name", sorted(rows["name"].unique()), columns=1)
     with style():
@@ -86,7 +86,7 @@ def accuracies(rows: pd.DataFrame, each: str, by: str, series: Sequence[str], co
         axes.axvline(0.5, label="chance", **DASHED)
         for k, name in enumerate(series):
             part = rows[rows[by] == name]
-            at = places(part[each], names, k, len(series))
+            at = compute_heights(part[each], names, k, len(series))
             dots(axes, part["accuracy"], at, whiskers(part, "accuracy", "wilson_low", "wilson_high"), k, name)
         axes.set_xlim(-0.03, 1.03)
         axes.set_xlabel("accuracy (share of pairs)")
@@ -99,14 +99,16 @@ def heat_figure(accuracy: pd.DataFrame, measure: str, choices: pd.DataFrame | No
 
     With the table choice_agreement, people's single choices are the first column, or columns where there are several prompts.
     """
-    paradigms = accuracy[(accuracy["measure"] == measure) & ~accuracy["paradigm"].isin([MEAN, POOLED])]
+    paradigms = accuracy[
+        (accuracy["measure"] == measure) & ~accuracy["paradigm"].isin([MEAN_OVER_PARADIGMS, POOLED_OVER_PAIRS])
+    ]
     rows = with_names(filled(paradigms, f"accuracy, measure {measure!r}"))
     wide = rows.pivot_table("accuracy", ["phenomenon", "paradigm"], "name", sort=False)[sorted(rows["name"].unique())]
     if choices is not None and len(choices):
-        for place, prompt in enumerate(prompts_of(choices)):
-            known = rows_of_prompt(choices, prompt).set_index("paradigm")["individual"].to_dict()
+        for place, prompt in enumerate(list_prompts(choices)):
+            known = filter_prompt(choices, prompt).set_index("paradigm")["individual"].to_dict()
             shares = wide.index.get_level_values("paradigm").map(known).astype("float64")
-            wide.insert(place, f"{PEOPLE}{asked(prompt)}", shares)
+            wide.insert(place, f"{HUMAN_SOURCE}{asked(prompt)}", shares)
     figure = share_map(wide.droplevel("phenomenon"))
     before = list(wide.index.get_level_values("phenomenon"))
     for y in (y for y in range(1, len(before)) if before[y] != before[y - 1]):
@@ -155,7 +157,7 @@ def rank_figure(rankings: pd.DataFrame) -> "Figure":
 def comparison_figure(model_comparisons: pd.DataFrame, measure: str) -> "Figure":
     """Return how many more pairs one model wins than the other, in points, with the interval over pairs and over paradigms."""
     compared = model_comparisons[model_comparisons["measure"] == measure].dropna(subset="difference")
-    rows = records(filled(compared, f"model_comparisons, measure {measure!r}"))
+    rows = list_rows(filled(compared, f"model_comparisons, measure {measure!r}"))
     with style():
         figure, axes = blank(1.3 + 0.62 * len(rows))
         axes.axvline(0, color=GREY, linewidth=1)
@@ -236,14 +238,14 @@ def accuracy_correlation_figure(accuracy_correlations: pd.DataFrame, measure: st
     rows = accuracy_correlations[accuracy_correlations["measure"] == measure].dropna(subset="pearson")
     rows = filled(rows, f"accuracy_correlations, measure {measure!r}")
     names = sorted({*rows["a"], *rows["b"]}, key=[*rows["a"], *rows["b"]].index)
-    names = sorted(names, key=lambda name: not name.startswith(PEOPLE))
+    names = sorted(names, key=lambda name: not name.startswith(HUMAN_SOURCE))
     if len(names) < 3:
         raise DataError("table accuracy_correlations: two accuracies; one number needs no map")
     import numpy as np
 
     place = {name: k for k, name in enumerate(names)}
     cells = np.full((len(names), len(names)), np.nan)
-    for row in records(rows):
+    for row in list_rows(rows):
         a, b = place[row["a"]], place[row["b"]]
         cells[max(a, b), min(a, b)] = row["pearson"]
     with style():
@@ -288,4 +290,4 @@ def with_names(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with the name of each model, and of its protocol where there are several."""
     if rows["protocol"].nunique() < 2:
         return rows.assign(name=rows["model"].astype(str))
-    return rows.assign(name=[language_model(row) for row in records(rows)])
+    return rows.assign(name=[language_model(row) for row in list_rows(rows)])

@@ -5,14 +5,15 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ...ledger import ALL
-from ...measuring.reliability import POOR
+from ...exclusion_log import ALL_CONDITIONS
+from ...measuring.reliability import POOR_ICC
 from ...prompts import select_prompt
 from ..wording.labels import asked
 from .figure_style import (
     DASHED,
     PALETTE,
     common_labels,
+    compute_heights,
     dots,
     figure_legend,
     filled,
@@ -21,7 +22,6 @@ from .figure_style import (
     named_rows,
     ordered,
     panel,
-    places,
     style,
     wrapped,
 )
@@ -43,14 +43,14 @@ def reliability_figure(reliability: pd.DataFrame, prompt: str | None = None) -> 
     floor = -0.5
     with style():
         figure, axes = named_rows(paradigms, each=0.16 + 0.14 * len(conditions))
-        axes.axvline(POOR, label=f"poor below {POOR:g}", **DASHED)
+        axes.axvline(POOR_ICC, label=f"poor below {POOR_ICC:g}", **DASHED)
         for k, condition in enumerate(conditions):
             part = rows[rows["condition"] == condition]
-            at = places(part["paradigm"], paradigms, k, len(conditions))
+            at = compute_heights(part["paradigm"], paradigms, k, len(conditions))
             x = part["icc"].clip(lower=floor)
             ends = [x - part["icc_low"].clip(lower=floor), part["icc_high"] - x]
-            error = [end.clip(lower=0).fillna(0) for end in ends] if condition == ALL else None
-            name, alpha = ("all sentences", 0.85) if condition == ALL else (f"within {condition}", 0.6)
+            error = [end.clip(lower=0).fillna(0) for end in ends] if condition == ALL_CONDITIONS else None
+            name, alpha = ("all sentences", 0.85) if condition == ALL_CONDITIONS else (f"within {condition}", 0.6)
             dots(axes, x, at, error, k, name, alpha=alpha)
         axes.set_xlim(floor - 0.03, 1.03)
         axes.set_xlabel(f"ICC(2,k){asked(prompt)}, a dot for each version")

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ...comparing.rating_correlation import ITEMS, levels, mean_ratings
-from ...grammatical_status import conditions_in_order
-from ...prompts import rows_of_prompt, select_prompt
-from ...row_dicts import records
+from ...comparing.rating_correlation import ITEM_LEVEL, compute_mean_ratings, split_by_level
+from ...grammatical_status import sort_conditions
+from ...prompts import filter_prompt, select_prompt
+from ...row_dicts import list_rows
 from ..wording.labels import mean_rating, measure_axis
 from ..wording.minimal_pairs import under_ceiling
 from ..wording.numbers import correlation
@@ -58,12 +58,12 @@ def score_figure(
     ['sentences', 'differences within pairs']
     """
     both = _rated(sentence_scores, rating_scores, measure, prompt, of)
-    points = {level: part for level, part, _ in levels(both)}
+    points = {level: part for level, part, _ in split_by_level(both)}
     statistics = _statistics(sentence_scores, measure, correlations, prompt)
     with style():
         figure, (left, right) = grid(2, 2.7)
         _conditions(left, both)
-        within, title = ("pairs", "differences within pairs") if "pairs" in points else (ITEMS, "within items")
+        within, title = ("pairs", "differences within pairs") if "pairs" in points else (ITEM_LEVEL, "within items")
         right.plot(
             points[within]["score"], points[within]["rating"], "s", color=GREY, alpha=0.6, markersize=4, label="a pair",
             markeredgewidth=0,
@@ -104,7 +104,7 @@ def _rated(
     sentence_scores: pd.DataFrame, rating_scores: pd.DataFrame, measure: str, prompt: str | None, of: str
 ) -> pd.DataFrame:
     scores = sentence_scores[["item", "condition", measure]].rename(columns={measure: "score"}).dropna(subset="score")
-    both = mean_ratings(select_prompt(rating_scores, prompt), of).merge(
+    both = compute_mean_ratings(select_prompt(rating_scores, prompt), of).merge(
         scores, on=["item", "condition"], validate="1:1"
     )
     return filled(both, f"sentence_scores and rating_scores ({measure})")
@@ -116,14 +116,14 @@ def _statistics(
     """Return Pearson's r and its ceiling by level, of the one model and protocol of the scores."""
     if correlations is None:
         return {}
-    rows = rows_of_prompt(correlations, prompt)
+    rows = filter_prompt(correlations, prompt)
     rows = rows[
         (rows["measure"] == measure)
         & (rows["method"] == "pearson")
         & rows["model"].isin(scores["model"])
         & rows["protocol"].isin(scores["protocol"])
     ].dropna(subset="r")
-    return {row["level"]: under_ceiling(f"r = {correlation(row['r'])}", row) for row in records(rows)}
+    return {row["level"]: under_ceiling(f"r = {correlation(row['r'])}", row) for row in list_rows(rows)}
 
 
 def _correlation(points: pd.DataFrame) -> str:
@@ -132,7 +132,7 @@ def _correlation(points: pd.DataFrame) -> str:
 
 
 def _conditions(axes: "Axes", points: pd.DataFrame) -> None:
-    for k, condition in enumerate(conditions_in_order(points["condition"])):
+    for k, condition in enumerate(sort_conditions(points["condition"])):
         part = points[points["condition"] == condition]
         colour, marker = PALETTE[k % len(PALETTE)], ("o", "D", "s", "^", "v", "P")[k % len(PALETTE)]
         axes.plot(

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ...aligning.predictors import LAGGED, by_model
-from ...row_dicts import records
+from ...aligning.predictors import LAGGED_PREDICTORS, split_by_model
+from ...row_dicts import list_rows
 from ..wording.labels import language_model
-from ..wording.surprisal import Truth
+from ..wording.surprisal import SimulatedCosts
 from .figure_style import (
     BLUE,
     GREY,
@@ -34,7 +34,7 @@ LAGS = {-2: "two\nahead", -1: "next", 0: "read", 1: "before", 2: "two\nbefore", 
 BINS = 10
 BAR = 0.18  # half the width of a bar that says what was simulated
 DRAWN = 1000  # dots at most: every further one is bytes in the page; means and line use all words
-READ = {LAGGED[0]: "the word read", f"{LAGGED[0]}_previous": "the one before"}
+READ = {LAGGED_PREDICTORS[0]: "the word read", f"{LAGGED_PREDICTORS[0]}_previous": "the one before"}
 
 
 def lag_profile_figure(lag_profile: pd.DataFrame) -> "Figure":
@@ -58,14 +58,16 @@ def lag_profile_figure(lag_profile: pd.DataFrame) -> "Figure":
     return figure
 
 
-def cost_figure(surprisal_effects: pd.DataFrame, truth: Truth | None = None) -> "Figure":
+def cost_figure(surprisal_effects: pd.DataFrame, truth: SimulatedCosts | None = None) -> "Figure":
     """Return ms per bit of surprisal at each lag that is in the model, with 95 % intervals, a series a language model.
 
     What was simulated is a black bar at each lag, 0 at those that nothing was stated of. The estimate that is to be held against
     it stands beside the other: that of the times themselves, to which the ms were added.
     """
     rows = filled(surprisal_effects.dropna(subset="ms_per_bit"), "surprisal_effects")
-    rows = pd.concat([rows, *(_of_times(part) for *whose, part in by_model(rows) if tuple(whose) in (truth or {}))])
+    rows = pd.concat(
+        [rows, *(_of_times(part) for *whose, part in split_by_model(rows) if tuple(whose) in (truth or {}))]
+    )
     with style():
         figure, axes = blank(2.9)
         axes.axhline(0, color=GREY, linewidth=1)
@@ -93,7 +95,7 @@ def _of_times(rows: pd.DataFrame) -> pd.DataFrame:
 def _lagged(axes: "Axes", rows: pd.DataFrame, names: tuple[str, str, str]) -> None:
     """Draw a series of intervals over lags for each language model, side by side."""
     middle, low, high = names
-    series = list(by_model(rows))
+    series = list(split_by_model(rows))
     for k, (model, protocol, part) in enumerate(series):
         part = part.sort_values("lag")
         at = part["lag"] + (k - (len(series) - 1) / 2) * min(0.16, 0.7 / len(series))
@@ -119,7 +121,7 @@ def gain_figure(delta_log_likelihood: pd.DataFrame) -> "Figure":
     >>> [label.get_text() for label in gain_figure(table).axes[0].get_yticklabels()]
     ['bigram (p)', 'gpt2 (p)']
     """
-    rows = records(
+    rows = list_rows(
         filled(delta_log_likelihood.dropna(subset="delta"), "delta_log_likelihood").sort_values("delta", kind="stable")
     )
     with style():
@@ -204,7 +206,7 @@ def smooth_figure(smooths: pd.DataFrame) -> "Figure":
         axes.axhline(0, color=GREY, linewidth=1)
         several = len(rows[["model", "protocol"]].drop_duplicates()) > 1
         colours = iter(PALETTE * len(rows))
-        for model, protocol, part in by_model(rows):
+        for model, protocol, part in split_by_model(rows):
             for dashes, (predictor, word) in zip(("-", "--"), READ.items(), strict=True):
                 curve = part[part["predictor"] == predictor].sort_values("value")
                 if len(curve):

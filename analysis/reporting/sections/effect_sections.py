@@ -5,12 +5,12 @@ from functools import partial
 
 import pandas as pd
 
-from ...grammatical_status import CODES, minimal_pairs
-from ...ledger import ALL
+from ...exclusion_log import ALL_CONDITIONS
+from ...grammatical_status import GRAMMATICALITY_CODES, find_minimal_pair_paradigms
 from ...modelling import factorial as factorial_models
 from ...modelling import random_effects as chosen_models
 from ...modelling.grammaticality import INTERCEPTS, SLOPES, TERM
-from ...prompts import file_suffixes, prompts_of
+from ...prompts import build_file_suffixes, list_prompts
 from ..exhibits import Exhibit, Page, Section, few
 from ..figures import effect_figures, factor_figures
 from ..wording import contrasts, effect_captions, effects, equivalence, factors, fits, hypotheses, labels, participation
@@ -50,7 +50,7 @@ ORDINAL = (
     "on the latent scale; they carry no stars."
 )
 COLUMNS = ("phenomenon", "region", "prompt", "estimate", "se", "df", "t", "p", "p_bh", "p_bh_all", "ci_low", "ci_high")
-BESIDE = {"z": ("raw", "raw_low", "raw_high", "mde"), "log_rt": ("ms", "ms_low", "ms_high", "raw", "mde")}
+ADDED_COLUMNS = {"z": ("raw", "raw_low", "raw_high", "mde"), "log_rt": ("ms", "ms_low", "ms_high", "raw", "mde")}
 POLICY_COLUMNS = ("phenomenon", "region", "prompt", "estimate", "se", "df", "t", "p", "ci_low", "ci_high", "singular")
 STEPS = ("model", "step", "formula", "converged", "singular", "chi2", "df", "p", "kept", "decision", "sd")
 FACTORIAL = (
@@ -112,16 +112,18 @@ def _mean_figures(page: Page, measure: str, prompts: Sequence[str | None]) -> li
     means, caption, look = MEANS[measure]
     of_measure = conditions[conditions["measure"].isin(means)]
     if len(page.get("factorial_means")):
-        grammatical = of_measure["condition"].isin(CODES).groupby(of_measure["phenomenon"]).transform("all")
+        grammatical = (
+            of_measure["condition"].isin(GRAMMATICALITY_CODES).groupby(of_measure["phenomenon"]).transform("all")
+        )
         of_measure = of_measure[grammatical]
-    pairs = set(of_measure["condition"]) == {*CODES}
+    pairs = set(of_measure["condition"]) == {*GRAMMATICALITY_CODES}
     exhibits: list[Exhibit] = []
-    for prompt, ending in file_suffixes(prompts).items():
+    for prompt, ending in build_file_suffixes(prompts).items():
         draw = partial(effect_figures.condition_figure, of_measure, means[0], prompt)
         text = labels.under(prompt, caption + look if pairs else caption)
         exhibits += page.figure("condition_means", f"means-{measure}{ending}", text, draw)
     if measure == "log_rt":
-        pairs = set(curves["condition"]) == {*CODES}
+        pairs = set(curves["condition"]) == {*GRAMMATICALITY_CODES}
         draw = partial(effect_figures.curve_figure, curves, effect_figures.looks(page.get("conditions")))
         exhibits += page.figure("reading_curves", "curves", CURVES + (SLOWER if pairs else ""), draw)
     return exhibits
@@ -135,7 +137,7 @@ def _coefficient_figures(page: Page, measure: str, prompts: Sequence[str | None]
         measure="ratings" if measure == "z" else "reading times",
         coded=fits.CODED,
         unit="standard deviations of a participant's ratings" if measure == "z" else "log ms",
-        where="" if measure == "z" else f" of {hypotheses.places(regions)}",
+        where="" if measure == "z" else f" of {hypotheses.describe_regions(regions)}",
         bars=BARS[page.styled.bars],
         look=LOOK if page.styled.bars == "interval" else "",
         stars=", ".join(
@@ -144,7 +146,7 @@ def _coefficient_figures(page: Page, measure: str, prompts: Sequence[str | None]
         adjusted=fits.adjusted(len(prompts) > 1),
     )
     exhibits: list[Exhibit] = []
-    for prompt, ending in file_suffixes(prompts).items():
+    for prompt, ending in build_file_suffixes(prompts).items():
         draw = partial(effect_figures.coefficient_figure, models, measure, prompt, page.styled)
         text = labels.under(prompt, caption)
         exhibits += page.figure("phenomenon_models", f"effects-{measure}{ending}", text, draw)
@@ -161,7 +163,7 @@ def _declared(page: Page, rows: pd.DataFrame, measure: str, prompts: Sequence[st
     )
     exhibits: list[Exhibit] = []
     for form, names, caption in (
-        (INTERCEPTS, (*COLUMNS, *BESIDE[measure]), declared),
+        (INTERCEPTS, (*COLUMNS, *ADDED_COLUMNS[measure]), declared),
         (SLOPES, COLUMNS, WITH_SLOPES),
     ):
         part = rows[rows["random"] == form]
@@ -192,7 +194,9 @@ def _paradigms(page: Page, measure: str, prompts: Sequence[str | None]) -> list[
 def _left_aside(page: Page, measure: str) -> list[str]:
     items, rows = page.get("items"), page.get("rating_scores" if measure == "z" else "region_times")
     targets = set(rows.loc[rows["role"] == "target", "paradigm"])
-    return participation.other_conditions(sorted(targets - set(minimal_pairs(items)))) if len(items) else []
+    return (
+        participation.other_conditions(sorted(targets - set(find_minimal_pair_paradigms(items)))) if len(items) else []
+    )
 
 
 def _policy_tables(page: Page, models: pd.DataFrame, steps: pd.DataFrame) -> list[Exhibit]:
@@ -207,7 +211,7 @@ def _policy_tables(page: Page, models: pd.DataFrame, steps: pd.DataFrame) -> lis
     return exhibits + page.table("model_steps", caption, steps[[*STEPS]], limit=60, aside=True)
 
 
-def answer(page: Page) -> Section:
+def build_factorial_section(page: Page) -> Section:
     """Return what was tested and what came out: terms and responses, the effects, cells' means, and coefficients."""
     factorial, phenomena = page.get("factorial_models"), page.get("phenomenon_models")
     sentences: list[str] = []
@@ -218,7 +222,7 @@ def answer(page: Page) -> Section:
         if len(rows):
             sentences += effects.counts(rows, measure, prompts)
             exhibits += _coefficient_figures(page, measure, prompts)
-    sentences += factors.answers(factorial)
+    sentences += factors.summarise_effects(factorial)
     answered = len(sentences)
     sentences += factors.factorial_effects(factorial) if len(factorial) else []
     lead = " ".join(hypotheses.tested(factorial, phenomena))
@@ -230,7 +234,7 @@ def _interactions(page: Page) -> list[Exhibit]:
     """Return the interaction plot of each set of factors, and the figure of choices."""
     means = page.get("factorial_means")
     exhibits: list[Exhibit] = []
-    crossed = means[means["factors"] != ALL]
+    crossed = means[means["factors"] != ALL_CONDITIONS]
     for number, (names, rows) in enumerate(crossed.groupby("factors", sort=False), start=1):
         draw = partial(factor_figures.interaction_figure, means, str(names))
         caption = effect_captions.interaction(rows)
@@ -240,7 +244,7 @@ def _interactions(page: Page) -> list[Exhibit]:
         )
     draw = partial(factor_figures.choice_figure, means)
     exhibits += page.figure("factorial_means", "choices", effect_captions.CHOICES, draw)
-    table = effect_captions.preferences(means[means["factors"] == ALL])
+    table = effect_captions.preferences(means[means["factors"] == ALL_CONDITIONS])
     exhibits += page.coefficients("factorial_means", effect_captions.PREFERENCES, table)
     return exhibits
 
@@ -260,7 +264,7 @@ def _factorial_coefficients(page: Page, models: pd.DataFrame) -> list[Exhibit]:
     compared = models[models["term"] != hypotheses.INTERCEPT]
     for measure in compared["measure"].unique():
         rows = compared[compared["measure"] == measure]
-        for prompt, ending in file_suffixes(prompts_of(rows)).items():
+        for prompt, ending in build_file_suffixes(list_prompts(rows)).items():
             draw = partial(factor_figures.factorial_figure, rows, measure, prompt, page.styled)
             text = labels.under(prompt, f"{labels.response(measure)}: {caption[0].lower()}{caption[1:]}")
             exhibits += page.figure("factorial_models", f"factors-{measure}{ending}", text, draw, aside=True)
@@ -315,7 +319,7 @@ def trust(page: Page) -> Section:
     exhibits += page.figure("power", "power", caption, partial(effect_figures.power_figure, page.get("power")))
     exhibits += page.table("power", "Power by simulation.", aside=True)
     models = page.get("phenomenon_models")
-    sentences = [*effects.power(models, page.smallest), *effects.planned(page.get("power"))]
+    sentences = [*effects.power(models, page.sesoi), *effects.describe_power(page.get("power"))]
     sentences += equivalence.equivalences(models, page.get("factorial_models"))
     first = max(1, len(sentences))
     sentences += [*effects.robustness(grid), *effects.residuals(families, page.prompts())]

@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from ...comparing.method_accuracy import ASKED
-from ..exhibits import Exhibit, Page, Section, constant_apart, leading, without
+from ...comparing.method_accuracy import METHOD_KEY
+from ..exhibits import Exhibit, Page, Section, leading, split_constant_columns, without
 from ..figures import judgment_figures
 from ..wording import judgments as words
 from ..wording import minimal_pairs
@@ -30,7 +30,7 @@ def judgments(page: Page) -> Section:
     draw = partial(judgment_figures.method_figure, accuracies)
     exhibits = page.figure("method_accuracies", "methods", caption, draw)
     for number, (model, rows) in enumerate(list(accuracies.groupby("model", sort=False))[:FEW]):
-        exhibits += _of_model(page, str(model), number, aside=number > 0 or len(rows[ASKED].drop_duplicates()) < 2)
+        exhibits += _of_model(page, str(model), number, aside=number > 0 or len(rows[METHOD_KEY].drop_duplicates()) < 2)
     for number, (factor, rows) in enumerate(groups.groupby("factor", sort=False)):
         for place, model in enumerate(list(rows["model"].unique())[:FEW]):
             caption = f"{model}: accuracy by method and {factor}, mean over paradigms, with 95% intervals over these."
@@ -48,12 +48,12 @@ def judgments(page: Page) -> Section:
     draw = partial(judgment_figures.tradeoff_figure, page.get("method_differences"))
     exhibits += page.figure("method_differences", "methods-tradeoff", caption, draw)
     for name, caption in TABLES.items():
-        rows, once = constant_apart(without(page.get(name), "note"), "model")
+        rows, once = split_constant_columns(without(page.get(name), "note"), "model")
         exhibits += page.table(name, f"{caption.removesuffix('.')}{once}.", rows, limit=120, aside=True)
     compared = page.get("method_comparisons")
     head = [*words.method_accuracies(accuracies), *words.significant(compared)]
     sentences = [*head, *words.ensembles(page.get("ensembles")), *words.method_comparisons(compared)]
-    sentences += [*words.groups(groups), *words.answer_shares(page.get("answer_shares"))]
+    sentences += [*words.groups(groups), *words.describe_response_shares(page.get("answer_shares"))]
     sentences += words.length_bias(page.get("method_length_bias"))
     sentences += words.differences(page.get("method_differences"))
     badges = page.badges_of_first("method_accuracies")

@@ -19,7 +19,7 @@ def origins(page: Page) -> Section:
     norms, decisions = page.get("norms"), page.get("norm_decisions")
     sentences = [*words.origins(items), *words.drafting(drafting), *words.agreement(agreement)]
     reviews = page.get("reviews")
-    sentences += [*words.planted(reviews), *words.blind(reviews), *words.norming(norms, decisions)]
+    sentences += [*words.describe_injected_errors(reviews), *words.blind(reviews), *words.norming(norms, decisions)]
     caption = "What became of the pairs that a model drafted. Open ones nobody decided about, or not all agreed on."
     exhibits = page.figure("drafting", "drafting", caption, partial(origin_figures.drafting_figure, drafting))
     caption = "What was asked of a model, read of its answers, and decided by people, by reason."

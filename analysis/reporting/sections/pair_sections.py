@@ -5,12 +5,12 @@ from functools import partial
 
 import pandas as pd
 
-from gardenpath.study.measures import IN_SCORES
+from gardenpath.study.measures import SCORE_MEASURES
 
-from ...aligning.predictors import by_model
-from ...comparing.pair_accuracy import MODEL
-from ...prompts import file_suffixes
-from ..exhibits import Exhibit, Page, Section, constant_apart, leading, without
+from ...aligning.predictors import split_by_model
+from ...comparing.pair_accuracy import MODEL_KEY
+from ...prompts import build_file_suffixes
+from ..exhibits import Exhibit, Page, Section, leading, split_constant_columns, without
 from ..figures import language_figures, pair_figures, score_figures
 from ..wording import labels, minimal_pairs, raters
 from ..wording import languages as wording
@@ -40,7 +40,7 @@ def rating_correlations(page: Page) -> Section:
         "with the others."
     )
     exhibits += page.table("rating_correlations", caption, without(table, "note", "unit"), limit=60, aside=True)
-    main = next((name for name in MAIN if name in set(table["measure"])), IN_SCORES[0])
+    main = next((name for name in MAIN if name in set(table["measure"])), SCORE_MEASURES[0])
     head, others = (
         minimal_pairs.rating_correlations(table[(table["measure"] == main) == first]) for first in (True, False)
     )
@@ -53,11 +53,11 @@ def _score_figures(page: Page, table: pd.DataFrame) -> list[Exhibit]:
     scores, ratings = page.get("sentence_scores"), page.get("rating_scores")
     of = str(next(iter(table["rated"].dropna()), "z")) if "rated" in table else "z"
     exhibits: list[Exhibit] = []
-    models = enumerate(by_model(scores) if len(ratings) else ())
+    models = enumerate(split_by_model(scores) if len(ratings) else ())
     for (number, (model, protocol, rows)), (prompt, ending) in itertools.product(
-        models, file_suffixes(page.prompts()).items()
+        models, build_file_suffixes(page.prompts()).items()
     ):
-        measure = next((name for name in MAIN if rows[name].notna().any()), IN_SCORES[0])
+        measure = next((name for name in MAIN if rows[name].notna().any()), SCORE_MEASURES[0])
         subject = f"{model} ({protocol}), {measure}{labels.asked(prompt)}"
         caption = (
             f"{subject}: mean rating of each sentence against its score, and the difference within each pair, with the "
@@ -84,7 +84,7 @@ def pairs(page: Page) -> Section:
         "95% Wilson intervals. A model that knows what it knows rises with confidence."
     )
     exhibits += page.figure("accuracy_bins", "accuracy-bins", caption, partial(pair_figures.bin_figure, bins, first))
-    rows, once = constant_apart(table, *MODEL, "measure")
+    rows, once = split_constant_columns(table, *MODEL_KEY, "measure")
     caption = (
         f"Accuracy by paradigm, by phenomenon and over all{once}. The pooled intervals {minimal_pairs.INDEPENDENT}: they speak "
         "of further pairs of these paradigms, not of further paradigms."
@@ -116,7 +116,7 @@ def pairs(page: Page) -> Section:
 
 def _accuracy_figures(page: Page, table: pd.DataFrame, measure: str) -> list[Exhibit]:
     """Return accuracy by phenomenon, and the map of paradigms beside people's choices, where there is anything to compare."""
-    choices, several = page.get("choice_agreement"), len(table[MODEL].drop_duplicates()) > 1
+    choices, several = page.get("choice_agreement"), len(table[MODEL_KEY].drop_duplicates()) > 1
     exhibits: list[Exhibit] = []
     if several or table["phenomenon"].nunique() > 2:
         caption = (
@@ -138,7 +138,7 @@ def _accuracy_figures(page: Page, table: pd.DataFrame, measure: str) -> list[Exh
 
 def _paradigm_figures(page: Page, table: pd.DataFrame) -> list[Exhibit]:
     """Return a figure of each of the first language models, paradigm by paradigm."""
-    models = list(table.groupby(MODEL, sort=False))
+    models = list(table.groupby(MODEL_KEY, sort=False))
     exhibits: list[Exhibit] = []
     for number, ((model, protocol), rows) in enumerate(models[:FEW]):
         caption = f"{model} ({protocol}): share of pairs won on each paradigm, with 95% Wilson intervals. {CHANCE}"
@@ -214,7 +214,7 @@ def languages(page: Page) -> Section:
 
 def _folded(page: Page, name: str, caption: str) -> list[Exhibit]:
     """Return a table that opens on demand; what is the same in all its rows stands in the caption, since tables are narrow."""
-    rows, once = constant_apart(page.get(name), *MODEL, "measure", "factor", "group_a", "group_b")
+    rows, once = split_constant_columns(page.get(name), *MODEL_KEY, "measure", "factor", "group_a", "group_b")
     first, stop, rest = caption.partition(".")
     return page.table(name, f"{first}{once}{stop}{rest}", rows, aside=True)
 

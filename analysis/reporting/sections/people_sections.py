@@ -4,12 +4,12 @@ from functools import partial
 
 import pandas as pd
 
-from gardenpath.study.list_coverage import covered
+from gardenpath.study.judgment_coverage import describe_judgment_counts
 
-from ...ledger import ALL
-from ...measuring.ratings_and_times import RATED
-from ...measuring.reliability import poor
-from ...prompts import file_suffixes
+from ...exclusion_log import ALL_CONDITIONS
+from ...measuring.ratings_and_times import RATED_ROLES
+from ...measuring.reliability import select_poor_agreement
+from ...prompts import build_file_suffixes
 from .. import manuscript
 from ..exhibits import Exhibit, Page, Section
 from ..figures import rater_figures
@@ -32,16 +32,21 @@ def run(page: Page) -> Section:
         exhibits += page.table("sessions", "Sessions by version: counts of rows.", _sessions(sessions))
     coverage = page.get("coverage")
     if len(coverage):
-        sentences.append(f"{covered(coverage)}.")
+        sentences.append(f"{describe_judgment_counts(coverage)}.")
         caption = "Items of lists short of the judgments that were planned."
         exhibits += page.table("coverage", caption, coverage[coverage["judgments"] < coverage["planned"]])
-    return Section("Participants and materials", page.people() if len(sessions) else (), sentences, exhibits)
+    return Section(
+        "Participants and materials",
+        page.describe_simulated_participants() if len(sessions) else (),
+        sentences,
+        exhibits,
+    )
 
 
 def _practised(page: Page) -> set[str]:
     """Return the paradigms that participants met in practice or attention trials only."""
     met = pd.concat([page.get(name)[["paradigm", "role"]] for name in ("readings", "responses")])
-    rated = met["role"].isin(RATED)
+    rated = met["role"].isin(RATED_ROLES)
     return set(met.loc[~rated, "paradigm"]) - set(met.loc[rated, "paradigm"])
 
 
@@ -62,7 +67,7 @@ def exclusions(page: Page) -> Section:
     sentences = participation.exclusions(*(page.get(name) for name in manuscript.EXCLUSIONS)) if len(ledger) else []
     readings = participation.readings_kept(page.get("alignment_exclusions"))
     sentences += [readings] if readings else []
-    whole = ledger[ledger["condition"] == ALL].drop(columns=["condition", "step"])
+    whole = ledger[ledger["condition"] == ALL_CONDITIONS].drop(columns=["condition", "step"])
     caption = (
         "Rules in the order applied, with rows and participants before and after; the file has each condition as well."
     )
@@ -96,7 +101,7 @@ def agreement(page: Page) -> Section:
         "condition there are few sentences, and no effect of conditions to agree on. Left of the dashed line: poor."
     )
     exhibits: list[Exhibit] = []
-    prompts = file_suffixes(page.prompts())
+    prompts = build_file_suffixes(page.prompts())
     for prompt, ending in prompts.items():
         draw = partial(rater_figures.reliability_figure, reliability, prompt)
         exhibits += page.figure("reliability", f"icc{ending}", labels.under(prompt, caption), draw)
@@ -105,7 +110,7 @@ def agreement(page: Page) -> Section:
         "degree; two: they differ on the matter."
     )
     for prompt, ending in prompts.items():
-        draw = partial(rater_figures.rating_figure, poor(counts, reliability), prompt)
+        draw = partial(rater_figures.rating_figure, select_poor_agreement(counts, reliability), prompt)
         exhibits += page.figure("rating_counts", f"ratings{ending}", labels.under(prompt, caption), draw)
     caption = "Whether the ratings of a phenomenon have one mode: a small p says two, or more."
     exhibits += page.table("unimodality", caption, aside=True)

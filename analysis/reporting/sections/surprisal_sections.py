@@ -4,9 +4,9 @@ from functools import partial
 
 import pandas as pd
 
-from ...aligning.predictors import by_model
-from ...comparing.pair_accuracy import MODEL
-from ..exhibits import ALARM, HIDDEN, Exhibit, Page, Section, constant_apart, leading, without
+from ...aligning.predictors import split_by_model
+from ...comparing.pair_accuracy import MODEL_KEY
+from ..exhibits import ALARM, HIDDEN, Exhibit, Page, Section, leading, split_constant_columns, without
 from ..figures import surprisal_figures
 from ..wording import fits, labels
 from ..wording import surprisal as words
@@ -67,10 +67,10 @@ def surprisal(page: Page) -> Section:
 
 def _scatter(page: Page, models: pd.DataFrame) -> list[Exhibit]:
     """Return a figure of reading times against the surprisal of each language model, but one that failed and was not fitted."""
-    tables = (page.failed(), models.dropna(subset="estimate")[MODEL])
+    tables = (page.failed(), models.dropna(subset="estimate")[MODEL_KEY])
     failed, fitted = (set(frame.itertuples(index=False, name=None)) for frame in tables)
     name = "aligned_means" if "aligned_means" in page.tables else "aligned"
-    trusted = [part for part in by_model(page.get(name)) if part[:2] not in failed - fitted]
+    trusted = [part for part in split_by_model(page.get(name)) if part[:2] not in failed - fitted]
     exhibits: list[Exhibit] = []
     for number, (model, protocol, rows) in enumerate(trusted):
         caption = (
@@ -102,7 +102,7 @@ def _costs(page: Page, effects: pd.DataFrame) -> list[Exhibit]:
         )
     draw = partial(surprisal_figures.cost_figure, effects, page.ms_per_bit)
     exhibits = page.figure("surprisal_effects", "costs", caption, draw)
-    rows, once = constant_apart(effects[[*COSTS]], *MODEL)
+    rows, once = split_constant_columns(effects[[*COSTS]], *MODEL_KEY)
     caption = (
         f"Ms per bit{once}. raw is the slope of the same fixed effects on the time itself, with random intercepts."
     )
@@ -110,7 +110,7 @@ def _costs(page: Page, effects: pd.DataFrame) -> list[Exhibit]:
 
 
 def _coefficients(page: Page, models: pd.DataFrame) -> list[Exhibit]:
-    rows, once = constant_apart(without(models, *HIDDEN), *MODEL)
+    rows, once = split_constant_columns(without(models, *HIDDEN), *MODEL_KEY)
     caption = f"Every coefficient{once}. Surprisal in bits, length in characters, the word before as _previous."
     exhibits = page.table("alignment_models", caption + fits.fitted(models), rows, aside=True)
     caption = "Correlations of the predictors over readings, and each one's variance inflation (vif)."

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ...modelling.grammaticality import SLOPES
-from ...modelling.headline import beside, headline
-from ...row_dicts import records
+from ...modelling.headline import headline, is_intercepts_form
+from ...row_dicts import list_rows
 from .numbers import ADJUSTED, Row, decimals, minus, p_value, signed
 
 ABSENT = "–"
@@ -56,12 +56,12 @@ def coefficients(
     """
     models = models.reset_index(drop=True)
     labels = pd.DataFrame(dict(names), index=models.index)
-    first, second = models[headline(models)], models[beside(models)]
+    first, second = models[headline(models)], models[is_intercepts_form(models)]
     key = [name for name in OF_MODEL if name in models]
-    published = {_key(row, key): row for row in records(second)}
+    published = {_key(row, key): row for row in list_rows(second)}
     adjusted = next((name for name in ADJUSTED if name in models and models[name].notna().any()), "")
     in_ms = "ms" in models and bool(first["ms"].notna().any())
-    fits = [_fit(row, bool(published)) for row in records(first)]
+    fits = [_fit(row, bool(published)) for row in list_rows(first)]
     over = [headings[k] for k in first.index] if headings else [""] * len(first)
     alike = len({*zip(over, fits, strict=True)}) == len({*over})
     of_fit = any(fits) and not (headings and alike)  # else it stands in the headings
@@ -69,7 +69,7 @@ def coefficients(
     wald = first.loc[first["t"].notna(), "df"].isna()
     test = "z" if len(wald) and wald.all() else "t (df) or z" if wald.any() else "t (df)"
     numbers = []
-    for row, fit in zip(records(first), fits, strict=True):
+    for row, fit in zip(list_rows(first), fits, strict=True):
         other = published.get(_key(row, key))
         digits = places[row["measure"]]
         cells = [*_estimate(row, digits), _test(row), _p(row, "p")]

@@ -2,12 +2,12 @@
 
 import pandas as pd
 
-from ...measuring.binary_answers import BINARY
-from ...measuring.cell_means import JOINED
-from ...measuring.ratings_and_times import SENTENCE_WIDE
-from ...modelling.headline import beside, headline
-from ...prompts import named_prompts
-from ...row_dicts import records
+from ...measuring.binary_responses import BINARY_MEASURES
+from ...measuring.cell_means import CELL_SEPARATOR
+from ...measuring.ratings_and_times import SENTENCE_REGION
+from ...modelling.headline import headline, is_intercepts_form
+from ...prompts import label_prompts
+from ...row_dicts import list_rows
 from .coefficients import ABSENT, Coefficients, coefficients, once
 from .labels import asked, label, listed, region_name, response
 from .numbers import Row, counted, minus, percent
@@ -20,7 +20,9 @@ SIMPLE = (
     "factor in one model (Holm, 1979)."
 )
 CELLS = "Means by condition with 95% Cousineau-Morey intervals: of reading times the geometric mean in ms, of ratings the mean z."
-ANSWERS = "Of answers, the probability by the binomial model where random effects are zero, with Wald's 95% interval."
+BINARY_RESPONSES_CAPTION = (
+    "Of answers, the probability by the binomial model where random effects are zero, with Wald's 95% interval."
+)
 CHOICES = (
     "Forced choices: how often the member of a pair that the materials list first was chosen, by the binomial model where random "
     "effects are zero, with Wald's 95% interval. An interval that leaves out the dashed line shows a preference."
@@ -42,31 +44,32 @@ def interaction(means: pd.DataFrame) -> str:
     'Of 40 participants, 2 were left out for having no trial in one of the conditions (rating (z)).'
     """
     text = (
-        f"Means of {' × '.join(map(label, str(means['factors'].iloc[0]).split(JOINED)))}: means of participants' condition means"
+        f"Means of {' × '.join(map(label, str(means['factors'].iloc[0]).split(CELL_SEPARATOR)))}: means of "
+        "participants' condition means"
         ", with 95% Cousineau-Morey intervals (Morey, 2008)."
     )
     if (means["measure"] == "log_rt").any():
         text += " Reading times are averaged as logarithms and labelled in ms; their panels span the same ratio."
     text = f"{text} {UNADJUSTED}" if linear(means).any() else ""
-    answers = [] if linear(means).all() else [ANSWERS, "Their axis is in log odds."]
+    answers = [] if linear(means).all() else [BINARY_RESPONSES_CAPTION, "Their axis is in log odds."]
     return " ".join(filter(None, [text, *answers, *_left_out(means)]))
 
 
 def linear(means: pd.DataFrame) -> "pd.Series[bool]":
     """Return for each row of factorial_means whether it is of a linear model."""
-    return ~means["measure"].isin(BINARY)
+    return ~means["measure"].isin(BINARY_MEASURES)
 
 
 def cells_caption(means: pd.DataFrame) -> str:
     """Return the caption of the table of a design's cells."""
     of = linear(means)
-    return " ".join(text for text, there in ((CELLS, of.any()), (ANSWERS, not of.all())) if there)
+    return " ".join(text for text, there in ((CELLS, of.any()), (BINARY_RESPONSES_CAPTION, not of.all())) if there)
 
 
 def _left_out(means: pd.DataFrame) -> list[str]:
     once = means[means["dropped"] > 0].drop_duplicates(["model", "measure", "region", "prompt"])
     places: dict[tuple[int, int], list[str]] = {}
-    for place, row in zip(_places(once), records(once), strict=True):
+    for place, row in zip(_places(once), list_rows(once), strict=True):
         places.setdefault((row["dropped"], row["participants"] + row["dropped"]), []).append(place)
     return [
         f"Of {counted(of, 'participant')}, {dropped} {'was' if dropped == 1 else 'were'} left out for having no trial in one of "
@@ -79,7 +82,7 @@ def _places(rows: pd.DataFrame) -> list[str]:
     """Return the response of each row, or of reading times the region."""
     places = zip(rows["measure"], rows["region"], strict=True)
     return [
-        response(measure).removesuffix(" (log odds)") if region == SENTENCE_WIDE else region_name(region)
+        response(measure).removesuffix(" (log odds)") if region == SENTENCE_REGION else region_name(region)
         for measure, region in places
     ]
 
@@ -87,8 +90,8 @@ def _places(rows: pd.DataFrame) -> list[str]:
 def cells(means: pd.DataFrame) -> Coefficients:
     """Return the table of a design's cells: a row a cell, a column a response, each mean with its interval."""
     first = means.drop_duplicates("levels")
-    factors = str(means["factors"].iloc[0]).split(JOINED)
-    levels = [text.split(JOINED) for text in first["levels"]]
+    factors = str(means["factors"].iloc[0]).split(CELL_SEPARATOR)
+    levels = [text.split(CELL_SEPARATOR) for text in first["levels"]]
     if any(len(parts) != len(factors) for parts in levels):
         factors, levels = [" × ".join(factors)], [[text] for text in first["levels"]]
     columns, several = [label(name) for name in factors], len(means["model"].unique()) > 1
@@ -96,7 +99,7 @@ def cells(means: pd.DataFrame) -> Coefficients:
     for (model, *_), rows in means.groupby(["model", "measure", "region", "prompt"], dropna=False, sort=False):
         [place] = _places(rows.head(1))
         columns.append(f"{label(model)}: {place}" if several else place)
-        shown.append(dict(zip(rows["levels"], map(_mean, records(rows)), strict=True)))
+        shown.append(dict(zip(rows["levels"], map(_mean, list_rows(rows)), strict=True)))
     names = once([tuple(map(label, parts)) for parts in levels])
     rows_ = [
         (*cell, *(of.get(text, ABSENT) for of in shown)) for cell, text in zip(names, first["levels"], strict=True)
@@ -106,13 +109,13 @@ def cells(means: pd.DataFrame) -> Coefficients:
 
 def preferences(means: pd.DataFrame) -> Coefficients:
     """Return the table of choices without factors: a row a model."""
-    rows = [(label(row["model"]), str(row["n"]), percent(row["share"]), _mean(row)) for row in records(means)]
+    rows = [(label(row["model"]), str(row["n"]), percent(row["share"]), _mean(row)) for row in list_rows(means)]
     return Coefficients(("pairs of", "choices", "observed", "by the model"), tuple(rows), 1)
 
 
 def _mean(row: Row) -> str:
     """Return a cell's mean with its interval: in ms of log reading times, of answers the probability."""
-    if row["measure"] in BINARY:
+    if row["measure"] in BINARY_MEASURES:
         mean, low, high = (row[name] for name in ("probability", "probability_low", "probability_high"))
         return (
             f"{percent(row['share'])} observed"
@@ -146,8 +149,8 @@ def _headings(rows: pd.DataFrame) -> list[str]:
         (f"{label(row['model'])}: " if several else "")
         + response(row["measure"])
         + asked(prompt)
-        + ("" if row["region"] == SENTENCE_WIDE else f", {region_name(row['region'])}")
-        for row, prompt in zip(records(rows), named_prompts(rows), strict=True)
+        + ("" if row["region"] == SENTENCE_REGION else f", {region_name(row['region'])}")
+        for row, prompt in zip(list_rows(rows), label_prompts(rows), strict=True)
     ]
 
 
@@ -168,7 +171,7 @@ def contrasts_caption(models: pd.DataFrame) -> str:
     text = "Effects of the study's factors, in units of the response."
     if "family" in models and (models["family"] == "binomial").any():
         text += " Answers that are one of two are modelled in log odds."
-    if beside(models).any():
+    if is_intercepts_form(models).any():
         text += f" {HEADLINE}"
     if "p_holm" in models and models["p_holm"].notna().any():
         text += " p_Holm is adjusted over the regions in which the same effect is tested (Holm, 1979)."
@@ -192,5 +195,5 @@ def grammaticality_caption(models: pd.DataFrame, adjusted: str) -> str:
     """Return the caption of the table of grammaticality; `adjusted` says over what p_BH is."""
     unit = "standard deviations of a participant's ratings" if (models["measure"] == "z").any() else "log ms"
     text = f"Effect of grammaticality, grammatical minus ungrammatical, in {unit}."
-    text += f" {HEADLINE}" if beside(models).any() else ""
+    text += f" {HEADLINE}" if is_intercepts_form(models).any() else ""
     return f"{text} p_BH is {adjusted}."

@@ -5,22 +5,22 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from gardenpath.study.config import CUMULATIVE, Smallest, smallest_effect, words_after
+from gardenpath.study.config import CUMULATIVE_REGIONS, Sesoi, find_sesoi, parse_region_name
 
-from ...measuring.ratings_and_times import SENTENCE_WIDE
+from ...measuring.ratings_and_times import SENTENCE_REGION
 from ...modelling.grammaticality import INTERCEPTS, TERM
-from ...modelling.headline import beside, headline
+from ...modelling.headline import headline, is_intercepts_form
 from ...modelling.pilot import PILOT, UPPER
 from ...modelling.random_effects import steps_named
-from ...prompts import prompts_of, rows_of_prompt
-from ...row_dicts import records
+from ...prompts import filter_prompt, list_prompts
+from ...row_dicts import list_rows
 from .fits import AGREEING, FORMS, crosschecked, form
 from .labels import asked, coefficient, label
 from .numbers import ALPHA, Row, apa, correlation, interval, percent, signed, significance
-from .participation import NOT_TOLD_APART
+from .participation import FLAGGED_PHRASE
 from .terms import term
 
-FIRST = (SENTENCE_WIDE, "critical")  # the regions whose effects have a sentence each
+FIRST = (SENTENCE_REGION, "critical")  # the regions whose effects have a sentence each
 UNITS = {"z": "standard deviations", "log_rt": "log ms"}
 NO_TESTS = "these are no tests of their own"  # models under other choices
 POWER_UNITS = {
@@ -74,11 +74,11 @@ def effects(models: pd.DataFrame, measure: str, prompts: Sequence[str | None] = 
     """
     tested = models[(models["measure"] == measure) & (models["term"] == TERM)]
     single = []
-    for prompt in prompts or prompts_of(tested):
-        part = rows_of_prompt(tested, prompt)
+    for prompt in prompts or list_prompts(tested):
+        part = filter_prompt(tested, prompt)
         part = part[part["region"].isin(FIRST)]
-        published = {row["phenomenon"]: row for row in records(part[beside(part)])}
-        for row in records(part[headline(part)]):
+        published = {row["phenomenon"]: row for row in list_rows(part[is_intercepts_form(part)])}
+        for row in list_rows(part[headline(part)]):
             again = as_published(published.get(row["phenomenon"]))
             single.append(effect(row, prompt) + (f" {again[0].upper()}{again[1:]}." if again else ""))
     return [*counts(models, measure, prompts), *single]
@@ -93,11 +93,11 @@ def counts(models: pd.DataFrame, measure: str, prompts: Sequence[str | None] = (
     """Return how many phenomena of a measure differ after correction, prompt by prompt, and over all prompts."""
     tested = models[(models["measure"] == measure) & (models["term"] == TERM)]
     counts = []
-    prompts = prompts or prompts_of(tested)
+    prompts = prompts or list_prompts(tested)
     for prompt in prompts:
-        part = rows_of_prompt(tested, prompt)
+        part = filter_prompt(tested, prompt)
         if part["region"].isin(FIRST).any():
-            counts += _counted(part[headline(part)], part[beside(part)], measure, prompt)
+            counts += _counted(part[headline(part)], part[is_intercepts_form(part)], measure, prompt)
     if counts and len(prompts) > 1:
         first = tested[headline(tested)]
         counts.append(
@@ -124,7 +124,7 @@ def _counted(models: pd.DataFrame, published: pd.DataFrame, measure: str, prompt
         tests = int(models["p"].notna().sum())
         of = (
             "regions up to words after it"
-            if any(words_after(r)[2] == CUMULATIVE for r in differing)
+            if any(parse_region_name(r)[2] == CUMULATIVE_REGIONS for r in differing)
             else "words after the region"
         )
         sentences.append(
@@ -141,18 +141,18 @@ def policy_effects(models: pd.DataFrame, steps: pd.DataFrame) -> list[str]:
         return []
     fitted = tested.dropna(subset="estimate")
     fits = int(steps["model"].isin(steps_named(tested)).sum())
-    several = len(prompts_of(tested)) > 1
+    several = len(list_prompts(tested)) > 1
     text = f"Random effects by the policy {tested['policy'].iloc[0]}: {len(fitted)} of {len(tested)} models were fitted"
     text += f" in {fits} steps" if fits else ""
     singular = int(fitted["singular"].sum())
     text += f"; {singular} remained singular" if singular else "; none is singular"
     agreeing = crosschecked(fitted)
     text += f"; {agreeing} agree with the other engine to {AGREEING}" if agreeing else ""
-    return [f"{text}.", *(_policy_effect(row, several) for row in records(tested))]
+    return [f"{text}.", *(_policy_effect(row, several) for row in list_rows(tested))]
 
 
 def _policy_effect(row: Row, several: bool) -> str:
-    where = asked(row["prompt"] if several else None) if row["region"] == SENTENCE_WIDE else f" ({row['region']})"
+    where = asked(row["prompt"] if several else None) if row["region"] == SENTENCE_REGION else f" ({row['region']})"
     name = f"{label(row['phenomenon'])}{where}"
     if pd.isna(row["estimate"]):
         return f"{name}: {row['note']}"
@@ -164,8 +164,8 @@ def ordinal(models: pd.DataFrame) -> list[str]:
     """Return the effects of cumulative-link models, on their latent scale; those of paradigms stay in their table."""
     sentences = []
     of_paradigms = models["paradigm"].notna() if "paradigm" in models else pd.Series(False, index=models.index)
-    several = "prompt" in models and len(prompts_of(models)) > 1
-    for row in records(models[~of_paradigms].dropna(subset="estimate")):
+    several = "prompt" in models and len(list_prompts(models)) > 1
+    for row in list_rows(models[~of_paradigms].dropna(subset="estimate")):
         where = asked(row["prompt"] if several else None)
         of = next((row[name] for name in ("model", "phenomenon") if not pd.isna(row.get(name))), None)
         name = "" if of is None else f"{label(of)}{where}: "
@@ -181,22 +181,22 @@ def _predictor(row: Row) -> str:
     return label(row["term"]) if pd.isna(row.get("contrast")) else term(row)
 
 
-def power(models: pd.DataFrame, smallest: Smallest) -> list[str]:
+def power(models: pd.DataFrame, smallest: Sesoi) -> list[str]:
     """Return the range of minimum detectable effects, and how many reach the smallest effect of interest, if it is declared."""
     sentences = []
     tested = models[models["term"] == TERM]
     for (measure, region), family in (
         tested[headline(tested)].dropna(subset="mde").groupby(["measure", "region"], sort=True)
     ):
-        for prompt in prompts_of(family):
-            rows = rows_of_prompt(family, prompt)
+        for prompt in list_prompts(family):
+            rows = filter_prompt(family, prompt)
             low, high = rows["mde"].min(), rows["mde"].max()
             subject = f"Ratings{asked(prompt)}" if measure == "z" else f"Reading times, {region}"
             text = (
                 f"{subject}: with these standard errors, effects from {low:.3f} (best phenomenon) to {high:.3f} (worst) "
                 f"{UNITS[str(measure)]} would be found in 80% of repetitions"
             )
-            least = smallest_effect(smallest, str(measure), TERM)
+            least = find_sesoi(smallest, str(measure), TERM)
             if least is not None:
                 reached = int((rows["mde"] <= least).sum())
                 text += f"; the smallest effect of interest, {least:g}, is within reach in {reached} of {len(rows)}"
@@ -204,13 +204,13 @@ def power(models: pd.DataFrame, smallest: Smallest) -> list[str]:
     return sentences
 
 
-def planned(power: pd.DataFrame) -> list[str]:
+def describe_power(power: pd.DataFrame) -> list[str]:
     """Return, for each coefficient, model and number of items, how many participants find it in four of five studies."""
     sentences = []
     place = ["response", "family", "slopes", "assumptions", "term", "effect", "n_items"]
     for _, rows in power.groupby(place, sort=True):
         reached = rows[rows["power"] >= ENOUGH]
-        row = records(reached.nsmallest(1, "participants") if len(reached) else rows.nlargest(1, "participants"))[0]
+        row = list_rows(reached.nsmallest(1, "participants") if len(reached) else rows.nlargest(1, "participants"))[0]
         sentences.append(
             f"{_subject(row)} is found by {row['participants']} participants with {row['n_items']} items in "
             f"{percent(row['power'])} of {row['runs']} simulated studies (95% Wilson interval {percent(row['power_low'])} to "
@@ -246,7 +246,7 @@ def refits(grid: pd.DataFrame) -> str:
         f"{times['scale'].nunique()} transforms"
     )
     if len(times["people"].unique()) > 1:
-        text += f", and without participants whose ratings {NOT_TOLD_APART} (Mann & Whitney, 1947)"
+        text += f", and without participants whose ratings {FLAGGED_PHRASE} (Mann & Whitney, 1947)"
     return text
 
 
@@ -273,7 +273,7 @@ def residuals(families: pd.DataFrame, prompts: Sequence[str | None]) -> list[str
     several = len(prompts) > 1
     lagged = families[families["level"] == "phenomenon"].dropna(subset="autocorrelation")
     sentences = []
-    for row in records(lagged.drop_duplicates(["measure", "region", "prompt"])):
+    for row in list_rows(lagged.drop_duplicates(["measure", "region", "prompt"])):
         place = [row["measure"], row["region"], *([row["prompt"]] if several and not pd.isna(row["prompt"]) else [])]
         sentences.append(
             f"Residuals of successive trials correlate by {correlation(row['autocorrelation'])} ({', '.join(place)})."

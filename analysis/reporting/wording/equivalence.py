@@ -2,12 +2,12 @@
 
 import pandas as pd
 
-from ...measuring.ratings_and_times import SENTENCE_WIDE
+from ...measuring.ratings_and_times import SENTENCE_REGION
 from ...modelling.grammaticality import TERM
 from ...modelling.headline import headline
-from ...prompts import prompts_of
-from ...row_dicts import records
-from .factors import place, with_names
+from ...prompts import list_prompts
+from ...row_dicts import list_rows
+from .factors import describe_model, with_names
 from .labels import asked, label, region_name
 from .numbers import ALPHA, Row, decimals, minus, p_value
 from .terms import terms_by_model
@@ -46,15 +46,15 @@ def equivalences(phenomena: pd.DataFrame, factorial: pd.DataFrame) -> list[str]:
     """Return a sentence for each effect of which a smallest one of interest is stated: in phenomena, and of a study's factors."""
     sentences = []
     tested = phenomena[phenomena["term"] == TERM]
-    several = len(prompts_of(tested)) > 1
-    for row in records(tested[headline(tested)].dropna(subset="p_equivalence")):
+    several = len(list_prompts(tested)) > 1
+    for row in list_rows(tested[headline(tested)].dropna(subset="p_equivalence")):
         where = asked(row["prompt"] if several else None)
-        where += "" if row["region"] == SENTENCE_WIDE else f", {region_name(row['region'])}"
+        where += "" if row["region"] == SENTENCE_REGION else f", {region_name(row['region'])}"
         sentences.append(f"{label(row['phenomenon'])}{where}: {verdict(row)}.")
     factorial = with_names(factorial)
     shown = factorial[headline(factorial)].dropna(subset="p_equivalence")
-    for row, name in zip(records(shown), terms_by_model(factorial).loc[shown.index], strict=True):
-        sentences.append(f"{place(row)}, {name}: {verdict(row)}.")
+    for row, name in zip(list_rows(shown), terms_by_model(factorial).loc[shown.index], strict=True):
+        sentences.append(f"{describe_model(row)}, {name}: {verdict(row)}.")
     return sentences
 
 

@@ -4,17 +4,17 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from ...measuring.ratings_and_times import SENTENCE_WIDE
-from ...modelling.headline import beside, headline
-from ...prompts import named_prompts
-from ...row_dicts import records
+from ...measuring.ratings_and_times import SENTENCE_REGION
+from ...modelling.headline import headline, is_intercepts_form
+from ...prompts import label_prompts
+from ...row_dicts import list_rows
 from .effects import as_published, in_ms, milliseconds
 from .fits import form
 from .labels import asked, label, listed, region_name, response
 from .numbers import ALPHA, Row, apa, decimals, p_value, signed
 from .terms import compared, short, terms
 
-PLACE = ("model", "measure", "region", "prompt")
+MODEL_KEY = ("model", "measure", "region", "prompt")
 
 
 def factorial_effects(models: pd.DataFrame) -> list[str]:
@@ -22,20 +22,20 @@ def factorial_effects(models: pd.DataFrame) -> list[str]:
     allow it, and after it what the model with intercepts alone says.
     """
     models = with_names(models)
-    first, second = models[headline(models)], models[beside(models)]
-    published = {_key(row, *PLACE, "term"): row for row in records(second)}
-    return [_sentence(records(rows), published) for _, rows in first.groupby([*PLACE], sort=False, dropna=False)]
+    first, second = models[headline(models)], models[is_intercepts_form(models)]
+    published = {_key(row, *MODEL_KEY, "term"): row for row in list_rows(second)}
+    return [_sentence(list_rows(rows), published) for _, rows in first.groupby([*MODEL_KEY], sort=False, dropna=False)]
 
 
-def answers(models: pd.DataFrame) -> list[str]:
+def summarise_effects(models: pd.DataFrame) -> list[str]:
     """Return for each model in a sentence of which terms there is an effect and of which there is no evidence, by the headline.
 
     After p adjusted over regions where there is one.
     """
     first = with_names(models)[headline(models)]
     sentences = []
-    for _, part in first.groupby([*PLACE], sort=False, dropna=False):
-        rows = [row for row in records(part) if not pd.isna(row["contrast"]) and not pd.isna(row["p"])]
+    for _, part in first.groupby([*MODEL_KEY], sort=False, dropna=False):
+        rows = [row for row in list_rows(part) if not pd.isna(row["contrast"]) and not pd.isna(row["p"])]
         verdicts: dict[str, list[str]] = {}
         for row, name in zip(rows, short(rows), strict=True):
             what, of = (
@@ -47,7 +47,7 @@ def answers(models: pd.DataFrame) -> list[str]:
             verdicts.setdefault(verdict if seen else f"no evidence for {verdict}", []).append(effect)
         if rows:
             text = "; ".join(f"{verdict} {listed(verdicts[verdict])}" for verdict in sorted(verdicts, key=_negative))
-            head = ", ".join(filter(None, [place(rows[0]), form(rows[0])]))
+            head = ", ".join(filter(None, [describe_model(rows[0]), form(rows[0])]))
             sentences.append(f"{head}: {text}.")
     return sentences
 
@@ -91,25 +91,25 @@ def with_names(models: pd.DataFrame) -> pd.DataFrame:
     """Return models with their prompts (`named`) and names (`whose`) where there are several, which sentences then name."""
     several = len(models["model"].unique()) > 1
     whose = [f"{label(name)}, " if several else "" for name in models["model"]]
-    prompts = pd.Series(named_prompts(models), models.index, dtype="object")
+    prompts = pd.Series(label_prompts(models), models.index, dtype="object")
     return models.assign(named=prompts, whose=pd.Series(whose, models.index, dtype="object"))
 
 
-def place(row: Row) -> str:
+def describe_model(row: Row) -> str:
     """Return which model a row is of: its response and region, and its name and prompt as `whose` and `named` have them."""
-    where = "" if row["region"] == SENTENCE_WIDE else f", {region_name(row['region'])}"
+    where = "" if row["region"] == SENTENCE_REGION else f", {region_name(row['region'])}"
     text = f"{response(row['measure'])}{where}{asked(row['named'])}"
     return row["whose"] + text if row["whose"] else text[0].upper() + text[1:]
 
 
 def _sentence(rows: Sequence[Row], published: Mapping[tuple[str, ...], Row]) -> str:
-    head, fit = place(rows[0]), form(rows[0])
+    head, fit = describe_model(rows[0]), form(rows[0])
     contrasts: list[str] = []
     for row, name in zip(rows, terms(rows), strict=True):
         if pd.isna(row["estimate"]):
             return f"{head}: {row['note']}"
         if not pd.isna(row["contrast"]):
-            again = as_published(published.get(_key(row, *PLACE, "term")))
+            again = as_published(published.get(_key(row, *MODEL_KEY, "term")))
             aside = "; ".join(filter(None, [milliseconds(row), again]))
             contrasts.append(f"{name}, {apa(row)}{f' ({aside})' if aside else ''}")
     head = f"{head} ({fit})" if fit else head
@@ -119,8 +119,8 @@ def _sentence(rows: Sequence[Row], published: Mapping[tuple[str, ...], Row]) -> 
 def simple_effects(table: pd.DataFrame, models: pd.DataFrame) -> list[str]:
     """Return a sentence for each factor in each place: its effects at the levels of the others, of the headline of `models`."""
     models = with_names(models)
-    chosen = {_key(row, *PLACE, "random"): row for row in records(models[headline(models)])}
-    keys = [_key(row, *PLACE, "random") for row in records(table)]
+    chosen = {_key(row, *MODEL_KEY, "random"): row for row in list_rows(models[headline(models)])}
+    keys = [_key(row, *MODEL_KEY, "random") for row in list_rows(table)]
     rows = table.assign(
         **{
             name: pd.Series([chosen[key][name] if key in chosen else None for key in keys], table.index, dtype="object")
@@ -129,15 +129,15 @@ def simple_effects(table: pd.DataFrame, models: pd.DataFrame) -> list[str]:
     )
     rows = rows[pd.Series([key in chosen for key in keys], index=rows.index, dtype="bool")]
     sentences = []
-    for _, part in rows.groupby([*PLACE, "factor"], sort=False, dropna=False):
-        effects = records(part)
+    for _, part in rows.groupby([*MODEL_KEY, "factor"], sort=False, dropna=False):
+        effects = list_rows(part)
         how = f"{effects[0]['method']}; {effects[0]['adjustment']}"
         names = [compared(f"{row['factor']}: {row['contrast']}") for row in effects]
         listed = [
             f"{name} at {label(row['within'])}, {apa(row)}{in_ms(row)}"
             for name, row in zip(names, effects, strict=True)
         ]
-        sentences.append(f"{place(effects[0])}, simple effects ({how}): {'; '.join(listed)}.")
+        sentences.append(f"{describe_model(effects[0])}, simple effects ({how}): {'; '.join(listed)}.")
     return sentences
 
 
@@ -146,5 +146,5 @@ def level_differences(table: pd.DataFrame) -> list[str]:
     return [
         f"{label(row['factor'])}, {label(row['contrast']).replace(' - ', ' − ')}"
         f"{'' if row['within'] == 'all' else ' at ' + str(row['within'])}: {apa(row)} (p adjusted: {row['adjustment']})."
-        for row in records(table)
+        for row in list_rows(table)
     ]

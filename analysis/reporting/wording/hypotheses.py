@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from gardenpath.study.config import CUMULATIVE, words_after
+from gardenpath.study.config import CUMULATIVE_REGIONS, parse_region_name
 
-from ...measuring.ratings_and_times import SENTENCE_WIDE
+from ...measuring.ratings_and_times import SENTENCE_REGION
 from ...modelling.grammaticality import TERM
-from ...row_dicts import records
+from ...row_dicts import list_rows
 from .labels import label, listed
 from .numbers import counted
 from .terms import terms
@@ -57,28 +57,30 @@ def responses(models: pd.DataFrame) -> str:
     'ratings and reading times of the critical region and the two words after it'
     """
     regions: dict[str, dict[str, None]] = {}
-    for row in records(models.drop_duplicates(["measure", "region"])):
+    for row in list_rows(models.drop_duplicates(["measure", "region"])):
         name = RESPONSES.get(row["measure"], label(row["measure"]))
         regions.setdefault(name, {})[row["region"]] = None
-    return listed(name if SENTENCE_WIDE in of else f"{name} of {places(of)}" for name, of in regions.items())
+    return listed(
+        name if SENTENCE_REGION in of else f"{name} of {describe_regions(of)}" for name, of in regions.items()
+    )
 
 
-def places(regions: Iterable[str]) -> str:
+def describe_regions(regions: Iterable[str]) -> str:
     """Return regions in words, with the words after each.
 
-    >>> places(["critical", "critical+1"]), places(["embedded_verb", "critical"])
+    >>> describe_regions(["critical", "critical+1"]), describe_regions(["embedded_verb", "critical"])
     ('the critical region and the word after it', 'the embedded verb and the critical region')
-    >>> places(["critical+1", "critical+2"]), places(["critical", "critical+2"])
+    >>> describe_regions(["critical+1", "critical+2"]), describe_regions(["critical", "critical+2"])
     ('the first and second word after the critical region', 'the critical region and the second word after it')
-    >>> places(["critical", "critical..+1", "critical..+2"])
+    >>> describe_regions(["critical", "critical..+1", "critical..+2"])
     'the critical region, alone and up to the first and second word after it'
     """
     of: dict[str, list[int]] = {}
     cumulative = set()
     for region in regions:
-        name, distance, kind = words_after(region)
+        name, distance, kind = parse_region_name(region)
         of.setdefault(name, []).append(distance)
-        cumulative |= {name} if distance and kind == CUMULATIVE else set()
+        cumulative |= {name} if distance and kind == CUMULATIVE_REGIONS else set()
     return listed(
         (_up_to if name in cumulative else _words)(
             f"the {'critical region' if name == CRITICAL else label(name)}", sorted(after)

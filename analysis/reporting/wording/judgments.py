@@ -2,18 +2,21 @@
 
 import pandas as pd
 
-from gardenpath.study.judgment_methods import METHODS
+from gardenpath.study.judgment_methods import JUDGMENT_METHODS
 
-from ...comparing.method_accuracy import ASKED
-from ...comparing.pair_accuracy import MEAN, OVERALL
-from ...comparing.voting import DRAWN as DRAWN_MIXES
-from ...comparing.voting import EVERY, HELD_OUT, ORACLE
-from ...row_dicts import records
+from ...comparing.ensembles import ALL_COMBINATIONS, HELD_OUT_SELECTIONS, ORACLE_SELECTION
+from ...comparing.ensembles import DRAWN_COMBINATIONS as DRAWN_MIXES
+from ...comparing.method_accuracy import METHOD_KEY
+from ...comparing.pair_accuracy import ALL_PHENOMENA, MEAN_OVER_PARADIGMS
+from ...row_dicts import list_rows
 from .labels import label, listed
 from .minimal_pairs import DRAWN, FIXED
 from .numbers import ALPHA, Row, correlated, correlation, counted, interval, minus, p_value, percent, signed
 
-LABELS = {HELD_OUT["pairs"]: "chosen on other pairs", HELD_OUT["paradigms"]: "chosen on other paradigms"}
+LABELS = {
+    HELD_OUT_SELECTIONS["pairs"]: "chosen on other pairs",
+    HELD_OUT_SELECTIONS["paradigms"]: "chosen on other paradigms",
+}
 
 
 def method_name(name: str) -> str:
@@ -22,26 +25,27 @@ def method_name(name: str) -> str:
     >>> method_name("yes_no"), method_name("3 yes_no + 2 template_lp")
     ('Yes/No probability', '3 Yes/No probability + 2 in-template LP')
     """
-    if name in METHODS:
-        return METHODS[name].label
+    if name in JUDGMENT_METHODS:
+        return JUDGMENT_METHODS[name].label
     votes = (part.partition(" ") for part in name.split(" + "))
     return " + ".join(
-        f"{count} {METHODS[method].label if method in METHODS else method}".strip() for count, _, method in votes
+        f"{count} {JUDGMENT_METHODS[method].label if method in JUDGMENT_METHODS else method}".strip()
+        for count, _, method in votes
     )
 
 
 def whole_rows(table: pd.DataFrame) -> pd.DataFrame:
     """Return, of a table with templates, the means over templates, and the rows of methods with one template or none."""
-    single = table.groupby(ASKED)["template"].transform("nunique") == 1
-    return table[single | (table["template"] == MEAN)]
+    single = table.groupby(METHOD_KEY)["template"].transform("nunique") == 1
+    return table[single | (table["template"] == MEAN_OVER_PARADIGMS)]
 
 
 def method_accuracies(table: pd.DataFrame) -> list[str]:
     """Return a sentence for each model: the share of pairs won by each method, best first, and people's."""
     sentences = []
-    overall = whole_rows(table[table["phenomenon"] == OVERALL])
+    overall = whole_rows(table[table["phenomenon"] == ALL_PHENOMENA])
     for model, rows in overall.groupby("model", sort=False):
-        ranked = records(rows.sort_values("accuracy", ascending=False, kind="stable"))
+        ranked = list_rows(rows.sort_values("accuracy", ascending=False, kind="stable"))
         first = ranked[0]
         parts = [f"{method_name(row['method'])} {percent(row['accuracy'])}{_spread(row)}" for row in ranked]
         people = "" if pd.isna(first["people"]) else f"; people {percent(first['people'])}"
@@ -66,8 +70,8 @@ def ensembles(table: pd.DataFrame) -> list[str]:
     """Return a sentence for each vote of each model: its mean over all mixes, and the best mix, chosen where."""
     sentences = []
     for (model, name), rows in table.dropna(subset="accuracy").groupby(["model", "ensemble"], sort=False):
-        by = {row["selection"]: row for row in records(rows)}
-        every = by[EVERY]
+        by = {row["selection"]: row for row in list_rows(rows)}
+        every = by[ALL_COMBINATIONS]
         parts = [f"right in {percent(every['accuracy'])} of {counted(every['n'], 'pair')}"]
         if every["mixes"] > 1:
             of = counted(every["mixes"], "template") if every["votes"] == 1 else counted(every["mixes"], "mix", "mixes")
@@ -75,7 +79,9 @@ def ensembles(table: pd.DataFrame) -> list[str]:
             if DRAWN_MIXES in by:
                 drawn = by[DRAWN_MIXES]
                 parts.append(f"mean of {drawn['mixes']} drawn {percent(drawn['accuracy'])}")
-            parts.append(f"the best of them {percent(by[ORACLE]['accuracy'])}, an oracle: it is chosen on the test set")
+            parts.append(
+                f"the best of them {percent(by[ORACLE_SELECTION]['accuracy'])}, an oracle: it is chosen on the test set"
+            )
             parts += [f"the best {LABELS[key]} {percent(by[key]['accuracy'])}" for key in LABELS if key in by]
         sentences.append(f"{model}, {vote(str(name))}: {'; '.join(parts)}.")
     return sentences
@@ -97,7 +103,7 @@ def vote(name: str) -> str:
 def method_comparisons(table: pd.DataFrame) -> list[str]:
     """Return, for every method and vote, by how many points it is better than the one it is held against, and how surely."""
     sentences = []
-    for row in records(table):
+    for row in list_rows(table):
         name = method_name(row["method"]) if row["kind"] == "method" else vote(row["method"])
         pair = f"{row['model']}, {name} against {method_name(row['against'])}"
         if pd.isna(row["p"]):
@@ -140,21 +146,21 @@ def length_bias(table: pd.DataFrame) -> list[str]:
         parts = [
             f"{method_name(row['method'])} r_pb = {correlation(row['r'])}"
             + ("" if pd.isna(row["p"]) else f" (p {p_value(row['p'])})")
-            for row in records(rows)
+            for row in list_rows(rows)
         ]
-        whose = "mean over models" if model == MEAN else str(model)
+        whose = "mean over models" if model == MEAN_OVER_PARADIGMS else str(model)
         sentences.append(
             f"Being right and the grammatical member's tokens less the other's, {whose}: {', '.join(parts)}."
         )
     return sentences
 
 
-def answer_shares(table: pd.DataFrame, most: int = 3) -> list[str]:
+def describe_response_shares(table: pd.DataFrame, most: int = 3) -> list[str]:
     """Return, for each model and method with few answers, how often it gives each."""
     sentences = []
-    for (model, method), rows in whole_rows(table).groupby(ASKED, sort=False):
+    for (model, method), rows in whole_rows(table).groupby(METHOD_KEY, sort=False):
         if len(rows) <= most:
-            shares = ", ".join(f"{row['answer']} {percent(row['share'])}{_over(row)}" for row in records(rows))
+            shares = ", ".join(f"{row['answer']} {percent(row['share'])}{_over(row)}" for row in list_rows(rows))
             sentences.append(f"{model}, {method_name(str(method))}, answers: {shares}.")
     return sentences
 
@@ -169,10 +175,10 @@ def groups(table: pd.DataFrame) -> list[str]:
     for (model, factor), rows in table.groupby(["model", "factor"], sort=False):
         parts = []
         for method, of_method in rows.groupby("method", sort=False):
-            levels = [f"{percent(row['mean_accuracy'])} at {label(row['level'])}" for row in records(of_method)]
+            levels = [f"{percent(row['mean_accuracy'])} at {label(row['level'])}" for row in list_rows(of_method)]
             parts.append(f"{method_name(str(method))} {', '.join(levels)}")
         asked = rows.drop_duplicates("level").dropna(subset="people")
-        people = [f"{percent(row['people'])} at {label(row['level'])}" for row in records(asked)]
+        people = [f"{percent(row['people'])} at {label(row['level'])}" for row in list_rows(asked)]
         parts += [f"people {', '.join(people)}"] if people else []
         sentences.append(f"{model} by {label(factor)}: {'; '.join(parts)}.")
     return sentences
@@ -181,7 +187,7 @@ def groups(table: pd.DataFrame) -> list[str]:
 def differences(table: pd.DataFrame) -> list[str]:
     """Return, for each model, how the difference between two methods goes along with the members' difference in tokens."""
     sentences = []
-    for row in records(table[table["paradigm"] == MEAN]):
+    for row in list_rows(table[table["paradigm"] == MEAN_OVER_PARADIGMS]):
         names = f"{method_name(row['method_a'])} less {method_name(row['method_b'])}"
         if pd.isna(row["r"]):
             sentences.append(f"{row['model']}, {names}: {row['note']}")
@@ -201,7 +207,7 @@ def significant(table: pd.DataFrame) -> list[str]:
     for (model, against), rows in table[table["kind"] == "method"].groupby(["model", "against"], sort=False):
         tested = rows.dropna(subset="paradigm_p_holm")
         if len(tested):
-            better = [method_name(row["method"]) for row in records(tested[tested["paradigm_p_holm"] < ALPHA])]
+            better = [method_name(row["method"]) for row in list_rows(tested[tested["paradigm_p_holm"] < ALPHA])]
             which = listed(better) if better else "no method"
             verb = "are" if len(better) > 1 else "is"
             sentences.append(

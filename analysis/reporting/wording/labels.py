@@ -6,7 +6,7 @@ import pandas as pd
 
 from gardenpath.study.measures import MEASURES, Measure
 
-from ...prompts import prompt_suffix
+from ...prompts import format_prompt_suffix
 from .numbers import Row
 
 
@@ -70,7 +70,7 @@ def asked(prompt: str | None) -> str:
     >>> asked("how_likely"), asked(None)
     (' (how likely)', '')
     """
-    return prompt_suffix(None if pd.isna(prompt) else label(prompt))
+    return format_prompt_suffix(None if pd.isna(prompt) else label(prompt))
 
 
 def under(prompt: str | None, caption: str) -> str:

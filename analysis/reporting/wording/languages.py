@@ -2,22 +2,22 @@
 
 import pandas as pd
 
-from ...comparing.languages import ALL, BEST, PAIRWISE, PREDICTORS, SPLITS
-from ...comparing.pair_accuracy import MODEL, OVERALL
-from ...row_dicts import records
+from ...comparing.languages import ALL_LANGUAGES, BEST_ALPHA, FREQUENCY_SPLITS, PAIRWISE_ALPHA, PREDICTORS
+from ...comparing.pair_accuracy import ALL_PHENOMENA, MODEL_KEY
+from ...row_dicts import list_rows
 from .labels import label, language_model
 from .numbers import Row, apa, correlation, counted, interval, percent, signed
 
-SPLIT_NAMES = {ALL: "all languages"} | {name: f"{name} frequency" for _, name in SPLITS}
+SPLIT_NAMES = {ALL_LANGUAGES: "all languages"} | {name: f"{name} frequency" for _, name in FREQUENCY_SPLITS}
 FARTHEST = 3  # languages above and below a curve that are named
 
 
 def means(table: pd.DataFrame) -> list[str]:
     """Return, for each model and measure, the mean over languages and over those of each split, and where it is the best."""
     sentences = []
-    overall = table[table["phenomenon"] == OVERALL]
-    for _, rows in overall.groupby([*MODEL, "measure"], sort=False):
-        whole, *splits = records(rows)
+    overall = table[table["phenomenon"] == ALL_PHENOMENA]
+    for _, rows in overall.groupby([*MODEL_KEY, "measure"], sort=False):
+        whole, *splits = list_rows(rows)
         text = f"{language_model(whole)}, {whole['measure']}: {_mean(whole)} in the mean over {whole['languages']} languages"
         if splits:
             told = [
@@ -27,7 +27,8 @@ def means(table: pd.DataFrame) -> list[str]:
             text += f"; {', '.join(told)}"
         if not pd.isna(whole["best"]):
             after = f"{whole['best_holm']:.0f} after Holm's correction"
-            text += f"; the best model of {counted(int(whole['best']), 'language')} (McNemar, p < {correlation(BEST)}; {after})"
+            best = counted(int(whole["best"]), "language")
+            text += f"; the best model of {best} (McNemar, p < {correlation(BEST_ALPHA)}; {after})"
         sentences.append(f"{text}.")
     return sentences
 
@@ -35,7 +36,9 @@ def means(table: pd.DataFrame) -> list[str]:
 def _mean(row: Row) -> str:
     ends: str = "" if pd.isna(row["low"]) else f" ({interval(100 * row['low'], 100 * row['high'], '.1f')})"
     return (
-        f"{percent(row['accuracy'])} of pairs won{ends}" if row["split"] == ALL else f"{percent(row['accuracy'])}{ends}"
+        f"{percent(row['accuracy'])} of pairs won{ends}"
+        if row["split"] == ALL_LANGUAGES
+        else f"{percent(row['accuracy'])}{ends}"
     )
 
 
@@ -44,20 +47,22 @@ def wins(table: pd.DataFrame) -> list[str]:
     return [
         f"{language_model(row, '_a')} against {language_model(row, '_b')}, {row['measure']}: of "
         f"{counted(row['languages'], 'language')} the first wins more in {row['a_better']}, the second in {row['b_better']} "
-        f"(McNemar, p < {correlation(PAIRWISE)}; {row['a_better_holm']} and {row['b_better_holm']} after Holm's correction)."
-        for row in records(table)
+        f"(McNemar, p < {correlation(PAIRWISE_ALPHA)}; {row['a_better_holm']} and {row['b_better_holm']} after Holm's correction)."
+        for row in list_rows(table)
     ]
 
 
 def frequencies(curves: pd.DataFrame, residuals: pd.DataFrame) -> list[str]:
     """Return each model's curve over language frequency, and the languages farthest above and below it."""
     sentences = []
-    for row in records(curves):
+    for row in list_rows(curves):
         name = f"{language_model(row)}, {row['measure']}"
         if pd.isna(row["slope"]):
             sentences.append(f"{name}: {row['note']}")
             continue
-        points = residuals[(residuals[[*MODEL, "measure"]] == [row[each] for each in (*MODEL, "measure")]).all(axis=1)]
+        points = residuals[
+            (residuals[[*MODEL_KEY, "measure"]] == [row[each] for each in (*MODEL_KEY, "measure")]).all(axis=1)
+        ]
         above = points[points["residual"] > 0].nlargest(FARTHEST, "residual")["language"]
         below = points[points["residual"] < 0].nsmallest(FARTHEST, "residual")["language"]
         sides = [f"{', '.join(names)} {side}" for names, side in ((above, "above"), (below, "below")) if len(names)]
@@ -74,8 +79,8 @@ def regressions(table: pd.DataFrame) -> list[str]:
     """Return, for each model and measure, what a pair's difference in score goes along with, phenomena aside."""
     sentences = []
     fitted = table[(table["method"] == "mixed") & table["term"].isin(PREDICTORS)].dropna(subset="estimate")
-    for _, rows in fitted.groupby([*MODEL, "measure"], sort=False):
-        first, told = records(rows)[0], "; ".join(f"{label(row['term'])}, {apa(row)}" for row in records(rows))
+    for _, rows in fitted.groupby([*MODEL_KEY, "measure"], sort=False):
+        first, told = list_rows(rows)[0], "; ".join(f"{label(row['term'])}, {apa(row)}" for row in list_rows(rows))
         sentences.append(
             f"{language_model(first)}, {first['measure']}: difference in score (nats) of {counted(first['n'], 'pair')} in "
             f"{counted(first['languages'], 'language')}, by a mixed model with intercepts of language and paradigm: {told}."

@@ -34,7 +34,7 @@ def matched(matching: pd.DataFrame, chosen: int, pool: int) -> list[str]:
     ]
 
 
-def dealt(matching: pd.DataFrame, lists: int, items: int, pool: int) -> list[str]:
+def describe_list_assignment(matching: pd.DataFrame, lists: int, items: int, pool: int) -> list[str]:
     """Return the sentence for a paper about items that were dealt to lists."""
     after = matching[(matching["stage"] == "after") & matching["alike"]]
     if after.empty:

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from ...row_dicts import records
+from ...row_dicts import list_rows
 from .numbers import counted, percent
 
 SHOWN = 8  # words that a sentence names
@@ -46,12 +46,12 @@ def distractors(places: pd.DataFrame, margins: pd.DataFrame, surprisal: float, m
             f"{enough} of {len(second)} ({percent(enough / len(second))}) by {margin:g} bits or more."
         )
         if len(against := second[more <= 0]):
-            cases = [f"{r['item']} ({r['condition']}) {r['text']}/{r['distractor']}" for r in records(against)]
+            cases = [f"{r['item']} ({r['condition']}) {r['text']}/{r['distractor']}" for r in list_rows(against)]
             sentences.append(
                 "Under the held-out model a distractor is no less probable than its word in "
                 f"{len(against)} of {len(second)} cases: {_named(cases)}."
             )
-    short = records(found.dropna(subset="why"))
+    short = list_rows(found.dropna(subset="why"))
     if short:
         cases = [f"{r['item']}, {r['place']} ({r['words']}): {r['distractor']}, {r['why']}" for r in short]
         sentences.append(
@@ -62,7 +62,7 @@ def distractors(places: pd.DataFrame, margins: pd.DataFrame, surprisal: float, m
     if len(often := times[times >= OFTEN]):
         words = [f"{word} ({n})" for word, n in often.items()]
         sentences.append(f"Distractors of several places: {_named(words)}.")
-    if none := records(places[places["distractor"].isna()]):
+    if none := list_rows(places[places["distractor"].isna()]):
         cases = [f"{r['item']}, {r['place']} ({r['words']}): {r['why']}" for r in none]
         sentences.append("".join([f"{counted(len(none), 'place')} found none:", *(f"\n  - {case}" for case in cases)]))
     return sentences

@@ -5,9 +5,9 @@ from typing import Any
 
 import pandas as pd
 
-from ...comparing.pair_accuracy import MEAN, MODEL, OVERALL, POOLED
-from ...prompts import prompts_of
-from ...row_dicts import records
+from ...comparing.pair_accuracy import ALL_PHENOMENA, MEAN_OVER_PARADIGMS, MODEL_KEY, POOLED_OVER_PAIRS
+from ...prompts import list_prompts
+from ...row_dicts import list_rows
 from .labels import asked, label, language_model, measure_name
 from .numbers import ALPHA, Row, correlated, correlation, counted, interval, minus, p_value, percent, signed
 
@@ -31,9 +31,9 @@ def rating_correlations(table: pd.DataFrame) -> list[str]:
     """Return, for each model and measure, Pearson's correlation with ratings of all sentences and within pairs."""
     sentences = []
     pearson = table[table["method"] == "pearson"]
-    several = len(prompts_of(pearson)) > 1
-    for (model, protocol, measure, prompt), rows in pearson.groupby([*MODEL, "measure", "prompt"], sort=False):
-        by_level = {row["level"]: row for row in records(rows.dropna(subset="r"))}
+    several = len(list_prompts(pearson)) > 1
+    for (model, protocol, measure, prompt), rows in pearson.groupby([*MODEL_KEY, "measure", "prompt"], sort=False):
+        by_level = {row["level"]: row for row in list_rows(rows.dropna(subset="r"))}
         texts = [
             f"{LEVELS[level]}, {under_ceiling(correlated(row['r'], row['low'], row['high']), row)}"
             for level, row in ((level, by_level[level]) for level in LEVELS if level in by_level)
@@ -60,11 +60,11 @@ def under_ceiling(r: str, row: Row) -> str:
 def accuracies(table: pd.DataFrame) -> list[str]:
     """Return a sentence for each model, protocol and measure: pairs won, mean over paradigms, weakest paradigm."""
     sentences = []
-    for (model, protocol, measure), rows in table.groupby([*MODEL, "measure"], sort=False):
-        overall = {row["paradigm"]: row for row in records(rows[rows["phenomenon"] == OVERALL])}
-        pooled, mean = overall[POOLED], overall[MEAN]
-        paradigms = rows[~rows["paradigm"].isin([MEAN, POOLED])]
-        weakest = records(paradigms.nsmallest(1, "accuracy"))[0]
+    for (model, protocol, measure), rows in table.groupby([*MODEL_KEY, "measure"], sort=False):
+        overall = {row["paradigm"]: row for row in list_rows(rows[rows["phenomenon"] == ALL_PHENOMENA])}
+        pooled, mean = overall[POOLED_OVER_PAIRS], overall[MEAN_OVER_PARADIGMS]
+        paradigms = rows[~rows["paradigm"].isin([MEAN_OVER_PARADIGMS, POOLED_OVER_PAIRS])]
+        weakest = list_rows(paradigms.nsmallest(1, "accuracy"))[0]
         low, high = percent(pooled["wilson_low"]), percent(pooled["wilson_high"])
         ties = f", {pooled['ties']} of them ties, which count half" if pooled["ties"] else ""
         sentences.append(
@@ -79,7 +79,7 @@ def accuracies(table: pd.DataFrame) -> list[str]:
 def model_comparisons(table: pd.DataFrame) -> list[str]:
     """Return, for every two models, who wins more pairs, with paradigms as fixed and then as drawn."""
     sentences = []
-    for row in records(table):
+    for row in list_rows(table):
         pair = f"{language_model(row, '_a')} against {language_model(row, '_b')}, {row['measure']}"
         if not row["n"]:
             sentences.append(f"{pair}: {row['note']}")
@@ -106,7 +106,7 @@ def rankings(table: pd.DataFrame) -> list[str]:
     """Return, for each measure, the language models in the order of their accuracy."""
     return [
         f"By {measure}: "
-        + ", ".join(f"{row['place']:g} {language_model(row)} {percent(row['accuracy'])}" for row in records(rows))
+        + ", ".join(f"{row['place']:g} {language_model(row)} {percent(row['accuracy'])}" for row in list_rows(rows))
         + "."
         for measure, rows in table.groupby("measure", sort=False)
     ]
@@ -128,7 +128,7 @@ def significant_comparisons(table: pd.DataFrame) -> list[str]:
 def length_bias(table: pd.DataFrame) -> list[str]:
     """Return, for each model and measure, whether it wins where the grammatical member has fewer tokens, or more."""
     sentences = []
-    for row in records(table):
+    for row in list_rows(table):
         name = f"{language_model(row)}, {row['measure']}"
         if pd.isna(row["r"]):
             sentences.append(f"{name}: {row['note']}")
@@ -147,7 +147,7 @@ def length_bias(table: pd.DataFrame) -> list[str]:
 def accuracy_correlations(table: pd.DataFrame) -> list[str]:
     """Return, for every two models and for people, how far their accuracies over paradigms agree."""
     sentences = []
-    for row in records(table):
+    for row in list_rows(table):
         pair = f"{row['a']} and {row['b']}, {row['measure']}"
         if pd.isna(row["pearson"]):
             sentences.append(f"{pair}: {row['note']}")
@@ -164,9 +164,9 @@ def accuracy_by_confidence(table: pd.DataFrame) -> list[str]:
     """Return, for each model and measure, accuracy in the least and the most confident share of pairs."""
     sentences = []
     sure = table[table["predictor"] == "confidence"]
-    for (model, protocol, measure), rows in sure.groupby([*MODEL, "measure"], sort=False):
+    for (model, protocol, measure), rows in sure.groupby([*MODEL_KEY, "measure"], sort=False):
         if len(rows) > 1:
-            ordered = records(rows.sort_values("bin"))
+            ordered = list_rows(rows.sort_values("bin"))
             low, high = ordered[0], ordered[-1]
             sentences.append(
                 f"{model} ({protocol}), {measure}: {percent(low['accuracy'])} of the {low['n']} pairs are won where the members' "
@@ -178,8 +178,8 @@ def accuracy_by_confidence(table: pd.DataFrame) -> list[str]:
 def group_accuracies(table: pd.DataFrame) -> list[str]:
     """Return, for each model, measure and factor, the mean accuracy at each level, and how far people differ."""
     sentences = []
-    for (_, _, measure, factor), rows in table.groupby([*MODEL, "measure", "factor"], sort=False):
-        first, *others = records(rows)
+    for (_, _, measure, factor), rows in table.groupby([*MODEL_KEY, "measure", "factor"], sort=False):
+        first, *others = list_rows(rows)
         parts = [f"{percent(first['mean_accuracy'])} at {first['level']}"]
         for row in others:
             asked = row["people_difference"]
@@ -194,9 +194,9 @@ def group_accuracies(table: pd.DataFrame) -> list[str]:
 def learning_curves(table: pd.DataFrame) -> list[str]:
     """Return what twice as much training data brings on each phenomenon, in points of accuracy."""
     sentences = []
-    for row in records(table.dropna(subset="slope")):
+    for row in list_rows(table.dropna(subset="slope")):
         whose = "" if pd.isna(row["family"]) or not row["family"] else f"{row['family']}, "
-        where = "over all paradigms" if row["phenomenon"] == OVERALL else row["phenomenon"]
+        where = "over all paradigms" if row["phenomenon"] == ALL_PHENOMENA else row["phenomenon"]
         within = (
             "" if pd.isna(row["low"]) else f", 95% CI [{signed(100 * row['low'], 2)}, {signed(100 * row['high'], 2)}]"
         )
@@ -210,7 +210,7 @@ def learning_curves(table: pd.DataFrame) -> list[str]:
 def proportion_tests(table: pd.DataFrame) -> list[str]:
     """Return, for each model and measure, accuracy on two groups of items, the z-test between them, and the difference within."""
     sentences = []
-    for row in records(table.dropna(subset=["accuracy_a", "accuracy_b"])):
+    for row in list_rows(table.dropna(subset=["accuracy_a", "accuracy_b"])):
         test = "" if pd.isna(row["z"]) else f", z = {signed(row['z'], 2)}, p {p_value(row['p'])}"
         if not pd.isna(row["low"]):
             ends = f"[{signed(100 * row['low'], 1)}, {signed(100 * row['high'], 1)}]"

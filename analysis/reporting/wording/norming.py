@@ -62,7 +62,7 @@ def chosen(
     return said
 
 
-def beside_model(by_model: pd.DataFrame, entropy: bool) -> list[str]:
+def compare_with_models(by_model: pd.DataFrame, entropy: bool) -> list[str]:
     """Return, for each model, how its probabilities relate to people's, and which items it would have decided otherwise."""
     said = []
     for model, some in by_model.groupby("model", sort=False):

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
-from ...row_dicts import records
+from ...row_dicts import list_rows
 from .numbers import Row, counted, interval, percent
 
-SAID = {
+ORIGIN_PHRASES = {
     "hand": "made by hand",
     "draft": "drafted by a language model",
     "grammar": "generated from a grammar",
@@ -40,7 +40,7 @@ def origins(items: pd.DataFrame) -> list[str]:
     for origin, some in items.groupby("origin", sort=False):
         models = some["model"].dropna().unique()
         by = f" ({', '.join(models)})" if len(models) else ""
-        parts.append(f"{_was(len(some))} {SAID.get(str(origin), str(origin))}{by}")
+        parts.append(f"{_was(len(some))} {ORIGIN_PHRASES.get(str(origin), str(origin))}{by}")
     said = f"Of {counted(len(items), 'item')} of the study {_listed(parts)}."
     people = _each(items["reviewers"].dropna())
     if people:
@@ -92,15 +92,15 @@ def agreement(table: pd.DataFrame) -> list[str]:
         f"{row['reviewer_a']} and {row['reviewer_b']} agree on {MEASURES[row['measure']]} in {percent(row['agreement'])} of "
         f"{counted(row['n'], 'sentence' if row['measure'] == 'acceptable' else 'pair')}, over first decisions and before edits: "
         f"{kappa(row)}."
-        for row in records(table[table["measure"].isin(["keep", "acceptable"])])
+        for row in list_rows(table[table["measure"].isin(["keep", "acceptable"])])
     ]
 
 
-def planted(reviews: pd.DataFrame) -> list[str]:
+def describe_injected_errors(reviews: pd.DataFrame) -> list[str]:
     """Return how many of the known-bad pairs among the others each reviewer noticed at first sight.
 
     >>> row = {"reviewer": "Ann", "item": "planted-1", "condition": None, "action": "accept", "planted": "same"}
-    >>> planted(pd.DataFrame([row | dict.fromkeys(TICKS, True)]))
+    >>> describe_injected_errors(pd.DataFrame([row | dict.fromkeys(TICKS, True)]))
     ['Known-bad pairs had been put among them, which are in no materials: Ann noticed 0 of 1.']
     """
     first = reviews[(reviews["action"] != "undo") & reviews["planted"].notna()].drop_duplicates(["reviewer", "item"])

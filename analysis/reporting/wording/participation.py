@@ -5,10 +5,10 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from ...cleaning.exclusions import UNABLE
-from ...ledger import ALL
-from ...prompts import ASKED, prompts_of, rows_of_prompt
-from ...row_dicts import records
+from ...cleaning.exclusions import TOO_FEW_RESPONSES_NOTE
+from ...exclusion_log import ALL_CONDITIONS
+from ...prompts import PROMPT_TABLE_PREFIX, filter_prompt, list_prompts
+from ...row_dicts import list_rows
 from .labels import asked
 from .numbers import Row, counted, percent
 
@@ -21,7 +21,7 @@ COUNTED = {
     "region_times: critical..+1": "regions up to the first word after the critical one",
     "region_times: critical..+2": "regions up to the second word after the critical one",
 }
-NOT_TOLD_APART = (
+FLAGGED_PHRASE = (
     "do not tell grammatical from ungrammatical sentences apart"  # by whose ratings a participant is flagged
 )
 
@@ -40,7 +40,7 @@ def participation(ledger: pd.DataFrame, people: pd.DataFrame, sessions: pd.DataF
 
     The tables exclusions and participants say which sessions count; without them, `sessions` says which are complete.
     """
-    began = ledger.loc[(ledger["table"] == "sessions") & (ledger["condition"] == ALL), "participants_before"]
+    began = ledger.loc[(ledger["table"] == "sessions") & (ledger["condition"] == ALL_CONDITIONS), "participants_before"]
     if len(began) and len(people):
         return f"Of {began.iloc[0]} participants who began, {len(people)} completed the study."
     if sessions is None or sessions.empty:
@@ -54,9 +54,9 @@ def exclusions(ledger: pd.DataFrame, people: pd.DataFrame, prompts: pd.DataFrame
 
     `people` and `prompts` are the tables participants and participant_prompts.
     """
-    counted = ledger[ledger["table"].isin(COUNTED) | ledger["table"].str.startswith(ASKED)]
-    whole = counted[(counted["condition"] == ALL) & (counted["excluded"] > 0)]
-    sentences = [excluded(row) for row in records(whole)]
+    counted = ledger[ledger["table"].isin(COUNTED) | ledger["table"].str.startswith(PROMPT_TABLE_PREFIX)]
+    whole = counted[(counted["condition"] == ALL_CONDITIONS) & (counted["excluded"] > 0)]
+    sentences = [excluded(row) for row in list_rows(whole)]
     if len(people) and (sentences or people["excluded"].notna().any()):
         sentences.append(participants_excluded(people))
     sentences += rules_without_effect(ledger)
@@ -92,26 +92,30 @@ def participants_excluded(people: pd.DataFrame) -> str:
 
 def rules_without_effect(ledger: pd.DataFrame) -> list[str]:
     """Return the rules by which nobody could be excluded, whatever they did."""
-    rules = ledger.loc[ledger["rule"].str.endswith(UNABLE), "rule"].unique()
+    rules = ledger.loc[ledger["rule"].str.endswith(TOO_FEW_RESPONSES_NOTE), "rule"].unique()
     return [f"Nobody could be excluded by this rule: {rule}." for rule in rules]
 
 
 def unanswered(ledger: pd.DataFrame) -> list[str]:
     """Return how many answers to each prompt did not come."""
-    return [excluded(row) for row in records(ledger) if row["condition"] == ALL and row["table"].startswith(ASKED)]
+    return [
+        excluded(row)
+        for row in list_rows(ledger)
+        if row["condition"] == ALL_CONDITIONS and row["table"].startswith(PROMPT_TABLE_PREFIX)
+    ]
 
 
-def out_of_band(ledger: pd.DataFrame) -> str:
+def count_outlier_regions(ledger: pd.DataFrame) -> str:
     """Return how many critical regions had a word read too fast or too slowly, nothing where no rule asks."""
-    of_band = ledger["rule"].str.startswith("a word of critical was read") & (ledger["condition"] == ALL)
-    rows = records(ledger[of_band])
+    of_band = ledger["rule"].str.startswith("a word of critical was read") & (ledger["condition"] == ALL_CONDITIONS)
+    rows = list_rows(ledger[of_band])
     measured = (ledger["table"] == "region_times: critical").any()
     return excluded(rows[-1]) if rows else "No reading time was removed as an outlier." if measured else ""
 
 
 def readings_kept(ledger: pd.DataFrame) -> str:
     """Return how many readings stand beside their surprisal and why others do not, from the table alignment_exclusions."""
-    rows = records(ledger[ledger["table"] == "readings"])
+    rows = list_rows(ledger[ledger["table"] == "readings"])
     if not rows:
         return ""
     text = f"Of {rows[0]['before']} readings, {rows[-1]['after']} stand beside their surprisal"
@@ -123,10 +127,10 @@ def flagged(prompts: pd.DataFrame) -> list[str]:
     """Return how many participants the ratings under each prompt flag, and that they stay."""
     tested = prompts.dropna(subset="flagged")
     sentences = []
-    for prompt in prompts_of(tested) if len(tested) else ():
-        flags = rows_of_prompt(tested, prompt)["flagged"].astype(bool)
+    for prompt in list_prompts(tested) if len(tested) else ():
+        flags = filter_prompt(tested, prompt)["flagged"].astype(bool)
         sentences.append(
-            f"The ratings{asked(prompt)} of {int(flags.sum())} of {counted(len(flags), 'participant')} {NOT_TOLD_APART} "
+            f"The ratings{asked(prompt)} of {int(flags.sum())} of {counted(len(flags), 'participant')} {FLAGGED_PHRASE} "
             "(Mann-Whitney, p ≥ .05). They stay: such a rule is circular with the effect."
         )
     return sentences

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from ...ledger import ALL
-from ...measuring.reliability import POOR
-from ...prompts import prompts_of, rows_of_prompt
-from ...row_dicts import records
+from ...exclusion_log import ALL_CONDITIONS
+from ...measuring.reliability import POOR_ICC
+from ...prompts import filter_prompt, list_prompts
+from ...row_dicts import list_rows
 from .labels import asked, label, listed
 from .numbers import Row, correlation, counted, percent
 
@@ -16,49 +16,49 @@ CEILING = "what a perfect model would correlate with these people's mean ratings
 def agreement(reliability: pd.DataFrame, ceilings: pd.DataFrame, choices: pd.DataFrame) -> list[str]:
     """Return how far people agree, prompt by prompt: ICC by paradigm and version, ceilings, and forced choices."""
     sentences = []
-    for prompt in prompts_of(reliability):
-        sentences += _intraclass(rows_of_prompt(reliability, prompt), prompt)
-    for prompt in prompts_of(ceilings):
-        known = rows_of_prompt(ceilings, prompt).dropna(subset="ceiling")
-        reached = [f"{correlation(row['ceiling'])} over {row['level']}" for row in records(known)]
+    for prompt in list_prompts(reliability):
+        sentences += _intraclass(filter_prompt(reliability, prompt), prompt)
+    for prompt in list_prompts(ceilings):
+        known = filter_prompt(ceilings, prompt).dropna(subset="ceiling")
+        reached = [f"{correlation(row['ceiling'])} over {row['level']}" for row in list_rows(known)]
         if reached:
             sentences.append(
                 f"A perfect model would correlate with people's mean ratings{asked(prompt)} by {listed(reached)} (noise ceilings)."
             )
-    for prompt in prompts_of(choices):
-        sentences += _majorities(rows_of_prompt(choices, prompt), prompt)
+    for prompt in list_prompts(choices):
+        sentences += _majorities(filter_prompt(choices, prompt), prompt)
     return sentences
 
 
 def _intraclass(reliability: pd.DataFrame, prompt: str | None) -> list[str]:
-    whole = reliability[(reliability["condition"] == ALL)].dropna(subset="icc")
+    whole = reliability[(reliability["condition"] == ALL_CONDITIONS)].dropna(subset="icc")
     if whole.empty:
         return []
-    poor = whole[whole["icc"] < POOR]
+    poor = whole[whole["icc"] < POOR_ICC]
     text = (
         f"Intraclass correlations of ratings{asked(prompt)}, ICC(2,k), over all sentences of a paradigm in a version had a median "
         f"of {correlation(whole['icc'].median())} (from {correlation(whole['icc'].min())} to {correlation(whole['icc'].max())})"
     )
-    within = reliability[reliability["condition"] != ALL].dropna(subset="icc")
+    within = reliability[reliability["condition"] != ALL_CONDITIONS].dropna(subset="icc")
     if len(within):
         text += f"; within a condition the median was {correlation(within['icc'].median())}"
     names = ", ".join(
-        f"{label(row['paradigm'])} ({row['experiment']}-{row['version']})" for row in records(poor.head(8))
+        f"{label(row['paradigm'])} ({row['experiment']}-{row['version']})" for row in list_rows(poor.head(8))
     )
     more = f" and {len(poor) - 8} more" if len(poor) > 8 else ""
-    below = f" It was below {POOR:g} in {len(poor)} of {len(whole)}: {names}{more}." if len(poor) else ""
+    below = f" It was below {POOR_ICC:g} in {len(poor)} of {len(whole)}: {names}{more}." if len(poor) else ""
     return [f"{text}.{below}"]
 
 
 def _majorities(choices: pd.DataFrame, prompt: str | None) -> list[str]:
-    paradigms = choices[choices["paradigm"] != ALL]
-    over = choices[choices["paradigm"] == ALL] if len(choices) > 1 else choices
+    paradigms = choices[choices["paradigm"] != ALL_CONDITIONS]
+    over = choices[choices["paradigm"] == ALL_CONDITIONS] if len(choices) > 1 else choices
     return [
         f"In forced choice{asked(prompt)}, {percent(row['individual'])} of {counted(row['choices'], 'single choice')} were of the "
         f"grammatical member, and a strict majority chose it in {percent(row['majority_strict'])} of "
         f"{counted(row['pairs'], 'pair')}{_with_ties(row)}; "
         f"{ACCEPTED} in {int(paradigms['kept'].sum())} of {counted(len(paradigms), 'paradigm')}."
-        for row in records(over)
+        for row in list_rows(over)
     ]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from ...row_dicts import records
+from ...row_dicts import list_rows
 from .labels import label, language_model
 from .numbers import ALPHA, Row, apa, correlation, decimals, interval, minus, p_value, signed
 
@@ -18,13 +18,15 @@ VERDICTS = {
 MISALIGNED = "reading times seem to stand beside the wrong words"
 WORDS = ("the word read", "the word before", "the second word before", "the third word before")  # by lag
 
-Truth = Mapping[tuple[str, str], Sequence[float]]  # simulated ms per bit at lags 0, 1 ... by model and protocol
+SimulatedCosts = Mapping[
+    tuple[str, str], Sequence[float]
+]  # simulated ms per bit at lags 0, 1 ... by model and protocol
 
 
 def alignment_test(tested: pd.DataFrame, profile: pd.DataFrame) -> list[str]:
     """Return the verdict on each language model with its test, and the lag at which the slope is largest."""
     sentences = []
-    for row in records(tested):
+    for row in list_rows(tested):
         of_model = (profile["model"] == row["model"]) & (profile["protocol"] == row["protocol"])
         lags = profile[of_model].dropna(subset="estimate")
         text = f"{language_model(row)} {VERDICTS[row['verdict']]}. {row['note']}"
@@ -48,7 +50,7 @@ def _ends(row: Row) -> dict[str, float]:
 def slopes(models: pd.DataFrame) -> list[str]:
     """Return, for each language model, what a bit of surprisal does to reading time: on the word, then on the next."""
     sentences = []
-    for row in records(models[models["term"].isin(["surprisal", "surprisal_previous"])]):
+    for row in list_rows(models[models["term"].isin(["surprisal", "surprisal_previous"])]):
         whose = "its surprisal" if row["term"] == "surprisal" else "the surprisal of the word before"
         name = language_model(row)
         if pd.isna(row["estimate"]):
@@ -71,18 +73,18 @@ def costs(effects: pd.DataFrame) -> list[str]:
             f"{language_model(row)}: {row['ms_per_bit']:{form}} ms per bit at a reading time of {row['mean_rt']:.0f} ms "
             f"({interval(row['ms_low'], row['ms_high'], form)})."
         )
-        for row in records(effects[(effects["lag"] == 0) & effects["estimate"].notna()])
+        for row in list_rows(effects[(effects["lag"] == 0) & effects["estimate"].notna()])
         for form in [_form(row["ms_low"], row["ms_high"])]
     ]
 
 
-def recovered(effects: pd.DataFrame, truth: Truth) -> list[str]:
+def recovered(effects: pd.DataFrame, truth: SimulatedCosts) -> list[str]:
     """Return what a bit was made to cost simulated readers, beside what is estimated from their times.
 
     The estimate is that of the times themselves: to them the ms were added, at whatever speed somebody reads.
     """
     sentences = []
-    for row in records(effects[effects["raw"].notna()]):
+    for row in list_rows(effects[effects["raw"].notna()]):
         stated = truth.get((row["model"], row["protocol"]), ())
         if row["lag"] < len(stated):
             true, low, high = stated[row["lag"]], row["raw_low"], row["raw_high"]
@@ -111,7 +113,7 @@ def collinearity(table: pd.DataFrame) -> list[str]:
         if of_surprisal.empty or inflated.empty:
             continue
         close, worst = (
-            records(frame.loc[[column.idxmax()]])[0]
+            list_rows(frame.loc[[column.idxmax()]])[0]
             for frame, column in ((of_surprisal, of_surprisal["r"].abs()), (inflated, inflated["vif"]))
         )
         sentences.append(
@@ -125,7 +127,7 @@ def collinearity(table: pd.DataFrame) -> list[str]:
 def smooth_terms(terms: pd.DataFrame) -> list[str]:
     """Return each smooth term of additive models: how bent it is, and its test."""
     sentences = []
-    for row in records(terms[terms["smooth"].astype(bool)]):
+    for row in list_rows(terms[terms["smooth"].astype(bool)]):
         name = "" if pd.isna(row.get("model")) else f"{language_model(row)}, "
         sentences.append(
             f"{name}{row['term']}: {'about a straight line' if row['edf'] < 1.5 else 'bent'} (edf = {row['edf']:.1f}, "
@@ -142,7 +144,7 @@ def gains(table: pd.DataFrame) -> list[str]:
             f"{language_model(row)}: surprisal changes the log likelihood of {row['n']} held-out readings by "
             f"{row['total']:+.1f} nats, {row['delta']:+.5f} a reading{_tested(row, 'one-sided', 'p', row['p'])}"
         )
-        for row in records(table[table["delta"].notna()])
+        for row in list_rows(table[table["delta"].notna()])
     ]
 
 
@@ -153,7 +155,7 @@ def gain_comparisons(table: pd.DataFrame) -> list[str]:
             f"{language_model(row, '_a')} against {language_model(row, '_b')}: {row['total']:+.1f} nats, "
             f"{row['delta']:+.5f} a reading{_tested(row, 'two-sided', 'p_Holm', row['p_holm'])}"
         )
-        for row in records(table[table["delta"].notna()])
+        for row in list_rows(table[table["delta"].notna()])
     ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from ...row_dicts import records
+from ...row_dicts import list_rows
 from .labels import label
 from .numbers import Row
 
@@ -56,7 +56,7 @@ def terms(rows: pd.DataFrame | Sequence[Row]) -> list[str]:
     >>> terms(several)
     ['a (y − x) × b (1 − 0)', 'a (y − x) × b (2 − 0)']
     """
-    listed = records(rows) if isinstance(rows, pd.DataFrame) else list(rows)
+    listed = list_rows(rows) if isinstance(rows, pd.DataFrame) else list(rows)
     short = Counter(term(row) for row in listed)
     return [term(row, levels=short[term(row)] > 1) for row in listed]
 

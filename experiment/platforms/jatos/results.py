@@ -9,17 +9,17 @@ from typing import Any
 from gardenpath import study
 from gardenpath.study.mapping import ColumnMapping
 
-from ..epochs import utc
-from ..imported import ImportedSession
+from ..imported_sessions import ImportedSession
 from ..jspsych import results as jspsych
-from ..jspsych.rows import Run, once
-from ..jspsych.rows import runs as rows_sent
+from ..jspsych.rows import PlayerRun, drop_repeated_rows
+from ..jspsych.rows import read_runs as rows_sent
 from ..sources import Source
+from ..timestamps import format_utc_time
 
 log = logging.getLogger("gardenpath")
 
 NAME = "jatos"
-METADATA = "metadata.json"
+METADATA_FILENAME = "metadata.json"
 
 
 def recognises(source: Source) -> bool:
@@ -27,20 +27,20 @@ def recognises(source: Source) -> bool:
     return any(part.startswith("study_result_") for name in source.members for part in PurePosixPath(name).parts)
 
 
-def runs(source: Source) -> list[Run]:
+def read_runs(source: Source) -> list[PlayerRun]:
     """Return what each run of the study sent, the components of a run in order."""
-    metadata = _metadata(source)
-    sent: dict[str, list[Run]] = defaultdict(list)
-    for name in _in_order(source):
+    metadata = _read_metadata(source)
+    sent: dict[str, list[PlayerRun]] = defaultdict(list)
+    for name in _sort_members(source):
         if PurePosixPath(name).name != "data.txt":
             continue
         result = next(part for part in PurePosixPath(name).parts if part.startswith("study_result_"))
-        data = source.member(name)
+        data = source.read_member(name)
         if data.data.strip():
             sent[result] += rows_sent(data)
         else:
             log.warning("%s: the component sent nothing; left out", data.name)
-    made = [_run(source, result.removeprefix("study_result_"), parts, metadata) for result, parts in sent.items()]
+    made = [_build_run(source, result.removeprefix("study_result_"), parts, metadata) for result, parts in sent.items()]
     if not made:
         raise study.DataError(f"{source.name}: no run of the study sent anything; expected data.txt with data in it")
     for id in sorted(metadata.keys() - {result.removeprefix("study_result_") for result in sent}):
@@ -50,10 +50,10 @@ def runs(source: Source) -> list[Run]:
 
 def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]:
     """Return the sessions; a run that JATOS does not call FINISHED is not complete."""
-    return jspsych.sessions(runs(source), source, mapping or ColumnMapping(), NAME)
+    return jspsych.build_sessions(read_runs(source), source, mapping or ColumnMapping(), NAME)
 
 
-def _in_order(source: Source) -> list[str]:
+def _sort_members(source: Source) -> list[str]:
     """Return names so that result 10 comes after result 9."""
 
     def key(name: str) -> list[tuple[str, int]]:
@@ -63,31 +63,33 @@ def _in_order(source: Source) -> list[str]:
     return sorted(source.members, key=key)
 
 
-def _run(source: Source, id: str, parts: list[Run], metadata: dict[str, dict[str, Any]]) -> Run:
-    about = metadata.get(id, {})
-    state = about.get("studyState", "FINISHED")
+def _build_run(source: Source, id: str, parts: list[PlayerRun], metadata: dict[str, dict[str, Any]]) -> PlayerRun:
+    run_metadata = metadata.get(id, {})
+    state = run_metadata.get("studyState", "FINISHED")
     if state != "FINISHED":
         log.warning("%s: study result %s is %s; it counts as incomplete", source.name, id, state)
-    return Run(
-        tuple(once(row for part in parts for row in part.rows)),
+    return PlayerRun(
+        tuple(drop_repeated_rows(row for part in parts for row in part.rows)),
         f"{source.name}: study_result_{id}",
-        whole=all(part.whole for part in parts),
+        is_whole=all(part.is_whole for part in parts),
         id=id,
-        participant=f"worker {about['workerId']}" if "workerId" in about else f"study result {id}",
-        started=utc(about.get("startDate")),
-        finished=utc(about.get("endDate")),
+        participant=f"worker {run_metadata['workerId']}" if "workerId" in run_metadata else f"study result {id}",
+        started=format_utc_time(run_metadata.get("startDate")),
+        finished=format_utc_time(run_metadata.get("endDate")),
         complete=state == "FINISHED",
     )
 
 
-def _metadata(source: Source) -> dict[str, dict[str, Any]]:
+def _read_metadata(source: Source) -> dict[str, dict[str, Any]]:
     """Return what metadata.json says of each study result, by its id; nothing where the archive has none."""
-    name = next((name for name in source.members if PurePosixPath(name).name == METADATA), None)
+    name = next((name for name in source.members if PurePosixPath(name).name == METADATA_FILENAME), None)
     if name is None:
-        log.info("%s: has no %s; who took part and when is known from the rows alone", source.name, METADATA)
+        log.info("%s: has no %s; who took part and when is known from the rows alone", source.name, METADATA_FILENAME)
         return {}
     try:
-        metadata = json.loads(source.member(name).text)
-        return {str(result["id"]): result for of in metadata["data"] for result in of["studyResults"]}
+        metadata = json.loads(source.read_member(name).text)
+        return {str(result["id"]): result for entry in metadata["data"] for result in entry["studyResults"]}
     except (json.JSONDecodeError, KeyError, TypeError) as error:
-        raise study.DataError(f"{source.name}: {METADATA} is damaged ({error}); download the archive again") from None
+        raise study.DataError(
+            f"{source.name}: {METADATA_FILENAME} is damaged ({error}); download the archive again"
+        ) from None

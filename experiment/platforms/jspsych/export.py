@@ -5,27 +5,27 @@ from pathlib import Path
 
 from gardenpath import study
 
-from ...versions import VersionFile
-from ..features import EVERYTHING, losses
-from ..page import filled_in, index_html, page_files, study_js, write_bytes
-from ..places import Place
+from ...scripts.list_files import ListFile
+from ..features import FULL_SUPPORT, list_feature_losses
+from ..list_slots import ListSlot
+from ..page import build_index_html, build_study_js, fill_template, read_page_files, write_bytes
 
 NAME = "jspsych"
-PLAYS = EVERYTHING
+FEATURE_SUPPORT = FULL_SUPPORT
 
 
-def loses(files: Sequence[VersionFile]) -> list[str]:
+def list_losses(files: Sequence[ListFile]) -> list[str]:
     """Return nothing: the page is our own."""
-    return losses(files, PLAYS)
+    return list_feature_losses(files, FEATURE_SUPPORT)
 
 
 def write(
-    files: Sequence[VersionFile], places: Sequence[Place], folder: Path, online: study.config.OnlineSection
+    files: Sequence[ListFile], slots: Sequence[ListSlot], folder: Path, online: study.config.OnlineSection
 ) -> None:
     """Write index.html with all that it needs, a README, and save.js, unless there is one: it may have been edited."""
-    for name, content in page_files(index_html()).items():
+    for name, content in read_page_files(build_index_html()).items():
         write_bytes(folder / name, content)
-    study.files.write_text(folder / "study.js", study_js(files, places, online))
+    study.files.write_text(folder / "study.js", build_study_js(files, slots, online))
     if not (folder / "save.js").exists():
-        study.files.write_text(folder / "save.js", filled_in("jspsych/save.js"))
-    study.files.write_text(folder / "README.md", filled_in("jspsych/export.md", files, places))
+        study.files.write_text(folder / "save.js", fill_template("jspsych/save.js"))
+    study.files.write_text(folder / "README.md", fill_template("jspsych/export.md", files, slots))

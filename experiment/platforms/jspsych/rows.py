@@ -11,24 +11,24 @@ from typing import Any
 from gardenpath import study
 from gardenpath.study.mapping import Row
 
-from ..cell_values import stripped
-from ..native import SESSION
+from ..cell_values import strip_cells
+from ..page_rows import SESSION_COLUMN
 from ..sources import Source
 
 log = logging.getLogger("gardenpath")
 
-MARKS = (b'"trial_type"', b'"time_elapsed"')
+JSPSYCH_MARKS = (b'"trial_type"', b'"time_elapsed"')
 SEPARATORS = (",", ";", "\t")
-OURS = f'"{SESSION}"'.encode()
+PAGE_MARK = f'"{SESSION_COLUMN}"'.encode()
 
 
 @dataclass(frozen=True)
-class Run:
-    """Rows of one run of a page, in order; `whole` is False where the text breaks off. The rest is known from JATOS alone."""
+class PlayerRun:
+    """Rows of one run of a page, in order; `is_whole` is False where the text breaks off. The rest is known from JATOS alone."""
 
     rows: tuple[Row, ...]
     where: str
-    whole: bool = True
+    is_whole: bool = True
     id: str | None = None
     participant: str | None = None
     started: str | None = None
@@ -41,86 +41,91 @@ def recognises(source: Source) -> bool:
     if source.members:
         return False
     return (
-        all(mark in source.sniffed for mark in MARKS) or OURS in source.sniffed or _separator(source.head) is not None
+        all(mark in source.utf8_data for mark in JSPSYCH_MARKS)
+        or PAGE_MARK in source.utf8_data
+        or _find_separator(source.head) is not None
     )
 
 
-def _separator(text: str) -> str | None:
+def _find_separator(text: str) -> str | None:
     """Return what parts the columns of a CSV of jsPsych's, which another program may have saved again; None for another text."""
     for separator in SEPARATORS:
         header = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True), [])
-        if {"trial_type", "time_elapsed"} <= {*header} or SESSION in header:
+        if {"trial_type", "time_elapsed"} <= {*header} or SESSION_COLUMN in header:
             return separator
     return None
 
 
-def runs(source: Source) -> list[Run]:
+def read_runs(source: Source) -> list[PlayerRun]:
     """Return the rows of a file, apart for each array of rows at its top level; what lies behind a break is lost and said so."""
     text = source.text.strip()
     if not text.startswith(("[", "{")):
-        return [_csv(source)]
-    values, broken = _values(text)
+        return [_read_csv_run(source)]
+    values, broken = _parse_values(text)
     lists = [value for value in values if isinstance(value, list)]
     single = [value for value in values if isinstance(value, dict)]
     if broken is not None:
         log.warning(
-            "%s: cut short after %d rows (%s); the session counts as incomplete", source.name, _count(values), broken
+            "%s: cut short after %d rows (%s); the session counts as incomplete",
+            source.name,
+            _count_rows(values),
+            broken,
         )
     arrays = [*lists, *([single] if single else [])]
-    rows = [[row for row in _flat(value) if isinstance(row, dict)] for value in arrays]
+    rows = [[row for row in _flatten_rows(value) if isinstance(row, dict)] for value in arrays]
     return [
-        Run(tuple(once(of)), source.name, whole=broken is None or n < len(rows))
-        for n, of in enumerate(rows, start=1)
-        if of
+        PlayerRun(tuple(drop_repeated_rows(run_rows)), source.name, is_whole=broken is None or n < len(rows))
+        for n, run_rows in enumerate(rows, start=1)
+        if run_rows
     ]
 
 
-def _values(text: str) -> tuple[list[Any], str | None]:
+def _parse_values(text: str) -> tuple[list[Any], str | None]:
     """Return the JSON values that follow one another in a text, and what is wrong with the rest, or None.
 
     Of an array that breaks off, the whole elements are returned.
     """
-    decoder, at = json.JSONDecoder(), 0
+    decoder, position = json.JSONDecoder(), 0
     values: list[Any] = []
-    while at < len(text):
-        if text[at] in " \n\t\r,":
-            at += 1
+    while position < len(text):
+        if text[position] in " \n\t\r,":
+            position += 1
             continue
         try:
-            value, at = decoder.raw_decode(text, at)
+            value, position = decoder.raw_decode(text, position)
         except json.JSONDecodeError as error:
-            rest = _values(text[at + 1 :])[0] if text[at] == "[" else []
+            rest = _parse_values(text[position + 1 :])[0] if text[position] == "[" else []
             return ([*values, rest] if rest else values), f"line {error.lineno}: {error.msg}"
         values.append(value)
     return values, None
 
 
-def _flat(value: Iterable[Any]) -> Iterator[Any]:
+def _flatten_rows(value: Iterable[Any]) -> Iterator[Any]:
     """Yield the rows of an array, which may hold arrays of rows."""
     for row in value:
         if isinstance(row, list):
-            yield from _flat(row)
+            yield from _flatten_rows(row)
         else:
             yield row
 
 
-def _count(values: Iterable[Any]) -> int:
-    return sum(1 for _ in _flat(values))
+def _count_rows(values: Iterable[Any]) -> int:
+    return sum(1 for _ in _flatten_rows(values))
 
 
-def _csv(source: Source) -> Run:
+def _read_csv_run(source: Source) -> PlayerRun:
     """Return the rows of a CSV; a last row that is cut short is left out."""
-    separator = _separator(source.text) or ","
+    separator = _find_separator(source.text) or ","
     lines = csv.reader(io.StringIO(source.text, newline=""), delimiter=separator, skipinitialspace=True)
     try:
-        header, *body = stripped(list(filter(None, lines)), source.name)
+        header, *body = strip_cells(list(filter(None, lines)), source.name)
     except csv.Error as error:
         raise study.DataError(
             f"{source.name}, line {lines.line_num}: {error}; look for a quote that opens and never closes"
         ) from error
     quoted = source.text.startswith('"') and not source.text.rstrip().endswith('"')
-    whole = not body or (len(body[-1]) == len(header) and not quoted)
-    if not whole:
+    is_whole = not body or (len(body[-1]) == len(header) and not quoted)
+    if not is_whole:
         log.warning("%s: cut short in its last row; the session counts as incomplete", source.name)
         body = body[:-1]
     faults = [
@@ -130,10 +135,10 @@ def _csv(source: Source) -> Run:
     ]
     if faults:
         raise study.DataError(faults)
-    return Run(tuple(dict(zip(header, row, strict=True)) for row in body if row != header), source.name, whole)
+    return PlayerRun(tuple(dict(zip(header, row, strict=True)) for row in body if row != header), source.name, is_whole)
 
 
-def once(rows: Iterable[Row]) -> list[Row]:
+def drop_repeated_rows(rows: Iterable[Row]) -> list[Row]:
     """Return rows without those that were sent a second time, as a page does that sends each trial and at the end all."""
     seen, kept = set(), []
     for row in rows:

@@ -9,23 +9,25 @@ from collections.abc import Iterable, Iterator
 
 from gardenpath.study.screens import Record, WordRecord
 
-from ..cell_values import as_number
-from ..imported import words_read
+from ..cell_values import parse_number
+from ..imported_sessions import build_reading_record
 from ..losses import Losses
-from .lines import Line
+from .result_lines import ResultLine
 
-FIRST = "Reading time to first answer"
-TOTAL = "Total time to correct answer"
-UNSEEN = ("None", "NULL", "")
+FIRST_RT_COLUMN = "Reading time to first answer"
+TOTAL_RT_COLUMN = "Total time to correct answer"
+UNSEEN_VALUES = ("None", "NULL", "")
 
 
-def sentences(rows: Iterable[Line], losses: Losses) -> list[Record]:
+def build_maze_records(rows: Iterable[ResultLine], losses: Losses) -> list[Record]:
     """Return the records of the sentences of a maze; one that is not numbered from 0 on is left out."""
     records = []
-    for lines in _apart([row for row in rows if FIRST in row.cells]):
+    for lines in _split_by_sentence([row for row in rows if FIRST_RT_COLUMN in row.cells]):
         numbers = [row.cells.get("Word number") for row in lines]
         if numbers == [str(n) for n in range(len(lines))]:
-            records.append(words_read((_word(n, row, losses) for n, row in enumerate(lines)), task="maze"))
+            records.append(
+                build_reading_record((_build_word(n, row, losses) for n, row in enumerate(lines)), task="maze")
+            )
             continue
         losses.add(
             f"words of a maze are numbered {', '.join(map(str, numbers))}; expected 0 to {len(lines) - 1}; it is left out",
@@ -34,9 +36,9 @@ def sentences(rows: Iterable[Line], losses: Losses) -> list[Record]:
     return records
 
 
-def _apart(rows: Iterable[Line]) -> Iterator[list[Line]]:
+def _split_by_sentence(rows: Iterable[ResultLine]) -> Iterator[list[ResultLine]]:
     """Yield the rows of each sentence, which begins with its word 0."""
-    current: list[Line] = []
+    current: list[ResultLine] = []
     for row in rows:
         if current and row.cells.get("Word number") == "0":
             yield current
@@ -46,15 +48,16 @@ def _apart(rows: Iterable[Line]) -> Iterator[list[Line]]:
         yield current
 
 
-def _word(n: int, row: Line, losses: Losses) -> WordRecord:
+def _build_word(n: int, row: ResultLine, losses: Losses) -> WordRecord:
     text = row.cells.get("Word")
-    said, correct = row.cells[FIRST], {"yes": True, "no": False}.get(row.cells.get("Correct", ""))
-    if said in UNSEEN:
+    first_cell, correct = row.cells[FIRST_RT_COLUMN], {"yes": True, "no": False}.get(row.cells.get("Correct", ""))
+    if first_cell in UNSEEN_VALUES:
         return WordRecord(n, None, text=text)
-    first, total = as_number(said), as_number(row.cells.get(TOTAL, said))
+    first, total = parse_number(first_cell), parse_number(row.cells.get(TOTAL_RT_COLUMN, first_cell))
     if first is None or total is None or correct is None:
         losses.add(
-            f"a choice is {row.cells.get('Correct')!r} after {said!r} ms; expected yes or no and a time", row.number
+            f"a choice is {row.cells.get('Correct')!r} after {first_cell!r} ms; expected yes or no and a time",
+            row.number,
         )
         return WordRecord(n, None, text=text)
     corrected = correct or total > first

@@ -13,50 +13,59 @@ from typing import Any
 from gardenpath import study
 from gardenpath.study.screens import After, Text, Whole, Words
 
-from ...versions import VersionFile
-from ..features import ALIKE, ELSEWHERE, PLAYED, REFUSED, Plays, losses
-from ..outline import Outline, from_left, front, joined, kind, recorded, said, shown
-from ..page import filled_in, quoted
-from ..places import Place
+from ...scripts.list_files import ListFile
+from ..features import COMMON_LOSSES, COMMON_SUPPORT, SUPPORTED, UNSUPPORTED, FeatureSupport, list_feature_losses
+from ..list_slots import ListSlot
+from ..outline import (
+    Outline,
+    build_recorded_columns,
+    build_shown_columns,
+    group_front_pages,
+    identify_answer_kind,
+    join_words,
+    list_paragraphs,
+    order_from_left,
+)
+from ..page import fill_template, format_quotation
 
 NAME = "psychopy"
 # What pandas, by which PsychoPy reads conditions, takes for a missing value.
-EMPTY = frozenset(["NA", "N/A", "n/a", "#N/A", "None", "none", "null", "NULL", "nan", "NaN", "<NA>"])
+MISSING_VALUES = frozenset(["NA", "N/A", "n/a", "#N/A", "None", "none", "null", "NULL", "nan", "NaN", "<NA>"])
 # What stands in a cell of a text that a trial does not have: of an empty cell PsychoPy would show "nan".
-BLANK = " "
-PLAYS: Plays = {
-    "text": PLAYED,
+BLANK_CELL = " "
+FEATURE_SUPPORT: FeatureSupport = {
+    "text": SUPPORTED,
     "words": "Onsets of words are not recorded: reading times run from key press to key press, and rt_onset stays empty.",
-    "whole": PLAYED,
-    "answers": PLAYED,
-    "slider": PLAYED,
+    "whole": SUPPORTED,
+    "answers": SUPPORTED,
+    "slider": SUPPORTED,
     "entry": "When a typed answer came is not recorded, nor when its first key did, nor whether its text was pasted.",
     "form": "The questions about the participant are to be asked in Experiment info or a survey; they do not come back.",
-    "word_pairs": REFUSED,
-    "centred": PLAYED,
-    "moving_window": PLAYED,
-    "cumulative": PLAYED,
-    "timed": REFUSED,
-    "words_right_to_left": PLAYED,
+    "word_pairs": UNSUPPORTED,
+    "centred": SUPPORTED,
+    "moving_window": SUPPORTED,
+    "cumulative": SUPPORTED,
+    "timed": UNSUPPORTED,
+    "words_right_to_left": SUPPORTED,
     "right_to_left": "Set the language style of every text component to RTL by hand (Arabic for Arabic letters).",
     "unspaced": "A moving window puts a space between all words, also where the text has none.",
-    "points": PLAYED,
-    "row": PLAYED,
-    "pair": PLAYED,
-    "stacked_pair": PLAYED,
-    "above_text": PLAYED,
-    "above_sentence": PLAYED,
-    "deadline": PLAYED,
-    "feedback": PLAYED,
-    "follow_up": PLAYED,
-    "leave": REFUSED,
-    "context": PLAYED,
-    "breaks": PLAYED,
-    "assets": REFUSED,
-    **ALIKE,
+    "points": SUPPORTED,
+    "row": SUPPORTED,
+    "pair": SUPPORTED,
+    "stacked_pair": SUPPORTED,
+    "above_text": SUPPORTED,
+    "above_sentence": SUPPORTED,
+    "deadline": SUPPORTED,
+    "feedback": SUPPORTED,
+    "follow_up": SUPPORTED,
+    "leave": UNSUPPORTED,
+    "context": SUPPORTED,
+    "breaks": SUPPORTED,
+    "assets": UNSUPPORTED,
+    **COMMON_SUPPORT,
 }
 # How each kind of prompt is answered, as the recipe says it.
-ASKED = {
+ANSWER_RECIPES = {
     "points": "keyboard `{id}_key`, allowed {digits}; {least} is {low}, {most} is {high}",
     "slider": "slider component `{id}_slider` from {least} to {most}; {least} is {low}, {most} is {high}",
     "two": "texts `${id}_label_1` on the side `{id}_side_1` and `${id}_label_2` on `{id}_side_2`; keyboard `{id}_key`, allowed "
@@ -66,41 +75,49 @@ ASKED = {
 }
 
 
-def loses(files: Sequence[VersionFile]) -> list[str]:
+def list_losses(files: Sequence[ListFile]) -> list[str]:
     """Return what a Builder experiment made by the recipe does not do of this study."""
-    lost = losses(files, PLAYS)
-    if odd := _as_numbers(files):
-        lost.append(
-            f"PsychoPy makes numbers of cells that look like them, here of {', '.join(odd)}: write them otherwise."
+    sentences = list_feature_losses(files, FEATURE_SUPPORT)
+    if unsafe := _find_number_like_texts(files):
+        sentences.append(
+            f"PsychoPy makes numbers of cells that look like them, here of {', '.join(unsafe)}: write them otherwise."
         )
-    if odd := sorted((_labels(files) | _texts(files)) & EMPTY):
-        lost.append(f"PsychoPy reads these cells as empty: {', '.join(odd)}; write them otherwise.")
-    return [*lost, "Data are saved at the end, or where Pavlovia saves incomplete results.", *ELSEWHERE]
+    if unsafe := sorted((_collect_labels(files) | _collect_texts(files)) & MISSING_VALUES):
+        sentences.append(f"PsychoPy reads these cells as empty: {', '.join(unsafe)}; write them otherwise.")
+    return [*sentences, "Data are saved at the end, or where Pavlovia saves incomplete results.", *COMMON_LOSSES]
 
 
-def _screens(files: Sequence[VersionFile]) -> Iterator[Any]:
+def _list_screens(files: Sequence[ListFile]) -> Iterator[Any]:
     return (screen for file in files for step in file.script.trials for screen in step.screens)
 
 
-def _as_numbers(files: Sequence[VersionFile]) -> list[str]:
+def _find_number_like_texts(files: Sequence[ListFile]) -> list[str]:
     """Return ids that would come back as another number, 01 as 1, and answers, which would be shown as one, 3 as 3.0."""
     trials = [trial for file in files for trial in file.version.trials]
     ids = {name for trial in trials for name in (trial.item.id, trial.condition)}
     return sorted(
-        {name for name in ids if _number(name) not in (None, name)} | {one for one in _labels(files) if _number(one)}
+        {name for name in ids if _format_as_number(name) not in (None, name)}
+        | {one for one in _collect_labels(files) if _format_as_number(one)}
     )
 
 
-def _texts(files: Sequence[VersionFile]) -> set[str]:
-    return {joined(screen) if isinstance(screen, Words) else getattr(screen, "text", "") for screen in _screens(files)}
+def _collect_texts(files: Sequence[ListFile]) -> set[str]:
+    return {
+        join_words(screen) if isinstance(screen, Words) else getattr(screen, "text", "")
+        for screen in _list_screens(files)
+    }
 
 
-def _labels(files: Sequence[VersionFile]) -> set[str]:
-    asked = [screen for screen in _screens(files) if hasattr(screen, "answers") and kind(screen) != "points"]
-    return {one.label for screen in asked for one in screen.answers}
+def _collect_labels(files: Sequence[ListFile]) -> set[str]:
+    answer_screens = [
+        screen
+        for screen in _list_screens(files)
+        if hasattr(screen, "answers") and identify_answer_kind(screen) != "points"
+    ]
+    return {one.label for screen in answer_screens for one in screen.answers}
 
 
-def _number(name: str) -> str | None:
+def _format_as_number(name: str) -> str | None:
     """Return how PsychoPy writes what it takes for a number, None where it takes it for text."""
     try:
         value = float(name.replace(",", "."))
@@ -110,90 +127,95 @@ def _number(name: str) -> str | None:
 
 
 def write(
-    files: Sequence[VersionFile], places: Sequence[Place], folder: Path, online: study.config.OnlineSection
+    files: Sequence[ListFile], slots: Sequence[ListSlot], folder: Path, online: study.config.OnlineSection
 ) -> list[Path]:
     """Write conditions/place-0.csv and so on, places.csv with the version and slot of each, and a README; return their paths."""
-    outline = Outline.of(files)
-    written = {folder / "conditions" / f"place-{n}.csv": _csv(rows(place, outline)) for n, place in enumerate(places)}
-    written[folder / "places.csv"] = _csv([{"place": n, **place.matching()} for n, place in enumerate(places)])
-    pages = front(files[0].script)
+    outline = Outline.from_files(files)
+    texts_by_path = {
+        folder / "conditions" / f"place-{n}.csv": _format_csv(build_condition_rows(slot, outline))
+        for n, slot in enumerate(slots)
+    }
+    texts_by_path[folder / "places.csv"] = _format_csv(
+        [{"place": n, **slot.build_matching_columns()} for n, slot in enumerate(slots)]
+    )
+    pages = group_front_pages(files[0].script)
     texts = {
-        "consent": quoted(said(pages["consent"])),
-        "instructions": quoted(said(pages["rest"])),
+        "consent": format_quotation(list_paragraphs(pages["consent"])),
+        "instructions": format_quotation(list_paragraphs(pages["rest"])),
         "routines": ", ".join(f"`{name}`" for name in outline.names),
-        "screens": _recipe(files, outline),
-        "debriefing": quoted([files[0].script.texts["debriefing"]]),
+        "screens": _format_recipe(files, outline),
+        "debriefing": format_quotation([files[0].script.texts["debriefing"]]),
         "code": online.completion_code,
     }
-    written[folder / "README.md"] = filled_in("psychopy/export.md", files, places, **texts)
-    for path, text in written.items():
+    texts_by_path[folder / "README.md"] = fill_template("psychopy/export.md", files, slots, **texts)
+    for path, text in texts_by_path.items():
         study.files.write_text(path, text)
-    return list(written)
+    return list(texts_by_path)
 
 
-def _recipe(files: Sequence[VersionFile], outline: Outline) -> str:
+def _format_recipe(files: Sequence[ListFile], outline: Outline) -> str:
     """Return what stands in each routine, a line each."""
     routines: dict[str, list[str]] = {name: [] for name in outline.names}
     for step in (step for file in files for step in file.script.trials):
-        for name, screen in outline.named(step):
-            said = _routine(name, screen)
-            routines[name] += [said] if said not in routines[name] else []
-    return "\n".join(f"   - `{name}`: {'; or '.join(said)}" for name, said in routines.items())
+        for name, screen in outline.name_screens(step):
+            description = _describe_routine(name, screen)
+            routines[name] += [description] if description not in routines[name] else []
+    return "\n".join(f"   - `{name}`: {'; or '.join(description)}" for name, description in routines.items())
 
 
-def _routine(name: str, screen: Any) -> str:
+def _describe_routine(name: str, screen: Any) -> str:
     if isinstance(screen, (Text, Whole)) and not name.startswith("sentence"):
         return f"text `${name}_text`, keyboard `{name}_key`, allowed `'space'`"
     if name.startswith("sentence"):
         return "a sentence, as below"
-    how = kind(screen)
-    two = hasattr(screen, "answers") and len(screen.answers) == 2 and how != "points"
+    answer_kind = identify_answer_kind(screen)
+    has_two_answers = hasattr(screen, "answers") and len(screen.answers) == 2 and answer_kind != "points"
     columns = {
         column.removeprefix(f"{name}_"): cell
-        for column, cell in {**recorded(name, screen), **shown(name, screen)}.items()
+        for column, cell in {**build_recorded_columns(name, screen), **build_shown_columns(name, screen)}.items()
     }
-    digits = ",".join(f"'{one.value}'" for one in screen.answers) if how == "points" else ""
-    answered = ASKED["two" if two else how].format(
+    digits = ",".join(f"'{one.value}'" for one in screen.answers) if answer_kind == "points" else ""
+    answer_recipe = ANSWER_RECIPES["two" if has_two_answers else answer_kind].format(
         id=name, digits=f"`{digits}`", **{end: columns.get(end) for end in ("least", "most", "low", "high")}
     )
     above = f"text `${name}_above`, " if screen.above.kind != "nothing" else ""
-    return f"{above}text `${name}_prompt`; {answered}"
+    return f"{above}text `${name}_prompt`; {answer_recipe}"
 
 
-def rows(place: Place, outline: Outline) -> list[dict[str, Any]]:
+def build_condition_rows(slot: ListSlot, outline: Outline) -> list[dict[str, Any]]:
     """Return a place's trials in their order, one row each, with the pages that come before it.
 
     Columns that say what a trial has are 0 or 1, since PsychoPy makes of an empty cell what is not empty to Python (nan).
     """
-    steps, pages, made = place.between(), [], []
-    of = sum(placed.position is not None for placed in steps)
-    for placed in steps:
-        if placed.step.trial is None:
-            pages.append(placed.step)
+    steps, pages, condition_rows = slot.list_trial_steps(), [], []
+    trial_count = sum(timeline_step.position is not None for timeline_step in steps)
+    for timeline_step in steps:
+        if timeline_step.step.trial is None:
+            pages.append(timeline_step.step)
             continue
-        trial = place.file.version.trials[placed.step.trial]
+        trial = slot.file.version.trials[timeline_step.step.trial]
         cells = {
-            **place.matching(),
-            "position": placed.position,
-            "of": of,
+            **slot.build_matching_columns(),
+            "position": timeline_step.position,
+            "of": trial_count,
             "role": trial.role,
             "item": trial.item.id,
             "condition": trial.condition,
             "has_pause": int(bool(pages)),
-            "pause_text": "\n\n".join(said(pages)) or BLANK,
+            "pause_text": "\n\n".join(list_paragraphs(pages)) or BLANK_CELL,
             **dict.fromkeys((f"has_{name}" for name in outline.names), 0),
         }
-        named = outline.named(placed.step)
-        for name, screen in named:
-            cells |= {f"has_{name}": 1, **_cells(name, screen)}
+        named_screens = outline.name_screens(timeline_step.step)
+        for name, screen in named_screens:
+            cells |= {f"has_{name}": 1, **_build_screen_cells(name, screen)}
             if screen.when is not None:
-                cells |= _after(name, screen.when, *named[screen.when.screen])
-        made.append(cells)
+                cells |= _build_follow_up_columns(name, screen.when, *named_screens[screen.when.screen])
+        condition_rows.append(cells)
         pages = []
-    return made
+    return condition_rows
 
 
-def _cells(name: str, screen: Any) -> dict[str, Any]:
+def _build_screen_cells(name: str, screen: Any) -> dict[str, Any]:
     if isinstance(screen, Text):
         return {f"{name}_text": "\n\n".join([*screen.paragraphs, *(button.label for button in screen.buttons)])}
     if isinstance(screen, Whole):
@@ -201,39 +223,41 @@ def _cells(name: str, screen: Any) -> dict[str, Any]:
     if isinstance(screen, Words):
         # A space within a word does not break.
         words = " ".join(word.replace(" ", "\xa0") for word in screen.words)
-        return {f"{name}_text": joined(screen), f"{name}_words": words, f"{name}_reading": screen.arrangement}
-    screen = from_left(screen)
+        return {f"{name}_text": join_words(screen), f"{name}_words": words, f"{name}_reading": screen.arrangement}
+    screen = order_from_left(screen)
     deadline = 0 if screen.deadline is None else f"{screen.deadline:g}"
-    return {**recorded(name, screen), **shown(name, screen), f"{name}_deadline": deadline}
+    return {**build_recorded_columns(name, screen), **build_shown_columns(name, screen), f"{name}_deadline": deadline}
 
 
-def _after(name: str, when: After, asked: str, screen: Any) -> dict[str, Any]:
+def _build_follow_up_columns(name: str, when: After, asked_name: str, screen: Any) -> dict[str, Any]:
     """Return the columns that say after which answers a screen is shown; where none is right, any counts as wrong."""
-    judged = screen.tell and screen.right
+    is_judged = screen.tell and screen.right
     right = [
-        key for one, key in zip(from_left(screen).answers, _keys(screen), strict=False) if one.value in screen.right
+        key
+        for one, key in zip(order_from_left(screen).answers, _list_answer_keys(screen), strict=False)
+        if one.value in screen.right
     ]
-    outcomes = [one for one in when.outcomes if judged or one in ("answered", "timeout")]
+    outcomes = [one for one in when.outcomes if is_judged or one in ("answered", "timeout")]
     return {
-        f"{name}_after": asked,
-        f"{name}_outcomes": " ".join("wrong" if one == "answered" and not judged else one for one in outcomes),
-        f"{asked}_right_keys": " ".join(right if judged else []),
+        f"{name}_after": asked_name,
+        f"{name}_outcomes": " ".join("wrong" if one == "answered" and not is_judged else one for one in outcomes),
+        f"{asked_name}_right_keys": " ".join(right if is_judged else []),
     }
 
 
-def _keys(screen: Any) -> str:
+def _list_answer_keys(screen: Any) -> str:
     """Return the keys of answers, in order."""
-    two = kind(screen) != "points" and len(getattr(screen, "answers", ())) == 2
-    return "fj" if two else "123456789"
+    has_two_answers = identify_answer_kind(screen) != "points" and len(getattr(screen, "answers", ())) == 2
+    return "fj" if has_two_answers else "123456789"
 
 
-def _csv(lines: Sequence[dict[str, Any]]) -> str:
+def _format_csv(lines: Sequence[dict[str, Any]]) -> str:
     names = list(dict.fromkeys(name for line in lines for name in line))
     shown_texts = ("_text", "_prompt", "_above", "_label_1", "_label_2", "_right_keys")
     stream = io.StringIO()
     writer = csv.DictWriter(stream, names, lineterminator="\n")
     writer.writeheader()
     for line in lines:
-        blank = {name: BLANK for name in names if name.endswith(shown_texts) and not line.get(name)}
+        blank = {name: BLANK_CELL for name in names if name.endswith(shown_texts) and not line.get(name)}
         writer.writerow({**line, **blank})
     return stream.getvalue()

@@ -19,16 +19,16 @@ class Page:
 
 @dataclass(frozen=True)
 class Word:
-    """A word, the `mark` before the first one, or nothing, in the middle of the screen."""
+    """A word, the `is_mark` before the first one, or nothing, in the middle of the screen."""
 
     text: str
     hint: str = ""
-    mark: bool = False
+    is_mark: bool = False
 
 
 @dataclass(frozen=True)
 class Lines:
-    """A sentence on lines whose words are covered but for word `shown` and, where it is cumulative, those before it.
+    """A sentence on lines whose words are covered but for word `visible_word` and, where it is cumulative, those before it.
 
     The words `breaks`, by number, begin a further line.
     """
@@ -36,8 +36,8 @@ class Lines:
     words: tuple[str, ...]
     gaps: tuple[str, ...]
     breaks: tuple[int, ...] = ()
-    shown: int = -1
-    cumulative: bool = False
+    visible_word: int = -1
+    is_cumulative: bool = False
     hint: str = ""
 
 
@@ -51,7 +51,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AnswerDisplay:
     """A screen that is answered by a key or a click; `value` is where a slider stands, None before it was moved."""
 
     screen: Answers | Slider
@@ -70,39 +70,39 @@ class Blank:
     hint: str
     choices: tuple[str, ...] = ()
     fault: str = ""
-    above: str = ""
-    longest: int = 200
+    text_above: str = ""
+    max_length: int = 200
     progress: float | None = None
 
 
-Display = Page | Word | Lines | Pair | Whole | Asked | Blank
+Display = Page | Word | Lines | Pair | Whole | AnswerDisplay | Blank
 
 
 @dataclass
-class Painted:
+class FrameTimes:
     """When a display was asked for, the frame that showed it and the frame after that, ms; None while it has not come."""
 
     request: float
     frame: float
-    frame2: float | None = None
+    next_frame: float | None = None
 
 
 @dataclass(frozen=True)
 class Key:
     """A key that went down or up at `t`, as its hardware says, ms; `handler` is when this program saw it.
 
-    `code` says where it stands, `typed` what the layout types with it as it went down: "" where that is no character.
+    `code` says where it stands, `character` what the layout types with it as it went down: "" where that is no character.
     """
 
     code: str
     t: float
     handler: float
-    down: bool = True
-    typed: str = ""
+    is_down: bool = True
+    character: str = ""
 
 
 @dataclass(frozen=True)
-class Typed:
+class TypedCharacter:
     """A character that was typed, whatever keys the layout or the language asks for."""
 
     text: str
@@ -111,11 +111,11 @@ class Typed:
 
 @dataclass(frozen=True)
 class Click:
-    """A click on an answer, or `at` a share of a slider's length."""
+    """A click on an answer, or `slider_share` a share of a slider's length."""
 
     answer: int
     t: float
-    at: float = 0.0
+    slider_share: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Focus:
     t: float
 
 
-Input = Key | Typed | Click | Focus
+Input = Key | TypedCharacter | Click | Focus
 
 
 class Screen(Protocol):
@@ -140,17 +140,17 @@ class Screen(Protocol):
     def prepare(self, displays: Sequence[Display]) -> None:
         """Make displays that follow each other, so that showing them takes no longer than a frame."""
 
-    def show(self, display: Display) -> Painted:
+    def show(self, display: Display) -> FrameTimes:
         """Show a display on the next frame."""
 
     def wait(self, patience: float | None = None) -> Input | None:
         """Return what happens next, oldest first; None when nothing did for so many ms."""
 
-    def stand(self, frames: int) -> Input | None:
+    def hold_display(self, frames: int) -> Input | None:
         """Return what happens while the display shown last stands for so many frames, counted from its first.
 
         None when nothing does: what is shown next comes with the frame after these.
         """
 
-    def dropped(self) -> int | None:
+    def count_dropped_frames(self) -> int | None:
         """Return the frames that came late since this was last asked; None where that cannot be told."""

@@ -10,14 +10,14 @@ from typing import Any
 
 from gardenpath import study
 
-from ...session_folders import parse_event, whole_lines
-from ...sessions import Event, Json
+from ...sessions.session_folders import drop_cut_line, parse_event_line
+from ...sessions.sessions import Event, Json
 
 log = logging.getLogger("gardenpath")
 
 
 class Journal:
-    """The events of a session, appended to `path`; `left` are those of earlier visits.
+    """The events of a session, appended to `path`; `earlier_events` are those of earlier visits.
 
     Each line goes to the operating system at once, so that a killed program has lost nothing that was recorded, and to the disk
     by a thread of its own, so that a slow disk holds up no frame.
@@ -25,18 +25,18 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.left = _recovered(path)
-        self.visit = max((event.visit + 1 for event in self.left), default=0)
-        self.next_seq = max((event.seq + 1 for event in self.left), default=0)
+        self.earlier_events = _recover_events(path)
+        self.visit = max((event.visit + 1 for event in self.earlier_events), default=0)
+        self.next_seq = max((event.seq + 1 for event in self.earlier_events), default=0)
         self._file = path.open("ab", buffering=0)
         self._unsynced = threading.Event()
-        self._closing = False
-        self._syncing = threading.Thread(target=self._sync, daemon=True)
-        self._syncing.start()
+        self._is_closing = False
+        self._sync_thread = threading.Thread(target=self._sync, daemon=True)
+        self._sync_thread.start()
 
-    def record(self, kind: str, t: float, step: int | None, screen: int | None, value: Json) -> None:
+    def append_event(self, kind: str, t: float, step: int | None, screen: int | None, value: Json) -> None:
         """Append an event, numbered after the last; times to the microsecond."""
-        event = Event(self.next_seq, self.visit, round(t, 3), kind, step, screen, _rounded(value))
+        event = Event(self.next_seq, self.visit, round(t, 3), kind, step, screen, _round_times(value))
         line = (json.dumps(dataclasses.asdict(event), ensure_ascii=False) + "\n").encode("utf-8")
         if self._file.write(line) != len(line):
             raise OSError(f"{self.path}: the disk is full")
@@ -45,35 +45,35 @@ class Journal:
 
     def close(self) -> None:
         """Wait until everything is on the disk."""
-        self._closing = True
+        self._is_closing = True
         self._unsynced.set()
-        self._syncing.join()
+        self._sync_thread.join()
         os.fsync(self._file)
         self._file.close()
 
     def _sync(self) -> None:
-        while not self._closing:
+        while not self._is_closing:
             self._unsynced.wait()
             self._unsynced.clear()
             os.fsync(self._file)
 
 
-def _rounded(value: Any) -> Any:
+def _round_times(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _rounded(one) for name, one in value.items()}
+        return {name: _round_times(one) for name, one in value.items()}
     return round(value, 3) if isinstance(value, float) else value
 
 
-def _recovered(path: Path) -> list[Event]:
+def _recover_events(path: Path) -> list[Event]:
     """Return the events of earlier visits; half a line, left by a crash in the middle of writing it, is cut off."""
     if not path.exists():
         return []
     raw = path.read_bytes()
-    whole = whole_lines(raw)
+    whole = drop_cut_line(raw)
     if len(whole) < len(raw):
         log.warning("%s: its last line was cut short by a crash and is left out", path)
         study.files.write_text(path, whole.decode("utf-8"))
     elif raw and not raw.endswith(b"\n"):
         study.files.write_text(path, whole.decode("utf-8") + "\n")
     lines = whole.decode("utf-8").rstrip("\n").split("\n")
-    return [parse_event(line, path, n) for n, line in enumerate(lines, start=1) if line]
+    return [parse_event_line(line, path, n) for n, line in enumerate(lines, start=1) if line]

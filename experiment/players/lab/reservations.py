@@ -14,15 +14,15 @@ from typing import IO
 
 from gardenpath import study
 
-from ...server.assignment import Filled, choose
-from ...session_folders import read_files, write_session
-from ...sessions import Session, open_session
-from ...versions import VersionFile
+from ...scripts.list_files import ListFile
+from ...sessions.assignment import SlotCounts, choose_list
+from ...sessions.session_folders import read_stored_list_files, write_session
+from ...sessions.sessions import Session, open_session
 
 SCHEMA = 1
 # An unfinished session holds its place for as long as this after its last event, as it does on the server.
 LEASE = timedelta(minutes=60)
-LONGEST = 200  # characters of a participant's label
+MAX_LABEL_LENGTH = 200  # characters of a participant's label
 
 
 @dataclass(frozen=True)
@@ -47,24 +47,30 @@ class Reservations:
     places: tuple[Reservation, ...]
 
 
-def check_folder(folder: Path, files: Sequence[VersionFile]) -> None:
+def check_folder(folder: Path, files: Sequence[ListFile]) -> None:
     """Raise `study.DataError` where a folder holds what cannot stand beside sessions of these versions."""
     if not folder.exists():
         return
     if not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file; expected a folder for the data (-o)")
-    with _locked(folder):
-        simulated = sum(session.source == "simulation" for session in _sessions(folder))
-        reservations, shown, ours = _read(folder), read_files(folder), files[0].study
-    ran = {reservation.version_sha256: reservation for reservation in reservations}
+    with _lock_folder(folder):
+        simulated = sum(session.source == "simulation" for session in _read_sessions(folder))
+        reservations, files_by_hash, study_name = (
+            _read_reservations(folder),
+            read_stored_list_files(folder),
+            files[0].study,
+        )
+    reservations_by_hash = {reservation.version_sha256: reservation for reservation in reservations}
     faults = [
         f"{folder / 'versions' / sha256}.json, which participant {reservation.participant} ran, is missing; put it back, or give "
         "another folder (-o)"
-        for sha256, reservation in ran.items()
-        if sha256 not in shown
+        for sha256, reservation in reservations_by_hash.items()
+        if sha256 not in files_by_hash
     ]
-    for other in sorted({shown[sha256].study for sha256 in ran if sha256 in shown} - {ours}):
-        faults.append(f"{folder} has sessions of the study {other!r}, not {ours!r}; give another folder (-o)")
+    for other in sorted(
+        {files_by_hash[sha256].study for sha256 in reservations_by_hash if sha256 in files_by_hash} - {study_name}
+    ):
+        faults.append(f"{folder} has sessions of the study {other!r}, not {study_name!r}; give another folder (-o)")
     if simulated:
         faults.append(
             f"{folder} has {simulated} simulated sessions, which would be counted among the real ones; give another folder (-o)"
@@ -75,24 +81,29 @@ def check_folder(folder: Path, files: Sequence[VersionFile]) -> None:
 
 def check_label(participant: str) -> None:
     """Raise `ValueError` for what no participant is called by, or what looks like another's label and is not."""
-    if not (0 < len(participant) <= LONGEST and participant.isprintable() and participant == participant.strip()):
-        shown = participant if len(participant) <= 40 else f"{participant[:40]}... ({len(participant)} characters)"
+    if not (
+        0 < len(participant) <= MAX_LABEL_LENGTH and participant.isprintable() and participant == participant.strip()
+    ):
+        shown_label = (
+            participant if len(participant) <= 40 else f"{participant[:40]}... ({len(participant)} characters)"
+        )
         raise ValueError(
-            f"participant is {shown!r}; expected a label of 1 to {LONGEST} printable characters without a space at its ends"
+            f"participant is {shown_label!r}; expected a label of 1 to {MAX_LABEL_LENGTH} printable characters "
+            "without a space at its ends"
         )
 
 
-def of_participant(folder: Path, participant: str) -> list[Reservation]:
+def find_reservations(folder: Path, participant: str) -> list[Reservation]:
     """Return the reservations that a participant has had, first to last."""
     check_label(participant)
     if not folder.is_dir():
         return []
-    with _locked(folder):
-        return [one for one in _read(folder) if one.participant == participant]
+    with _lock_folder(folder):
+        return [one for one in _read_reservations(folder) if one.participant == participant]
 
 
-def reserve(
-    folder: Path, files: Sequence[VersionFile], participant: str, *, now: datetime | None = None, first_slot: int = 0
+def reserve_slot(
+    folder: Path, files: Sequence[ListFile], participant: str, *, now: datetime | None = None, first_slot: int = 0
 ) -> Session:
     """Return a new session of the version with the fewest finished and running ones; its place is taken from now on.
 
@@ -102,12 +113,12 @@ def reserve(
     check_label(participant)
     now = now or datetime.now(UTC)
     named = {file.name: file for file in files}
-    with _locked(folder):
-        reservations = _read(folder)
+    with _lock_folder(folder):
+        reservations = _read_reservations(folder)
         earlier = [one for one in reservations if one.participant == participant]
-        slots = {file.name: _open_slot(folder, file, reservations, earlier, now, first_slot) for file in files}
+        slots = {file.name: _find_open_slot(folder, file, reservations, earlier, now, first_slot) for file in files}
         names = sorted(name for name, slot in slots.items() if slot is not None)
-        name = choose(names, _filled(folder, reservations, now), None, [one.version for one in earlier])
+        name = choose_list(names, _count_filled(folder, reservations, now), None, [one.version for one in earlier])
         if name is None or (slot := slots[name]) is None:
             raise ValueError(
                 f"every list is taken or shows what {participant} has judged already; expected somebody else"
@@ -120,31 +131,33 @@ def reserve(
             started=now.isoformat(timespec="milliseconds"),
             source="lab",
         )
-        session = replace(session, revision=_revision(reservations, named[name]))
+        session = replace(session, revision=_find_revision(reservations, named[name]))
         write_session(folder, session, named[name])
-        left = [replace(one, left=one.left or one.finished is None) if one in earlier else one for one in reservations]
-        _write(folder, [*left, _reservation(session)])
+        earlier_marked = [
+            replace(one, left=one.left or one.finished is None) if one in earlier else one for one in reservations
+        ]
+        _write_reservations(folder, [*earlier_marked, _build_reservation(session)])
     return session
 
 
-def finish(folder: Path, session: Session, *, now: datetime | None = None) -> None:
+def finish_session(folder: Path, session: Session, *, now: datetime | None = None) -> None:
     """Write down that a session has reached its end."""
     finished = replace(session, finished=(now or datetime.now(UTC)).isoformat(timespec="milliseconds"))
-    with _locked(folder):
+    with _lock_folder(folder):
         write_session(folder, finished)
-        _write(folder, _read(folder))
+        _write_reservations(folder, _read_reservations(folder))
 
 
-def release(folder: Path, session: Session) -> None:
+def release_session(folder: Path, session: Session) -> None:
     """Delete a session to which there was no consent, and give its place back."""
-    with _locked(folder):
-        reservations = [one for one in _read(folder) if one.session != session.id]
+    with _lock_folder(folder):
+        reservations = [one for one in _read_reservations(folder) if one.session != session.id]
         shutil.rmtree(folder / session.id)
-        _write(folder, reservations)
+        _write_reservations(folder, reservations)
 
 
 @contextlib.contextmanager
-def running(folder: Path, session: str) -> Iterator[None]:
+def lock_session(folder: Path, session: str) -> Iterator[None]:
     """Hold a session for this program alone; raises `ValueError` where it runs in another window."""
     with (folder / session / ".running").open("w") as file:
         if not _lock(file, wait=False):
@@ -152,45 +165,52 @@ def running(folder: Path, session: str) -> Iterator[None]:
         yield
 
 
-def _revision(reservations: Sequence[Reservation], file: VersionFile) -> int:
+def _find_revision(reservations: Sequence[Reservation], file: ListFile) -> int:
     """Number what the version has shown: 1, and one more for each change after somebody ran it."""
-    ran = list(dict.fromkeys(one.version_sha256 for one in reservations if one.version == file.name))
-    return ran.index(file.sha256) + 1 if file.sha256 in ran else len(ran) + 1
+    run_hashes = list(dict.fromkeys(one.version_sha256 for one in reservations if one.version == file.name))
+    return run_hashes.index(file.sha256) + 1 if file.sha256 in run_hashes else len(run_hashes) + 1
 
 
-def _open_slot(
+def _find_open_slot(
     folder: Path,
-    file: VersionFile,
+    file: ListFile,
     reservations: Sequence[Reservation],
     earlier: Sequence[Reservation],
     now: datetime,
     first: int,
 ) -> int | None:
     """Return the slot that comes next in a version, or of its next list for who had `earlier` ones; None where all are taken."""
-    ours = [one for one in reservations if one.version == file.name]
-    used = [one.slot for one in ours]
-    if not file.version.lists:
-        return file.version.open_slot((), used, first=first)
-    held = [one.slot for one in ours if one.version_sha256 == file.sha256 and _holds(folder, one, now)]
-    shown = {file.sha256: file, **(read_files(folder) if earlier else {})}
-    had = [shown[one.version_sha256].version for one in earlier]
-    known = frozenset[str]().union(
-        *(version.shown_of(version.order(one.slot)) for version, one in zip(had, earlier, strict=True))
+    list_reservations = [one for one in reservations if one.version == file.name]
+    used_slots = [one.slot for one in list_reservations]
+    if not file.version.short_lists:
+        return file.version.find_open_slot((), used_slots, first_slot=first)
+    held_slots = [
+        one.slot for one in list_reservations if one.version_sha256 == file.sha256 and _is_slot_held(folder, one, now)
+    ]
+    files_by_hash = {file.sha256: file, **(read_stored_list_files(folder) if earlier else {})}
+    earlier_lists = [files_by_hash[one.version_sha256].version for one in earlier]
+    shown_items = frozenset[str]().union(
+        *(
+            trial_list.collect_contents(trial_list.order_trials(one.slot))
+            for trial_list, one in zip(earlier_lists, earlier, strict=True)
+        )
     )
-    return file.version.open_slot(held, used, known, first)
+    return file.version.find_open_slot(held_slots, used_slots, shown_items, first)
 
 
-def _holds(folder: Path, reservation: Reservation, now: datetime) -> bool:
+def _is_slot_held(folder: Path, reservation: Reservation, now: datetime) -> bool:
     """Whether a session keeps its place: it is finished, or runs."""
-    return reservation.finished is not None or (not reservation.left and _seen(folder, reservation) > now - LEASE)
+    return reservation.finished is not None or (
+        not reservation.left and _find_last_event_time(folder, reservation) > now - LEASE
+    )
 
 
-def _filled(folder: Path, reservations: Sequence[Reservation], now: datetime) -> dict[str, Filled]:
-    filled: dict[str, Filled] = {}
+def _count_filled(folder: Path, reservations: Sequence[Reservation], now: datetime) -> dict[str, SlotCounts]:
+    filled: dict[str, SlotCounts] = {}
     for reservation in reservations:
-        before = filled.get(reservation.version, Filled())
+        before = filled.get(reservation.version, SlotCounts())
         completed = reservation.finished is not None
-        live = not completed and _holds(folder, reservation, now)
+        live = not completed and _is_slot_held(folder, reservation, now)
         filled[reservation.version] = replace(
             before,
             completed=before.completed + completed,
@@ -200,7 +220,7 @@ def _filled(folder: Path, reservations: Sequence[Reservation], now: datetime) ->
     return filled
 
 
-def _seen(folder: Path, reservation: Reservation) -> datetime:
+def _find_last_event_time(folder: Path, reservation: Reservation) -> datetime:
     """When the last event of a session was written; its start where it has none."""
     events = folder / reservation.session / "events.jsonl"
     started = datetime.fromisoformat(reservation.started)
@@ -209,41 +229,41 @@ def _seen(folder: Path, reservation: Reservation) -> datetime:
     return datetime.fromtimestamp(events.stat().st_mtime, UTC)
 
 
-def _reservation(session: Session) -> Reservation:
+def _build_reservation(session: Session) -> Reservation:
     known = {field.name for field in dataclasses.fields(Reservation)}
     return Reservation(session.id, **{name: one for name, one in vars(session).items() if name in known})
 
 
-def _read(folder: Path) -> list[Reservation]:
+def _read_reservations(folder: Path) -> list[Reservation]:
     """Return every reservation; a session's own file is believed before the list, which a crash may have left behind."""
     path = folder / "places.json"
     stored = (
-        study.config.structure(Reservations, study.files.read_json(path), where=str(path))
+        study.config.parse_dataclass(Reservations, study.files.read_json(path), where=str(path))
         if path.exists()
         else Reservations(SCHEMA, ())
     )
     if stored.schema != SCHEMA:
         raise study.DataError(f"{path}: schema is {stored.schema}, expected {SCHEMA}; use another folder (-o)")
     reservations = {reservation.session: reservation for reservation in stored.places}
-    for session in _sessions(folder):
+    for session in _read_sessions(folder):
         if session.source == "lab":
             before = reservations.get(session.id)
-            reservations[session.id] = replace(_reservation(session), left=before.left if before else False)
+            reservations[session.id] = replace(_build_reservation(session), left=before.left if before else False)
     return sorted(reservations.values(), key=lambda reservation: reservation.started)
 
 
-def _sessions(folder: Path) -> Iterator[Session]:
+def _read_sessions(folder: Path) -> Iterator[Session]:
     for file in sorted(folder.glob("*/session.json")):
-        yield study.config.structure(Session, study.files.read_json(file), where=str(file))
+        yield study.config.parse_dataclass(Session, study.files.read_json(file), where=str(file))
 
 
-def _write(folder: Path, reservations: Sequence[Reservation]) -> None:
+def _write_reservations(folder: Path, reservations: Sequence[Reservation]) -> None:
     text = json.dumps(dataclasses.asdict(Reservations(SCHEMA, tuple(reservations))), ensure_ascii=False, indent=1)
     study.files.write_text(folder / "places.json", text + "\n")
 
 
 @contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _lock_folder(folder: Path) -> Iterator[None]:
     """Let one program at a time read and write the reservations; the lock of one that dies is gone with it."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".places.lock").open("w") as file:

@@ -17,48 +17,48 @@ if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
     from PIL.ImageFont import FreeTypeFont
 
-OPENING = "（「『《〈【〔“‘"
-CLOSING = "）」』》〉】〕”’、。，．：；？！…ー"
+OPENING_PUNCTUATION = "（「『《〈【〔“‘"
+CLOSING_PUNCTUATION = "）」』》〉】〕”’、。，．：；？！…ー"
 IDEOGRAPHS = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef"
 # What stays together on a line: a word, or one character of a script that is written without spaces.
-UNIT = re.compile(
-    rf"\s*(?:[{OPENING}]*[{IDEOGRAPHS}][{CLOSING}]*|[{OPENING}]*[^\s{IDEOGRAPHS}{OPENING}]+[{CLOSING}]*|[{OPENING}]+)"
+LINE_UNIT = re.compile(
+    rf"\s*(?:[{OPENING_PUNCTUATION}]*[{IDEOGRAPHS}][{CLOSING_PUNCTUATION}]*|[{OPENING_PUNCTUATION}]*[^\s{IDEOGRAPHS}{OPENING_PUNCTUATION}]+[{CLOSING_PUNCTUATION}]*|[{OPENING_PUNCTUATION}]+)"
 )
-RIGHT_TO_LEFT = ("R", "AL")
+RIGHT_TO_LEFT_CLASSES = ("R", "AL")
 
 # Tried first, by language; then every font of the machine. A Chinese text is not to be drawn with Japanese forms.
-PREFERRED = {
+PREFERRED_FONTS = {
     "ar": ("Noto Naskh Arabic", "Noto Sans Arabic", "Segoe UI", "Geeza Pro", "DejaVu Sans"),
     "he": ("Noto Sans Hebrew", "Segoe UI", "Arial Hebrew", "DejaVu Sans"),
     "ja": ("Noto Sans CJK JP", "Noto Sans JP", "Yu Gothic", "Hiragino Sans", "IPAGothic", "WenQuanYi Micro Hei"),
     "ko": ("Noto Sans CJK KR", "Noto Sans KR", "Malgun Gothic", "Apple SD Gothic Neo", "UnDotum"),
     "zh": ("Noto Sans CJK SC", "Noto Sans SC", "Microsoft YaHei", "PingFang SC", "WenQuanYi Micro Hei"),
 }  # fmt: skip
-UPRIGHT = ("Book", "Normal", "Regular", "Roman")
-USUAL = ("Noto Sans", "Segoe UI", "Helvetica Neue", "Arial", "DejaVu Sans")
+UPRIGHT_STYLES = ("Book", "Normal", "Regular", "Roman")
+FALLBACK_FONTS = ("Noto Sans", "Segoe UI", "Helvetica Neue", "Arial", "DejaVu Sans")
 
 
-def broken(text: str, width: float, measure: Callable[[str], float]) -> list[str]:
+def break_lines(text: str, width: float, measure: Callable[[str], float]) -> list[str]:
     """Return the lines of a text that are no wider than `width`; a word that is wider goes on in the next line.
 
-    >>> broken("one two three", 8, len)
+    >>> break_lines("one two three", 8, len)
     ['one two', 'three']
-    >>> broken("我们昨天看了电影。", 4, len)
+    >>> break_lines("我们昨天看了电影。", 4, len)
     ['我们昨天', '看了电', '影。']
-    >>> broken("an interminable word", 7, len)
+    >>> break_lines("an interminable word", 7, len)
     ['an', 'intermi', 'nable', 'word']
     """
     lines = [""]
-    for unit in UNIT.findall(re.sub(r"\s+", " ", text)):
+    for unit in LINE_UNIT.findall(re.sub(r"\s+", " ", text)):
         if lines[-1] and measure(lines[-1] + unit) > width:
             lines.append("")
         lines[-1] += unit if lines[-1] else unit.lstrip()
-        while (end := _fitting(lines[-1], width, measure)) < len(lines[-1]):
+        while (end := _count_fitting_characters(lines[-1], width, measure)) < len(lines[-1]):
             lines[-1:] = [lines[-1][:end], lines[-1][end:]]
     return lines
 
 
-def _fitting(line: str, width: float, measure: Callable[[str], float]) -> int:
+def _count_fitting_characters(line: str, width: float, measure: Callable[[str], float]) -> int:
     """Return how many characters of a line fit: one at least, and a mark stays with its letter."""
     if measure(line) <= width:
         return len(line)
@@ -68,58 +68,62 @@ def _fitting(line: str, width: float, measure: Callable[[str], float]) -> int:
 
 @dataclass(frozen=True)
 class Typeface:
-    """A font for the texts of one study. `shaped`: letters are joined and marks set by Raqm; else as far as characters go."""
+    """A font for the texts of one study. `has_shaping`: letters are joined and marks set by Raqm; else as far as characters go."""
 
     family: str
     path: str
     index: int
     language: str
     direction: str
-    shaped: bool
+    has_shaping: bool
 
-    def width(self, text: str, size: float) -> float:
+    def measure_width(self, text: str, size: float) -> float:
         """Return how wide a text is at a size, px."""
-        drawn, direction = self._drawn(text)
-        return float(_font(self, round(size)).getlength(drawn, direction=direction, language=self._script()))
+        drawn, direction = self._prepare_text(text)
+        return float(
+            _load_font(self, round(size)).getlength(drawn, direction=direction, language=self._get_shaping_language())
+        )
 
-    def write(
-        self, canvas: "ImageDraw", text: str, at: tuple[float, float], size: float, color: str, align: str
+    def draw_text(
+        self, canvas: "ImageDraw", text: str, point: tuple[float, float], size: float, color: str, align: str
     ) -> None:
-        """Write a line: `at` is its left end, middle or right end, half as high as its small letters.
+        """Write a line: `point` is its left end, middle or right end, half as high as its small letters.
 
         The baseline is at the same height whatever letters there are.
         """
-        drawn, direction = self._drawn(text)
+        drawn, direction = self._prepare_text(text)
         anchor = {"left": "ls", "center": "ms", "right": "rs"}[align]
-        place = round(at[0]), round(at[1] + 0.33 * size)
-        font = _font(self, round(size))
-        canvas.text(place, drawn, color, font, anchor, direction=direction, language=self._script())
+        baseline_point = round(point[0]), round(point[1] + 0.33 * size)
+        font = _load_font(self, round(size))
+        canvas.text(
+            baseline_point, drawn, color, font, anchor, direction=direction, language=self._get_shaping_language()
+        )
 
-    def _drawn(self, text: str) -> tuple[str, str | None]:
+    def _prepare_text(self, text: str) -> tuple[str, str | None]:
         """Return what is given to Pillow, and from where it is to read that."""
         direction = "rtl" if self.direction == "rtl" and _is_right_to_left(text) else "ltr"
-        return (text, direction) if self.shaped else (visual(text, direction), None)
+        return (text, direction) if self.has_shaping else (order_visually(text, direction), None)
 
-    def _script(self) -> str | None:
-        return self.language if self.shaped else None
+    def _get_shaping_language(self) -> str | None:
+        return self.language if self.has_shaping else None
 
 
 @cache
-def _font(face: Typeface, size: int) -> "FreeTypeFont":
+def _load_font(face: Typeface, size: int) -> "FreeTypeFont":
     from PIL import ImageFont
 
-    engine = ImageFont.Layout.RAQM if face.shaped else ImageFont.Layout.BASIC
-    return ImageFont.truetype(face.path, size, face.index, layout_engine=engine)
+    layout = ImageFont.Layout.RAQM if face.has_shaping else ImageFont.Layout.BASIC
+    return ImageFont.truetype(face.path, size, face.index, layout_engine=layout)
 
 
 def _is_right_to_left(text: str) -> bool:
-    return any(unicodedata.bidirectional(one) in RIGHT_TO_LEFT for one in text)
+    return any(unicodedata.bidirectional(one) in RIGHT_TO_LEFT_CLASSES for one in text)
 
 
-def visual(text: str, direction: str) -> str:
+def order_visually(text: str, direction: str) -> str:
     """Return one line as it stands from left to right: Arabic letters joined, right-to-left runs turned round.
 
-    >>> visual("rusty.", "ltr")
+    >>> order_visually("rusty.", "ltr")
     'rusty.'
     """
     if not _is_right_to_left(text):
@@ -131,26 +135,26 @@ def visual(text: str, direction: str) -> str:
     return ordered
 
 
-def typeface(
-    texts: Iterable[str], language: str, direction: str, wanted: str | None = None, stated: str | None = None
+def choose_typeface(
+    texts: Iterable[str], language: str, direction: str, required: str | None = None, preferred: str | None = None
 ) -> Typeface:
     """Return a font that can draw these texts; raises `ValueError` where this machine has none.
 
-    `wanted` is one that it has to be; the first of those that the study has `stated` is taken before others.
+    `required` is one that it has to be; the first of those that the study has `preferred` is taken before others.
     """
     from PIL import features
 
     texts = [unicodedata.normalize("NFC", text) for text in texts]
-    shaped = bool(features.check("raqm"))
-    if not shaped and (marked := next((text for text in texts if _needs_shaping(text)), None)):
+    has_shaping = bool(features.check("raqm"))
+    if not has_shaping and (marked := next((text for text in texts if _needs_shaping(text)), None)):
         raise ValueError(
             f"{marked[:40]!r} has marks that cannot be set without FriBiDi; install it (Debian: libfribidi0; macOS: brew install "
             "fribidi; Windows: fribidi.dll beside python.exe)"
         )
-    characters = "".join(texts if shaped else [visual(text, direction) for text in texts])
-    family = font_for([characters], language, wanted, stated)
-    path, index, _ = _fonts()[family]
-    return Typeface(family, path, index, language, direction, shaped)
+    characters = "".join(texts if has_shaping else [order_visually(text, direction) for text in texts])
+    family = choose_font([characters], language, required, preferred)
+    path, index, _ = _list_fonts()[family]
+    return Typeface(family, path, index, language, direction, has_shaping)
 
 
 def _needs_shaping(text: str) -> bool:
@@ -158,35 +162,35 @@ def _needs_shaping(text: str) -> bool:
     return any(unicodedata.combining(one) or unicodedata.category(one) in ("Mn", "Mc") for one in text)
 
 
-def font_for(texts: Iterable[str], language: str, wanted: str | None = None, stated: str | None = None) -> str:
+def choose_font(texts: Iterable[str], language: str, required: str | None = None, preferred: str | None = None) -> str:
     """Return the family of a font that has every character of these texts as drawn; raises `ValueError` where none does."""
     needed = {ord(one) for text in texts for one in text if unicodedata.category(one)[0] not in "ZC"}
-    fonts = _fonts()
-    if wanted is not None and wanted not in fonts:
-        raise ValueError(f"--font {wanted}: there is no such font; expected the family of one that is installed")
-    first = [name.strip(" \"'") for name in (stated or "").split(",")]
-    usual = (*first, *PREFERRED.get(language.partition("-")[0], ()), *USUAL, *sorted(fonts))
+    fonts = _list_fonts()
+    if required is not None and required not in fonts:
+        raise ValueError(f"--font {required}: there is no such font; expected the family of one that is installed")
+    first = [name.strip(" \"'") for name in (preferred or "").split(",")]
+    candidates = (*first, *PREFERRED_FONTS.get(language.partition("-")[0], ()), *FALLBACK_FONTS, *sorted(fonts))
     missing = needed
-    for family in [wanted] if wanted else [family for family in usual if family in fonts]:
-        lacks = needed - fonts[family][2]
-        if not lacks:
+    for family in [required] if required else [family for family in candidates if family in fonts]:
+        absent = needed - fonts[family][2]
+        if not absent:
             return family
-        missing = min(missing, lacks, key=len)
-    shown = " ".join(chr(code) for code in sorted(missing)[:10])
+        missing = min(missing, absent, key=len)
+    examples = " ".join(chr(code) for code in sorted(missing)[:10])
     raise ValueError(
-        f"{f'--font {wanted}: it lacks' if wanted else 'every font of this machine lacks'} characters of the study, such as "
-        f"{shown}; "
+        f"{f'--font {required}: it lacks' if required else 'every font of this machine lacks'} characters of the study, such as "
+        f"{examples}; "
         "install a font that has them (Debian: fonts-noto-core, fonts-noto-cjk), or name one with --font"
     )
 
 
 @cache
-def _fonts() -> dict[str, tuple[str, int, Set[int]]]:
+def _list_fonts() -> dict[str, tuple[str, int, Set[int]]]:
     """File, number in the file and characters of each family of fonts on this machine: its upright face of usual weight."""
-    return {family: (path, index, codes) for family, path, index, codes in _faces()}
+    return {family: (path, index, codes) for family, path, index, codes in _find_faces()}
 
 
-def _faces() -> Iterator[tuple[str, str, int, Set[int]]]:
+def _find_faces() -> Iterator[tuple[str, str, int, Set[int]]]:
     from matplotlib import font_manager
     from matplotlib.ft2font import FT2Font
 
@@ -195,5 +199,5 @@ def _faces() -> Iterator[tuple[str, str, int, Set[int]]]:
         faces = [first := FT2Font(path)]
         faces += [FT2Font(path, face_index=n) for n in range(1, getattr(first, "num_faces", 1))]
         for index, face in enumerate(faces):
-            if face.style_name in UPRIGHT:
+            if face.style_name in UPRIGHT_STYLES:
                 yield face.family_name, path, index, face.get_charmap().keys()

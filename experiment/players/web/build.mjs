@@ -34,14 +34,14 @@ function standalone(html) {
 const types = "src/screens.ts";
 
 async function madeTypes() {
-  const schema = JSON.parse(await readFile("../../screens.schema.json", "utf8"));
-  const bannerComment = "// Made from ../../../screens.schema.json by build.mjs: change experiment/json_schema.py or study/screens.py, not this.";
+  const schema = JSON.parse(await readFile("../../sessions/screens.schema.json", "utf8"));
+  const bannerComment = "// Made from ../../../sessions/screens.schema.json by build.mjs: change experiment/sessions/session_schema.py or study/screens.py, not this.";
   return compile(schema, "Session", { bannerComment, additionalProperties: false, style: { printWidth: 130 } });
 }
 
 async function check() {
   if ((await readFile(types, "utf8").catch(() => "")) === (await madeTypes())) return;
-  console.error(`${types} is not what ../../screens.schema.json says; make it anew with  npm run build`);
+  console.error(`${types} is not what ../../sessions/screens.schema.json says; make it anew with  npm run build`);
   process.exitCode = 1;
 }
 

@@ -9,22 +9,22 @@ from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 
 log = logging.getLogger(__name__)
-WEB = Path(__file__).parent
-WITHOUT = "gardenpath is built without the page that participants see"
+WEB_FOLDER = Path(__file__).parent
+MISSING_PAGE_MESSAGE = "gardenpath is built without the page that participants see"
 
 
-def build_page(web: Path = WEB) -> None:
+def build_page(web: Path = WEB_FOLDER) -> None:
     """Build the page where it is not built; without Node.js or a network it is said, and what needs no page still installs."""
     if (web / "dist" / "index.html").exists():
         return
     npm = shutil.which("npm")
     if npm is None:
-        log.warning("npm is not installed (Node.js 20 or newer): %s", WITHOUT)
+        log.warning("npm is not installed (Node.js 20 or newer): %s", MISSING_PAGE_MESSAGE)
         return
     for step in (["ci", "--no-audit", "--no-fund"], ["run", "--silent", "build"]):
         done = subprocess.run([npm, *step], cwd=web, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode:
-            log.warning("npm %s failed: %s: %s", step[0], done.stdout.strip(), WITHOUT)
+            log.warning("npm %s failed: %s: %s", step[0], done.stdout.strip(), MISSING_PAGE_MESSAGE)
             return
 
 

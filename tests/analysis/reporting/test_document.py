@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from gardenpath import experiment
-from gardenpath.analysis import AlignOptions, accuracy, align, report
+from gardenpath.analysis import AlignmentOptions, align, compute_accuracy, report
 from gardenpath.analysis.reporting.document import whole
 from gardenpath.analysis.reporting.exhibits import Page
 from gardenpath.study import TABLES, DataError, check
@@ -21,7 +21,7 @@ Tables = dict[str, pd.DataFrame]
 
 @pytest.fixture(scope="module")
 def everything(tables: Tables, analysed: Tables, aligned_whole: Tables) -> Tables:
-    return tables | analysed | aligned_whole | {"accuracy": accuracy(tables["pairs"])}
+    return tables | analysed | aligned_whole | {"accuracy": compute_accuracy(tables["pairs"])}
 
 
 @pytest.fixture(scope="module")
@@ -370,7 +370,10 @@ def test_models_made_by_hand_and_written_to_the_results_stand_in_their_sections(
                   "power": 0.9, "power_low": 0.85, "power_high": 0.94, "false_positives": 0.05, "se": 0.01, "singular": 0.2,
                   "failed": 0.0},
     }  # fmt: skip
-    more = {name: check(pd.DataFrame([row]).reindex(columns=TABLES[name].names), name) for name, row in tables.items()}
+    more = {
+        name: check(pd.DataFrame([row]).reindex(columns=TABLES[name].column_names), name)
+        for name, row in tables.items()
+    }
     made = whole(everything | more, title="t")
     page = made.html
     assert page.index("<h2>Ratings") < page.index("as ordered categories (probit)") < page.index("<h2>Reading times")
@@ -395,7 +398,7 @@ def test_conditions_of_another_design_have_no_word_on_grammaticality_in_their_ca
 def test_a_failed_gate_is_a_warning_at_the_top_and_its_model_has_no_drawing(tables: Tables) -> None:
     shifted = tables["readings"].sort_values(["session", "trial", "word"])
     shifted["rt"] = shifted.groupby(["session", "trial"])["rt"].shift(-1)
-    found = align(tables | {"readings": shifted}, AlignOptions(lags=1, folds=2))
+    found = align(tables | {"readings": shifted}, AlignmentOptions(lags=1, folds=2))
     page = report(tables | found, title="t")
     top = page[: page.index("<main>")]
     assert '<span class="badge">alignment self-test failed</span>' in top

@@ -118,7 +118,7 @@ def test_a_preference_among_pairs_is_no_effect_of_a_factor() -> None:
     }
     said = hypotheses.tested(pd.DataFrame([row]), pd.DataFrame({"term": []}))
     assert said == ["We tested the preference for grammatical over ungrammatical in choices between two sentences."]
-    (answer,) = factors.answers(pd.DataFrame([row | {"singular": True}]))
+    (answer,) = factors.summarise_effects(pd.DataFrame([row | {"singular": True}]))
     assert answer == (
         "Choices (log odds), with intercepts alone, singular fit: a preference for grammatical over ungrammatical (b = 0.100, p < .001)."
     )
@@ -142,11 +142,11 @@ def test_an_answer_goes_by_the_headline_and_the_adjusted_p() -> None:
     for row, p in zip(rows, [None, 0.04, 0.001, 0.9] * 2, strict=True):
         row["p_holm"] = p
     rows[5]["p_holm"] = 0.2
-    (said,) = factors.answers(pd.DataFrame(rows))
+    (said,) = factors.summarise_effects(pd.DataFrame(rows))
     assert said == (
         "Log reading time, critical region, with slopes: an effect of noun phrase (34 ms, p_Holm = .001); no evidence for an effect of "
         "extraction (p_Holm = .200) and extraction × noun phrase (p_Holm = .900)."
     )
-    (all_of_them,) = factors.answers(pd.DataFrame(effect("declared")))
+    (all_of_them,) = factors.summarise_effects(pd.DataFrame(effect("declared")))
     assert "no evidence" not in all_of_them
-    assert factors.answers(pd.DataFrame(rows).head(0)) == []
+    assert factors.summarise_effects(pd.DataFrame(rows).head(0)) == []

@@ -11,9 +11,9 @@ import pytest
 from matplotlib.text import Text
 
 from gardenpath.analysis import (
-    accuracy,
     accuracy_figure,
     coefficient_figure,
+    compute_accuracy,
     condition_figure,
     report,
     surprisal_figure,
@@ -34,7 +34,7 @@ Tables = dict[str, pd.DataFrame]
 
 @pytest.fixture(scope="module")
 def results(tables: Tables, analysed: Tables, aligned_whole: Tables) -> Tables:
-    return analysed | aligned_whole | {"accuracy": accuracy(tables["pairs"])}
+    return analysed | aligned_whole | {"accuracy": compute_accuracy(tables["pairs"])}
 
 
 DRAW: dict[str, Callable[[Tables], object]] = {

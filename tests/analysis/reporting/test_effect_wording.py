@@ -235,15 +235,15 @@ def test_power_names_coefficient_model_spreads_and_false_positives() -> None:
                           "power_low": 0.7, "power_high": 0.9, "false_positives": 0.045, "response": "log_rt",
                           "term": "number:attractor", "family": "linear", "slopes": "tested",
                           "assumptions": "default"})  # fmt: skip
-    assert effects.planned(power) == [
+    assert effects.describe_power(power) == [
         "An effect of number × attractor of 0.05 log ms is found by 40 participants with 24 items in 82.0% of 200 simulated "
         "studies (95% Wilson interval 70.0% to 90.0%), and in 4.5% of them where it is absent."
     ]
-    assert "more than these would be needed" in effects.planned(power.head(1))[0]
+    assert "more than these would be needed" in effects.describe_power(power.head(1))[0]
     ordinal = power.head(1).assign(
         response="rating", family="ordinal", slopes="none", assumptions="pilot (80 % limits)"
     )
-    [said] = effects.planned(ordinal)
+    [said] = effects.describe_power(ordinal)
     assert said.startswith(
         "An effect of number × attractor of 0.05 on the latent scale of ratings (in s.d. of a single one), ordinal model, with the "
         "upper 80% limits of the pilot's spreads, is found by 20 participants"

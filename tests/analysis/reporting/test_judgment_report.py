@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis.comparing.all_comparisons import Beside, judged
+from gardenpath.analysis.comparing.all_comparisons import ComparisonData, compute_method_tables
 from gardenpath.analysis.reporting import document, manuscript
 from gardenpath.analysis.reporting.exhibits import Page
 from gardenpath.analysis.reporting.figures import judgment_figures as figures
@@ -25,7 +25,9 @@ def found() -> Tables:
     names = sorted(both["paradigm"].unique())
     groups = pd.DataFrame({"paradigm": names, "factor": "word_shuffling", "level": ["shuffled"] * 4 + ["other"] * 8})
     people = pd.DataFrame({"paradigm": names, "accuracy": 0.9})
-    return judged(both, Beside(groups=[groups], people=people), select=["pairs", "paradigms"])
+    return compute_method_tables(
+        both, ComparisonData(groups=[groups], human_accuracies=people), select=["pairs", "paradigms"]
+    )
 
 
 def series(figure: object, name: str) -> list[float]:

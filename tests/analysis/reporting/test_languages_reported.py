@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import by_language
+from gardenpath.analysis import compute_language_tables
 from gardenpath.analysis.reporting.figures import language_figures
 from gardenpath.analysis.reporting.wording import languages as wording
 from gardenpath.study import TABLES, DataError
@@ -17,7 +17,9 @@ Tables = dict[str, pd.DataFrame]
 @pytest.fixture(scope="module")
 def tables() -> Tables:
     frequency = [10.0 ** (2 + k * 6 / 19) for k in range(20)]
-    return by_language(made({"a": 0.1, "b": 0.5}), pd.DataFrame({"language": LANGUAGES, "frequency": frequency}))
+    return compute_language_tables(
+        made({"a": 0.1, "b": 0.5}), pd.DataFrame({"language": LANGUAGES, "frequency": frequency})
+    )
 
 
 def test_each_language_and_each_split_has_a_row_with_the_interval_of_its_table(tables: Tables) -> None:
@@ -91,7 +93,7 @@ def test_sentences_say_what_the_tables_hold(tables: Tables) -> None:
 
 
 def test_a_regression_is_told_by_its_predictors_and_not_by_phenomena() -> None:
-    row = dict.fromkeys(TABLES["delta_regressions"].names)
+    row = dict.fromkeys(TABLES["delta_regressions"].column_names)
     row |= {"model": "m", "protocol": "p", "measure": "lp", "method": "mixed", "n": 50, "languages": 4, "note": ""}
     fitted = {"estimate": -0.42, "se": 0.1, "df": 30.0, "t": -4.2, "p": 0.0002, "ci_low": -0.62, "ci_high": -0.22}
     table = pd.DataFrame([row | fitted | {"term": term} for term in ("SV-#", "perplexity")])

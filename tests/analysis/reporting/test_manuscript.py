@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import AlignOptions, align, analyse
+from gardenpath.analysis import AlignmentOptions, align, analyse
 from gardenpath.analysis.reporting.manuscript import methods, ready_to_paste
 from gardenpath.analysis.reporting.references import REFERENCES, cited
 from gardenpath.study import TABLES, AnalysisSection, ExcludeSection
@@ -69,7 +69,7 @@ def test_methods_of_alignment_tell_predictors_lags_exclusions_and_folds_as_they_
     tables: Tables, found: Tables
 ) -> None:
     given = {name: tables[name] for name in ("readings", "sessions", "surprisal", "words")}
-    aligned = align(given, AlignOptions(lags=1, slopes=False, folds=3))
+    aligned = align(given, AlignmentOptions(lags=1, slopes=False, folds=3))
     text = "\n".join(methods(tables | found | aligned, {}, {"little-lm (toy)": "GPT2LMHeadModel"}))
     assert "Language models: little-lm (toy) (GPT2LMHeadModel)." in text
     assert "first word of its sentence (n = " in text
@@ -114,13 +114,13 @@ def test_a_factorial_study_states_its_hypothesis_first_and_ends_in_tables_of_cel
         "contrast": "noun: b minus a",
         "random": "declared",
     }
-    models = pd.DataFrame([place | effect | fit | formula]).reindex(columns=TABLES["factorial_models"].names)
+    models = pd.DataFrame([place | effect | fit | formula]).reindex(columns=TABLES["factorial_models"].column_names)
     cells = [("a", -0.2), ("b", 0.1)]
     means = pd.DataFrame(cells, columns=["levels", "mean_value"]).assign(
         **place, factors="noun", participants=9, dropped=0, n=45
     )
     means = means.assign(ci_low=means["mean_value"] - 0.1, ci_high=means["mean_value"] + 0.1)
-    means = means.reindex(columns=TABLES["factorial_means"].names)
+    means = means.reindex(columns=TABLES["factorial_means"].column_names)
     text = ready_to_paste({"factorial_models": models, "factorial_means": means})
     assert text.startswith("## What was tested\n\nWe tested the effect of noun (b − a) on ratings.\n\n## Methods")
     assert "we fitted `z ~ noun + (1|item)`" in text

@@ -91,8 +91,8 @@ def test_known_bad_pairs_are_counted_at_first_sight() -> None:
         ("Bob", "planted-2", "drop", "misspelt"), ("Bob", "planted-3", "accept", "exchanged"), ("Bob", "i1", "accept", None),
     ]  # fmt: skip
     table = pd.DataFrame(rows, columns=["reviewer", "item", "action", "planted"]).assign(**dict.fromkeys(TICKS, True))
-    assert words.planted(table)[0].endswith("Ann noticed 0 of 1 and Bob noticed 1 of 2.")
-    assert words.planted(table[table["planted"].isna()]) == []
+    assert words.describe_injected_errors(table)[0].endswith("Ann noticed 0 of 1 and Bob noticed 1 of 2.")
+    assert words.describe_injected_errors(table[table["planted"].isna()]) == []
 
 
 def test_a_rule_that_came_after_the_data_is_said_loudly(tables: dict[str, pd.DataFrame]) -> None:

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import accuracy, rankings
-from gardenpath.analysis.comparing.all_comparisons import Beside, compared
+from gardenpath.analysis import compute_accuracy, compute_rankings
+from gardenpath.analysis.comparing.all_comparisons import ComparisonData, compute_comparisons
 from gardenpath.analysis.reporting.figures import figure_style, pair_figures
 from gardenpath.study import DataError
 
@@ -41,7 +41,7 @@ def pairs() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def found(pairs: pd.DataFrame) -> Tables:
-    return {"accuracy": accuracy(pairs), **compared(pairs, Beside())}
+    return {"accuracy": compute_accuracy(pairs), **compute_comparisons(pairs, ComparisonData())}
 
 
 def test_a_map_has_each_paradigm_and_each_model_with_its_percentage(found: Tables) -> None:
@@ -83,7 +83,7 @@ def test_ranks_are_lines_over_measures_with_the_first_on_top(found: Tables) -> N
     bottom, top = axes.get_ylim()
     assert bottom > top
     with pytest.raises(DataError, match="one measure or one model"):
-        pair_figures.rank_figure(rankings(found["accuracy"].query("measure == 'lp'")))
+        pair_figures.rank_figure(compute_rankings(found["accuracy"].query("measure == 'lp'")))
 
 
 def test_bins_are_points_of_the_table(found: Tables) -> None:

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from gardenpath.analysis import AlignOptions, align, analyse, factorial_models
-from gardenpath.analysis.reporting.rscript import BESIDE, LEFT_OUT, REFITTED, script
+from gardenpath.analysis import AlignmentOptions, align, analyse, factorial_models
+from gardenpath.analysis.reporting.rscript import COMPUTED_COLUMNS_NOTE, LEFT_OUT, REFITTED, script
 from gardenpath.study import TABLES, AnalysisSection, ModelSection, check, write
 
 from ..conftest import absent_from_r
@@ -28,7 +28,7 @@ def everything(request: pytest.FixtureRequest, full: bool) -> Tables:
     tables: Tables = request.getfixturevalue(request.param)
     found = analyse({name: tables[name] for name in GIVEN}, AnalysisSection(policy="maximal"))
     read = {name: tables[name] for name in ("readings", "sessions", "surprisal", "words")}
-    return tables | found | align(read, AlignOptions(lags=1, folds=2))
+    return tables | found | align(read, AlignmentOptions(lags=1, folds=2))
 
 
 ROWS = ("rating_scores", "region_times", "binary_answers", "contrast_codes", "aligned")
@@ -77,12 +77,16 @@ def test_there_is_code_for_what_is_there_and_nothing_without_models(everything: 
 
 
 def test_every_table_of_models_is_fitted_again_or_named_as_left_out(everything: Tables) -> None:
-    with_estimates = {name for name, table in TABLES.items() if {"formula", "estimate", "delta"} & {*table.names}}
+    with_estimates = {
+        name for name, table in TABLES.items() if {"formula", "estimate", "delta"} & {*table.column_names}
+    }
     shares = {"accuracy", "language_accuracies", "language_means"}  # of pairs, no models
     assert with_estimates - shares <= {*REFITTED, *LEFT_OUT}
     assert not {*REFITTED} & {*LEFT_OUT}
     lines = script(everything).partition("left_out <- c(")[2].partition("\n)\n")[0]
-    named = {line.partition(":")[0] for line in re.findall(r'"(.*)"', lines)} - {BESIDE.partition(":")[0]}
+    named = {line.partition(":")[0] for line in re.findall(r'"(.*)"', lines)} - {
+        COMPUTED_COLUMNS_NOTE.partition(":")[0]
+    }
     assert named == {name for name in LEFT_OUT if name in everything and len(everything[name])}
     assert {"sensitivity", "model_steps", "surprisal_effects", "heldout", "delta_log_likelihood"} <= named
 
@@ -135,7 +139,7 @@ def answered(times: pd.DataFrame) -> pd.DataFrame:
     pair = trials["condition"].str.replace(r".*\.(.*)", r"subject.\1+object.\1", regex=True)
     kinds = [("correct", "right", trials["condition"]), ("chosen", "subject over object", pair)]
     rows = [trials.assign(measure=m, event=e, condition=c, prompt=m, answer=answer) for m, e, c in kinds]
-    return check(pd.concat(rows)[TABLES["binary_answers"].names], "binary_answers")
+    return check(pd.concat(rows)[TABLES["binary_answers"].column_names], "binary_answers")
 
 
 def written(tables: Tables, folder: Path, before: str = "", after: str = "") -> Path:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import rating_scores, score_figure
+from gardenpath.analysis import compute_rating_scores, score_figure
 from gardenpath.analysis.reporting.figures.score_figures import phenomenon_score_figure
 from gardenpath.analysis.reporting.wording.numbers import correlation
 
@@ -13,7 +13,7 @@ Tables = dict[str, pd.DataFrame]
 
 def test_scores_and_ratings_have_every_sentence_and_every_pair(tables: Tables) -> None:
     items = tables["items"]
-    ratings = rating_scores(tables["responses"], items)
+    ratings = compute_rating_scores(tables["responses"], items)
     scores = items[["item", "condition"]].assign(slor=np.random.default_rng(1).normal(0, 1, len(items)))
     left, right = score_figure(scores, ratings).axes
     assert sum(len(line.get_xdata()) for line in left.lines if line.get_marker() in "oD") == len(items)
@@ -26,7 +26,7 @@ def test_scores_and_ratings_have_every_sentence_and_every_pair(tables: Tables) -
 
 
 def test_ratings_as_given_are_on_the_axis_where_they_were_correlated(tables: Tables) -> None:
-    ratings = rating_scores(tables["responses"], tables["items"])
+    ratings = compute_rating_scores(tables["responses"], tables["items"])
     scores = tables["items"][["item", "condition"]].assign(model="m", protocol="p", lp=range(len(tables["items"])))
     figure = score_figure(scores, ratings, "lp", of="rating")
     shown = {round(y, 6) for line in figure.axes[0].lines if line.get_marker() in "oD" for y in line.get_ydata()}
@@ -37,7 +37,7 @@ def test_ratings_as_given_are_on_the_axis_where_they_were_correlated(tables: Tab
 
 def test_each_phenomenon_has_a_panel_with_its_own_correlation(tables: Tables) -> None:
     items = tables["items"]
-    ratings = rating_scores(tables["responses"], items)
+    ratings = compute_rating_scores(tables["responses"], items)
     scores = items[["item", "condition"]].assign(slor=np.random.default_rng(2).normal(0, 1, len(items)))
     panels = phenomenon_score_figure(scores, ratings).axes[:3]
     means = (
@@ -52,7 +52,7 @@ def test_each_phenomenon_has_a_panel_with_its_own_correlation(tables: Tables) ->
 
 def test_r_and_its_ceiling_stand_above_the_panels_of_their_level(tables: Tables) -> None:
     items = tables["items"]
-    ratings = rating_scores(tables["responses"], items)
+    ratings = compute_rating_scores(tables["responses"], items)
     scores = items[["item", "condition"]].assign(
         model="m", protocol="p", lp=np.random.default_rng(3).normal(0, 1, len(items))
     )

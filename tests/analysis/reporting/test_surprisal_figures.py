@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import AlignOptions, align, gain_figure, surprisal_figure, svg
+from gardenpath.analysis import AlignmentOptions, align, gain_figure, surprisal_figure, svg
 from gardenpath.analysis.reporting.figures.surprisal_figures import cost_figure, lag_profile_figure
 from gardenpath.study import DataError
 
@@ -14,7 +14,7 @@ Tables = dict[str, pd.DataFrame]
 @pytest.fixture(scope="module")
 def found(tables: Tables) -> Tables:
     given = {name: tables[name] for name in ("readings", "sessions", "surprisal", "words")}
-    return align(given, AlignOptions(slopes=False, folds=2))
+    return align(given, AlignmentOptions(slopes=False, folds=2))
 
 
 def test_the_profile_has_a_point_for_each_lag(found: Tables) -> None:

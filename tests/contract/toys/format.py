@@ -1,9 +1,9 @@
 """A format of one file, as a reader of CONTRIBUTING.md writes it: a line `paradigm: good / bad` for each pair."""
 
-from gardenpath.stimuli.formats.pair_rows import pair, pairs, texts
-from gardenpath.stimuli.formats.round_trip import losses
-from gardenpath.stimuli.formats.sentence_rows import Rows
-from gardenpath.stimuli.formats.word_regions import Member
+from gardenpath.stimuli.formats.pair_rows import add_pair, get_pair_texts, select_minimal_pairs
+from gardenpath.stimuli.formats.round_trip import find_round_trip_losses
+from gardenpath.stimuli.formats.sentence_rows import SentenceRows
+from gardenpath.stimuli.formats.word_regions import SourceSentence
 from gardenpath.stimuli.items import GRAMMATICAL, UNGRAMMATICAL, Materials, SourceLine
 
 NAME = "toy-slashes"
@@ -16,30 +16,32 @@ def recognises(text: str) -> bool:
     return ": " in first and " / " in first
 
 
-def read(text: str, file: str) -> Rows:
+def read(text: str, file: str) -> SentenceRows:
     """Return the rows of a file; items are named paradigm-line."""
-    rows = Rows()
+    rows = SentenceRows()
     for at, line in enumerate(text.splitlines(), start=1):
         place = SourceLine(file, at)
         paradigm, _, both = line.partition(": ")
         members = both.split(" / ")
         if len(members) != 2:
-            rows.fault(place, f"{line!r} has {len(members)} sentences; expected  paradigm: good / bad")
+            rows.add_fault(place, f"{line!r} has {len(members)} sentences; expected  paradigm: good / bad")
             continue
         item = f"{paradigm}-{at}"
         named = [
-            Member(place, paradigm, item, condition, sentence, "und")
+            SourceSentence(place, paradigm, item, condition, sentence, "und")
             for condition, sentence in zip((GRAMMATICAL, UNGRAMMATICAL), members, strict=True)
         ]
-        pair(rows, paradigm, named, [(), ()], {})
+        add_pair(rows, paradigm, named, [(), ()], {})
     return rows
 
 
 def write(materials: Materials) -> str:
     """Return a line for each minimal pair."""
-    return "".join(f"{item.paradigm}: {' / '.join(texts(item))}\n" for item, _ in pairs(materials))
+    return "".join(
+        f"{item.paradigm}: {' / '.join(get_pair_texts(item))}\n" for item, _ in select_minimal_pairs(materials)
+    )
 
 
-def loses(materials: Materials) -> list[str]:
+def list_losses(materials: Materials) -> list[str]:
     """Return what such lines cannot hold of these materials."""
-    return losses(materials, write, read)
+    return find_round_trip_losses(materials, write, read)

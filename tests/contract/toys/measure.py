@@ -3,11 +3,11 @@
 from gardenpath.lmscore.measures.unigrams import Unigrams
 from gardenpath.lmscore.tokens.token_table import TokenTable
 from gardenpath.stimuli import Sentence
-from gardenpath.study.judgment_methods import Method
+from gardenpath.study.judgment_methods import JudgmentMethod
 from gardenpath.study.measures import Measure
 
 MEASURE = Measure("brevity", "scored tokens with a minus", "brevity", "tokens", in_scores=False)
-METHOD = Method("brevity", "scored tokens with a minus", "brevity", "tokens")
+METHOD = JudgmentMethod("brevity", "scored tokens with a minus", "brevity", "tokens")
 
 
 def of_sentence(table: TokenTable, sentence: Sentence, unigrams: Unigrams | None) -> float:
@@ -17,4 +17,4 @@ def of_sentence(table: TokenTable, sentence: Sentence, unigrams: Unigrams | None
 
 def judged(table: TokenTable) -> float:
     """Return the score of a sentence."""
-    return -float(table.encoded.scored)
+    return -float(table.encoded_text.scored_count)

@@ -7,37 +7,37 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gardenpath import study
-from gardenpath.experiment.platforms.features import ALIKE, PLAYED, Plays, losses
-from gardenpath.experiment.platforms.imported import ImportedSession, ImportedTrial, answer_given
-from gardenpath.experiment.platforms.places import Place
+from gardenpath.experiment.platforms.features import COMMON_SUPPORT, SUPPORTED, FeatureSupport, list_feature_losses
+from gardenpath.experiment.platforms.imported_sessions import ImportedSession, ImportedTrial, build_response_record
+from gardenpath.experiment.platforms.list_slots import ListSlot
 from gardenpath.experiment.platforms.sources import Source
-from gardenpath.experiment.versions import VersionFile
+from gardenpath.experiment.scripts.list_files import ListFile
 from gardenpath.study.mapping import ColumnMapping
 
 NAME = "toy-platform"
 COLUMNS = ("who", "item", "condition", "rating")
-PLAYS: Plays = {
-    **ALIKE,
-    **dict.fromkeys(["text", "whole", "answers", "points", "breaks"], PLAYED),
+FEATURE_SUPPORT: FeatureSupport = {
+    **COMMON_SUPPORT,
+    **dict.fromkeys(["text", "whole", "answers", "points", "breaks"], SUPPORTED),
     "above_sentence": "The sentence is not above the scale: it is read before.",
 }
 
 
-def loses(files: Sequence[VersionFile]) -> list[str]:
+def list_losses(files: Sequence[ListFile]) -> list[str]:
     """Return what is lost of a study, a sentence each."""
-    return losses(files, PLAYS)
+    return list_feature_losses(files, FEATURE_SUPPORT)
 
 
 def write(
-    files: Sequence[VersionFile], places: Sequence[Place], folder: Path, online: study.config.OnlineSection
+    files: Sequence[ListFile], slots: Sequence[ListSlot], folder: Path, online: study.config.OnlineSection
 ) -> None:
     """Write a file of sentences for each place."""
-    for number, place in enumerate(places):
-        trials = [place.file.version.trials[n] for n in place.order]
+    for number, slot in enumerate(slots):
+        trials = [slot.file.version.trials[n] for n in slot.order]
         shown = [
             {"item": trial.item.id, "condition": condition, "sentence": sentence.text}
             for trial in trials
-            for condition, sentence in trial.shown
+            for condition, sentence in trial.shown_sentences
         ]
         study.files.write_text(folder / f"place-{number}.json", json.dumps(shown))
 
@@ -52,7 +52,7 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
     people: dict[str, list[ImportedTrial]] = {}
     for at, row in enumerate(csv.DictReader(io.StringIO(source.text)), start=2):
         trials = people.setdefault(row["who"], [])
-        rated = answer_given("rating", "acceptability", int(row["rating"]))
+        rated = build_response_record("rating", "acceptability", int(row["rating"]))
         where = f"{source.name}, line {at}"
         trials.append(ImportedTrial(len(trials), row["item"], row["condition"], where, records=(rated,)))
     return [

@@ -3,12 +3,12 @@
 import pandas as pd
 
 from gardenpath.analysis.reporting.exhibits import Page, Section
-from gardenpath.study.schemas.declaration import ANALYSE, Table, columns
+from gardenpath.study.schemas.table_schema import ANALYSE, Table, parse_columns
 
 TABLE = Table(
     "slowest_words",
     "a participant with the longest reading time",
-    columns("participant   string   who\nrt   float   longest reading time, ms\n"),
+    parse_columns("participant   string   who\nrt   float   longest reading time, ms\n"),
     ("participant",),
     ANALYSE,
 )

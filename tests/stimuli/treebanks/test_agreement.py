@@ -28,17 +28,17 @@ def values(*names: str) -> frozenset[str]:
 @pytest.mark.parametrize(("counts", "case"), WORKED.items())
 def test_the_worked_numbers(counts: tuple[int, int], case: tuple[int, float, str]) -> None:
     which, tail, decision = case
-    assert agreement.tails(*counts)[which] == pytest.approx(tail, abs=5e-5)
-    assert agreement.decide(*counts) == decision
+    assert agreement.compute_binomial_tails(*counts)[which] == pytest.approx(tail, abs=5e-5)
+    assert agreement.decide_agreement(*counts) == decision
 
 
 def test_tails_and_intervals_are_those_of_scipy() -> None:
     for m in (1, 7, 29, 100, 5000):
         for k in {0, 1, m // 2, int(0.9 * m), m - 1, m}:
             expected = [stats.binomtest(k, m, 0.9, alternative=side).pvalue for side in ("greater", "less")]
-            assert agreement.tails(k, m) == pytest.approx(expected, rel=1e-9, abs=1e-300)
+            assert agreement.compute_binomial_tails(k, m) == pytest.approx(expected, rel=1e-9, abs=1e-300)
             exact = stats.binomtest(k, m).proportion_ci(0.95, method="exact")
-            assert agreement.interval(k, m) == pytest.approx((exact.low, exact.high), rel=1e-9)
+            assert agreement.clopper_pearson_interval(k, m) == pytest.approx((exact.low, exact.high), rel=1e-9)
 
 
 @pytest.mark.r
@@ -49,7 +49,7 @@ def test_tails_and_intervals_are_those_of_r() -> None:
     )
     done = subprocess.run(["Rscript", "-e", f"options(digits=10); {code}"], capture_output=True, text=True, check=True)
     assert [*map(float, done.stdout.split())] == pytest.approx(
-        [*agreement.tails(83, 100), *agreement.interval(83, 100)], rel=1e-6
+        [*agreement.compute_binomial_tails(83, 100), *agreement.clopper_pearson_interval(83, 100)], rel=1e-6
     )
 
 
@@ -63,13 +63,17 @@ def test_a_form_of_several_values_counts_with_the_other_and_what_says_nothing_do
         (values("Dual"), both, "SV"),
         (values(), values("Sing"), "SV"),
     ]
-    assert agreement.counts(seen) == {("SV", "Plur", "Sing"): 1, ("SV", "Plur", "Plur"): 1, ("VS", "Plur", "Plur"): 1}
+    assert agreement.count_values(seen) == {
+        ("SV", "Plur", "Sing"): 1,
+        ("SV", "Plur", "Plur"): 1,
+        ("VS", "Plur", "Plur"): 1,
+    }
 
 
 def test_the_table_has_a_row_for_each_order_and_value() -> None:
     seen = [(values("Sing"), values("Sing"), "SV")] * 29 + [(values("Sing"), values("Plur"), "SV")] * 5
     seen += [(values("Plur"), values("Plur"), "VS")]
-    table = agreement.agreement_table("nld", "sv-number", agreement.counts(seen))
+    table = agreement.compute_agreement("nld", "sv-number", agreement.count_values(seen))
     assert table[["order", "value", "k", "m", "p", "decision"]].to_numpy().tolist() == [
         ["SV", "Plur", 0, 5, 0.0, "none"],
         ["SV", "Sing", 29, 29, 1.0, "certain"],

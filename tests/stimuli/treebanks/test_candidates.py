@@ -3,13 +3,13 @@
 import pytest
 
 from gardenpath.stimuli.treebanks.candidates import (
-    OF_SUBJECT,
-    PARTICLE,
+    PARTICLE_FEATURE,
+    SUBJECT_PREFIX,
     Edge,
-    additions,
-    contradicts,
-    edges,
-    transferred,
+    find_added_features,
+    find_edges,
+    has_contradiction,
+    transfer_features,
 )
 from gardenpath.stimuli.treebanks.trees import Tree
 
@@ -19,7 +19,7 @@ FIN = "VerbForm=Fin"
 
 
 def only(of: Tree, **how: object) -> Edge:
-    [edge] = edges(of, **how)  # type: ignore[arg-type]
+    [edge] = find_edges(of, **how)  # type: ignore[arg-type]
     return edge
 
 
@@ -35,7 +35,7 @@ gekommen kommen VERB VerbForm=Part 0 root""",
     )
     edge = only(perfect)
     assert (edge.verb and edge.verb.form, edge.head.form, edge.fault) == ("sind", "gekommen", "")
-    assert [edge.agreeing(participle).form for participle in (False, True)] == ["sind", "gekommen"]  # type: ignore[union-attr]
+    assert [edge.find_agreeing_word(participle).form for participle in (False, True)] == ["sind", "gekommen"]  # type: ignore[union-attr]
     cluster = tree(
         "dat zij worden gezien zouden",
         f"""
@@ -49,7 +49,7 @@ zouden zullen AUX Number=Plur|{FIN} 4 aux""",
     assert edge.verb
     assert edge.verb.form == "zouden"  # not the infinitive before it
     infinitive = only(tree("him go", "him he PRON Number=Sing 2 nsubj\ngo go VERB VerbForm=Inf 0 root"))
-    assert infinitive.agreeing(False) is infinitive.agreeing(True) is None
+    assert infinitive.find_agreeing_word(False) is infinitive.find_agreeing_word(True) is None
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_pronouns_and_passives_on_request() -> None:
         "They are seen",
         f"They they PRON _ 3 nsubj:pass\nare be AUX {FIN} 3 aux:pass\nseen see VERB VerbForm=Part 0 root",
     )
-    assert not list(edges(passive))
+    assert not list(find_edges(passive))
     assert only(passive, passive=True).fault == ""
     assert only(passive, passive=True, subjects="noun").fault == "subject-upos"
 
@@ -85,22 +85,25 @@ def test_a_verb_takes_what_it_does_not_state_from_its_subject() -> None:
     )
     edge = only(of)
     assert edge.verb
-    taken = transferred(edge.verb, edge.subject)
+    taken = transfer_features(edge.verb, edge.subject)
     assert (taken["Person"], taken["Gender"], taken["Number"]) == (
         {"3"},
         {"Com"},
         {"Sing"},
     )  # nouns are of the third person
-    assert {*additions(of, [edge])[3]} == {OF_SUBJECT + "Person", OF_SUBJECT + "Gender"}  # under names of their own
-    assert not contradicts(edge.verb, edge.subject)
+    assert {*find_added_features(of, [edge])[3]} == {
+        SUBJECT_PREFIX + "Person",
+        SUBJECT_PREFIX + "Gender",
+    }  # under names of their own
+    assert not has_contradiction(edge.verb, edge.subject)
     wrong = only(
         tree("honden loopt", f"honden hond NOUN Number=Plur 2 nsubj\nloopt lopen VERB Number=Sing|{FIN} 0 root")
     )
     assert wrong.verb
-    assert contradicts(wrong.verb, wrong.subject)
+    assert has_contradiction(wrong.verb, wrong.subject)
     several = only(tree("you run", f"you you PRON Number=Plur,Sing 2 nsubj\nrun run VERB Number=Plur|{FIN} 0 root"))
     assert several.verb
-    assert not contradicts(several.verb, several.subject)
+    assert not has_contradiction(several.verb, several.subject)
 
 
 def test_a_conjoined_subject_gives_its_verb_nothing() -> None:
@@ -108,7 +111,7 @@ def test_a_conjoined_subject_gives_its_verb_nothing() -> None:
         "Hond kat lopen",
         "Hond hond NOUN Number=Sing 3 nsubj\nkat kat NOUN Number=Sing 1 conj\nlopen lopen VERB _ 0 root",
     )
-    assert not additions(of, list(edges(of)))
+    assert not find_added_features(of, list(find_edges(of)))
 
 
 def test_a_particle_that_stands_apart_is_known_by_the_lemma() -> None:
@@ -116,10 +119,10 @@ def test_a_particle_that_stands_apart_is_known_by_the_lemma() -> None:
         "Ze komen voor", "Ze ze PRON _ 2 nsubj\nkomen voor_komen VERB _ 0 root\nvoor voor ADP _ 2 compound:prt"
     )
     assert only(apart).particle == "voor"
-    assert PARTICLE in additions(apart, [])[2]
+    assert PARTICLE_FEATURE in find_added_features(apart, [])[2]
     up = tree("They give up", "They they PRON _ 2 nsubj\ngive give VERB _ 0 root\nup up ADP _ 2 compound:prt")
     assert only(up).particle == ""
-    assert not additions(up, [])
+    assert not find_added_features(up, [])
 
 
 def test_nouns_between_reach_from_the_first_to_the_last_of_the_three() -> None:
@@ -133,4 +136,4 @@ Bob Bob PROPN Number=Sing 3 appos
 are be AUX Number=Plur|{FIN} 6 cop
 here here VERB _ 0 root""",
     )
-    assert [token.form for token in only(of).between] == ["cabinets", "Bob"]  # the one beside the verb too
+    assert [token.form for token in only(of).intervening_nominals] == ["cabinets", "Bob"]  # the one beside the verb too

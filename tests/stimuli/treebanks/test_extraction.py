@@ -8,7 +8,7 @@ import pytest
 from gardenpath import stimuli, study
 from gardenpath.stimuli.treebanks.extraction import Extraction
 from gardenpath.stimuli.treebanks.phenomena import PHENOMENA
-from gardenpath.stimuli.treebanks.reasons import REASONS
+from gardenpath.stimuli.treebanks.rejection_reasons import REJECTION_REASONS
 
 from ...conftest import ROOT
 
@@ -55,7 +55,7 @@ def test_sentences_are_the_treebanks_own_and_swapping_back_gives_them(german: Ex
     for item in german.pool.items:
         good, bad = item.sentences["grammatical"], item.sentences["ungrammatical"]
         assert good.text in texts
-        here, there = good.region("critical"), bad.region("critical")
+        here, there = good.find_region("critical"), bad.find_region("critical")
         assert here
         assert there
         assert bad.text[: there.start] + item.extra["word"] + bad.text[there.end :] == good.text
@@ -81,7 +81,7 @@ def test_check_finds_no_error_and_the_critical_words_differ_on_purpose(german: E
 
 def test_every_subject_is_a_pair_or_has_a_reason(german: Extraction) -> None:
     rejected = german.tables["rejected"]
-    assert {*rejected["reason"]} <= {*REASONS}
+    assert {*rejected["reason"]} <= {*REJECTION_REASONS}
     for name in PHENOMENA:
         subjects = {
             (item.extra["sent_id"], item.extra["subject"]) for item in german.pool.items if f"-{name}-" in item.id
@@ -140,7 +140,7 @@ def test_the_passive_the_past_and_other_subjects_are_taken_when_asked(tmp_path: 
 
 def test_the_docs_list_every_reason() -> None:
     page = (ROOT / "docs" / "treebanks.md").read_text("utf-8")
-    assert "\n".join(f"| `{reason}` | {meaning} |" for reason, meaning in REASONS.items()) in page
+    assert "\n".join(f"| `{reason}` | {meaning} |" for reason, meaning in REJECTION_REASONS.items()) in page
 
 
 def test_an_unknown_phenomenon_is_named() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gardenpath.stimuli.treebanks import folders
+from gardenpath.stimuli.treebanks import treebank_folders
 
 
 def put(path: Path, text: str = "") -> Path:
@@ -22,12 +22,12 @@ def test_a_treebank_is_a_folder_or_files_of_one_beginning(tmp_path: Path) -> Non
     flat = [put(tmp_path / f"grc_perseus-ud-{part}.conllu") for part in ("dev", "test")]
     put(tmp_path / "no_nynorsk-ud-test.conllu")
     put(tmp_path / "mine.conllu")
-    found = {one.name: one for one in folders.treebanks(tmp_path)}
+    found = {one.name: one for one in treebank_folders.find_treebanks(tmp_path)}
     assert found["UD_Dutch-Alpino"] == ("UD_Dutch-Alpino", "nld", tuple(alpino), "CC BY-SA 4.0", "")
     assert found["grc_perseus"] == ("grc_perseus", "grc", tuple(flat), None, "")
     assert found["no_nynorsk"].language == "nno"
-    assert found["mine"].skip.startswith("language unknown")
-    assert folders.languages_of(tmp_path) == ["grc", "nld", "nno"]
+    assert found["mine"].skip_reason.startswith("language unknown")
+    assert treebank_folders.list_languages(tmp_path) == ["grc", "nld", "nno"]
 
 
 def test_the_users_table_says_language_licence_and_what_is_skipped(tmp_path: Path) -> None:
@@ -37,11 +37,11 @@ def test_the_users_table_says_language_licence_and_what_is_skipped(tmp_path: Pat
         tmp_path / "own" / "treebanks.toml",
         '[skip]\nde_gsd = "spelling"\n[licence]\nmine = "CC0 1.0"\n[language]\nmine = "nds"\n',
     )
-    found = folders.treebanks(tmp_path / "ud", tmp_path / "own")
-    assert [(one.name, one.language, one.licence, one.skip) for one in found] == [
+    found = treebank_folders.find_treebanks(tmp_path / "ud", tmp_path / "own")
+    assert [(one.name, one.language, one.licence, one.skip_reason) for one in found] == [
         ("de_gsd", "deu", None, "spelling"), ("mine", "nds", "CC0 1.0", ""), ("nl_x", "nld", None, ""),
     ]  # fmt: skip
-    assert folders.languages_of(tmp_path / "ud", tmp_path / "own") == ["nds", "nld"]
+    assert treebank_folders.list_languages(tmp_path / "ud", tmp_path / "own") == ["nds", "nld"]
 
 
 @pytest.mark.parametrize(
@@ -59,10 +59,12 @@ def test_the_users_table_says_language_licence_and_what_is_skipped(tmp_path: Pat
 def test_the_table_of_forms_of_a_language(tmp_path: Path, files: list[str], taken: list[str]) -> None:
     for name in files:
         put(tmp_path / name)
-    assert folders.unimorph_files(tmp_path, "nld") == tuple(tmp_path / name for name in taken)
+    assert treebank_folders.find_unimorph_files(tmp_path, "nld") == tuple(tmp_path / name for name in taken)
 
 
 def test_a_language_may_have_its_forms_under_another_code(tmp_path: Path) -> None:
     put(tmp_path / "um" / "hbs" / "hbs")
     put(tmp_path / "own" / "treebanks.toml", '[unimorph]\nhrv = "hbs"\n')
-    assert folders.unimorph_files(tmp_path / "um", "hrv", tmp_path / "own") == (tmp_path / "um" / "hbs" / "hbs",)
+    assert treebank_folders.find_unimorph_files(tmp_path / "um", "hrv", tmp_path / "own") == (
+        tmp_path / "um" / "hbs" / "hbs",
+    )

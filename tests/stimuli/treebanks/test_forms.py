@@ -8,8 +8,8 @@ import pytest
 
 from gardenpath import study
 from gardenpath.stimuli.treebanks import tables
-from gardenpath.stimuli.treebanks.forms import Forms, Writing
-from gardenpath.stimuli.treebanks.trees import features_of
+from gardenpath.stimuli.treebanks.forms import FormIndex, Transliteration
+from gardenpath.stimuli.treebanks.trees import parse_features
 
 TABLE = """\
 lopen\tloop\tV;IND;PRS;1;SG
@@ -33,10 +33,10 @@ ENTRIES = [
 ]
 
 
-def forms_of(path: Path, language: str = "", folder: Path | None = None) -> Forms:
-    forms = Forms(language, folder)
-    forms.unimorph(path)
-    forms.finish()
+def forms_of(path: Path, language: str = "", folder: Path | None = None) -> FormIndex:
+    forms = FormIndex(language, folder)
+    forms.read_unimorph(path)
+    forms.finish_entries()
     return forms
 
 
@@ -51,11 +51,11 @@ def test_tags_are_features_and_layered_ones_are_never_plain(tmp_path: Path, name
         path.write_text(TABLE)
     forms = forms_of(path)
     for form, upos, features in ENTRIES:
-        (entry,) = forms.of_form(form)
-        assert (entry.upos, entry.features, entry.source) == (upos, features_of(features), "unimorph")
-    assert len(forms.of_lemma("lopen")) == 4
-    assert forms.unknown == {"XYZ": 1, "QQQ": 1}
-    assert forms.left_out == {"ADJ": 1}
+        (entry,) = forms.find_by_form(form)
+        assert (entry.upos, entry.features, entry.source) == (upos, parse_features(features), "unimorph")
+    assert len(forms.find_by_lemma("lopen")) == 4
+    assert forms.unknown_tags == {"XYZ": 1, "QQQ": 1}
+    assert forms.skipped_parts == {"ADJ": 1}
 
 
 @pytest.mark.parametrize(
@@ -85,12 +85,12 @@ def test_a_damaged_archive_is_refused_in_a_line(tmp_path: Path) -> None:
 
 def of_trees(*words: tuple[int, str, str, str]) -> set[tuple[str, str]]:
     """Return the forms and features that are entries when words are seen so often: count, form, lemma, features."""
-    forms = Forms()
+    forms = FormIndex()
     for count, form, lemma, features in words:
         for _ in range(count):
-            forms.add(form, lemma, "AUX", features_of(features))
-    forms.finish()
-    found = [entry for lemma in {word[2] for word in words} for entry in forms.of_lemma(lemma)]
+            forms.add(form, lemma, "AUX", parse_features(features))
+    forms.finish_entries()
+    found = [entry for lemma in {word[2] for word in words} for entry in forms.find_by_lemma(lemma)]
     return {(e.form, "|".join(f"{k}={min(v)}" for k, v in sorted(e.features.items()))) for e in found}
 
 
@@ -126,14 +126,14 @@ def test_features_seen_once_beside_similar_ones_are_a_fault() -> None:
     ],
 )
 def test_words_are_compared_without_differences_of_writing(language: str, one: str, other: str) -> None:
-    writing = Writing(language)
-    assert writing.key(one) == writing.key(other)
-    assert Writing("nld").key(one) != Writing("nld").key(other)
+    writing = Transliteration(language)
+    assert writing.build_key(one) == writing.build_key(other)
+    assert Transliteration("nld").build_key(one) != Transliteration("nld").build_key(other)
 
 
 def test_small_letters_and_letters_with_other_marks_stay_apart() -> None:
-    assert Writing("slv").key("žena") != Writing("slv").key("zena")
-    assert Writing("tur").key("ılık") != Writing("tur").key("ilik")
+    assert Transliteration("slv").build_key("žena") != Transliteration("slv").build_key("zena")
+    assert Transliteration("tur").build_key("ılık") != Transliteration("tur").build_key("ilik")
 
 
 def test_a_hand_patch_adds_and_removes_and_is_listed(tmp_path: Path) -> None:
@@ -143,30 +143,32 @@ def test_a_hand_patch_adds_and_removes_and_is_listed(tmp_path: Path) -> None:
         '[[nld.add]]\nreason = "missing"\nlemma = "zijn"\ntags = "V;IND;PRS;PL"\nforms = ["zijn"]\n'
     )
     forms = forms_of(tmp_path / "nld", "nld", tmp_path)
-    assert not forms.of_form("lope")
-    assert [(e.lemma, e.source, e.features["Number"]) for e in forms.of_form("zijn")] == [("zijn", "patch", {"Plur"})]
-    assert [patch["reason"] for patch in forms.patched] == ["archaic", "missing"]
-    assert not forms.of_form("hij")  # the user's table is in place of ours
-    assert forms_of(tmp_path / "nld", "nld").of_form("hij")[0].features["Number"] == {"Sing"}
+    assert not forms.find_by_form("lope")
+    assert [(e.lemma, e.source, e.features["Number"]) for e in forms.find_by_form("zijn")] == [
+        ("zijn", "patch", {"Plur"})
+    ]
+    assert [patch["reason"] for patch in forms.applied_patches] == ["archaic", "missing"]
+    assert not forms.find_by_form("hij")  # the user's table is in place of ours
+    assert forms_of(tmp_path / "nld", "nld").find_by_form("hij")[0].features["Number"] == {"Sing"}
 
 
 def test_coverage_counts_verbs_by_source(tmp_path: Path) -> None:
     (tmp_path / "nld").write_text(TABLE)
-    forms = Forms("nld")
-    forms.unimorph(tmp_path / "nld")
+    forms = FormIndex("nld")
+    forms.read_unimorph(tmp_path / "nld")
     for form, lemma in (("loop", "lopen"), ("is", "zijn")):
-        forms.add(form, lemma, "VERB", features_of("Number=Sing"))
-    forms.finish()
-    assert forms.coverage(["lo_pen", "zijn", "huis"]) == {"unimorph": 1, "ud": 2, "none": 1}
+        forms.add(form, lemma, "VERB", parse_features("Number=Sing"))
+    forms.finish_entries()
+    assert forms.count_coverage(["lo_pen", "zijn", "huis"]) == {"unimorph": 1, "ud": 2, "none": 1}
 
 
 def test_every_table_is_there_and_one_that_is_no_toml_is_refused(tmp_path: Path) -> None:
     folder = Path(tables.__file__).parent
-    assert sorted(path.stem for path in folder.glob("*.toml")) == sorted(tables.NAMES)
-    assert all(tables.read(name)[1] == "gardenpath" for name in tables.NAMES)
+    assert sorted(path.stem for path in folder.glob("*.toml")) == sorted(tables.TABLE_NAMES)
+    assert all(tables.read_table(name)[1] == "gardenpath" for name in tables.TABLE_NAMES)
     (tmp_path / "patches.toml").write_text("[nld\n")
     with pytest.raises(study.DataError, match=r"patches\.toml: not valid TOML"):
-        tables.read("patches", tmp_path)
+        tables.read_table("patches", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -191,30 +193,33 @@ def test_every_table_is_there_and_one_that_is_no_toml_is_refused(tmp_path: Path)
 def test_a_table_of_the_users_that_is_no_such_table_is_refused(tmp_path: Path, name: str, text: str, said: str) -> None:
     (tmp_path / f"{name}.toml").write_text(text)
     with pytest.raises(study.DataError, match=said):
-        _ = [Forms("nld", tmp_path).finish(), *(tables.read(one, tmp_path) for one in tables.NAMES)]
+        _ = [
+            FormIndex("nld", tmp_path).finish_entries(),
+            *(tables.read_table(one, tmp_path) for one in tables.TABLE_NAMES),
+        ]
 
 
 def test_our_tables_have_the_shape_that_is_asked_of_others() -> None:
     folder = Path(tables.__file__).parent
-    assert [tables.read(name, folder)[1] for name in tables.NAMES] == [
-        str(folder / f"{name}.toml") for name in tables.NAMES
+    assert [tables.read_table(name, folder)[1] for name in tables.TABLE_NAMES] == [
+        str(folder / f"{name}.toml") for name in tables.TABLE_NAMES
     ]
 
 
 def test_an_empty_table_of_forms_is_refused(tmp_path: Path) -> None:
     (tmp_path / "nld").touch()
     with pytest.raises(study.DataError, match="nld: the file is empty"):
-        Forms("nld").unimorph(tmp_path / "nld")
+        FormIndex("nld").read_unimorph(tmp_path / "nld")
 
 
 def test_every_patch_has_a_reason_and_tags_that_are_known() -> None:
-    for language in tables.read("patches")[0]:
-        forms = Forms(language)
-        forms.finish()
-        assert forms.patched
-        assert all(patch["reason"] for patch in forms.patched)
-        for patch in forms.patched:
-            assert all(forms.of_form(form)[0].features for form in patch.get("forms", ()))
+    for language in tables.read_table("patches")[0]:
+        forms = FormIndex(language)
+        forms.finish_entries()
+        assert forms.applied_patches
+        assert all(patch["reason"] for patch in forms.applied_patches)
+        for patch in forms.applied_patches:
+            assert all(forms.find_by_form(form)[0].features for form in patch.get("forms", ()))
 
 
 @pytest.mark.data
@@ -222,8 +227,10 @@ def test_every_tag_of_the_real_table_is_known(real_data: Path) -> None:
     path = real_data / "unimorph" / "nld"
     forms = forms_of(path, "nld")
     rows = [line.split("\t")[2] for line in path.read_text("utf-8").splitlines() if line.strip()]
-    assert not forms.unknown
-    assert forms.left_out == Counter(tags.split(";")[0] for tags in rows if tags.startswith("ADJ"))
+    assert not forms.unknown_tags
+    assert forms.skipped_parts == Counter(tags.split(";")[0] for tags in rows if tags.startswith("ADJ"))
     lemmas = {line.split("\t")[0] for line in path.read_text("utf-8").splitlines() if line.strip()}
-    kept = sum(1 for key in {lemma.lower() for lemma in lemmas} for e in forms.of_lemma(key) if e.source == "unimorph")
-    assert kept == len(rows) - forms.left_out.total()
+    kept = sum(
+        1 for key in {lemma.lower() for lemma in lemmas} for e in forms.find_by_lemma(key) if e.source == "unimorph"
+    )
+    assert kept == len(rows) - forms.skipped_parts.total()

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import pytest
 
-from gardenpath.stimuli.treebanks.candidates import APART, OF_SUBJECT
-from gardenpath.stimuli.treebanks.inflection import Inflector, Swap, as_written, subject_values
-from gardenpath.stimuli.treebanks.trees import Features, Token, features_of
+from gardenpath.stimuli.treebanks.candidates import SEPARATE_PARTICLE, SUBJECT_PREFIX
+from gardenpath.stimuli.treebanks.inflection import Inflector, Swap, find_subject_values, match_capitals
+from gardenpath.stimuli.treebanks.trees import Features, Token, parse_features
 
 
 class Entry(NamedTuple):
@@ -22,17 +22,17 @@ class Forms:
 
     def __init__(self, *lines: str) -> None:
         cells = [line.split() for line in lines]
-        self.entries = [Entry(lemma, form, upos, features_of(features)) for lemma, form, upos, features in cells]
+        self.entries = [Entry(lemma, form, upos, parse_features(features)) for lemma, form, upos, features in cells]
 
-    def of_form(self, form: str) -> list[Entry]:
+    def find_by_form(self, form: str) -> list[Entry]:
         return [e for e in self.entries if e.form in (form, form[:1].lower() + form[1:])]
 
-    def of_lemma(self, lemma: str) -> list[Entry]:
+    def find_by_lemma(self, lemma: str) -> list[Entry]:
         return [e for e in self.entries if e.lemma == lemma]
 
 
 def word(form: str, lemma: str, features: str, upos: str = "VERB") -> Token:
-    return Token(1, form, lemma, upos, features_of(features), 0, "root", 0, len(form), None)
+    return Token(1, form, lemma, upos, parse_features(features), 0, "root", 0, len(form), None)
 
 
 PRESENT = "VerbForm=Fin|Tense=Pres"
@@ -48,7 +48,7 @@ BE = Forms(
 
 
 def found(forms: Forms, feature: str, token: Token, particle: str = "") -> set[tuple[str, str, str]]:
-    swaps: list[Swap] = Inflector(forms, feature).swaps(token, token.features, particle)
+    swaps: list[Swap] = Inflector(forms, feature).find_swaps(token, token.features, particle)
     return {(swap.form, ",".join(sorted(swap.values)), swap.fault) for swap in swaps}
 
 
@@ -107,7 +107,7 @@ def test_of_forms_that_do_not_say_the_person_those_that_do_are_nearer() -> None:
     )
     token = word("zijn", "zijn", f"Number=Plur|Person=3|{PRESENT}")
     assert found(forms, "Number", token) == {("is", "Sing", ""), ("ben", "Sing", "")}
-    third = {**forms.entries[1].features, OF_SUBJECT + "Person": frozenset("3")}
+    third = {**forms.entries[1].features, SUBJECT_PREFIX + "Person": frozenset("3")}
     forms.entries[1] = forms.entries[1]._replace(features=third)
     assert found(forms, "Number", token) == {("is", "Sing", "")}
 
@@ -118,7 +118,9 @@ def test_a_verb_without_its_particle_is_not_one_with_it() -> None:
         "voor_komen voorkomen VERB Number=Plur", "voor_komen komen VERB Number=Plur", "voor_komen komt VERB Number=Sing",
         "komen komen VERB Number=Plur", "komen kwam VERB Number=Sing",
     )  # fmt: skip
-    forms.entries[1:3] = [entry._replace(features={**entry.features, **APART}) for entry in forms.entries[1:3]]
+    forms.entries[1:3] = [
+        entry._replace(features={**entry.features, **SEPARATE_PARTICLE}) for entry in forms.entries[1:3]
+    ]
     assert found(forms, "Number", word("voorkomen", "voor_komen", "Number=Plur")) == {("", "", "no-form")}
     assert found(forms, "Number", word("komen", "voor_komen", "Number=Plur"), "voor") == {
         ("komt", "Sing", ""),
@@ -130,18 +132,18 @@ def test_a_subject_may_be_what_any_of_its_forms_says() -> None:
     forms = Forms(
         "sheep sheep NOUN Number=Sing", "sheep sheep NOUN Number=Plur", "sie sie PRON Case=Acc|Number=Plur|Person=3"
     )
-    assert subject_values(word("sheep", "sheep", "Number=Sing", "NOUN"), "Number", forms) == [
+    assert find_subject_values(word("sheep", "sheep", "Number=Sing", "NOUN"), "Number", forms) == [
         {"Sing"},
         {"Sing"},
         {"Plur"},
     ]
-    assert subject_values(word("dog", "dog", "Number=Sing", "NOUN"), "Person", forms) == [{"3"}]
-    assert subject_values(word("sie", "sie", "Case=Nom|Number=Sing", "PRON"), "Number", forms) == [
+    assert find_subject_values(word("dog", "dog", "Number=Sing", "NOUN"), "Person", forms) == [{"3"}]
+    assert find_subject_values(word("sie", "sie", "Case=Nom|Number=Sing", "PRON"), "Number", forms) == [
         {"Sing"}
     ]  # Acc is no subject
-    assert subject_values(word("die", "die", "_", "PRON"), "Number", forms) == [None]  # any
-    forms.entries.append(Entry("hij", "hij", "PRON", features_of("Number=Sing"), "patch"))
-    assert subject_values(word("hij", "hij", "_", "PRON"), "Number", forms) == [
+    assert find_subject_values(word("die", "die", "_", "PRON"), "Number", forms) == [None]  # any
+    forms.entries.append(Entry("hij", "hij", "PRON", parse_features("Number=Sing"), "patch"))
+    assert find_subject_values(word("hij", "hij", "_", "PRON"), "Number", forms) == [
         {"Sing"}
     ]  # a correction by hand decides
 
@@ -155,4 +157,4 @@ def test_a_subject_may_be_what_any_of_its_forms_says() -> None:
     ],
 )  # fmt: skip
 def test_a_form_is_written_as_the_word_was(form: str, before: str, language: str, expected: str) -> None:
-    assert as_written(form, before, language) == expected
+    assert match_capitals(form, before, language) == expected

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gardenpath import stimuli
-from gardenpath.stimuli.treebanks.candidates import edges
+from gardenpath.stimuli.treebanks.candidates import find_edges
 from gardenpath.stimuli.treebanks.inflection import Swap
-from gardenpath.stimuli.treebanks.items import Pair, fused, item, pair
+from gardenpath.stimuli.treebanks.pairs import Pair, build_item, build_pair, is_fused
 from gardenpath.stimuli.treebanks.trees import Tree, read_trees
 
 from .conllu import conllu, tree
@@ -21,13 +21,13 @@ SING, PLUR = frozenset(("Sing",)), frozenset(("Plur",))
 
 
 def made(of: Tree, form: str) -> Pair:
-    [edge] = edges(of)
+    [edge] = find_edges(of)
     assert edge.verb
-    return pair(edge, edge.verb, Swap(form, SING), PLUR, "Number")
+    return build_pair(edge, edge.verb, Swap(form, SING), PLUR, "Number")
 
 
 def as_item(one: Pair) -> stimuli.Item:
-    return item(one, "toy-1", "toy", "en", {"licence": "none"})
+    return build_item(one, "toy-1", "toy", "en", {"licence": "none"})
 
 
 def regions(one: stimuli.Item, condition: str) -> dict[str, str]:
@@ -96,7 +96,7 @@ def test_a_word_of_a_multiword_token_changes_where_it_can() -> None:
     """don't -> doesn't: the token is its words side by side; 's and what French makes of de + le cannot change."""
     words = "They they PRON Number=Plur 4 nsubj\n2-3 don't\ndo do AUX Number=Plur|VerbForm=Fin 4 aux\nn't not PART _ 4 advmod\nknow know VERB VerbForm=Inf 0 root"
     one = made(tree("They don't know", words), "does")
-    assert not fused(one.word, "does")
+    assert not is_fused(one.word, "does")
     assert one.texts == ("They don't know", "They doesn't know")
     assert regions(as_item(one), "ungrammatical") == {
         "cue": "They",
@@ -109,8 +109,8 @@ def test_a_word_of_a_multiword_token_changes_where_it_can() -> None:
         ),
         "is",
     )
-    assert fused(clitic.word, "is")
-    assert fused(one.word, "’s")
+    assert is_fused(clitic.word, "is")
+    assert is_fused(one.word, "’s")
     joined = made(
         tree(
             "They dunno",
@@ -118,7 +118,7 @@ def test_a_word_of_a_multiword_token_changes_where_it_can() -> None:
         ),
         "does",
     )
-    assert fused(joined.word, "does")
+    assert is_fused(joined.word, "does")
 
 
 def test_a_subject_in_the_same_token_is_no_cue() -> None:
@@ -131,7 +131,7 @@ def test_a_word_joined_by_a_hyphen_is_marked_whole() -> None:
     one = as_item(made(tree("search-engines find.", words), "finds"))
     assert regions(one, "ungrammatical") == {"cue": "search-engines", "critical": "finds"}
     materials = stimuli.Materials((stimuli.Paradigm("toy", "sv-number"),), (one,))
-    assert not [str(finding) for finding in stimuli.check(materials, only="error")]
+    assert not [str(finding) for finding in stimuli.check(materials, only_severity="error")]
 
 
 LETTERS = st.text("abzÄéшא'’-", min_size=1, max_size=5)
@@ -165,7 +165,7 @@ def test_swapping_the_value_back_gives_the_original_whatever_the_text(
     shown = as_item(one)
     assert back(shown) == good
     assert parts[verb][0] in regions(shown, "grammatical")["critical"]
-    for token in (*one.congruent, *one.incongruent):
+    for token in (*one.congruent_attractors, *one.incongruent_attractors):
         assert good[token.start : token.end] == token.form
         assert min(subject, verb) < token.id - 1 < max(subject, verb)
 
@@ -185,6 +185,6 @@ def test_a_draw_is_balanced_over_whether_all_attractors_are_alike(
     congruent: int, incongruent: int, expected: tuple[bool, bool]
 ) -> None:
     one = made(tree("The keys to cabinets Bob are here it", KEYS), "is")
-    token = one.edge.between[0]
+    token = one.edge.intervening_nominals[0]
     some = Pair(one.edge, one.word, one.swap, one.value, (token,) * congruent, (token,) * incongruent)
-    assert some.difficulty == ("keys", "are", 4, *expected)
+    assert some.balancing_variables == ("keys", "are", 4, *expected)

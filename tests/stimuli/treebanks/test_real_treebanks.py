@@ -140,8 +140,8 @@ def test_the_other_forms_are_words_and_swapping_back_gives_the_treebanks_sentenc
         good, bad = (item.sentences[name] for name in ("grammatical", "ungrammatical"))
         assert good.text == texts[item.extra["sent_id"]]
         assert item.extra["swapped"][0].isalpha()
-        here, there = good.region("critical"), bad.region("critical")
+        here, there = good.find_region("critical"), bad.find_region("critical")
         assert here is not None
         assert there is not None
         assert bad.text[: there.start] + good.text[here.start : here.end] + bad.text[there.end :] == good.text
-    assert not list(stimuli.check(done.pool, only="error"))
+    assert not list(stimuli.check(done.pool, only_severity="error"))

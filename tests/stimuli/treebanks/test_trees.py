@@ -43,7 +43,7 @@ def test_words_stand_where_the_text_has_them(tmp_path: Path) -> None:
     assert [(t.form, tree.text[t.start : t.end]) for t in tree.tokens] == [
         ("I", "I"), ("'m", "'m"), ("10 000", "10\xa0000"), ("zu", "zum"), ("dem", "zum"),
     ]  # fmt: skip
-    assert [t.fused and (t.fused.form, t.fused.whole) for t in tree.tokens] == [
+    assert [t.multiword_token and (t.multiword_token.form, t.multiword_token.is_concatenated) for t in tree.tokens] == [
         ("I'm", True), ("I'm", True), None, ("zum", False), ("zum", False),
     ]  # fmt: skip
 
@@ -100,7 +100,9 @@ def test_every_tree_of_the_real_treebanks_is_counted_and_spells_its_sentence(rea
             sentences += 1
             for token in tree.tokens:
                 shown = tree.text[token.start : token.end]
-                assert shown.split() == token.form.split() or (token.fused and shown == token.fused.form)
+                assert shown.split() == token.form.split() or (
+                    token.multiword_token and shown == token.multiword_token.form
+                )
         assert sentences + dropped.total() == path.read_text(encoding="utf-8").count("# sent_id = ")
         assert sentences > 0.9 * (sentences + dropped.total())
         assert not dropped["text-mismatch"]

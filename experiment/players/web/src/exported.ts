@@ -2,7 +2,7 @@
 
 import type { Ending } from "./api";
 import type { Script } from "./screens";
-import type { Label } from "./timeline";
+import type { Label } from "./running-visit";
 
 export type Platform = "prolific" | "sona" | "link";
 

@@ -20,7 +20,7 @@ export const judgeHere: Judge = ({ accepted }, answers) =>
   Promise.resolve(Object.entries(accepted).every(([name, right]) => right.includes(String(answers[name]))) ? "accepted" : "screened_out");
 
 const parameters = {
-  /** The screen (experiment/screens.schema.json). */
+  /** The screen (experiment/sessions/screens.schema.json). */
   screen: { type: ParameterType.OBJECT, default: undefined },
   /** Reading direction, "ltr" or "rtl". */
   direction: { type: ParameterType.STRING, default: "ltr" },

@@ -1,4 +1,4 @@
-// Made from ../../../screens.schema.json by build.mjs: change experiment/json_schema.py or study/screens.py, not this.
+// Made from ../../../sessions/screens.schema.json by build.mjs: change experiment/sessions/session_schema.py or study/screens.py, not this.
 
 export type Screen = Text | Words | Whole | Answers | Slider | Entry | Form | WordPairs;
 export type Outcome =

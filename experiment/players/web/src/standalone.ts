@@ -22,7 +22,7 @@ const now = (): string => new Date().toISOString().replace("Z", "+00:00");
 const hex = (bytes: number): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** A session as it stands in the data (experiment/sessions.py). */
+/** A session as it stands in the data (experiment/sessions/sessions.py). */
 interface Session {
   id: string;
   participant: string;

@@ -1,26 +1,20 @@
 // The steps of a session as jsPsych's timeline: what is shown of them is decided when it is their turn.
 
-import type { JsPsych } from "jspsych";
-
 import { asksToWithdraw, showProgress } from "./messages";
 import type { Tell } from "./plugin";
 import { plugins } from "./screen-plugins";
 import type { Outcome, Screen } from "./screens";
-import type { Visit } from "./visit";
+import type { RunningVisit, Timeline } from "./running-visit";
 import type { Placed } from "./walk";
 
-export type Timeline = Extract<Parameters<JsPsych["run"]>[0], readonly unknown[]>;
 type Node = Timeline[number];
-
-/** What only some trials are known by: role, item and condition, where the page is told. */
-export type Label = Record<string, unknown>;
 
 /** While these are shown nothing is sent. */
 const READ: ReadonlySet<Screen["kind"]> = new Set(["words", "whole", "word_pairs"]);
 /** At these the bar says how many trials lie behind. */
 const ASKED: ReadonlySet<Screen["kind"]> = new Set(["answers", "slider", "entry"]);
 
-function shownAt(visit: Visit, { number, step, position }: Placed, n: number, data: object, progress: number | null): Node {
+function shownAt(visit: RunningVisit, { number, step, position }: Placed, n: number, data: object, progress: number | null): Node {
   const { script, walk, queue } = visit;
   const screen = step.screens[n] as Screen;
   const record: Tell = (kind, t, value) => {
@@ -54,7 +48,7 @@ function shownAt(visit: Visit, { number, step, position }: Placed, n: number, da
 }
 
 /** The steps that are not done yet; `labels` say more of each trial of the version. */
-export function timeline(visit: Visit): Timeline {
+export function timeline(visit: RunningVisit): Timeline {
   const { walk, labels } = visit;
   const trials = walk.steps.filter(({ position }) => position !== null).length;
   return walk.steps

@@ -7,15 +7,16 @@ import { sizeWords, suitable } from "./fitting";
 import { watchInterruptions } from "./interruption";
 import { type Judge, judgeHere, nothing } from "./plugin";
 import { type Numbering, type Place, type Record, type Values, recorder } from "./recorder";
+import type { Label, RunningVisit, Timeline } from "./running-visit";
 import type { Event, Outcome, Script } from "./screens";
-import { type Label, type Timeline, timeline } from "./timeline";
+import { timeline } from "./timeline";
 import type { Uploads } from "./uploads";
 import type { Walk } from "./walk";
 
 /** The session goes on nowhere, or is complete: nobody has to be told. */
 export const STOPPED = "stopped";
 
-export class Visit {
+export class Visit implements RunningVisit {
   /** why the session ends before its end, null while it goes on */
   over: string | null = null;
   /** the screen at hand */

@@ -1,5 +1,5 @@
 // Where a session stands: the steps of a script in order, and what comes next after each outcome. The twin of
-// experiment/script.py; both are held to ../../walk.json. Pure.
+// experiment/scripts/script.py; both are held to ../../walk.json. Pure.
 
 import type { Event, Outcome, Screen, Script, Step } from "./screens";
 

@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { Ajv2020 } from "ajv/dist/2020.js";
 
-import schema from "../../../screens.schema.json";
+import schema from "../../../sessions/screens.schema.json";
 import { type Act, nothing, tell } from "../src/plugin";
 import { plugins } from "../src/screen-plugins";
 import type { Event, Screen } from "../src/screens";

@@ -26,7 +26,7 @@ interface Step {
   released?: number | null;
 }
 
-/** As experiment/answers.py writes them into screens. */
+/** As experiment/tasks/answer_options.py writes them into screens. */
 const places: Record<Side, string[]> = {
   left: ["KeyF", "ArrowLeft"],
   right: ["KeyJ", "ArrowRight"],

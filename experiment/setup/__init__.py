@@ -1,0 +1,1 @@
+"""A new study, the norming of its items, its preregistration."""

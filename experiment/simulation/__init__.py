@@ -1,0 +1,1 @@
+"""Robots and language models take part in a study."""
