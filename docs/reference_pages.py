@@ -41,22 +41,22 @@ def tables() -> str:
         title = part.__name__.rpartition(".")[2].replace("_", " ").capitalize()
         lines += [f"## {title}", "", f"{first_sentence(part.__doc__)}", ""]
         for table in part.TABLES:
-            maker = table.made_by
-            command = f"`gardenpath {maker.command}`, in `{maker.folder}/`" if maker else "a function, not a command"
+            producer = table.producer
+            command = f"`gardenpath {producer.command}`, in `{producer.folder}/`" if producer else "a function, not a command"
             lines += [
                 f"### {table.name}",
                 "",
                 f"A row is {table.row}. Written by {command}"
-                + ("" if table.always or not maker else ", on request or where there is something to say")
+                + ("" if table.is_always_written or not producer else ", on request or where there is something to say")
                 + f". Key: {', '.join(f'`{name}`' for name in table.key)}."
-                + (" A column for each factor of the study follows." if table.factors else ""),
+                + (" A column for each factor of the study follows." if table.has_factors else ""),
                 "",
                 "| column | type | meaning |",
                 "|---|---|---|",
             ]
-            columns = [*table.columns, *table.further]
+            columns = [*table.columns, *table.dynamic_columns]
             lines += [
-                f"| `{one.name}` | {one.type}{', may be empty' if one.empty else ''} | {cell(one.meaning)} |"
+                f"| `{one.name}` | {one.type}{', may be empty' if one.may_be_empty else ''} | {cell(one.meaning)} |"
                 for one in columns
             ]
             lines.append("")

@@ -82,7 +82,7 @@ def test_two_engines_agree_and_give_the_same_covariance() -> None:
     table = fit(rows, INTERCEPTS, family="binomial", crosscheck=True)
     assert table["note"].str.startswith("Cross-checked with lme4").all()
     ours, theirs = (
-        engine.estimate(columns_of(rows, formula), formula, family="binomial").covariance
+        engine.estimate_model(columns_of(rows, formula), formula, family="binomial").covariance
         for engine in (glmm_engine, lme4_engine)
     )
     np.testing.assert_allclose(ours, theirs.loc[ours.index, ours.columns], rtol=5e-3, atol=1e-6)

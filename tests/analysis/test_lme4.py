@@ -70,7 +70,7 @@ def test_standard_deviations_and_the_criterion_equal_those_of_lme4(rscript: RScr
     code = f"m <- lme4::lmer({formula}, data = rows); v <- as.data.frame(lme4::VarCorr(m)); v <- v[is.na(v$var2), ]"
     reference = rscript(code + "\nresult <- data.frame(sd = v$sdcor, criterion = lme4::REMLcrit(m))", rows=rows)
     for engine, near in ((lme4_engine, 1e-6), (glmm_engine, 1e-3)):
-        found = engine.estimate(columns_of(rows, formula), formula)
+        found = engine.estimate_model(columns_of(rows, formula), formula)
         spread = [*(v.sd for v in found.variances), found.residual]
         np.testing.assert_allclose(spread, reference["sd"], rtol=near)
         assert found.criterion == pytest.approx(reference["criterion"][0], abs=1e-5)

@@ -53,7 +53,7 @@ def test_studies_of_the_r_ladder_are_those_of_glmm(simulation: ModuleType) -> No
 
 def test_blimp_nls_size_is_22680_ratings(simulation: ModuleType) -> None:
     assert (len(simulation.PARADIGM_COUNTS), sum(simulation.PARADIGM_COUNTS)) == (22, 84)
-    lines = [name for name, _ in simulation.models_of_blimp_nl("glmm")]
+    lines = [name for name, _ in simulation.time_blimp_nl_models("glmm")]
     assert lines[1:] == ["22 models of ratings, 22680 rows", "66 models of reading times, 68040 rows"]
 
 
