@@ -345,7 +345,7 @@ def compute_deviations(
     settings: Mapping[str, Any] | None = None,
 ) -> "pd.DataFrame":
     """Return the table `deviations`: each statement of a preregistration that study.toml, the materials, the data or the analysis
-    departs from, with what was registered, what there is, and the reason that `archive.compute_deviations` gives.
+    departs from, with what was registered, what there is, and the reason that `archive.deviations` gives.
 
     `tables` are those of the study as far as there are any; `settings` are those that the results were made with.
     """
