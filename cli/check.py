@@ -14,6 +14,7 @@ from . import options
 if TYPE_CHECKING:
     from gardenpath.stimuli import Finding
     from gardenpath.stimuli.findings import FindingSummary
+    from gardenpath.study import Study
 
 
 @click.command("check")
@@ -46,7 +47,8 @@ def command(
     """Find faults in MATERIALS, or in those of a STUDY.toml; exit 1 when any finding is an error.
 
     Prints the findings, then how many of each severity every paradigm has. A finding that the materials waive is shown
-    with their reason and is no error. docs/messages.md says why each rule is there, and what to do.
+    with their reason and is no error. docs/messages.md says why each rule is there, and what to do. Of a STUDY.toml, the
+    tasks and the design are checked too: what `design` refuses is printed last, and is an error.
     """
     from gardenpath import stimuli, study
     from gardenpath.stimuli.findings import collapse_findings, summarise_findings
@@ -54,7 +56,7 @@ def command(
 
     gc.disable()  # little that is read or found refers to itself, and looking for what does takes a tenth of the time
     context.call_on_close(gc.enable)
-    paths, norms, effects = list(materials), {}, {}
+    paths, norms, effects, config = list(materials), {}, {}, None
     if len(paths) == 1 and paths[0].suffix == ".toml":
         config = study.load(paths[0])
         paths, language, effects = config.list_material_paths(), language or config.language, config.simulate
@@ -68,12 +70,14 @@ def command(
     missing_words = (
         stimuli.compute_words_not_found(read, [f"{name}:sentence" for name in norms], norms) if norms else None
     )
+    design_faults = _find_design_faults(config) if config and not unreadable else []
     if as_json:
         balance = json.loads(stimuli.compute_balance(read, norms).to_json(orient="records"))
         parts = {
             "findings": [dataclasses.asdict(finding) for finding in findings],
             "summary": [dataclasses.asdict(line) for line in summaries],
             "balance": balance,
+            **({"design_faults": design_faults} if config else {}),
             **(
                 {"words_not_found": json.loads(missing_words.to_json(orient="records"))}
                 if missing_words is not None
@@ -93,13 +97,26 @@ def command(
     )
     for sentence in describe_words_not_found(missing_words, norms) if missing_words is not None else ():
         options.print_notice(sentence)
+    for fault in design_faults:
+        options.print_notice(fault)
     if effects and not unreadable:
         from gardenpath.experiment.simulation.factor_effects import sum_effects_by_condition
 
         sum_effects_by_condition(
             effects, read.paradigms, []
         )  # raises for those of factors that the materials do not have
-    context.exit(1 if counts["error"] else 0)
+    context.exit(1 if counts["error"] or design_faults else 0)
+
+
+def _find_design_faults(config: "Study") -> list[str]:
+    """Return for what `design` refuses a study whose materials can be read: faults of its tasks, counts that do not divide."""
+    from gardenpath import experiment, study
+
+    try:
+        experiment.build_list_files(config)
+    except study.DataError as error:
+        return list(error.faults)
+    return []
 
 
 def _format_findings(groups: "Sequence[tuple[Sequence[Finding], int]]") -> str:

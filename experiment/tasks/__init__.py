@@ -137,22 +137,24 @@ def load_tasks(config: study.Study) -> StudyTasks:
     settings: dict[str, Any] = {}
     faults: list[str] = []
 
-    def add_task(name: str, table: Mapping[str, Any]) -> None:
+    refused: set[str] = set()  # tasks whose table has a fault: that a role names them is none of its own
+
+    def add_task(name: str, table: Mapping[str, Any], label: str) -> None:
+        refused.add(name)
         try:
             task = find_task(table["kind"])
         except KeyError as error:
-            faults.append(f"{where}: procedure.tasks.{name}: {error.args[0]}")
+            faults.append(f"{where}: {label}: {error.args[0]}")
             return
         task.Settings.__pydantic_config__ = study.config.STRICT_VALIDATION  # type: ignore[attr-defined]  # a misspelt key is an error
         try:
-            settings[name] = study.config.parse_dataclass(
-                task.Settings, dict(table), where=f"{where}: procedure.tasks.{name}"
-            )
+            settings[name] = study.config.parse_dataclass(task.Settings, dict(table), where=f"{where}: {label}")
+            refused.remove(name)
         except study.DataError as error:
             faults.extend(error.faults)
 
     for name, table in procedure.tasks.items():
-        add_task(name, table)
+        add_task(name, table, f"procedure.tasks.{name}")
     defaults = ("with_task", ["choice"]) if config.design.trial == "pair" else ("centred", [])
     presentation_by_role, tasks_by_role = {}, {}
     for role in study.config.ROLES:
@@ -166,16 +168,24 @@ def load_tasks(config: study.Study) -> StudyTasks:
             ("show", [presentation_by_role[role]], True),
             ("ask", tasks_by_role[role], False),
         ):
+            if role != "target" and getattr(getattr(procedure, role), key) is None:
+                continue  # it shows or asks as target does, whose faults are said there
             for name in names:
-                if name == WITH_TASK_PRESENTATION and is_presentation:
+                if name in refused or (name == WITH_TASK_PRESENTATION and is_presentation):
                     continue
-                if name not in settings and name not in procedure.tasks and name in _list_kinds():
-                    add_task(name, {"kind": name})
+                if name not in settings and name in _list_kinds():
+                    add_task(
+                        name,
+                        {"kind": name},
+                        f"procedure.{role}.{key} names {name!r} and [procedure.tasks.{name}] is not there",
+                    )
+                    if name in refused:
+                        continue
                 if name in settings and is_presentation != find_task(settings[name].kind).IS_PRESENTATION:
                     faults.append(
                         f"{where}: procedure.{role}.{key} names {name}, which {'asks' if is_presentation else 'shows'}"
                     )
-                elif name not in settings and name not in procedure.tasks:
+                elif name not in settings:
                     known = [
                         *(n for n in settings if is_presentation == find_task(settings[n].kind).IS_PRESENTATION),
                         *_list_kinds(is_presentation),
@@ -184,7 +194,8 @@ def load_tasks(config: study.Study) -> StudyTasks:
                         f"{where}: procedure.{role}.{key} names {name!r}; expected a task of [procedure.tasks.NAME]"
                         f" or one of {', '.join(dict.fromkeys([*known, *([WITH_TASK_PRESENTATION] if is_presentation else [])]))}"
                     )
-        if presentation_by_role[role] == WITH_TASK_PRESENTATION and not tasks_by_role[role]:
+        own_section = role == "target" or getattr(procedure, role) != study.config.RoleSection()
+        if own_section and presentation_by_role[role] == WITH_TASK_PRESENTATION and not tasks_by_role[role]:
             faults.append(
                 f"{where}: procedure.{role} shows its sentences with the task and asks nothing; expected ask = [...]"
             )

@@ -4,9 +4,12 @@ import json
 from pathlib import Path
 
 import click
+import pytest
 from click.testing import CliRunner, Result
 
 from gardenpath.cli.main import cli
+
+from ..conftest import ROOT
 
 HEADER = "paradigm,phenomenon,item,condition,sentence,waive\n"
 
@@ -85,3 +88,49 @@ def test_a_study_is_checked_in_its_own_language() -> None:
     assert by_study.stdout == by_option.stdout
     assert "frequency list" not in by_study.stdout
     assert "frequency list of the language 'en'" in check(str(folder / "items.csv")).stdout
+
+
+STUDY = """name = "s"
+language = "en"
+seed = 1
+[materials]
+files = ["items.csv"]
+[design]
+versions = 4
+ratio = {{ grammatical = 1, ungrammatical = 1 }}
+[procedure.target]
+ask = {asked}
+"""
+
+
+@pytest.mark.parametrize(
+    ("n", "asked", "fault"),
+    [
+        (
+            4,
+            '["rating"]',
+            "procedure.target.ask names 'rating' and [procedure.tasks.rating] is not there: key 'prompt' is",
+        ),
+        (4, '["rated"]', "procedure.target.ask names 'rated'; expected a task of [procedure.tasks.NAME] or one of"),
+        (21, "[]", "design: 21 items of paradigm p cannot be split 1:1 over 4 versions: 21 / "),
+    ],
+)
+def test_what_design_refuses_check_says_too_once_and_in_the_same_words(
+    tmp_path: Path, n: int, asked: str, fault: str
+) -> None:
+    items(tmp_path, n=n)
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY.format(asked=asked))
+    checked = check(str(path))
+    refused = str(CliRunner().invoke(cli, ["design", str(path)]).exception)
+    assert refused.startswith(f"{path}: {fault}")
+    assert len(refused.splitlines()) == 1
+    assert checked.exit_code == 1
+    assert checked.stderr.splitlines()[1:] == [refused]
+    as_json = json.loads(check(str(path), "--json").stdout)
+    assert as_json["design_faults"] == [refused]
+
+
+def test_a_study_that_design_deals_has_no_faults_of_design() -> None:
+    study = str(ROOT / "examples" / "minimal-pairs" / "study.toml")
+    assert json.loads(check(study, "--json").stdout)["design_faults"] == []
