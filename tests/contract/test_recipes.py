@@ -3,6 +3,7 @@
 The task has a test of its own, tests/experiment/test_toy_task.py.
 """
 
+import ast
 import csv
 import json
 import re
@@ -29,6 +30,8 @@ from ..conftest import ROOT, run_here
 from ..lmscore.conftest import gpt2
 from .toys import corpus, format, measure, model, platform, result
 
+PACKAGES = ("study", "stimuli", "experiment", "lmscore", "analysis", "cli")
+USERS_FILES = {"study.toml", "texts.toml"}  # of a user, not of the repository
 TOYS = Path(__file__).parent / "toys"
 PAIRS = [("mûs", "De mûs sliept.", "De mûs sliepe."), ("kat", "De kat is thús.", "De kat binne thús.")]
 STUDY = """
@@ -87,6 +90,57 @@ def test_every_recipe_has_a_test() -> None:
     recipes = re.findall(r"^## Add an? (.+)$", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
     tested = {name.removeprefix("test_add_").replace("_", " ") for name in globals() if name.startswith("test_add_")}
     assert {*recipes} - {"task"} == tested
+
+
+def test_the_files_and_names_that_the_recipes_give_are_there() -> None:
+    """A path is one of the repository, a name is defined in a file of its stem, a call has the parameters of a function there."""
+    text = re.sub(r"```.*?```", "", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.DOTALL)
+    spans = {*re.findall(r"`([^`\n]+)`", text)}
+    names, signatures = _read_definitions()
+    paths = {
+        span for span in spans if re.search(r"^[^ ]*/|\.(py|toml|md|csv)$", span) and " " not in span
+    } - USERS_FILES
+    calls = {span: match for span in spans if (match := re.fullmatch(r"(\w+)\(([\w, ]+)\)", span))}
+    files = {
+        str(path.relative_to(ROOT))
+        for folder in (*PACKAGES, "tests", "docs", ".types")
+        for path in (ROOT / folder).rglob("*")
+        if "node_modules" not in path.parts
+    } | {path.name for path in ROOT.iterdir()}
+    lost = []
+    for path in paths:
+        pattern = "(.*/)?" + re.sub(r"NAME|\bxx\b", "[^/]*", re.escape(path.rstrip("/")))
+        lost += [] if any(re.fullmatch(pattern, file) for file in files) else [path]
+    lost += [c for c, match in calls.items() if tuple(match[2].split(", ")) not in signatures.get(match[1], ())]
+    lost += [
+        s
+        for s in spans
+        if re.fullmatch(r"[A-Za-z_][\w.]*", s) and s not in paths | USERS_FILES and not {*s.split(".")} <= names
+    ]
+    assert len(paths) > 30
+    assert len(calls) > 8
+    assert lost == []
+
+
+def _read_definitions() -> tuple[set[str], dict[str, set[tuple[str, ...]]]]:
+    """Return all names that the packages define, and the parameters of their functions by name, all of them and the first."""
+    names, signatures = {"True", "False", "None", "ValueError", "gardenpath"}, dict[str, set[tuple[str, ...]]]()
+    for package in (*PACKAGES, "tests"):
+        names.add(package)
+        for path in (ROOT / package).rglob("*.py"):
+            if "node_modules" in path.parts:
+                continue
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                    names.add(node.name)
+                elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    names.add(node.id)
+                if isinstance(node, ast.FunctionDef):
+                    parameters = tuple(a.arg for a in node.args.args if a.arg != "self")
+                    signatures.setdefault(node.name, set()).update(
+                        parameters[:n] for n in range(1, len(parameters) + 1)
+                    )
+    return names, signatures
 
 
 def test_add_corpus_of_minimal_pairs(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
