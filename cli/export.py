@@ -35,7 +35,7 @@ def command(study_file: Path, platform: str, orders: int | None, out: Path, forc
     config = study.load(study_file)
     study.files.refuse_overwrite([out], force)
     result = experiment.export(config, platform, out, orders)
-    notes = {"platform": platform, "orders": result.order_count, "places": result.slot_count}
+    notes = {"platform": platform, "orders": result.order_count, "assignments": result.slot_count}
     study.files.write_sidecar(
         out / "export",
         command=options.format_command_line(),
@@ -50,7 +50,7 @@ def command(study_file: Path, platform: str, orders: int | None, out: Path, forc
     list_count = options.format_count(result.list_count, "version")
     click.echo(
         f"{out}: {list_count} in {options.format_count(result.order_count, 'order')} each, "
-        f"{options.format_count(result.slot_count, 'place')}"
+        f"{options.format_count(result.slot_count, 'assignment')}"
     )
     options.print_notice(f"{result.slot_rule} A number from {result.slot_count} on begins again at 0.")
     options.print_notice(f"dropouts can unbalance the versions; {out / 'README.md'} says how, and what to do")

@@ -184,15 +184,15 @@ class Answer:
 class _QuestionScreen(_Screen):
     """What screens that ask have: a prompt, what stands above it, and ms after which no answer is taken.
 
-    `right` are the answers that count as right, where any do; they leave the server only where `tell` holds, and then the player
-    judges.
+    `right` are the answers that count as right, where any do; they leave the server only where
+    `is_judged_by_player` holds.
     """
 
     prompt: str
     above: Above = field(default_factory=Nothing)
     deadline: float | None = None
     right: tuple[ResponseValue, ...] = ()
-    tell: bool = False
+    is_judged_by_player: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from ..scripts.script import TimelineStep, build_timeline
 
 @dataclass(frozen=True)
 class ListSlot:
-    """One participant's place: a version in the order of its `number`, as the server would give it to the slot-th arrival."""
+    """One participant's assignment: a version in the order of its `number`, as the server would give it to the slot-th arrival."""
 
     file: ListFile
     number: int
@@ -20,7 +20,7 @@ class ListSlot:
         return tuple(self.file.version.order_trials(self.number))
 
     def build_steps(self) -> tuple[TimelineStep, ...]:
-        """Return the steps of the session in this place, in order."""
+        """Return the steps of the session in this assignment, in order."""
         return build_timeline(self.file.script, self.order)
 
     def list_trial_steps(self) -> tuple[TimelineStep, ...]:
@@ -41,9 +41,9 @@ class ListSlot:
 
 
 def enumerate_slots(files: Sequence[ListFile], orders: int) -> list[ListSlot]:
-    """Return the places in the order of a platform's counter: all versions in their first order, then in their second.
+    """Return the assignments in the order of a platform's counter: all versions in their first order, then in their second.
 
-    Of small lists each has one place.
+    Of small lists each has one assignment.
     """
     slot_counts = {file.name: len(file.version.short_lists) or orders for file in files}
     return [
@@ -55,12 +55,12 @@ def enumerate_slots(files: Sequence[ListFile], orders: int) -> list[ListSlot]:
 
 
 def describe_slot_rule(files: Sequence[ListFile]) -> str:
-    """Return which place a platform's counter leads to, in a sentence."""
+    """Return which assignment a platform's counter leads to, in a sentence."""
     if any(file.version.short_lists for file in files):
-        return "Place n runs list n: the first of each version in the order of their names, then the second of each, and so on."
+        return "Assignment n runs list n: the first of each version in the order of their names, then the second, and so on."
     list_count = len(files)
     return (
-        f"Place n runs version n mod {list_count} in its order n div {list_count}; the versions come in the order of "
+        f"Assignment n runs version n mod {list_count} in its order n div {list_count}; the versions come in the order of "
         "their names."
     )
 

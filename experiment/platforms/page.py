@@ -29,7 +29,7 @@ def fill_template(name: str, files: Sequence[ListFile] = (), slots: Sequence[Lis
         "study": files[0].study,
         "names": ", ".join(sorted(file.name for file in files)),
         "versions": str(len(files)),
-        "places": str(len(slots)),
+        "assignments": str(len(slots)),
         "orders": str(max((slot.number for slot in slots), default=-1) + 1),
         "turns": describe_slot_rule(files),
         **more,
@@ -62,7 +62,7 @@ def build_index_html(script: str = "save.js") -> str:
 
 
 def build_study_js(files: Sequence[ListFile], slots: Sequence[ListSlot], online: study.config.OnlineSection) -> str:
-    """Return study.js: what the page shows, each version once, and the places as orders of its trials."""
+    """Return study.js: what the page shows, each version once, and the assignments as orders of its trials."""
     text = json.dumps(build_exported_study(files, slots, online), ensure_ascii=False, separators=(",", ":"))
     # These two end a line for older readers of JavaScript, and "</script" a script that is put into a page.
     for character, escaped in (("\u2028", "\\u2028"), ("\u2029", "\\u2029"), ("</", "<\\/")):
@@ -73,7 +73,7 @@ def build_study_js(files: Sequence[ListFile], slots: Sequence[ListSlot], online:
 def build_exported_study(
     files: Sequence[ListFile], slots: Sequence[ListSlot], online: study.config.OnlineSection
 ) -> Mapping[str, Any]:
-    """Return what study.js holds (web/src/exported.ts)."""
+    """Return what study.js holds (web/src/exported-study.ts)."""
     ordered = sorted(files, key=lambda file: file.name)
     numbers = {file.name: number for number, file in enumerate(ordered)}
     return {
@@ -99,7 +99,7 @@ def build_exported_study(
             }
             for file in ordered
         ],
-        "places": [[numbers[slot.file.name], slot.number, list(slot.order)] for slot in slots],
+        "assignments": [[numbers[slot.file.name], slot.number, list(slot.order)] for slot in slots],
     }
 
 

@@ -3,7 +3,7 @@
 NAME                                      what --to says
 FEATURE_SUPPORT                           what it does with each feature that screens can have (features.py)
 list_losses(files) -> list[str]           what this platform cannot do of the study, a sentence each
-write(files, places, folder, online)      writes what the platform takes; counter n there runs places[n % len(places)]
+write(files, assignments, folder, online)      writes what the platform takes; its counter n runs assignments[n % len(assignments)]
 """
 
 import tempfile
@@ -42,7 +42,7 @@ class ExportPlatform(Protocol):
 # Files whose number depends on the study: of an earlier export none may stay, for it would be taken for one of this.
 STALE_FILE_PATTERNS = (
     "versions/E*-V*.json",
-    "conditions/place-*.csv",
+    "conditions/assignment-*.csv",
     "spreadsheets/E*-V*-*.csv",
     "chunk_includes/instructions-*.html",
 )
@@ -58,7 +58,7 @@ __all__ = ["EXPORTS", "ExportPlatform", "ExportSummary", "ListSlot", "enumerate_
 
 @dataclass(frozen=True)
 class ExportSummary:
-    """What an export holds, which place a counter leads to, and what the platform cannot do of the procedure, a sentence each."""
+    """What an export holds, where a counter leads, and what of the procedure the platform cannot do, a sentence each."""
 
     list_count: int
     order_count: int

@@ -474,7 +474,7 @@ def strip_correct_answers(session_script: Script) -> Script:
     """Return a script as it leaves for players: without right answers, but where the player has to judge."""
 
     def strip_screen(screen: Screen) -> Screen:
-        if isinstance(screen, Answers | Slider | Entry) and screen.right and not screen.tell:
+        if isinstance(screen, Answers | Slider | Entry) and screen.right and not screen.is_judged_by_player:
             return replace(screen, right=())
         return replace(screen, accepted={}) if isinstance(screen, Form) else screen
 

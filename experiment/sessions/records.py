@@ -165,7 +165,7 @@ def _list_possible_outcomes(screen: Any) -> set[str]:
         return {"right", "wrong"}
     if isinstance(screen, Form):
         return {"accepted", "screened_out"} if screen.accepted else {"answered"}
-    outcomes = {"right", "wrong"} if screen.tell and screen.right else {"answered"}
+    outcomes = {"right", "wrong"} if screen.is_judged_by_player and screen.right else {"answered"}
     return outcomes | ({"timeout"} if screen.deadline is not None else set())
 
 

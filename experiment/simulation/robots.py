@@ -222,7 +222,7 @@ def _determine_outcome(screen: Any, response: SimulatedResponse) -> str:
         return "accepted" if screen.accepted else "answered"
     if screen.deadline is not None and response.times_ms[0] > screen.deadline:
         return "timeout"
-    if screen.tell and screen.right:
+    if screen.is_judged_by_player and screen.right:
         return judge_outcome(screen, {"outcome": "answered", "answer": response.answer})
     return "answered"
 

@@ -136,7 +136,7 @@ class ModelSession:
         self.current += f"{self.question.text}\n{OPEN_MARK}{'' if label is None else label}{CLOSE_MARK}\n"
         side = next((one.side for one in getattr(screen, "answers", ()) if one.value == value), None)
         outcome = "timeout" if label is None else "answered"
-        if value is not None and screen.tell and screen.right:
+        if value is not None and screen.is_judged_by_player and screen.right:
             outcome = judge_outcome(screen, {"outcome": outcome, "answer": value})
         self._end_screen(outcome, value, side)
         self._advance_to_question()

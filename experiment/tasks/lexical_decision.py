@@ -71,7 +71,7 @@ def build_screens(settings: Settings, trial_context: TrialContext) -> Iterator[S
         above=trial_context.above,
         deadline=settings.deadline,
         right=(right,),
-        tell=trial_context.is_judged_by_player or gives_feedback,
+        is_judged_by_player=trial_context.is_judged_by_player or gives_feedback,
         answers=build_answers(
             [labels[value] for value in LEXICALITY_VALUES], LEXICALITY_VALUES, trial_context.direction
         ),

@@ -50,7 +50,7 @@ def build_screens(settings: Settings, trial_context: TrialContext) -> Iterator[S
         above=trial_context.above,
         deadline=settings.deadline,
         right=() if right is None else (right,),
-        tell=trial_context.is_judged_by_player or gives_feedback,
+        is_judged_by_player=trial_context.is_judged_by_player or gives_feedback,
         answers=build_answers(question.choices, question.choices, trial_context.direction),
     )
     if gives_feedback and right is not None:

@@ -179,7 +179,7 @@ def test_add_platform(tmp_path: Path, made: study.Study, run: Run, monkeypatch: 
     monkeypatch.setattr(platform_export, "EXPORTS", (*platform_export.EXPORTS, platform))
     monkeypatch.setattr(platform_import, "PLATFORMS", (*platform_import.PLATFORMS, platform))
     run("export study.toml --to toy-platform --orders 1 -o out")
-    places = [json.loads(path.read_text()) for path in sorted((tmp_path / "out").glob("place-*.json"))]
+    places = [json.loads(path.read_text()) for path in sorted((tmp_path / "out").glob("assignment-*.json"))]
     assert [len(shown) for shown in places] == [4, 4]
     (tmp_path / "back").mkdir()
     with open(tmp_path / "back" / "all.csv", "w", newline="") as stream:

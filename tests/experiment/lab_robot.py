@@ -232,7 +232,7 @@ def _keys(screen: Any, position: int, typed: str) -> tuple[list[str], str]:
             return ["space", *("f" if pair.side == "left" else "j" for pair in screen.pairs)], "right"
         case "answers":
             number = position % len(screen.answers)
-            told = screen.tell and screen.right
+            told = screen.is_judged_by_player and screen.right
             right = screen.answers[number].value in screen.right
             return [screen.answers[number].keys[-1]], ("right" if right else "wrong") if told else "answered"
         case "slider":

@@ -66,7 +66,7 @@ def _first(screen: Any) -> tuple[str, Any]:
         return screen.buttons[0].outcome if screen.buttons else "continued", None
     if isinstance(screen, (Words, Whole)):
         return "read", None
-    told = screen.tell and screen.right
+    told = screen.is_judged_by_player and screen.right
     return ("right", screen.right[0]) if told else ("answered", screen.answers[0].value)
 
 

@@ -89,7 +89,9 @@ def changed(files: Sequence[experiment.ListFile], change: Any) -> list[experimen
 def typed(screens: list[Any]) -> list[Any]:
     """Return a trial's screens with a typed answer after them, and one that is asked after wrong answers alone."""
     entry = Entry(name="then", task="completion", prompt="And then?", button="Go on", missing="Please type.")
-    asked = next((n for n, screen in enumerate(screens) if isinstance(screen, Answers) and screen.tell), None)
+    asked = next(
+        (n for n, screen in enumerate(screens) if isinstance(screen, Answers) and screen.is_judged_by_player), None
+    )
     why = replace(entry, name="why", prompt="Why?", when=After(asked, ("wrong",))) if asked is not None else None
     return [*screens, entry, *([why] if why else [])]
 
@@ -100,7 +102,7 @@ def led(outcomes: tuple[str, ...], *, judged: bool) -> Any:
     def change(screens: list[Any]) -> list[Any]:
         n = next(n for n, screen in enumerate(screens) if screen.name == "good")
         right = (screens[n].answers[0].value,) if judged else ()
-        asked = replace(screens[n], right=right, tell=judged)
+        asked = replace(screens[n], right=right, is_judged_by_player=judged)
         entry = Entry(
             name="why", task="completion", prompt="Why?", button="Go on", missing="?", when=After(n, outcomes)
         )  # type: ignore[arg-type]

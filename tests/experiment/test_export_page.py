@@ -86,7 +86,7 @@ def test_a_session_from_a_file_without_a_network_makes_the_tables_of_a_native_ru
     tmp_path: Path,
     browser: Any,  # noqa: F811
 ) -> None:
-    with opened(browser, address(folder, "place=0&participant=P1"), offline=True) as reader:
+    with opened(browser, address(folder, "assignment=0&participant=P1"), offline=True) as reader:
         reader.begin()
         reader.trials(4)
         reader.at("message")
@@ -122,7 +122,7 @@ def test_a_session_from_a_file_without_a_network_makes_the_tables_of_a_native_ru
 
 
 def test_the_data_are_jspsychs_own_with_our_session_and_events_beside_them(folder: Path, browser: Any) -> None:  # noqa: F811
-    with opened(browser, address(folder, "place=4&participant=P1"), (HOOK,)) as reader:
+    with opened(browser, address(folder, "assignment=4&participant=P1"), (HOOK,)) as reader:
         reader.begin()
         reader.trials(4)
         assert reader.code() == "GARDEN-PATH-1"
@@ -142,7 +142,7 @@ def test_the_data_are_jspsychs_own_with_our_session_and_events_beside_them(folde
     assert [row["trial"] for row in read] == [0, 1, 2, 3]
     assert [row["role"] for row in read] == ["practice", *["target"] * 3]
     assert all(len(row["rt"]) == len(row["words"]) for row in read)
-    assert {(row["version"], row["slot"], row["place"], row["place_by"]) for row in rows} == {
+    assert {(row["version"], row["slot"], row["assignment"], row["assigned_by"]) for row in rows} == {
         ("E1-V2", 1, 4, "address")
     }
     seqs = [event["seq"] for row in rows for event in row["gardenpath_events"]]
@@ -157,7 +157,7 @@ def test_the_page_judges_by_itself_who_takes_part(tmp_path: Path, browser: Any) 
     plan = _study(tmp_path, stated(procedure=screener, show="whole") + 'screened_out_code = "NOT-THIS-ONE"\n')
     experiment.export(plan, "jspsych", tmp_path / "out", 2)
     for choice in ("no", "yes"):
-        with opened(browser, address(tmp_path / "out", f"place=0&PROLIFIC_PID={choice}"), (HOOK,)) as reader:
+        with opened(browser, address(tmp_path / "out", f"assignment=0&PROLIFIC_PID={choice}"), (HOOK,)) as reader:
             reader.consent()
             reader.at("screener")
             reader.page.get_by_label("Is English").select_option(choice)
@@ -185,7 +185,7 @@ def test_a_robot_does_in_an_export_what_it_does_at_home(tmp_path: Path, browser:
     robot = experiment.create_robot(files, seed=3)
     home = FolderTransport(tmp_path / "home", files)
     script = home.begin_session("anna")  # the first version in its first order: place 0
-    with opened(browser, address(tmp_path / "out", "place=0&participant=anna&source=robot"), (HOOK,)) as reader:
+    with opened(browser, address(tmp_path / "out", "assignment=0&participant=anna&source=robot"), (HOOK,)) as reader:
         assert run_session_on_page(robot, reader.page, script, "anna", pace=20) == "GARDEN-PATH-1"
         [[text, _]] = reader.page.evaluate("window.saved")
     experiment.run_robot_session(robot, FolderTransport(tmp_path / "home", files), "anna")
@@ -199,7 +199,7 @@ def test_what_the_hook_refuses_is_tried_again_and_the_code_waits_for_it(folder: 
     refuses = HOOK.replace(
         "window.saved.push", "if (window.saved.length < 2) { window.saved.push(0); throw 503; } window.saved.push"
     )
-    with opened(browser, address(folder, "place=0"), (refuses,)) as reader:
+    with opened(browser, address(folder, "assignment=0"), (refuses,)) as reader:
         reader.begin()
         reader.trials(4)
         reader.at("message")
@@ -214,7 +214,7 @@ def test_what_the_hook_refuses_is_tried_again_and_the_code_waits_for_it(folder: 
 def test_a_file_is_offered_after_two_minutes_and_the_page_goes_on_trying(folder: Path, browser: Any) -> None:  # noqa: F811
     refuses = HOOK.replace("window.saved.push", "if (!window.open_again) throw 503; window.saved.push")
     sooner = "const later = setTimeout; window.setTimeout = (f, ms, ...more) => later(f, ms === 120_000 ? 100 : ms, ...more);"
-    with opened(browser, address(folder, "place=0"), (refuses, sooner)) as reader:
+    with opened(browser, address(folder, "assignment=0"), (refuses, sooner)) as reader:
         reader.begin()
         reader.trials(4)
         reader.page.get_by_text("could not be sent").wait_for()
@@ -240,7 +240,7 @@ def test_a_reload_goes_on_at_the_next_sentence_and_loses_nothing(folder: Path, b
     rows = json.loads(text)
     assert [row["visit"] for row in rows] == sorted(row["visit"] for row in rows)
     assert len({row["gardenpath_session"]["id"] for row in rows}) == 1
-    assert {row["place_by"] for row in rows} == {"random"}
+    assert {row["assigned_by"] for row in rows} == {"random"}
     tables = tables_from(text, folder)
     assert tables["sessions"][["complete", "trials", "aborted"]].to_numpy().tolist() == [[True, 4, 1]]
     flags = tables["readings"].groupby("trial")["flag"].first().fillna("")
@@ -269,14 +269,14 @@ def test_a_page_that_was_read_is_not_shown_again_after_a_reload(tmp_path: Path, 
 
 
 def test_the_counter_of_a_lab_gives_the_place(folder: Path, browser: Any) -> None:  # noqa: F811
-    counter = "window.gardenpathPlace = async () => 7;"
+    counter = "window.gardenpathNextAssignment = async () => 7;"
     with opened(browser, address(folder, "participant=P1"), (HOOK, counter)) as reader:
         reader.begin()
         reader.trials(4)
         reader.code()
         [[text, _]] = reader.page.evaluate("window.saved")
-    assert {(row["version"], row["slot"], row["place"], row["place_by"]) for row in json.loads(text)} == {
-        ("E1-V2", 0, 1, "counter")  # 7 of 6 places begins again
+    assert {(row["version"], row["slot"], row["assignment"], row["assigned_by"]) for row in json.loads(text)} == {
+        ("E1-V2", 0, 1, "counter")  # 7 of 6 assignments begins again
     }
 
 
@@ -318,14 +318,14 @@ def test_a_second_tab_waits_until_the_first_is_closed(folder: Path, browser: Any
 
 
 def test_a_place_that_is_no_number_is_said_to_be_none(folder: Path, browser: Any) -> None:  # noqa: F811
-    with opened(browser, address(folder, "place=E1-V1")) as reader:
+    with opened(browser, address(folder, "assignment=E1-V1")) as reader:
         reader.at("message")
         assert "expected a whole number" in reader.page.locator("#stage").inner_text()
 
 
 @pytest.mark.slow
 def test_jspsychs_simulation_goes_through_the_study_and_is_marked_as_a_robots(folder: Path, browser: Any) -> None:  # noqa: F811
-    with opened(browser, address(folder, "place=0&simulate=visual"), (HOOK,)) as reader:
+    with opened(browser, address(folder, "assignment=0&simulate=visual"), (HOOK,)) as reader:
         reader.page.locator(".code").wait_for(timeout=120_000)
         [[text, _]] = reader.page.evaluate("window.saved")
     tables = tables_from(text, folder)

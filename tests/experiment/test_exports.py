@@ -125,13 +125,13 @@ def test_each_place_runs_the_order_that_the_server_would_draw(small: study.Study
     files = experiment.build_list_files(small)
     drawn = enumerate_slots(files, 3)
     held = json.loads(json.dumps(build_exported_study(files, drawn, complete_online_section(small))))
-    assert [held["versions"][version]["name"] for version, _, _ in held["places"][:4]] == [
+    assert [held["versions"][version]["name"] for version, _, _ in held["assignments"][:4]] == [
         "E1-V1",
         "E1-V2",
         "E1-V3",
         "E1-V1",
     ]
-    for place, (version, slot, order) in zip(drawn, held["places"], strict=True):
+    for place, (version, slot, order) in zip(drawn, held["assignments"], strict=True):
         script = held["versions"][version]["script"]
         before = {one["before"]: one["steps"] for one in script["interludes"]}
         shown = [step for n, at in enumerate(order) for step in (*before.get(n, ()), script["trials"][at])]
@@ -191,17 +191,17 @@ def test_the_command_says_how_counters_and_dropouts_bear_on_the_versions(small: 
         cli, ["export", str(small.path), "--to", "jatos", "--orders", "2", "-o", str(tmp_path / "out")]
     )
     assert said.exit_code == 0
-    assert said.stdout == f"{tmp_path / 'out'}: 3 versions in 2 orders each, 6 places\n"
-    assert "Place n runs version n mod 3" in said.stderr
+    assert said.stdout == f"{tmp_path / 'out'}: 3 versions in 2 orders each, 6 assignments\n"
+    assert "Assignment n runs version n mod 3" in said.stderr
     assert "dropouts can unbalance the versions" in said.stderr
-    assert "6 places" in (tmp_path / "out" / "README.md").read_text()
+    assert "6 assignments" in (tmp_path / "out" / "README.md").read_text()
     assert "completion_code" not in said.stderr
     again = CliRunner().invoke(
         cli, ["export", str(small.path), "--to", "jatos", "--orders", "2", "-o", str(tmp_path / "out")]
     )
     assert again.exit_code != 0, "nothing is overwritten without --force"
     sidecar = study.files.read_json(tmp_path / "out" / "export.meta.json")
-    assert (sidecar["seed"], sidecar["places"]) == (1, 6)
+    assert (sidecar["seed"], sidecar["assignments"]) == (1, 6)
 
 
 def test_a_completion_code_that_nobody_stated_is_named(tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_the_readme_has_every_blank_filled_in(small: study.Study, tmp_path: Path
     experiment.export(small, platform, tmp_path / "out", 2)
     text = (tmp_path / "out" / "README.md").read_text()
     assert not re.findall(r"@\w+@", text)
-    assert "E1-V1, E1-V2, E1-V3; 6 places" in text
+    assert "E1-V1, E1-V2, E1-V3; 6 assignments" in text
 
 
 PIPE = """
@@ -231,7 +231,7 @@ SAVE
 const told = async (made) => { try { return await made; } catch (error) { return error.message; } };
 (async () => {
   const sat = { filename: "s-1.json" };
-  const results = [await told(gardenpathPlace()), await told(gardenpathSave("[]", sat)), await told(gardenpathSave("[]", sat))];
+  const results = [await told(gardenpathNextAssignment()), await told(gardenpathSave("[]", sat)), await told(gardenpathSave("[]", sat))];
   process.stdout.write(JSON.stringify([results, asked]));
 })();
 """

@@ -277,7 +277,7 @@ def _at_home(place: ListSlot) -> RecordedSession:
                 answer = None if late or isinstance(screen, Whole) else said(n, screen)
                 side = next((one.side for one in getattr(screen, "answers", ()) if one.value == answer), None)
                 how = "read" if isinstance(screen, Whole) else "timeout" if late else "answered"
-                if how == "answered" and getattr(screen, "tell", False):  # the player judges
+                if how == "answered" and getattr(screen, "is_judged_by_player", False):  # the player judges
                     how = "right" if answer in screen.right else "wrong"
                 events.append(outcome(len(events), time, at, number, how, answer, side=side, display=unpainted))
         events.append(done(len(events), at))

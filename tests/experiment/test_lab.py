@@ -826,7 +826,7 @@ def test_feedback_and_what_is_skipped_follow_the_outcome(tmp_path: Path) -> None
     told = screens.Text(name="feedback", when=After(1, ("timeout", "wrong")), paragraphs=("Faster, please.",))
 
     def with_feedback(step: Step) -> Step:
-        asked_ = replace(step.screens[1], deadline=500.0, right=(5,), tell=True)
+        asked_ = replace(step.screens[1], deadline=500.0, right=(5,), is_judged_by_player=True)
         return replace(step, screens=(step.screens[0], asked_, told))
 
     class Varied(Machine):
@@ -856,7 +856,7 @@ SCREENER = Answers(
     prompt="Did you learn English before you were five?",
     answers=build_answers(["yes", "no"], ["yes", "no"], "ltr"),
     right=("yes",),
-    tell=True,
+    is_judged_by_player=True,
     exits=(Exit("wrong", "screened_out"),),
 )
 
@@ -1077,10 +1077,10 @@ def test_a_list_of_places_that_a_crash_left_behind_is_mended(
     tmp_path: Path, versions: list[experiment.ListFile]
 ) -> None:
     reservations.reserve_slot(tmp_path, versions[:2], "P01", now=NOW)
-    before = (tmp_path / "places.json").read_text()
+    before = (tmp_path / "reservations.json").read_text()
     second = reservations.reserve_slot(tmp_path, versions[:2], "P02", now=NOW)
     reservations.finish_session(tmp_path, second, now=NOW)
-    (tmp_path / "places.json").write_text(before)
+    (tmp_path / "reservations.json").write_text(before)
     found = {place.participant: place.finished is not None for place in reservations._read_reservations(tmp_path)}
     assert found == {"P01": False, "P02": True}
 

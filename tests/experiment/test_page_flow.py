@@ -83,7 +83,7 @@ ASKED_BEFORE = Answers(
     prompt="Did you learn English before you were five?",
     answers=build_answers(["yes", "no"], ["yes", "no"], "ltr"),
     right=("yes",),
-    tell=True,
+    is_judged_by_player=True,
     exits=(Exit("wrong", "refused"),),
 )
 

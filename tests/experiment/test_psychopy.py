@@ -151,7 +151,7 @@ def read(text: str, tmp_path: Path, mapping: str = "", name: str = "data.csv") -
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_example_comes_back_as_the_script_was(name: str, online: bool, tmp_path: Path) -> None:
     for n, place in list(enumerate(exported(ROOT / "examples" / name, tmp_path)))[2::5]:
-        conditions = tmp_path / "conditions" / f"place-{n}.csv"
+        conditions = tmp_path / "conditions" / f"assignment-{n}.csv"
         text = (
             by_pavlovia(conditions, answered(place))
             if online
@@ -172,7 +172,7 @@ def test_an_example_comes_back_as_the_script_was(name: str, online: bool, tmp_pa
 @pytest.mark.parametrize("stated", STUDIES.values(), ids=STUDIES)
 def test_every_presentation_and_task_comes_back(stated: dict[str, str], online: bool, tmp_path: Path) -> None:
     place = exported(odd(tmp_path / "study", **stated), tmp_path)[1]
-    conditions = tmp_path / "conditions" / "place-1.csv"
+    conditions = tmp_path / "conditions" / "assignment-1.csv"
     text = (
         by_pavlovia(conditions, answered(place))
         if online
@@ -185,7 +185,7 @@ def test_every_presentation_and_task_comes_back(stated: dict[str, str], online: 
 @pytest.mark.parametrize("online", [False, True], ids=["PsychoPy", "Pavlovia"])
 def test_typed_answers_and_what_is_asked_after_wrong_answers_alone_come_back(online: bool, tmp_path: Path) -> None:
     place = exported(odd(tmp_path / "study"), tmp_path, change=typed)[0]
-    conditions = tmp_path / "conditions" / "place-0.csv"
+    conditions = tmp_path / "conditions" / "assignment-0.csv"
     given = answered(place)
     text = by_pavlovia(conditions, given) if online else by_psychopy(conditions, given, tmp_path / "data.csv")
     (session,) = read(text, tmp_path)
@@ -202,7 +202,9 @@ def test_an_export_is_collected_to_the_tables_of_the_study(tmp_path: Path) -> No
     found = enumerate_slots(experiment.build_list_files(stated), 1)
     (tmp_path / "data").mkdir()
     for n, place in enumerate(found):
-        text = by_pavlovia(tmp_path / "out" / "conditions" / f"place-{n}.csv", answered(place)).replace("p 1", f"p{n}")
+        text = by_pavlovia(tmp_path / "out" / "conditions" / f"assignment-{n}.csv", answered(place)).replace(
+            "p 1", f"p{n}"
+        )
         (tmp_path / "data" / f"{n}.csv").write_text(text, "utf-8")
     tables = experiment.collect(
         tmp_path / "data", platform="psychopy", materials=tmp_path / "out" / "versions", keep_ids=True
@@ -211,14 +213,14 @@ def test_an_export_is_collected_to_the_tables_of_the_study(tmp_path: Path) -> No
     assert tables["sessions"]["complete"].all()
     assert len(tables["readings"]) == sum(len(words_in(t)) for place in found for t in expected(place))
     assert tables["readings"]["region"].notna().any()
-    with (tmp_path / "out" / "places.csv").open() as stream:
+    with (tmp_path / "out" / "assignments.csv").open() as stream:
         assert [row["version"] for row in csv.DictReader(stream)] == [place.file.name for place in found]
 
 
 def test_the_readme_holds_the_studys_own_texts(tmp_path: Path) -> None:
     place = exported(ROOT / "examples" / "relative-clauses", tmp_path, 3)[0]
     readme = (tmp_path / "README.md").read_text("utf-8")
-    assert "12 places: each version in\n3 orders" in readme
+    assert "12 assignments: each version in\n3 orders" in readme
     assert place.file.script.texts["debriefing"] in readme
     assert "*Num. groups* 12" in readme
     assert "`pause`, `sentence_1`, `ask_1`, `ask_2`, then `thanks`" in readme
@@ -231,7 +233,7 @@ def test_the_readme_holds_the_studys_own_texts(tmp_path: Path) -> None:
 
 def test_pages_between_trials_and_after_answers_stand_in_the_conditions(tmp_path: Path) -> None:
     exported(odd(tmp_path / "study", "[procedure]\nbreaks = 1\n" + RATED), tmp_path)
-    with (tmp_path / "conditions" / "place-0.csv").open(encoding="utf-8", newline="") as stream:
+    with (tmp_path / "conditions" / "assignment-0.csv").open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert [row["has_pause"] for row in rows] == ["0", "1", "0", "1", "0"]
     assert rows[1]["pause_text"].startswith("That was the practice.")
@@ -379,7 +381,7 @@ def test_a_file_that_is_cut_off_loses_its_last_line_and_says_so(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     place = exported(ROOT / "examples" / "minimal-pairs", tmp_path, 1)[0]
-    text = by_pavlovia(tmp_path / "conditions" / "place-0.csv", answered(place))
+    text = by_pavlovia(tmp_path / "conditions" / "assignment-0.csv", answered(place))
     (session,) = read(text[: text.rindex("[") - 100], tmp_path)
     assert not session.complete
     assert len(session.trials) == len(expected(place)) - 1
@@ -392,7 +394,7 @@ def test_a_key_or_a_time_that_cannot_be_is_left_out_and_said(tmp_path: Path, cap
     given[3]["ask_1_key.keys"] = "escape"
     given[4]["sentence_1_key.rt"] = given[4]["sentence_1_key.rt"][:-1]
     given[5]["ask_1_key.rt"] = "soon"
-    (session,) = read(by_pavlovia(tmp_path / "conditions" / "place-0.csv", given), tmp_path)
+    (session,) = read(by_pavlovia(tmp_path / "conditions" / "assignment-0.csv", given), tmp_path)
     assert answers_in(session.trials[3]) == ()
     assert words_in(session.trials[4]) == ()
     assert answers_in(session.trials[5])[0].rt is None
@@ -403,8 +405,8 @@ def test_a_key_or_a_time_that_cannot_be_is_left_out_and_said(tmp_path: Path, cap
 
 def test_versions_mixed_within_a_session_are_refused(tmp_path: Path) -> None:
     first, second = exported(ROOT / "examples" / "minimal-pairs", tmp_path, 1)[:2]
-    one = by_pavlovia(tmp_path / "conditions" / "place-0.csv", answered(first))
-    two = by_pavlovia(tmp_path / "conditions" / "place-1.csv", answered(second))
+    one = by_pavlovia(tmp_path / "conditions" / "assignment-0.csv", answered(first))
+    two = by_pavlovia(tmp_path / "conditions" / "assignment-1.csv", answered(second))
     with pytest.raises(study.DataError, match="one session has 2 versions of the study"):
         read(one + two.partition("\n")[2], tmp_path)
 

@@ -140,7 +140,10 @@ def test_practice_to_a_criterion_is_a_bounded_repeat_written_out(tmp_path: Path)
         ("trial", "", None),
     ]
     assert all(
-        screen.tell for step in steps for screen in step.screens if screen.name == "comprehension" and step.block
+        screen.is_judged_by_player
+        for step in steps
+        for screen in step.screens
+        if screen.name == "comprehension" and step.block
     )
 
 

@@ -30,7 +30,7 @@ def test_what_is_right_is_the_column_of_the_item(tmp_path: Path) -> None:
             ("word", "word", "left"),
             ("nonword", "not a word", "right"),
         ]
-        assert not screen.tell
+        assert not screen.is_judged_by_player
     responses = tables(made, participants=10)["responses"]
     assert len(responses) == 160
     kinds = responses["paradigm"]
@@ -64,7 +64,7 @@ def test_settings_change_what_it_says_and_feedback_names_the_label(tmp_path: Pat
     settings = 'prompt = "Real?"\nword = "real"\nnonword = "made up"\nfeedback = "always"\ndeadline = 800\n'
     made = stated(tmp_path, SET + settings, items=STRINGS, design=PRACTICE)
     for screen, *said in trial_screens(made):
-        assert (screen.prompt, screen.deadline, screen.tell) == ("Real?", 800, True)
+        assert (screen.prompt, screen.deadline, screen.is_judged_by_player) == ("Real?", 800, True)
         assert [one.label for one in screen.answers] == ["real", "made up"]
         label = "real" if screen.right == ("word",) else "made up"
         assert [page.paragraphs[0].endswith(f"answer is: {label}") for page in said] == [False, True, True]

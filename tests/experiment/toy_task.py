@@ -52,7 +52,7 @@ def build_screens(settings: Settings, trial_context: TrialContext) -> Iterator[S
         prompt=settings.prompt,
         above=trial_context.above,
         right=(present,),
-        tell=has_feedback(settings.feedback, trial_context),
+        is_judged_by_player=has_feedback(settings.feedback, trial_context),
         answers=build_answers(words, words, trial_context.direction),
     )
     if has_feedback(settings.feedback, trial_context):

@@ -1,4 +1,4 @@
-"""Gorilla, Task Builder 2: a spreadsheet for each place, and a recipe for the displays that show it.
+"""Gorilla, Task Builder 2: a spreadsheet for each assignment, and a recipe for the displays that show it.
 
 Gorilla takes no whole task from a file. A spreadsheet's rows are shown in their order while its randomisation is empty.
 """
@@ -123,7 +123,7 @@ def _format_slot_name(slot: ListSlot) -> str:
 
 
 def build_spreadsheet_rows(slot: ListSlot, outline: Outline) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a place's spreadsheet: instructions, trials with the pages between them, and the text at the end."""
+    """Yield the rows of an assignment's spreadsheet: instructions, trials with the pages between them, and the text at the end."""
     file, steps = slot.file, slot.list_trial_steps()
     trial_count = sum(timeline_step.position is not None for timeline_step in steps)
     for step in group_front_pages(file.script)["rest"]:

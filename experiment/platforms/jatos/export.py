@@ -1,4 +1,4 @@
-"""A study archive for JATOS (.jzip): our own page, a line of data a trial, places kept in the batch session."""
+"""A study archive for JATOS (.jzip): our own page, a line of data a trial, assignments kept in the batch session."""
 
 import io
 import json
@@ -60,7 +60,7 @@ def build_study_properties(
         "data": {
             "uuid": str(study_id),
             "title": first.title,
-            "description": f"gardenpath study {first.study}: {len(files)} versions, {len(slots)} places",
+            "description": f"gardenpath study {first.study}: {len(files)} versions, {len(slots)} assignments",
             "groupStudy": False,
             "linearStudy": False,
             "allowPreview": False,

@@ -1,7 +1,7 @@
 // Yours to edit: where the data of a session go, and where the numbers come from that balance the versions. README.md says
 // more. Without gardenpathSave the participant is given the data as a file. Take the slashes off the one you want.
 
-// --- DataPipe (pipe.jspsych.org), which writes to your OSF project; allow it data, and as many conditions as there are places
+// --- DataPipe (pipe.jspsych.org), which writes to your OSF project; allow it data, and as many conditions as there are assignments
 // const EXPERIMENT = "your DataPipe experiment ID";
 // async function pipe(path, body) {
 //   const answer = await fetch(`https://pipe.jspsych.org/api/${path}/`, {
@@ -15,7 +15,7 @@
 //   return said;
 // }
 // window.gardenpathSave = (json, { filename }) => pipe("data", { filename, data: json });
-// window.gardenpathPlace = async () => (await pipe("condition", {})).condition;
+// window.gardenpathNextAssignment = async () => (await pipe("condition", {})).condition;
 
 // --- a PHP script of your own (README.md has one)
 // window.gardenpathSave = async (json, { filename }) => {

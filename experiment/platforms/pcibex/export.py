@@ -1,6 +1,6 @@
 """PCIbex (PennController for Ibex; Zehr and Schwarz 2018): data_includes/main.js, and a table and pages for chunk_includes.
 
-Every place is a group of trials.csv. PCIbex shows the group that its counter points at, in the order of the rows. What a row shows
+Every assignment is a group of trials.csv. PCIbex shows the group that its counter points at, in the rows' order. What a row shows
 stands in main.js, each step of a version once.
 """
 
@@ -171,7 +171,7 @@ def _build_screens(step: Step, outline: Outline) -> list[dict[str, Any]]:
         if name.startswith("ask_"):
             cells |= {"kind": identify_answer_kind(screen), "log": build_recorded_columns(name, screen)}
             # What is right leaves only where something depends on it.
-            cells["right"] = list(screen.right) if screen.tell else []
+            cells["right"] = list(screen.right) if screen.is_judged_by_player else []
         if screen.when is not None:
             cells["after"] = {"id": named_screens[screen.when.screen][0], "outcomes": list(screen.when.outcomes)}
         del cells["when"], cells["exits"], cells["task"]
@@ -204,7 +204,7 @@ def _format_table(slots: Sequence[ListSlot]) -> str:
 
 
 def _build_rows(slot: ListSlot, group: str) -> Iterator[dict[str, Any]]:
-    """Yield a place's trials and the pages between them; `step` is the number of what is shown among those of the version."""
+    """Yield an assignment's trials and the pages between them; `step` is the number of what is shown among those of the version."""
     steps, pages = slot.list_trial_steps(), _list_pages(slot.file.script)
     numbers = {step: n for n, step in enumerate(pages, start=len(slot.file.script.trials))}
     trial_count = sum(timeline_step.position is not None for timeline_step in steps)

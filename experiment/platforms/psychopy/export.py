@@ -1,4 +1,4 @@
-"""PsychoPy Builder and Pavlovia: a conditions file for each place, and a recipe for the routines that read it.
+"""PsychoPy Builder and Pavlovia: a conditions file for each assignment, and a recipe for the routines that read it.
 
 The lab needs none of this (`gardenpath lab`); it is for studies that are built in Builder, for their other routines or for
 Pavlovia. The columns are the variables of the routines; their names are what the import looks for.
@@ -129,14 +129,14 @@ def _format_as_number(name: str) -> str | None:
 def write(
     files: Sequence[ListFile], slots: Sequence[ListSlot], folder: Path, online: study.config.OnlineSection
 ) -> list[Path]:
-    """Write conditions/place-0.csv and so on, places.csv with the version and slot of each, and a README; return their paths."""
+    """Write conditions/assignment-0.csv ..., assignments.csv with each version and slot, and a README; return their paths."""
     outline = Outline.from_files(files)
     texts_by_path = {
-        folder / "conditions" / f"place-{n}.csv": _format_csv(build_condition_rows(slot, outline))
+        folder / "conditions" / f"assignment-{n}.csv": _format_csv(build_condition_rows(slot, outline))
         for n, slot in enumerate(slots)
     }
-    texts_by_path[folder / "places.csv"] = _format_csv(
-        [{"place": n, **slot.build_matching_columns()} for n, slot in enumerate(slots)]
+    texts_by_path[folder / "assignments.csv"] = _format_csv(
+        [{"assignment": n, **slot.build_matching_columns()} for n, slot in enumerate(slots)]
     )
     pages = group_front_pages(files[0].script)
     texts = {
@@ -183,7 +183,7 @@ def _describe_routine(name: str, screen: Any) -> str:
 
 
 def build_condition_rows(slot: ListSlot, outline: Outline) -> list[dict[str, Any]]:
-    """Return a place's trials in their order, one row each, with the pages that come before it.
+    """Return an assignment's trials in their order, one row each, with the pages that come before it.
 
     Columns that say what a trial has are 0 or 1, since PsychoPy makes of an empty cell what is not empty to Python (nan).
     """
@@ -231,7 +231,7 @@ def _build_screen_cells(name: str, screen: Any) -> dict[str, Any]:
 
 def _build_follow_up_columns(name: str, when: After, asked_name: str, screen: Any) -> dict[str, Any]:
     """Return the columns that say after which answers a screen is shown; where none is right, any counts as wrong."""
-    is_judged = screen.tell and screen.right
+    is_judged = screen.is_judged_by_player and screen.right
     right = [
         key
         for one, key in zip(order_from_left(screen).answers, _list_answer_keys(screen), strict=False)

@@ -1,4 +1,4 @@
-"""Who runs which version on a lab machine (data/places.json), so that versions stay balanced when people drop out or return."""
+"""Who runs which version on a lab machine (data/reservations.json): versions stay balanced when people drop out or return."""
 
 import contextlib
 import dataclasses
@@ -41,10 +41,10 @@ class Reservation:
 
 @dataclass(frozen=True)
 class Reservations:
-    """What places.json holds."""
+    """What reservations.json holds."""
 
     schema: int
-    places: tuple[Reservation, ...]
+    reservations: tuple[Reservation, ...]
 
 
 def check_folder(folder: Path, files: Sequence[ListFile]) -> None:
@@ -236,7 +236,7 @@ def _build_reservation(session: Session) -> Reservation:
 
 def _read_reservations(folder: Path) -> list[Reservation]:
     """Return every reservation; a session's own file is believed before the list, which a crash may have left behind."""
-    path = folder / "places.json"
+    path = folder / "reservations.json"
     stored = (
         study.config.parse_dataclass(Reservations, study.files.read_json(path), where=str(path))
         if path.exists()
@@ -244,7 +244,7 @@ def _read_reservations(folder: Path) -> list[Reservation]:
     )
     if stored.schema != SCHEMA:
         raise study.DataError(f"{path}: schema is {stored.schema}, expected {SCHEMA}; use another folder (-o)")
-    reservations = {reservation.session: reservation for reservation in stored.places}
+    reservations = {reservation.session: reservation for reservation in stored.reservations}
     for session in _read_sessions(folder):
         if session.source == "lab":
             before = reservations.get(session.id)
@@ -259,14 +259,14 @@ def _read_sessions(folder: Path) -> Iterator[Session]:
 
 def _write_reservations(folder: Path, reservations: Sequence[Reservation]) -> None:
     text = json.dumps(dataclasses.asdict(Reservations(SCHEMA, tuple(reservations))), ensure_ascii=False, indent=1)
-    study.files.write_text(folder / "places.json", text + "\n")
+    study.files.write_text(folder / "reservations.json", text + "\n")
 
 
 @contextlib.contextmanager
 def _lock_folder(folder: Path) -> Iterator[None]:
     """Let one program at a time read and write the reservations; the lock of one that dies is gone with it."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".places.lock").open("w") as file:
+    with (folder / ".reservations.lock").open("w") as file:
         _lock(file, wait=True)
         yield
 

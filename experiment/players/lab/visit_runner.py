@@ -194,7 +194,7 @@ class VisitRunner:
         """Record the answer to a screen that asks; without a press its time was up."""
         if press is None:
             return self._end_screen("timeout", painted.frame + screen.deadline, painted, **{**more, "side": None})
-        judges = screen.tell and screen.right
+        judges = screen.is_judged_by_player and screen.right
         outcome = judge_outcome(screen, {"outcome": "answered", "answer": answer}) if judges else "answered"
         return self._end_screen(outcome, press.t, painted, press, answer=answer, **more)
 

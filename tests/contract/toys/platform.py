@@ -31,7 +31,7 @@ def list_losses(files: Sequence[ListFile]) -> list[str]:
 def write(
     files: Sequence[ListFile], slots: Sequence[ListSlot], folder: Path, online: study.config.OnlineSection
 ) -> None:
-    """Write a file of sentences for each place."""
+    """Write a file of sentences for each assignment."""
     for number, slot in enumerate(slots):
         trials = [slot.file.version.trials[n] for n in slot.order]
         shown = [
@@ -39,7 +39,7 @@ def write(
             for trial in trials
             for condition, sentence in trial.shown_sentences
         ]
-        study.files.write_text(folder / f"place-{number}.json", json.dumps(shown))
+        study.files.write_text(folder / f"assignment-{number}.json", json.dumps(shown))
 
 
 def recognises(source: Source) -> bool:

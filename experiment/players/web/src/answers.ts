@@ -3,26 +3,26 @@
 
 import { ParameterType } from "jspsych";
 
-import { asking, deadline, ends, inTime, judged } from "./asking";
-import { element, mark, paint } from "./dom";
+import { taskFrame, watchDeadline, scaleEnds, limitToDeadline, judgeAnswer } from "./task-frame";
+import { element, markChange, paint } from "./dom";
 import { isOneOf } from "./guards";
-import { byButton, now, plugin, waitForKeys } from "./plugin";
+import { clickPress, copyDisplay, definePlugin, waitForKeys } from "./plugin";
 import type { Answer, Answers as Screen, Press } from "./screens";
 
 /** What is printed on a key. */
-export const cap = (key: string): string => arrows[key] ?? key.replace(/^Key/, "");
-const arrows: Record<string, string> = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓" };
+export const keyLabel = (key: string): string => ARROWS[key] ?? key.replace(/^Key/, "");
+const ARROWS: Record<string, string> = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓" };
 
 /** The answers in the order in which they stand, from where reading begins. */
-export function placed(answers: readonly Answer[], direction: string): Answer[] {
+export function orderAnswers(answers: readonly Answer[], direction: string): Answer[] {
   const order = direction === "rtl" ? ["right", "left"] : ["left", "right"];
-  const place = ({ side }: Answer): number => ["upper", ...order, "lower"].indexOf(side ?? "");
-  return answers.every(({ side }) => side !== null) ? [...answers].sort((a, b) => place(a) - place(b)) : [...answers];
+  const rank = ({ side }: Answer): number => ["upper", ...order, "lower"].indexOf(side ?? "");
+  return answers.every(({ side }) => side !== null) ? [...answers].sort((a, b) => rank(a) - rank(b)) : [...answers];
 }
 
-const classes = { points: "points", row: "answers", pair: "pair", stacked_pair: "pair stacked" };
+const CLASSES = { points: "points", row: "answers", pair: "pair", stacked_pair: "pair stacked" };
 
-function buttonOf(answer: Answer, screen: Screen): HTMLElement {
+function answerButton(answer: Answer, screen: Screen): HTMLElement {
   const points = screen.arrangement === "points";
   const made = element("button", points ? "point" : "answer", points ? answer.label : "");
   made.setAttribute("type", "button");
@@ -34,16 +34,16 @@ function buttonOf(answer: Answer, screen: Screen): HTMLElement {
   }
   const [key] = answer.keys;
   if (key) {
-    const printed = element("kbd", "", cap(key));
+    const printed = element("kbd", "", keyLabel(key));
     printed.setAttribute("aria-hidden", "true");
-    made.setAttribute("aria-keyshortcuts", cap(key));
+    made.setAttribute("aria-keyshortcuts", keyLabel(key));
     made.append(printed);
   }
   made.append(element("span", "", answer.label));
   return made;
 }
 
-export const Answers = plugin<Screen>({
+export const Answers = definePlugin<Screen>({
   kind: "answers",
   data: {
     /** Where the chosen answer stood. */
@@ -51,28 +51,28 @@ export const Answers = plugin<Screen>({
   },
 
   show({ screen, display, direction, record, end }) {
-    const stage = asking(screen, direction);
+    const stage = taskFrame(screen, direction);
     const points = screen.arrangement === "points";
-    const row = element("div", classes[screen.arrangement]);
+    const row = element("div", CLASSES[screen.arrangement]);
     // Points are numbered as the keys are on the keyboard: from left to right in every language.
     row.dir = points ? "ltr" : direction;
-    const buttons = placed(screen.answers, direction).map((answer) => [answer, buttonOf(answer, screen)] as const);
+    const buttons = orderAnswers(screen.answers, direction).map((answer) => [answer, answerButton(answer, screen)] as const);
     row.append(...buttons.map(([, made]) => made));
     if (points) {
       const scale = element("div", "scale");
       scale.dir = "ltr";
-      scale.append(row, ends(screen));
+      scale.append(row, scaleEnds(screen));
       stage.append(scale);
     } else stage.append(row);
-    mark(stage, "answers", screen.name);
+    markChange(stage, "answers", screen.name);
     const painted = paint(() => display.replaceChildren(stage));
     stage.focus({ preventScroll: true });
 
-    const late = (t: number): void => end("timeout", t, { display: now(painted) }, { side: null });
-    const isLate = deadline(screen, painted, late);
+    const late = (t: number): void => end("timeout", t, { display: copyDisplay(painted) }, { side: null });
+    const isLate = watchDeadline(screen, painted, late);
     const answered = ({ value, side }: Answer, t: number, press: Press): void => {
       if (isLate(t)) return;
-      end(judged(screen, value), t, { answer: value, side, display: now(painted), press }, { side });
+      end(judgeAnswer(screen, value), t, { answer: value, side, display: copyDisplay(painted), press }, { side });
     };
     const repeats = waitForKeys(record, {
       painted: () => painted,
@@ -81,18 +81,18 @@ export const Answers = plugin<Screen>({
     });
     for (const [answer, made] of buttons) {
       made.addEventListener("click", (event) => {
-        if (painted.frame !== null) answered(answer, event.timeStamp, byButton(event, repeats()));
+        if (painted.frame !== null) answered(answer, event.timeStamp, clickPress(event, repeats()));
       });
     }
   },
 
-  draw(screen, { randomInt, sampleExGaussian }) {
+  drawResponse(screen, { randomInt, sampleExGaussian }) {
     const { value, side } = screen.answers[randomInt(0, screen.answers.length - 1)] as Answer;
-    const ms = inTime(screen, Math.max(300, sampleExGaussian(1200, 300, 1 / 500, true)));
-    return { outcome: judged(screen, value), answer: value, ms: [ms], more: { side } };
+    const ms = limitToDeadline(screen, Math.max(300, sampleExGaussian(1200, 300, 1 / 500, true)));
+    return { outcome: judgeAnswer(screen, value), answer: value, ms: [ms], more: { side } };
   },
 
-  act(display, { answers }, { answer, ms: [ms = 0] }, { press, click }) {
+  perform(display, { answers }, { answer, ms: [ms = 0] }, { press, click }) {
     const [key] = answers.find(({ value }) => value === answer)?.keys ?? [];
     if (key) press(/^\d$/.test(key) ? `Digit${key}` : key, ms);
     else click(display.querySelector(".answer, .point"), ms);

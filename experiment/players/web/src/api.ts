@@ -1,6 +1,6 @@
 // The calls of a session (docs/api.md). Addresses are relative: the study may live under any prefix.
 
-import type { Answered } from "./plugin";
+import type { FormAnswers } from "./plugin";
 import type { Event, Script } from "./screens";
 import type { Outcomes, Tallies } from "./walk";
 
@@ -44,7 +44,7 @@ export interface Refusal extends Partial<Ending> {
 }
 
 /** An answer that is not the expected one; `status` is 0 when there was no answer at all. */
-export class Refused extends Error {
+export class RefusedError extends Error {
   constructor(
     readonly status: number,
     message: string,
@@ -55,14 +55,14 @@ export class Refused extends Error {
 }
 
 /** Whether the same call may succeed later: no answer, a busy or broken server. */
-export const isPassing = (error: unknown): boolean =>
-  error instanceof Refused && (error.status === 0 || error.status === 408 || error.status === 429 || error.status >= 500);
+export const isTemporary = (error: unknown): boolean =>
+  error instanceof RefusedError && (error.status === 0 || error.status === 408 || error.status === 429 || error.status >= 500);
 
 /** What to say where another tab has taken the session over; null for any other error. */
-export const elsewhere = (error: unknown): string[] | null =>
-  error instanceof Refused && error.answer.reason === "open_elsewhere" ? (error.answer.text ?? [error.message]) : null;
+export const takenOverTexts = (error: unknown): string[] | null =>
+  error instanceof RefusedError && error.answer.reason === "open_elsewhere" ? (error.answer.text ?? [error.message]) : null;
 
-async function call<Answer>(path: string, method: string, body: unknown, options: RequestInit & { token?: string } = {}): Promise<Answer> {
+async function callServer<Answer>(path: string, method: string, body: unknown, options: RequestInit & { token?: string } = {}): Promise<Answer> {
   const { token, ...rest } = options;
   const headers: Record<string, string> = { "Content-Type": "application/json" };
   if (token !== undefined) headers["Authorization"] = `Bearer ${token}`;
@@ -70,24 +70,24 @@ async function call<Answer>(path: string, method: string, body: unknown, options
   try {
     response = await fetch(path, { method, headers, body: JSON.stringify(body), cache: "no-store", ...rest });
   } catch (error) {
-    throw new Refused(0, String(error));
+    throw new RefusedError(0, String(error));
   }
   const answer = (await response.json().catch(() => ({}))) as Refusal;
-  if (!response.ok) throw new Refused(response.status, answer.error ?? response.statusText, answer);
+  if (!response.ok) throw new RefusedError(response.status, answer.error ?? response.statusText, answer);
   return answer as Answer;
 }
 
-export const openSession = (arrival: Arrival): Promise<Payload> => call("api/sessions", "POST", arrival);
+export const openSession = (arrival: Arrival): Promise<Payload> => callServer("api/sessions", "POST", arrival);
 
 /** Who comes, from where, and in which tab. */
 export type Arrival = Record<string, unknown> & { tab: string; resume: string | null };
 
-const parameters = ["participant", "signature", "PROLIFIC_PID", "STUDY_ID", "SESSION_ID", "survey_code"];
+const ARRIVAL_PARAMETERS = ["participant", "signature", "PROLIFIC_PID", "STUDY_ID", "SESSION_ID", "survey_code"];
 
 /** What the address of the page says of who comes: ids of a recruiter, a preview, or that it is a robot. */
-export function arrival(search: string, tab: string, resume: string | null): Arrival {
+export function readArrival(search: string, tab: string, resume: string | null): Arrival {
   const query = new URLSearchParams(search);
-  const ids = Object.fromEntries(parameters.flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : [])));
+  const ids = Object.fromEntries(ARRIVAL_PARAMETERS.flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : [])));
   const version = query.get("preview");
   const preview = version ? { preview: { version, trial: Number(query.get("trial") ?? 0), key: query.get("key") } } : {};
   const source = query.get("source") === "robot" ? { source: "robot", key: query.get("key") } : { source: "server" };
@@ -96,22 +96,22 @@ export function arrival(search: string, tab: string, resume: string | null): Arr
 
 export type Ticket = Pick<Payload, "session" | "token">;
 
-const address = ({ session }: Ticket, what: string): string => `api/sessions/${encodeURIComponent(session)}/${what}`;
+const sessionAddress = ({ session }: Ticket, what: string): string => `api/sessions/${encodeURIComponent(session)}/${what}`;
 
 /** Stores events. `leaving`: the request outlives the page. */
 export const storeEvents = (ticket: Ticket, events: readonly Event[], leaving = false): Promise<{ stored: number }> =>
-  call(address(ticket, "events"), "PUT", { events }, { token: ticket.token, keepalive: leaving });
+  callServer(sessionAddress(ticket, "events"), "PUT", { events }, { token: ticket.token, keepalive: leaving });
 
 /** Has the answers to the screener judged; who is screened out is told how it ends. */
-export const screenSession = (ticket: Ticket, answers: Answered): Promise<{ outcome: "accepted" | "screened_out" } & Partial<Ending>> =>
-  call(address(ticket, "screener"), "POST", { answers }, { token: ticket.token });
+export const screenSession = (ticket: Ticket, answers: FormAnswers): Promise<{ outcome: "accepted" | "screened_out" } & Partial<Ending>> =>
+  callServer(sessionAddress(ticket, "screener"), "POST", { answers }, { token: ticket.token });
 
 export const completeSession = (ticket: Ticket, events: number): Promise<{ code: string; url: string | null }> =>
-  call(address(ticket, "complete"), "POST", { events }, { token: ticket.token });
+  callServer(sessionAddress(ticket, "complete"), "POST", { events }, { token: ticket.token });
 
 /** Says that this tab is open, or `leaving` that it no longer is. */
 export const heartbeat = (ticket: Ticket, leaving = false): Promise<{ seconds: number }> =>
-  call(address(ticket, "heartbeat"), "POST", { leaving }, { token: ticket.token, keepalive: leaving });
+  callServer(sessionAddress(ticket, "heartbeat"), "POST", { leaving }, { token: ticket.token, keepalive: leaving });
 
 export const withdrawSession = (ticket: Ticket, reason: string): Promise<Ending> =>
-  call(address(ticket, "withdraw"), "POST", { reason }, { token: ticket.token });
+  callServer(sessionAddress(ticket, "withdraw"), "POST", { reason }, { token: ticket.token });

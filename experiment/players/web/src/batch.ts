@@ -1,8 +1,10 @@
-// The places of a study in the batch session of JATOS: reserved at the start, confirmed at the end, released when nobody
-// comes back. Batch sessions refuse a change that was made on an old version of them, so two arrivals never get one place.
+// The assignments of a study in the batch session of JATOS: reserved at the start, confirmed at the end, released when nobody
+// comes back. Batch sessions refuse a change that was made on an old version of them, so two arrivals never get one assignment.
 
-/** Place, when its session was last heard of (ms since 1970), and whether it is complete. */
-export type Reservation = [place: number, seen: number, complete: 0 | 1];
+import { sleep } from "./sleep";
+
+/** Assignment, when its session was last heard of (ms since 1970), and whether it is complete. */
+export type Reservation = [assignment: number, seen: number, complete: 0 | 1];
 
 /** The batch session of jatos.js, as far as it is used here. */
 export interface BatchSession {
@@ -14,39 +16,37 @@ export interface BatchSession {
 
 const NAME = "gardenpath";
 
-type Taken = Record<string, Reservation>;
+type Reservations = Record<string, Reservation>;
 
-/** The place taken by the fewest complete and living sessions, the first of several. */
-export function freest(taken: Readonly<Taken>, places: number, now: number, lease: number): number {
-  const counts = new Array<number>(places).fill(0);
-  for (const [place, seen, complete] of Object.values(taken)) {
-    if (place < places && (complete || now - seen < lease)) counts[place] = (counts[place] as number) + 1;
+/** The assignment taken by the fewest complete and living sessions, the first of several. */
+export function findLeastUsed(taken: Readonly<Reservations>, assignments: number, now: number, lease: number): number {
+  const counts = new Array<number>(assignments).fill(0);
+  for (const [assignment, seen, complete] of Object.values(taken)) {
+    if (assignment < assignments && (complete || now - seen < lease)) counts[assignment] = (counts[assignment] as number) + 1;
   }
   return counts.indexOf(Math.min(...counts));
 }
 
-export interface Places {
-  /** The place of a session: the one that it has, or a new one. */
+export interface AssignmentPool {
+  /** The assignment of a session: the one that it has, or a new one. */
   reserve(session: string): Promise<number>;
   /** Says that a session goes on, or that it is complete. */
-  renew(session: string, place: number, complete?: boolean): Promise<void>;
+  renew(session: string, assignment: number, complete?: boolean): Promise<void>;
   release(session: string): Promise<void>;
 }
 
 export interface BatchOptions {
-  places: number;
-  /** ms without a sign after which a place is free again */
+  assignments: number;
+  /** ms without a sign after which a assignment is free again */
   lease: number;
   now?: () => number;
   wait?: (ms: number) => Promise<void>;
   random?: () => number;
 }
 
-const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
-
-export function placesIn(batch: BatchSession, options: BatchOptions): Places {
-  const { places, lease, now = Date.now, wait = sleep, random = Math.random } = options;
-  const taken = (): Taken | undefined => batch.get(NAME) as Taken | undefined;
+export function openAssignmentPool(batch: BatchSession, options: BatchOptions): AssignmentPool {
+  const { assignments, lease, now = Date.now, wait = sleep, random = Math.random } = options;
+  const taken = (): Reservations | undefined => batch.get(NAME) as Reservations | undefined;
 
   /** Tries until the change was made on what the server has; each try looks at it anew. */
   async function until(change: () => PromiseLike<unknown> | null, tries: number): Promise<void> {
@@ -67,14 +67,14 @@ export function placesIn(batch: BatchSession, options: BatchOptions): Places {
 
   return {
     async reserve(session) {
-      let place = 0;
+      let assignment = 0;
       await until(() => {
-        place = taken()?.[session]?.[0] ?? freest(taken() ?? {}, places, now(), lease);
-        return put(session, [place, now(), 0]);
+        assignment = taken()?.[session]?.[0] ?? findLeastUsed(taken() ?? {}, assignments, now(), lease);
+        return put(session, [assignment, now(), 0]);
       }, 30);
-      return place;
+      return assignment;
     },
-    renew: (session, place, complete = false) => until(() => put(session, [place, now(), complete ? 1 : 0]), complete ? 8 : 2),
+    renew: (session, assignment, complete = false) => until(() => put(session, [assignment, now(), complete ? 1 : 0]), complete ? 8 : 2),
     release: (session) => until(() => (taken()?.[session] ? batch.remove(`/${NAME}/${session}`) : null), 8),
   };
 }

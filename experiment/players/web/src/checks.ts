@@ -16,13 +16,13 @@ export function refreshRate(frames: readonly number[]): number | null {
 }
 
 /** Smallest step between successive readings of a clock, ms; null when it never moved. */
-export function smallestStep(readings: readonly number[]): number | null {
+export function minClockStep(readings: readonly number[]): number | null {
   const steps = readings.slice(1).map((t, index) => t - (readings[index] as number));
   const positive = steps.filter((step) => step > 0);
   return positive.length ? positive.reduce((least, step) => Math.min(least, step)) : null;
 }
 
-const browsers: [RegExp, string][] = [
+const BROWSERS: [RegExp, string][] = [
   [/Edg(e|A|iOS)?\//, "Edge"],
   [/OPR\/|Opera/, "Opera"],
   [/SamsungBrowser\//, "Samsung Internet"],
@@ -31,7 +31,7 @@ const browsers: [RegExp, string][] = [
   [/Safari\//, "Safari"],
 ];
 
-const systems: [RegExp, string][] = [
+const SYSTEMS: [RegExp, string][] = [
   [/Windows/, "Windows"],
   [/Android/, "Android"],
   [/iPhone|iPad|iPod/, "iOS"],
@@ -41,13 +41,13 @@ const systems: [RegExp, string][] = [
 ];
 
 /** Family of browser and operating system, such as "Firefox on Windows"; no versions. */
-export function device(userAgent: string): string {
+export function deviceName(userAgent: string): string {
   const family = (table: [RegExp, string][], otherwise: string): string =>
     table.find(([pattern]) => pattern.test(userAgent))?.[1] ?? otherwise;
-  return `${family(browsers, "another browser")} on ${family(systems, "another system")}`;
+  return `${family(BROWSERS, "another browser")} on ${family(SYSTEMS, "another system")}`;
 }
 
-async function frames(count: number, patience: number): Promise<number[]> {
+async function frameTimes(count: number, patience: number): Promise<number[]> {
   const times: number[] = [];
   await new Promise<void>((done) => {
     const tick = (t: number): void => {
@@ -78,7 +78,7 @@ export interface Machine {
 }
 
 /** What speaks against a machine: nothing, a window that can be made larger, or something that stays. */
-export function suits(machine: Machine, needs: DeviceSection): "yes" | "enlarge" | "no" {
+export function checkMachine(machine: Machine, needs: DeviceSection): "yes" | "enlarge" | "no" {
   const fits = ({ width, height }: { width: number; height: number }): boolean =>
     width >= needs.min_width && height >= needs.min_height;
   if (needs.keyboard && !machine.pointer) return "no";
@@ -87,24 +87,24 @@ export function suits(machine: Machine, needs: DeviceSection): "yes" | "enlarge"
 }
 
 /** How much the browser magnifies the page, where it tells: a window's outer width is the same at every zoom, the inner one is not. */
-function zoom(): number {
+function readZoom(): number {
   const magnified = Math.min(window.outerWidth / window.innerWidth, window.devicePixelRatio);
   return magnified > 1 ? magnified : 1;
 }
 
-export const machine = (): Machine => ({
-  window: { width: window.innerWidth * zoom(), height: window.innerHeight * zoom() },
+export const readMachine = (): Machine => ({
+  window: { width: window.innerWidth * readZoom(), height: window.innerHeight * readZoom() },
   screen: { width: window.screen.availWidth, height: window.screen.availHeight },
   pointer: navigator.maxTouchPoints === 0 || window.matchMedia("(any-pointer: fine)").matches,
 });
 
 /** Runs while the participant reads the first page; takes about a second at 60 Hz, and at most three. */
-export async function check(): Promise<Omit<Visit, "keyboard" | "monitor" | "full_screen" | "font" | "software">> {
+export async function measureMachine(): Promise<Omit<Visit, "keyboard" | "monitor" | "full_screen" | "font" | "software">> {
   return {
     time_origin: performance.timeOrigin,
-    device: device(navigator.userAgent),
-    refresh_hz: refreshRate(await frames(60, 3000)),
-    timer_ms: smallestStep(clockReadings(20)),
+    device: deviceName(navigator.userAgent),
+    refresh_hz: refreshRate(await frameTimes(60, 3000)),
+    timer_ms: minClockStep(clockReadings(20)),
     width: window.innerWidth,
     height: window.innerHeight,
     pixel_ratio: window.devicePixelRatio,

@@ -1,36 +1,36 @@
 import type { Display } from "./screens";
 
-let waiting: Display[] = [];
-let each: ((t: number) => boolean)[] = [];
-let beating = false;
+let waitingDisplays: Display[] = [];
+let frameCallbacks: ((t: number) => boolean)[] = [];
+let isRunning = false;
 
 /**
  * Asks for every animation frame, as long as the page is open. Asked for only when needed, the frame after a change comes
  * with the time of the last refresh, up to 17 ms before the change that it paints (seen in Chromium 156).
  */
-function beat(t: number): void {
-  for (const painted of waiting) {
+function runFrame(t: number): void {
+  for (const painted of waitingDisplays) {
     if (painted.frame === null) painted.frame = t;
     else painted.frame2 = t;
   }
-  waiting = waiting.filter((painted) => painted.frame2 === null);
-  const due = each;
-  each = [];
-  each.unshift(...due.filter((act) => act(t)));
-  requestAnimationFrame(beat);
+  waitingDisplays = waitingDisplays.filter((painted) => painted.frame2 === null);
+  const due = frameCallbacks;
+  frameCallbacks = [];
+  frameCallbacks.unshift(...due.filter((callback) => callback(t)));
+  requestAnimationFrame(runFrame);
 }
 
-function start(): void {
-  if (!beating) requestAnimationFrame(beat);
-  beating = true;
+function startFrames(): void {
+  if (!isRunning) requestAnimationFrame(runFrame);
+  isRunning = true;
 }
 
 /** Makes a change to the page and notes when, and the animation frame that paints it and the one after. */
 export function paint(change: () => void): Display {
   change();
   const painted: Display = { request: performance.now(), frame: null, frame2: null };
-  waiting.push(painted);
-  start();
+  waitingDisplays.push(painted);
+  startFrames();
   return painted;
 }
 
@@ -38,23 +38,23 @@ export function paint(change: () => void): Display {
 export function paintAt(t: number, change: () => void): Display {
   change();
   const painted: Display = { request: t, frame: t, frame2: null };
-  waiting.push(painted);
+  waitingDisplays.push(painted);
   return painted;
 }
 
 /** Acts on each animation frame with its time, until it returns false. What follows on the page has to wait for the next task. */
-export function everyFrame(act: (t: number) => boolean): void {
-  each.push(act);
-  start();
+export function everyFrame(callback: (t: number) => boolean): void {
+  frameCallbacks.push(callback);
+  startFrames();
 }
 
-let steps = 0;
+let changeCount = 0;
 
 /** Says on an element what it now shows, and counts: whoever watches the page from outside sees each change. */
-export function mark(shown: HTMLElement, screen: string, name = ""): void {
-  steps += 1;
+export function markChange(shown: HTMLElement, screen: string, name = ""): void {
+  changeCount += 1;
   shown.dataset["screen"] = screen;
-  shown.dataset["step"] = String(steps);
+  shown.dataset["step"] = String(changeCount);
   if (name) shown.dataset["name"] = name;
 }
 
@@ -88,6 +88,6 @@ export const paragraphs = (text: string): string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== "");
 
-/** The size, in px, that lets the widest word fit in `room`: `size` itself where it does. */
-export const fittingSize = (size: number, widest: number, room: number): number =>
-  widest > room ? (size * room) / widest : size;
+/** The size, in px, that lets the widest word fit in `width`: `size` itself where it does. */
+export const fittingSize = (size: number, widest: number, width: number): number =>
+  widest > width ? (size * width) / widest : size;

@@ -4,7 +4,7 @@ import { type JsPsych, type JsPsychPlugin, ParameterType, type TrialType } from 
 
 import type { SimulationMode, SimulationOptions } from "./plugin";
 
-const info = {
+const INFO = {
   name: "gardenpath-end",
   version: "0.1.0",
   parameters: {
@@ -14,20 +14,20 @@ const info = {
   data: {},
 } as const;
 
-type Info = typeof info;
-type Given = Required<TrialType<Info>>;
+type Info = typeof INFO;
+type TrialParameters = Required<TrialType<Info>>;
 
 export class End implements JsPsychPlugin<Info> {
-  static info = info;
+  static info = INFO;
 
   constructor(private jsPsych: JsPsych) {}
 
-  trial(_display: HTMLElement, trial: Given): void {
+  trial(_display: HTMLElement, trial: TrialParameters): void {
     trial.done();
     this.jsPsych.finishTrial({});
   }
 
-  simulate(trial: Given, _mode: SimulationMode, _options: SimulationOptions, onLoad: () => void): void {
+  simulate(trial: TrialParameters, _mode: SimulationMode, _options: SimulationOptions, onLoad: () => void): void {
     onLoad();
     trial.done();
     this.jsPsych.finishTrial({});

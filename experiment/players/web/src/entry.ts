@@ -2,14 +2,14 @@
 
 import { ParameterType } from "jspsych";
 
-import { asking, deadline, inTime, judged } from "./asking";
-import { button, element, mark, paint } from "./dom";
-import { listen, released } from "./keys";
-import { byButton, now, plugin } from "./plugin";
+import { taskFrame, watchDeadline, limitToDeadline, judgeAnswer } from "./task-frame";
+import { button, element, markChange, paint } from "./dom";
+import { setListener, lastRelease } from "./keys";
+import { clickPress, copyDisplay, definePlugin } from "./plugin";
 import type { Entry as Screen, Press } from "./screens";
 
 /** The line in which a text is typed, without help from the browser. */
-function line(longest: number): HTMLInputElement {
+function textField(longest: number): HTMLInputElement {
   const made = element("input", "field") as HTMLInputElement;
   Object.assign(made, { type: "text", maxLength: longest, autocomplete: "off", autocapitalize: "off", spellcheck: false, dir: "auto" });
   made.setAttribute("autocorrect", "off");
@@ -19,7 +19,7 @@ function line(longest: number): HTMLInputElement {
   return made;
 }
 
-export const Entry = plugin<Screen>({
+export const Entry = definePlugin<Screen>({
   kind: "entry",
   data: {
     /** ms from the frame that painted the screen to the first key. */
@@ -29,15 +29,15 @@ export const Entry = plugin<Screen>({
   },
 
   show({ screen, display, direction, end }) {
-    const stage = asking(screen, direction);
-    const field = line(screen.longest);
+    const stage = taskFrame(screen, direction);
+    const field = textField(screen.longest);
     const missing = element("p", "wrong");
     missing.id = "missing";
     missing.setAttribute("role", "alert");
     const row = element("div", "typed");
-    row.append(field, button("first", screen.button, (event) => answered(event.timeStamp, byButton(event))));
+    row.append(field, button("first", screen.button, (event) => answered(event.timeStamp, clickPress(event))));
     stage.append(row, missing);
-    mark(stage, "entry", screen.name);
+    markChange(stage, "entry", screen.name);
     const painted = paint(() => display.replaceChildren(stage));
     field.focus({ preventScroll: true });
 
@@ -52,32 +52,32 @@ export const Entry = plugin<Screen>({
     });
 
     const typed = (): object => ({ rt_first: first === null ? null : first - (painted.frame ?? painted.request), pasted });
-    const isLate = deadline(screen, painted, (t) => end("timeout", t, { display: now(painted), first, pasted }, typed()));
+    const isLate = watchDeadline(screen, painted, (t) => end("timeout", t, { display: copyDisplay(painted), first, pasted }, typed()));
     function answered(t: number, press: Press): void {
       if (isLate(t)) return;
       const answer = field.value.trim();
       missing.textContent = answer ? "" : screen.missing;
       field.setAttribute("aria-invalid", String(!answer));
       if (!answer) return field.focus();
-      end(judged(screen, answer), t, { answer, display: now(painted), press, first, pasted }, typed());
+      end(judgeAnswer(screen, answer), t, { answer, display: copyDisplay(painted), press, first, pasted }, typed());
     }
-    listen({
+    setListener({
       exclusive: false,
       frame: () => painted.frame,
       // An input method takes its own Enter, which some browsers (Safari) tell by the number 229 alone.
       wants: ({ key }, event) => key === "Enter" && event.target === field && event.keyCode !== 229,
-      accepted: ({ t, handler, trusted }) => answered(t, { by: "key", handler, repeats: 0, released: released(), trusted }),
+      accepted: ({ t, handler, trusted }) => answered(t, { by: "key", handler, repeats: 0, released: lastRelease(), trusted }),
       ignored: () => {},
     });
   },
 
-  draw(screen, { sampleExGaussian }) {
+  drawResponse(screen, { sampleExGaussian }) {
     const answer = "simulated".slice(0, screen.longest);
-    const ms = inTime(screen, Math.max(1500, sampleExGaussian(3000, 500, 1 / 800, true)));
-    return { outcome: judged(screen, answer), answer, ms: [ms], more: { rt_first: ms / 2, pasted: 0 } };
+    const ms = limitToDeadline(screen, Math.max(1500, sampleExGaussian(3000, 500, 1 / 800, true)));
+    return { outcome: judgeAnswer(screen, answer), answer, ms: [ms], more: { rt_first: ms / 2, pasted: 0 } };
   },
 
-  act(display, _screen, { answer, ms: [ms = 0] }, { click }) {
+  perform(display, _screen, { answer, ms: [ms = 0] }, { click }) {
     const field = display.querySelector(".field") as HTMLInputElement;
     field.dispatchEvent(new InputEvent("beforeinput"));
     field.value = String(answer);

@@ -1,17 +1,17 @@
 // What is settled once before the session: whether the window is large enough, and the size of the words.
 
-import { machine, suits } from "./checks";
+import { readMachine, checkMachine } from "./checks";
 import { button, element, fittingSize, paragraphs } from "./dom";
-import { show } from "./messages";
+import { showMessage } from "./messages";
 import type { DeviceSection, DisplaySection, Screen, Script } from "./screens";
-import { linesOf } from "./sentence-window";
+import { splitIntoLines } from "./sentence-window";
 
 const SHARE = 0.92; // of the window's width, for words and lines
 
-type Measure = (text: string) => number;
+type TextMeasure = (text: string) => number;
 
 /** How wide texts are in the letters of an element of this class, at the size that the class has. */
-function measuring<T>(name: string, { font }: DisplaySection, use: (width: Measure, size: number) => T): T {
+function withTextMeasure<T>(name: string, { font }: DisplaySection, use: (width: TextMeasure, size: number) => T): T {
   if (font) document.documentElement.style.setProperty("--sentence-font", font);
   const probe = element("div", name);
   document.body.append(probe);
@@ -24,16 +24,16 @@ function measuring<T>(name: string, { font }: DisplaySection, use: (width: Measu
   return use(width, parseFloat(fontSize));
 }
 
-const screensOf = ({ front, trials, interludes, end }: Script): Screen[] =>
+const listScreens = ({ front, trials, interludes, end }: Script): Screen[] =>
   [...front, ...trials, ...interludes.flatMap(({ steps }) => steps), ...end].flatMap(({ screens }) => screens);
 
 /** The widest line on which a sentence stands, in sizes of its letters; 0 where none stands on lines. */
 function widestLine(script: Script): number {
-  return measuring("lines", script.display, (width, size) => {
+  return withTextMeasure("lines", script.display, (width, size) => {
     let widest = 0;
-    for (const screen of screensOf(script)) {
+    for (const screen of listScreens(script)) {
       if (screen.kind !== "words" || screen.arrangement === "centred") continue;
-      for (const numbers of linesOf(screen.words.length, screen.breaks)) {
+      for (const numbers of splitIntoLines(screen.words.length, screen.breaks)) {
         const line = numbers.map((n, at) => width(screen.words[n] as string) + (at > 0 ? width(screen.gaps[n - 1] ?? "") : 0));
         widest = Math.max(widest, line.reduce((a, b) => a + b, 0));
       }
@@ -47,46 +47,46 @@ export function sizeWords(script: Script): void {
   const { display } = script;
   const root = document.documentElement.style;
   if (display.size !== null) root.setProperty("--word-size", `${display.size}px`);
-  const room = window.innerWidth * SHARE;
-  measuring("word", display, (width, usual) => {
+  const available = window.innerWidth * SHARE;
+  withTextMeasure("word", display, (width, usual) => {
     let [widest, pair] = [0, 0];
-    for (const screen of screensOf(script)) {
+    for (const screen of listScreens(script)) {
       if (screen.kind === "words" && screen.arrangement === "centred") for (const word of screen.words) widest = Math.max(widest, width(word));
-      // Two of them stand side by side, with room between.
+      // Two of them stand side by side, with space between.
       if (screen.kind !== "word_pairs") continue;
       for (const { word, alternative } of screen.pairs) pair = Math.max(pair, 2.4 * width(word), 2.4 * width(alternative));
     }
-    const size = fittingSize(usual, Math.max(widest, pair), room);
+    const size = fittingSize(usual, Math.max(widest, pair), available);
     root.setProperty("--word-size", `${size}px`);
     if (pair > 0) root.setProperty("--pair-width", `${(pair * size) / usual}px`);
   });
   const line = widestLine(script);
   if (line === 0) return;
   if (display.size !== null) root.setProperty("--line-size", `${display.size}px`);
-  const usual = measuring("lines", display, (_, size) => size);
-  const size = fittingSize(usual, line * usual, room);
+  const usual = withTextMeasure("lines", display, (_, size) => size);
+  const size = fittingSize(usual, line * usual, available);
   root.setProperty("--line-size", `${size}px`);
-  // Every sentence begins at the same place.
+  // Every sentence begins at the same position.
   root.setProperty("--line-width", `${Math.ceil(line * size) + 2}px`);
 }
 
 /** What a machine must have: the longest line has to fit at the smallest size of letters. */
-export function needed(device: DeviceSection, line: number, smallest: number): DeviceSection {
+export function computeNeeds(device: DeviceSection, line: number, smallest: number): DeviceSection {
   return { ...device, min_width: Math.max(device.min_width, Math.ceil((line * smallest) / SHARE)) };
 }
 
 /** Whether the window suits the study, or is made to; false when the participant says that it cannot be. */
-export async function suitable(script: Script): Promise<boolean> {
+export async function ensureSuitableWindow(script: Script): Promise<boolean> {
   const { texts, display } = script;
-  const device = needed(script.device, widestLine(script), display.min_size);
-  let verdict = suits(machine(), device);
+  const device = computeNeeds(script.device, widestLine(script), display.min_size);
+  let verdict = checkMachine(readMachine(), device);
   if (verdict !== "enlarge") return verdict === "yes";
   let gaveUp = false;
   const text = texts.enlarge.replace("{width}", String(device.min_width)).replace("{height}", String(device.min_height));
-  show(paragraphs(text), button("second", texts.no_larger, () => (gaveUp = true)));
+  showMessage(paragraphs(text), button("second", texts.no_larger, () => (gaveUp = true)));
   while (verdict === "enlarge" && !gaveUp) {
     await new Promise((done) => setTimeout(done, 100));
-    verdict = suits(machine(), device);
+    verdict = checkMachine(readMachine(), device);
   }
   return verdict === "yes";
 }

@@ -1,15 +1,15 @@
 // Questions about the participant: a form that screen readers can read.
 
-import { element, mark, paint } from "./dom";
-import { listen } from "./keys";
-import { byButton, now, plugin } from "./plugin";
+import { element, markChange, paint } from "./dom";
+import { setListener } from "./keys";
+import { clickPress, copyDisplay, definePlugin } from "./plugin";
 import type { FieldSection as Field, Form as Screen, Press } from "./screens";
 
 type Control = HTMLInputElement | HTMLSelectElement;
 type Texts = Pick<Screen, "missing" | "no_number">;
 
 /** What is wrong with an answer, or null; as in the lab (../../lab/form.py), both held to ../../judging.json. */
-export function fault(field: Field, answer: string, texts: Texts): string | null {
+export function findFault(field: Field, answer: string, texts: Texts): string | null {
   if (answer === "") return field.needed ? texts.missing : null;
   if (field.kind !== "number") return null;
   const [low, high] = [field.low ?? 0, field.high ?? 999];
@@ -18,13 +18,13 @@ export function fault(field: Field, answer: string, texts: Texts): string | null
 }
 
 /** The answers as they are stored. */
-export const stored = (fields: readonly Field[], answers: Readonly<Record<string, string>>): Record<string, string | number> =>
+export const toStoredAnswers = (fields: readonly Field[], answers: Readonly<Record<string, string>>): Record<string, string | number> =>
   Object.fromEntries(
     fields.flatMap(({ name, kind }) => (answers[name] ? [[name, kind === "number" ? Number(answers[name]) : answers[name]]] : [])),
   );
 
 /** Digits of every script as the ones of ASCII. */
-export const digits = (text: string): string =>
+export const toAsciiDigits = (text: string): string =>
   text.replace(/\p{Nd}/gu, (digit) => {
     const code = digit.codePointAt(0) as number;
     let zero = code; // Unicode has decimal digits in runs that begin with a zero, one or more scripts or styles of ten each
@@ -33,9 +33,9 @@ export const digits = (text: string): string =>
   });
 
 /** Whether a form decides who takes part. */
-const decides = ({ exits }: Screen): boolean => exits.some(({ outcome }) => outcome === "screened_out");
+const decidesEligibility = ({ exits }: Screen): boolean => exits.some(({ outcome }) => outcome === "screened_out");
 
-function control(field: Field): Control {
+function buildControl(field: Field): Control {
   if (field.kind === "choice") {
     const select = element("select", "field") as HTMLSelectElement;
     select.append(new Option("", ""), ...field.choices.map((choice) => new Option(choice, choice)));
@@ -47,17 +47,17 @@ function control(field: Field): Control {
   return input;
 }
 
-export const Form = plugin<Screen>({
+export const Form = definePlugin<Screen>({
   kind: "form",
 
-  show({ screen, display, wayOut, judge, end }) {
+  show({ screen, display, exitButtons, judge, end }) {
     const form = element("form", "sheet form") as HTMLFormElement;
     form.noValidate = true;
     form.append(element("h1", "", screen.heading), ...(screen.note ? [element("p", "", screen.note)] : []));
     const rows = screen.fields.map((field, index) => {
       const id = `field-${index}`;
       const label = element("label", "", field.label) as HTMLLabelElement;
-      const asked = control(field);
+      const asked = buildControl(field);
       const wrong = element("p", "wrong");
       label.htmlFor = asked.id = id;
       wrong.id = `${id}-wrong`;
@@ -74,16 +74,16 @@ export const Form = plugin<Screen>({
     row.append(button);
     const kept = element("p", "wrong");
     kept.setAttribute("role", "alert");
-    form.append(row, ...(decides(screen) ? [kept] : []), ...wayOut);
-    mark(form, "form", screen.name);
-    listen(null);
+    form.append(row, ...(decidesEligibility(screen) ? [kept] : []), ...exitButtons);
+    markChange(form, "form", screen.name);
+    setListener(null);
     const painted = paint(() => display.replaceChildren(form));
     window.scrollTo(0, 0);
     rows[0]?.asked.focus({ preventScroll: true });
     // Enter in a field presses the button, as the browser has it: a click without a pointer.
     let press: Press | null = null;
     button.addEventListener("click", (event) => {
-      press = byButton(event);
+      press = clickPress(event);
       if (event.detail === 0 && document.activeElement !== button) press.by = "key";
     });
 
@@ -92,32 +92,32 @@ export const Form = plugin<Screen>({
       const answers: Record<string, string> = {};
       let first: Control | null = null;
       for (const { field, asked, wrong } of rows) {
-        answers[field.name] = field.kind === "number" ? digits(asked.value.trim()) : asked.value.trim();
-        const problem = fault(field, answers[field.name] as string, screen);
+        answers[field.name] = field.kind === "number" ? toAsciiDigits(asked.value.trim()) : asked.value.trim();
+        const problem = findFault(field, answers[field.name] as string, screen);
         wrong.textContent = problem ?? "";
         asked.setAttribute("aria-invalid", String(problem !== null));
         if (problem !== null) first ??= asked;
       }
       if (first) return first.focus();
-      const value = { answer: stored(screen.fields, answers), display: now(painted), press };
-      if (!decides(screen)) return end("answered", event.timeStamp, value);
+      const value = { answer: toStoredAnswers(screen.fields, answers), display: copyDisplay(painted), press };
+      if (!decidesEligibility(screen)) return end("answered", event.timeStamp, value);
       for (const one of [button, ...rows.map(({ asked }) => asked)]) one.disabled = true;
       void judge(screen, value.answer, (text) => (kept.textContent = text)).then((outcome) => end(outcome, event.timeStamp, value));
     });
   },
 
-  draw(screen, { randomInt }) {
+  drawResponse(screen, { randomInt }) {
     const { fields, accepted } = screen;
     const drawn = (field: Field): string | number => {
       const choices = accepted[field.name] ?? field.choices;
       if (field.kind === "choice") return choices[randomInt(0, choices.length - 1)] as string;
       return field.kind === "number" ? randomInt(field.low ?? 0, field.high ?? 999) : "simulated";
     };
-    const outcome = decides(screen) ? "accepted" : "answered";
+    const outcome = decidesEligibility(screen) ? "accepted" : "answered";
     return { outcome, answer: Object.fromEntries(fields.map((field) => [field.name, drawn(field)])), ms: [randomInt(4000, 20_000)] };
   },
 
-  act(display, { fields }, { answer, ms: [ms = 0] }, { click }) {
+  perform(display, { fields }, { answer, ms: [ms = 0] }, { click }) {
     const controls = display.querySelectorAll<Control>(".field");
     fields.forEach(({ name }, index) => ((controls[index] as Control).value = String((answer as Record<string, unknown>)[name])));
     click(display.querySelector("button.first"), ms);

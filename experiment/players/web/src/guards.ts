@@ -25,7 +25,7 @@ export interface Press {
 export type Verdict = "accept" | Ignored["reason"];
 
 /** What the browser says of a key that went down. */
-export const pressOf = (event: KeyboardEvent, handler: number): Press => ({
+export const readPress = (event: KeyboardEvent, handler: number): Press => ({
   code: event.code,
   key: event.key,
   t: event.timeStamp,
@@ -52,24 +52,24 @@ const isModifier = (press: Pick<Press, "code" | "key">): boolean =>
  * What the key types comes first, so that a layout may move its digits; then where it stands, for layouts that type
  * digits with Shift (French) or in another script (Arabic, Persian, Hindi), and for a keypad without NumLock.
  */
-export function digit(press: Pick<Press, "code" | "key" | "shift">): number | null {
+export function readDigit(press: Pick<Press, "code" | "key" | "shift">): number | null {
   if (/^[1-9]$/.test(press.key)) return Number(press.key);
-  const place = /^(?:Digit|Numpad)([1-9])$/.exec(press.code);
-  return place && !press.shift ? Number(place[1]) : null;
+  const match = /^(?:Digit|Numpad)([1-9])$/.exec(press.code);
+  return match && !press.shift ? Number(match[1]) : null;
 }
 
 /**
  * What a display may want a press as: the key's place, whatever the layout types there, and the number that it is. The space
  * bar with Shift is wanted nowhere.
  */
-export function names(press: Pick<Press, "code" | "key" | "shift">): string[] {
+export function listKeyNames(press: Pick<Press, "code" | "key" | "shift">): string[] {
   if (isSpace(press)) return press.shift ? [] : ["Space"];
-  const number = digit(press);
+  const number = readDigit(press);
   return number === null ? [press.code || press.key] : [press.code || press.key, String(number)];
 }
 
 /** Whether a press is one of these keys. */
-export const isOneOf = (press: Press, keys: readonly string[]): boolean => names(press).some((name) => keys.includes(name));
+export const isOneOf = (press: Press, keys: readonly string[]): boolean => listKeyNames(press).some((name) => keys.includes(name));
 
 export const wantsSpace = (press: Press): boolean => isOneOf(press, ["Space"]);
 
@@ -82,7 +82,7 @@ export const keyName = (press: Pick<Press, "code" | "key">): string =>
  * blocks it. "modifier" is a key pressed with Ctrl, Alt or Meta, or the space bar with Shift; a modifier itself is a key like
  * any other.
  */
-export function verdict(press: Press, display: { wanted: boolean; frame: number | null; held: boolean }): Verdict {
+export function judgePress(press: Press, display: { wanted: boolean; frame: number | null; held: boolean }): Verdict {
   if (press.repeat) return "repeat";
   if (isModifier(press)) return "other";
   if (press.ctrl || press.alt || press.meta || (press.shift && isSpace(press))) return "modifier";
@@ -98,7 +98,7 @@ export class Keys {
   private last: { name: string; released: number | null } | null = null;
 
   judge(press: Press, wanted: boolean, frame: number | null): Verdict {
-    return verdict(press, { wanted, frame, held: this.isDown("Space") || this.isDown(keyName(press)) });
+    return judgePress(press, { wanted, frame, held: this.isDown("Space") || this.isDown(keyName(press)) });
   }
 
   /** The press as it ends a display. */

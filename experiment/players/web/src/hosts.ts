@@ -2,16 +2,17 @@
 
 import type { JsPsych } from "jspsych";
 
-import { Refused } from "./api";
-import { type BatchSession, type Places, placesIn } from "./batch";
-import { type Exported, placeIn } from "./exported";
-import { backoff } from "./uploads";
-import type { Numbered } from "./uploads";
+import { RefusedError } from "./api";
+import { type BatchSession, type AssignmentPool, openAssignmentPool } from "./batch";
+import { type ExportedStudy, readAssignment } from "./exported-study";
+import { sleep } from "./sleep";
+import { computeBackoff } from "./uploads";
+import type { NumberedItem } from "./uploads";
 
 /** A row of jsPsych's data, numbered over the session. */
-export type Row = Numbered & Record<string, unknown>;
+export type Row = NumberedItem & Record<string, unknown>;
 
-export interface Sat {
+export interface SessionFile {
   session: string;
   participant: string;
   filename: string;
@@ -23,37 +24,35 @@ export interface Host {
   parameters: URLSearchParams;
   /** what stands for a participant without an id when the page is loaded again; null: this tab */
   run: string | null;
-  /** The participant's place, and who said so. */
-  place(session: string): Promise<{ place: number; by: string }>;
+  /** The participant's assignment, and who said so. */
+  assign(session: string): Promise<{ assignment: number; by: string }>;
   /** Takes rows as they come; left out where they wait for the end. */
   append?(rows: readonly Row[]): Promise<unknown>;
   /** Stores all rows of a complete session; false where there is nowhere to store them. */
-  save(rows: readonly Row[], sat: Sat, place: number): Promise<boolean>;
+  save(rows: readonly Row[], sessionFile: SessionFile, assignment: number): Promise<boolean>;
   /** Says that a session goes on. */
-  alive(session: string, place: number): void;
+  keepAlive(session: string, assignment: number): void;
   /** The participant leaves: the platform forgets what it has. */
   leave(session: string, reason: string): Promise<void>;
 }
-
-const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
 // ------------------------------------------------------------------------------------------------------ a folder
 
 declare global {
   interface Window {
-    gardenpathStudy: Exported;
+    gardenpathStudy: ExportedStudy;
     jsPsych?: JsPsych;
     /** Stores a session; it is complete when this settles, and what it throws is tried again. Yours, in save.js. */
-    gardenpathSave?: (json: string, sat: Sat) => Promise<unknown>;
+    gardenpathSave?: (json: string, sessionFile: SessionFile) => Promise<unknown>;
     /** The next number of your own counter. Yours, in save.js. */
-    gardenpathPlace?: () => Promise<number>;
+    gardenpathNextAssignment?: () => Promise<number>;
     jatos?: Jatos;
   }
 }
 
-const random = (below: number): number => (crypto.getRandomValues(new Uint32Array(1))[0] as number) % below;
+const randomBelow = (below: number): number => (crypto.getRandomValues(new Uint32Array(1))[0] as number) % below;
 
-export function folder({ places }: Exported, unreachable: () => void): Host {
+export function folderHost({ assignments }: ExportedStudy, unreachable: () => void): Host {
   const parameters = new URLSearchParams(window.location.search);
 
   async function counted(next: () => Promise<number>): Promise<number> {
@@ -61,12 +60,12 @@ export function folder({ places }: Exported, unreachable: () => void): Host {
       try {
         const counter = Number(await next());
         if (Number.isInteger(counter) && counter >= 0) return counter;
-        console.error(`gardenpathPlace gave ${counter}; expected a whole number from 0 on`);
+        console.error(`gardenpathNextAssignment gave ${counter}; expected a whole number from 0 on`);
       } catch (error) {
-        console.error("gardenpathPlace failed:", error);
+        console.error("gardenpathNextAssignment failed:", error);
       }
       unreachable();
-      await pause(backoff(attempt));
+      await sleep(computeBackoff(attempt));
     }
   }
 
@@ -74,19 +73,19 @@ export function folder({ places }: Exported, unreachable: () => void): Host {
     source: "jspsych",
     parameters,
     run: null,
-    async place() {
-      const place = placeIn(parameters);
-      if (place !== null) return { place: place % places.length, by: "address" };
-      if (window.gardenpathPlace) return { place: (await counted(window.gardenpathPlace)) % places.length, by: "counter" };
-      console.warn("No place in the address (?place=17) and no counter in save.js: the place is drawn at random, and versions will not balance.");
-      return { place: random(places.length), by: "random" };
+    async assign() {
+      const assignment = readAssignment(parameters);
+      if (assignment !== null) return { assignment: assignment % assignments.length, by: "address" };
+      if (window.gardenpathNextAssignment) return { assignment: (await counted(window.gardenpathNextAssignment)) % assignments.length, by: "counter" };
+      console.warn("No assignment in the address (?assignment=17) and no counter in save.js: the assignment is drawn at random, and versions will not balance.");
+      return { assignment: randomBelow(assignments.length), by: "random" };
     },
-    async save(rows, sat) {
+    async save(rows, sessionFile) {
       if (!window.gardenpathSave) return false;
-      await window.gardenpathSave(JSON.stringify(rows), sat);
+      await window.gardenpathSave(JSON.stringify(rows), sessionFile);
       return true;
     },
-    alive() {},
+    keepAlive() {},
     async leave() {},
   };
 }
@@ -107,51 +106,51 @@ export interface Jatos {
   abortStudyAjax?(message?: string): PromiseLike<unknown>;
 }
 
-const lines = (rows: readonly Row[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+const formatLines = (rows: readonly Row[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
 
 /** What jatos.js says when a request failed; too much data is refused for good, all else may pass. */
-function refusal(error: unknown): Refused {
-  const said = error instanceof Error ? error.message : typeof error === "string" ? error : JSON.stringify(error ?? "");
-  return new Refused(/\b413\b|too large/i.test(said) ? 413 : 0, said);
+function toRefusedError(error: unknown): RefusedError {
+  const message = error instanceof Error ? error.message : typeof error === "string" ? error : JSON.stringify(error ?? "");
+  return new RefusedError(/\b413\b|too large/i.test(message) ? 413 : 0, message);
 }
 
-const sent = (request: PromiseLike<unknown>): Promise<unknown> => Promise.resolve(request).catch((error: unknown) => Promise.reject(refusal(error)));
+const sendToJatos = (request: PromiseLike<unknown>): Promise<unknown> => Promise.resolve(request).catch((error: unknown) => Promise.reject(toRefusedError(error)));
 
-export async function inJatos(jatos: Jatos, { places, online }: Exported): Promise<Host> {
+export async function jatosHost(jatos: Jatos, { assignments, online }: ExportedStudy): Promise<Host> {
   await new Promise<void>((ready) => jatos.onLoad(ready));
   const lease = 60_000 * online.lease_minutes;
-  const batch: Places = placesIn(jatos.batchSession, { places: places.length, lease });
+  const batch: AssignmentPool = openAssignmentPool(jatos.batchSession, { assignments: assignments.length, lease });
   const parameters = new URLSearchParams(jatos.urlQueryParameters ?? {});
   let heard = Date.now();
   return {
     source: "jatos",
     parameters,
     run: String(jatos.studyResultId),
-    async place(session) {
-      const place = placeIn(parameters);
-      if (place !== null) return { place: place % places.length, by: "address" };
+    async assign(session) {
+      const assignment = readAssignment(parameters);
+      if (assignment !== null) return { assignment: assignment % assignments.length, by: "address" };
       try {
-        return { place: await batch.reserve(session), by: "batch" };
+        return { assignment: await batch.reserve(session), by: "batch" };
       } catch (error) {
-        console.error("The batch session takes no reservation; the place is drawn at random:", error);
-        return { place: random(places.length), by: "random" };
+        console.error("The batch session takes no reservation; the assignment is drawn at random:", error);
+        return { assignment: randomBelow(assignments.length), by: "random" };
       }
     },
-    append: (rows) => sent(jatos.appendResultData(lines(rows))),
-    async save(rows, { session }, place) {
-      await sent(jatos.submitResultData(lines(rows)));
-      await batch.renew(session, place, true).catch((error: unknown) => console.warn("the place stays unconfirmed:", error));
+    append: (rows) => sendToJatos(jatos.appendResultData(formatLines(rows))),
+    async save(rows, { session }, assignment) {
+      await sendToJatos(jatos.submitResultData(formatLines(rows)));
+      await batch.renew(session, assignment, true).catch((error: unknown) => console.warn("the assignment stays unconfirmed:", error));
       const end = jatos.endStudyWithoutRedirect ?? jatos.endStudyAjax;
       await Promise.resolve(end?.call(jatos, true)).catch((error: unknown) => console.warn("stored, but not marked as finished:", error));
       return true;
     },
-    alive(session, place) {
+    keepAlive(session, assignment) {
       if (Date.now() - heard < lease / 3) return;
       heard = Date.now();
-      void batch.renew(session, place).catch(() => {});
+      void batch.renew(session, assignment).catch(() => {});
     },
     async leave(session, reason) {
-      await batch.release(session).catch((error: unknown) => console.warn("the place stays reserved for a while:", error));
+      await batch.release(session).catch((error: unknown) => console.warn("the assignment stays reserved for a while:", error));
       await (jatos.abortStudyWithoutRedirect ?? jatos.abortStudyAjax)?.call(jatos, reason);
     },
   };

@@ -1,26 +1,26 @@
 // Leaving the window or changing its size in the middle of a trial: it is recorded, the sentence is covered, and the reader
 // comes back when ready.
 
-import { element, mark, paint } from "./dom";
+import { element, markChange, paint } from "./dom";
 import { keyName, wantsSpace } from "./guards";
-import { coverWith, current, letGo } from "./keys";
+import { setCover, currentListener, releaseKeys } from "./keys";
 import type { Ignored, Interruption } from "./screens";
 
 /** Receives what happens: the place in the session is known there. */
-type Note = (kind: "press" | "interruption", t: number, value: Ignored | Interruption) => void;
+type RecordInterruption = (kind: "press" | "interruption", t: number, value: Ignored | Interruption) => void;
 
 /** Hides the page until the space bar is pressed; that press ends no word. False where there is nothing to hide. */
-function interrupt(text: string, note: Note, t: number): boolean {
-  const below = current();
+function showInterruption(text: string, note: RecordInterruption, t: number): boolean {
+  const below = currentListener();
   if (!below?.exclusive) return false;
   const made = element("div", "cover");
   made.append(element("p", "", text));
   made.setAttribute("role", "alert");
-  mark(made, "cover");
+  markChange(made, "cover");
   const stage = document.getElementById("stage") as HTMLElement;
   stage.inert = true;
   const painted = paint(() => document.body.append(made));
-  coverWith({
+  setCover({
     exclusive: true,
     frame: () => painted.frame,
     wants: wantsSpace,
@@ -28,7 +28,7 @@ function interrupt(text: string, note: Note, t: number): boolean {
       note("press", press.t, { reason: "other", code: keyName(press) });
       made.remove();
       stage.inert = false;
-      coverWith(null);
+      setCover(null);
     },
     ignored: (press, reason) => {
       if (reason !== "repeat") note("press", press.t, { reason, code: keyName(press) });
@@ -42,23 +42,23 @@ function interrupt(text: string, note: Note, t: number): boolean {
  * Records each loss and return of the window from now on, and changes of its size while the keys are somebody's. Where a study needs
  * no keyboard nothing is covered: nobody could uncover it, and turning a phone is no absence.
  */
-export function watchInterruptions(text: string, note: Note, keyboard: boolean): void {
-  const said = (t: number, reason: Interruption["reason"]): void => note("interruption", t, { reason });
+export function watchInterruptions(text: string, note: RecordInterruption, keyboard: boolean): void {
+  const recordReturn = (t: number, reason: Interruption["reason"]): void => note("interruption", t, { reason });
   const lost = (t: number, reason: "blur" | "hidden"): void => {
-    letGo();
-    said(t, reason);
-    if (keyboard) interrupt(text, note, t);
+    releaseKeys();
+    recordReturn(t, reason);
+    if (keyboard) showInterruption(text, note, t);
   };
   window.addEventListener("blur", (event) => lost(event.timeStamp, "blur"));
-  window.addEventListener("focus", (event) => said(event.timeStamp, "focus"));
+  window.addEventListener("focus", (event) => recordReturn(event.timeStamp, "focus"));
   document.addEventListener("visibilitychange", (event) => {
     if (document.visibilityState === "hidden") lost(event.timeStamp, "hidden");
-    else said(event.timeStamp, "visible");
+    else recordReturn(event.timeStamp, "visible");
   });
   // The lines of a sentence stay as they are, and may stand out of a smaller window.
   window.addEventListener("resize", (event) => {
-    if (!current()?.exclusive) return;
-    said(event.timeStamp, "resize");
-    if (keyboard) interrupt(text, note, event.timeStamp);
+    if (!currentListener()?.exclusive) return;
+    recordReturn(event.timeStamp, "resize");
+    if (keyboard) showInterruption(text, note, event.timeStamp);
   });
 }

@@ -18,7 +18,7 @@ export interface Journal<Item = Event> {
  * kept until its end is stored as well, so that what was judged or seen counts whichever of them is still on its way when the page
  * is loaded again.
  */
-export function spent(kept: readonly Event[], stored: ReadonlySet<number>): number[] {
+export function findStoredEvents(kept: readonly Event[], stored: ReadonlySet<number>): number[] {
   const done = new Set(kept.flatMap(({ kind, seq, step }) => (kind === "done" && stored.has(seq) ? [step] : [])));
   const tells = ({ kind, step }: Event): boolean => (kind === "begin" || kind === "word" || kind === "outcome") && !done.has(step);
   return kept.filter((event) => stored.has(event.seq) && !tells(event)).map(({ seq }) => seq);
@@ -28,21 +28,21 @@ export function spent(kept: readonly Event[], stored: ReadonlySet<number>): numb
 const PATIENCE = 250;
 
 /** A journal in memory, for browsers that keep nothing. */
-const inMemory = <Item>(): Journal<Item> => ({ keep() {}, forget() {}, writing: () => null, left: [], close: async () => {} });
+const memoryJournal = <Item>(): Journal<Item> => ({ keep() {}, forget() {}, writing: () => null, left: [], close: async () => {} });
 
-const settled = <Value>(request: IDBRequest<Value>): Promise<Value> =>
+const awaitRequest = <Value>(request: IDBRequest<Value>): Promise<Value> =>
   new Promise((done, failed) => {
     request.onsuccess = () => done(request.result);
     request.onerror = () => failed(request.error);
   });
 
-function database(name: string): Promise<IDBDatabase> {
+function openDatabase(name: string): Promise<IDBDatabase> {
   const request = indexedDB.open(name, 1);
   request.onupgradeneeded = () => request.result.createObjectStore("events");
-  return settled(request);
+  return awaitRequest(request);
 }
 
-interface Kept<Item> {
+interface JournalEntry<Item> {
   event: Item;
   /** when the session can no longer be gone on with, ms since 1970 */
   until: number;
@@ -54,20 +54,20 @@ function forgetOthers(store: IDBObjectStore, session: string, now: number): void
   request.onsuccess = () => {
     const entry = request.result;
     const another = entry && (entry.key as [string, number])[0] !== session;
-    if (another && (entry.value as Kept<unknown>).until < now) entry.delete();
+    if (another && (entry.value as JournalEntry<unknown>).until < now) entry.delete();
     entry?.continue();
   };
 }
 
 /** Of how many sessions a journal that is not open holds events; one that holds none is deleted. */
-export async function leftOver(name: string): Promise<number> {
+export async function countUnsentSessions(name: string): Promise<number> {
   let opened: IDBDatabase;
   let sessions: Set<string>;
   try {
-    opened = await database(name);
+    opened = await openDatabase(name);
     const store = opened.transaction("events", "readwrite").objectStore("events");
     forgetOthers(store, "", Date.now());
-    sessions = new Set(((await settled(store.getAllKeys())) as [string, number][]).map(([session]) => session));
+    sessions = new Set(((await awaitRequest(store.getAllKeys())) as [string, number][]).map(([session]) => session));
   } catch {
     return 0; // this browser keeps nothing
   }
@@ -86,15 +86,15 @@ export async function openJournal<Item extends { seq: number } = Event>(
 ): Promise<Journal<Item>> {
   let opened: IDBDatabase;
   const mine = IDBKeyRange.bound([session], [session, []]);
-  let left: Kept<Item>[];
+  let left: JournalEntry<Item>[];
   try {
-    opened = await database(name);
+    opened = await openDatabase(name);
     const store = opened.transaction("events", "readwrite").objectStore("events");
     forgetOthers(store, session, Date.now());
-    left = (await settled(store.getAll(mine))) as Kept<Item>[];
+    left = (await awaitRequest(store.getAll(mine))) as JournalEntry<Item>[];
   } catch (error) {
     console.warn("events are kept in memory alone:", error);
-    return inMemory();
+    return memoryJournal();
   }
   let pending = 0;
   let written: Promise<void> | null = null;
@@ -114,7 +114,7 @@ export async function openJournal<Item extends { seq: number } = Event>(
     left: left.map(({ event }) => event),
     keep(event) {
       pending += 1;
-      const kept: Kept<Item> = { event, until: Date.now() + hours * 3_600_000 };
+      const kept: JournalEntry<Item> = { event, until: Date.now() + hours * 3_600_000 };
       const slow = new Promise<void>((done) => setTimeout(done, PATIENCE));
       written = Promise.race([change((store) => store.put(kept, [session, event.seq])), slow]).finally(() => (pending -= 1));
     },

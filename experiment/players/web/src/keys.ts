@@ -1,8 +1,8 @@
 // The keyboard of the page: one pair of listeners for the whole session, so that a key held down across two screens is known.
 
-import { Keys, type Press, type Verdict, isSpace, pressOf } from "./guards";
+import { Keys, type Press, type Verdict, isSpace, readPress } from "./guards";
 
-export interface Screen {
+export interface KeyListener {
   wants(press: Press, event: KeyboardEvent): boolean;
   /** when the display was painted; null while it was not */
   frame(): number | null;
@@ -15,90 +15,90 @@ export interface Screen {
 }
 
 const keys = new Keys();
-const waiting: (() => void)[] = [];
-let screen: Screen | null = null;
-let cover: Screen | null = null;
-let uncovered: (() => void)[] = [];
+const waitingPresses: (() => void)[] = [];
+let listener: KeyListener | null = null;
+let cover: KeyListener | null = null;
+let whenUncovered: (() => void)[] = [];
 let gate: () => Promise<void> | null = () => null;
 
 /** The screen that listens, unless it is covered. */
-export const current = (): Screen | null => (cover ? null : screen);
+export const currentListener = (): KeyListener | null => (cover ? null : listener);
 
-export function listen(next: Screen | null): void {
-  screen = next;
+export function setListener(next: KeyListener | null): void {
+  listener = next;
 }
 
 /** Lets what lies over the page listen in place of the screen, until it is null again. */
-export function coverWith(next: Screen | null): void {
+export function setCover(next: KeyListener | null): void {
   cover = next;
   if (cover) return;
-  const waiting = uncovered;
-  uncovered = [];
-  for (const act of waiting) act();
+  const waiting = whenUncovered;
+  whenUncovered = [];
+  for (const callback of waiting) callback();
 }
 
 /** Acts as soon as nothing covers the page. */
-export function onceUncovered(act: () => void): void {
-  if (cover) uncovered.push(act);
-  else act();
+export function runUncovered(callback: () => void): void {
+  if (cover) whenUncovered.push(callback);
+  else callback();
 }
 
 /** What lies over the page and has buttons of its own. */
-export const deaf: Screen = { wants: () => false, frame: () => null, accepted() {}, ignored() {}, exclusive: false };
+export const IGNORING_LISTENER: KeyListener = { wants: () => false, frame: () => null, accepted() {}, ignored() {}, exclusive: false };
 
-export const letGo = (): void => keys.letGo();
+export const releaseKeys = (): void => keys.letGo();
 
-export const released = (): number | null => keys.released;
+export const lastRelease = (): number | null => keys.released;
 
 /** From now on keys wait, in order, until what `writing` promises is done; their times are those of the events. */
-export function waitFor(writing: () => Promise<void> | null): void {
+export function holdKeysUntil(writing: () => Promise<void> | null): void {
   gate = writing;
 }
 
-async function drain(): Promise<void> {
-  while (waiting.length > 0) {
+async function handleWaiting(): Promise<void> {
+  while (waitingPresses.length > 0) {
     await gate();
-    (waiting[0] as () => void)();
-    waiting.shift();
+    (waitingPresses[0] as () => void)();
+    waitingPresses.shift();
   }
 }
 
 /** Acts after all the keys that were pressed until now. */
-export function inOrder(handle: () => void): void {
-  if (waiting.length === 0 && !gate()) return handle();
-  waiting.push(handle);
-  if (waiting.length === 1) void drain();
+export function runInOrder(handle: () => void): void {
+  if (waitingPresses.length === 0 && !gate()) return handle();
+  waitingPresses.push(handle);
+  if (waitingPresses.length === 1) void handleWaiting();
 }
 
 /** Fields and buttons have the space bar for themselves. */
 const isControl = (target: EventTarget | null): boolean =>
   target instanceof HTMLButtonElement || target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
 
-function down(event: KeyboardEvent): void {
-  const press = pressOf(event, performance.now());
-  const target = cover ?? screen;
+function handleKeyDown(event: KeyboardEvent): void {
+  const press = readPress(event, performance.now());
+  const target = cover ?? listener;
   if (target) {
     // A key that answers must not also type into what is shown next, nor scroll it.
     const scrolls = isSpace(press) && (keys.isDown("Space") || (target.exclusive && !isControl(event.target)));
     if (scrolls || (!press.ctrl && !press.alt && !press.meta && target.wants(press, event))) event.preventDefault();
   }
-  inOrder(() => judge(press, event));
+  runInOrder(() => handlePress(press, event));
 }
 
-function judge(press: Press, event: KeyboardEvent): void {
-  const target = cover ?? screen;
+function handlePress(press: Press, event: KeyboardEvent): void {
+  const target = cover ?? listener;
   if (!target) return;
   const reason = keys.judge(press, target.wants(press, event), target.frame());
   if (reason === "accept") target.accepted(keys.accept(press));
   else target.ignored(press, reason);
 }
 
-function up(event: KeyboardEvent): void {
-  inOrder(() => keys.up(event, event.timeStamp));
+function handleKeyUp(event: KeyboardEvent): void {
+  runInOrder(() => keys.up(event, event.timeStamp));
 }
 
-export function start(): void {
-  window.addEventListener("keydown", down, { capture: true });
-  window.addEventListener("keyup", up, { capture: true });
-  window.addEventListener("blur", letGo);
+export function startKeys(): void {
+  window.addEventListener("keydown", handleKeyDown, { capture: true });
+  window.addEventListener("keyup", handleKeyUp, { capture: true });
+  window.addEventListener("blur", releaseKeys);
 }

@@ -1,12 +1,13 @@
 // The page in the lab: one participant after the other at the same computer, each with a code, and nothing of them stays.
 
-import { type Arrival, type Payload, Refused, isPassing, openSession } from "./api";
-import { button as buttonOf, element, mark, paint } from "./dom";
-import { leftOver } from "./journal";
-import { listen } from "./keys";
-import { show } from "./messages";
-import { forgetTab, isAlone, tabName } from "./tab";
-import { backoff } from "./uploads";
+import { type Arrival, type Payload, RefusedError, isTemporary, openSession } from "./api";
+import { button as buttonOf, element, markChange, paint } from "./dom";
+import { countUnsentSessions } from "./journal";
+import { setListener } from "./keys";
+import { showMessage } from "./messages";
+import { sleep } from "./sleep";
+import { forgetTab, isAlone, findTabName } from "./tab";
+import { computeBackoff } from "./uploads";
 
 /** What the server has written into a kiosk's page, so that nothing has to be asked for. */
 interface Settings {
@@ -15,7 +16,7 @@ interface Settings {
   seconds: number;
   /** the texts kiosk_* of experiment/texts/endings */
   texts: Record<
-    | "code" | "start" | "enter" | "elsewhere" | "unreachable" | "unsent" | "kept" | "stored" | "tell" | "next" | "soon" | "window",
+    | "code" | "start" | "enter" | "elsewhere" | "unreachable" | "unsent" | "kept" | "stored" | "finished" | "next" | "soon" | "window",
     string
   >;
 }
@@ -30,14 +31,12 @@ export interface Kiosk {
   over(texts: readonly string[]): Promise<void>;
 }
 
-const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
-
 /** The code in what was typed: without spaces around it and without what cannot be seen; null where nothing is left. */
-export const codeIn = (typed: string): string | null => typed.normalize("NFKC").replace(/\p{C}/gu, "").trim() || null;
+export const cleanCode = (typed: string): string | null => typed.normalize("NFKC").replace(/\p{C}/gu, "").trim() || null;
 
 /** What to say when a code opens nothing. */
-export function refusal(error: unknown, texts: Pick<Settings["texts"], "elsewhere" | "unreachable">): string {
-  if (!(error instanceof Refused) || isPassing(error)) return texts.unreachable;
+export function describeRefusal(error: unknown, texts: Pick<Settings["texts"], "elsewhere" | "unreachable">): string {
+  if (!(error instanceof RefusedError) || isTemporary(error)) return texts.unreachable;
   if (error.answer.reason === "open_elsewhere") return texts.elsewhere;
   return error.answer.text?.join(" ") ?? error.message;
 }
@@ -45,7 +44,7 @@ export function refusal(error: unknown, texts: Pick<Settings["texts"], "elsewher
 /** Fills the screen, where the browser lets the page; settles within a second. */
 async function fillScreen(): Promise<void> {
   const filled = document.documentElement.requestFullscreen?.().catch(() => {});
-  await Promise.race([filled, pause(1000)]);
+  await Promise.race([filled, sleep(1000)]);
 }
 
 interface Start {
@@ -82,46 +81,46 @@ function startScreen({ study, texts }: Settings, unsent: number): Start {
   return { form, input, button, say };
 }
 
-const submitted = (form: HTMLFormElement): Promise<unknown> =>
+const waitForSubmit = (form: HTMLFormElement): Promise<unknown> =>
   new Promise((done) => form.addEventListener("submit", done, { once: true }));
 
-async function open(settings: Settings, journal: string): Promise<{ payload: Payload; arrival: Arrival }> {
+async function openFromKiosk(settings: Settings, journal: string): Promise<{ payload: Payload; arrival: Arrival }> {
   const { study, texts } = settings;
   document.documentElement.lang = study.language;
   document.documentElement.dir = study.direction;
   document.title = study.title;
   history.replaceState(null, "", window.location.pathname); // who comes is asked, never read from an address
-  for (; (await isAlone()) === false; await pause(1000)) show([texts.window]);
-  const { form, input, button, say } = startScreen(settings, await leftOver(journal));
-  mark(form, "kiosk");
+  for (; (await isAlone()) === false; await sleep(1000)) showMessage([texts.window]);
+  const { form, input, button, say } = startScreen(settings, await countUnsentSessions(journal));
+  markChange(form, "kiosk");
   document.getElementById("stage")?.replaceChildren(form);
   input.focus();
   for (;;) {
-    await submitted(form);
-    const code = codeIn(input.value);
+    await waitForSubmit(form);
+    const code = cleanCode(input.value);
     if (code === null) {
       say(texts.enter);
       continue;
     }
     button.disabled = true;
     await fillScreen();
-    const arrival: Arrival = { participant: code, tab: await tabName(), resume: null, source: "lab" };
+    const arrival: Arrival = { participant: code, tab: await findTabName(), resume: null, source: "lab" };
     try {
       return { payload: await openSession(arrival), arrival };
     } catch (error) {
       forgetTab();
       button.disabled = false;
-      say(refusal(error, texts));
+      say(describeRefusal(error, texts));
     }
   }
 }
 
 /** Settles at a press of Enter or of the button, or when the time is over. */
-function left(texts: readonly string[], label: string, seconds: number): Promise<void> {
+function waitToLeave(texts: readonly string[], label: string, seconds: number): Promise<void> {
   return new Promise((done) => {
     const button = buttonOf("second", label, () => done());
-    const painted = paint(() => mark(show(texts, button), "over"));
-    listen({
+    const painted = paint(() => markChange(showMessage(texts, button), "over"));
+    setListener({
       exclusive: false,
       frame: () => painted.frame,
       wants: (press) => press.code === "Enter" || press.code === "NumpadEnter",
@@ -132,25 +131,25 @@ function left(texts: readonly string[], label: string, seconds: number): Promise
   });
 }
 
-async function over({ texts, seconds }: Settings, journal: string, said: readonly string[]): Promise<void> {
+async function showOver({ texts, seconds }: Settings, journal: string, messages: readonly string[]): Promise<void> {
   forgetTab();
-  await leftOver(journal);
-  await left([...said, texts.tell, texts.soon.replace("{seconds}", String(seconds))], texts.next, seconds);
+  await countUnsentSessions(journal);
+  await waitToLeave([...messages, texts.finished, texts.soon.replace("{seconds}", String(seconds))], texts.next, seconds);
   for (let attempt = 1; ; attempt += 1) {
-    show([]);
+    showMessage([]);
     const page = await fetch(window.location.pathname, { cache: "no-store" }).catch(() => null);
     if (page?.ok) break; // a reload without the server would leave the browser's own page of errors
-    show([texts.unreachable]);
-    await pause(backoff(attempt));
+    showMessage([texts.unreachable]);
+    await sleep(computeBackoff(attempt));
   }
   window.location.reload(); // nothing stays in memory either
 }
 
 /** The kiosk that this page is; null where it is none, and for a preview, which is nobody's session. */
-export function kiosk(): Kiosk | null {
+export function readKiosk(): Kiosk | null {
   const block = document.getElementById("kiosk");
   if (!block || new URLSearchParams(window.location.search).has("preview")) return null;
   const settings = JSON.parse(block.textContent ?? "") as Settings;
   const journal = `gardenpath kiosk ${window.location.pathname}`;
-  return { texts: settings.texts, journal, open: () => open(settings, journal), over: (texts) => over(settings, journal, texts) };
+  return { texts: settings.texts, journal, open: () => openFromKiosk(settings, journal), over: (texts) => showOver(settings, journal, texts) };
 }

@@ -4,58 +4,57 @@ import {
   type Arrival,
   type Ending,
   type Payload,
-  Refused,
-  arrival,
+  RefusedError,
+  readArrival,
   completeSession,
-  elsewhere,
+  takenOverTexts,
   heartbeat,
-  isPassing,
+  isTemporary,
   openSession,
   screenSession,
   storeEvents,
   withdrawSession,
 } from "./api";
 import { element, paragraphs } from "./dom";
-import { type Journal, openJournal, spent } from "./journal";
-import { start, waitFor } from "./keys";
-import { kiosk } from "./kiosk";
-import { codeOf, fileButton, show, showEnding, wayBack } from "./messages";
-import type { Answered, Judge } from "./plugin";
+import { type Journal, openJournal, findStoredEvents } from "./journal";
+import { startKeys, holdKeysUntil } from "./keys";
+import { readKiosk } from "./kiosk";
+import { codeElement, fileButton, showMessage, showEnding, backLink } from "./messages";
+import type { FormAnswers, Judge } from "./plugin";
 import type { Numbering } from "./recorder";
-import { rememberResume, resumeToken, tabName } from "./tab";
-import { type Uploads, backoff, uploads } from "./uploads";
+import { sleep } from "./sleep";
+import { storeResumeToken, readResumeToken, findTabName } from "./tab";
+import { type Uploads, computeBackoff, createUploads } from "./uploads";
 import { STOPPED, Visit } from "./visit";
-import { sequence, walk } from "./walk";
+import { orderSteps, resumeWalk } from "./walk";
 
 import "./style.css";
 
 // Before the texts of the study have come there are only these.
-const unreachable = "The study cannot be reached at the moment. This page tries again by itself; please leave it open.";
-const refused = "The study cannot be opened.";
+const UNREACHABLE = "The study cannot be reached at the moment. This page tries again by itself; please leave it open.";
+const NOT_OPENED = "The study cannot be opened.";
 
 /** So long the page tries to send before it offers a code that is looked at by hand, ms. */
 const PATIENCE = 120_000;
 
-const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+const kioskPage = readKiosk();
 
-const desk = kiosk();
-
-interface Opened {
+interface OpenSession {
   payload: Payload;
   arrival: Arrival;
 }
 
 /** Opens the session, however long the server is away or another tab has it. */
-async function open(): Promise<Opened> {
+async function openUntilReached(): Promise<OpenSession> {
   for (let attempt = 1; ; attempt += 1) {
-    const who = arrival(window.location.search, await tabName(), resumeToken());
+    const who = readArrival(window.location.search, await findTabName(), readResumeToken());
     try {
       return { payload: await openSession(who), arrival: who };
     } catch (error) {
-      const open = elsewhere(error);
-      if (!open && !isPassing(error)) throw error;
-      show(open ?? [unreachable]);
-      await pause(open ? Math.min(5000, 1000 * ((error as Refused).answer.retry_after ?? 5)) : backoff(attempt));
+      const open = takenOverTexts(error);
+      if (!open && !isTemporary(error)) throw error;
+      showMessage(open ?? [UNREACHABLE]);
+      await sleep(open ? Math.min(5000, 1000 * ((error as RefusedError).answer.retry_after ?? 5)) : computeBackoff(attempt));
     }
   }
 }
@@ -75,26 +74,26 @@ class Session {
     const { left } = journal;
     const { script, order, done, tallies, outcomes } = payload;
     this.numbering = { visit: payload.visit, next: Math.max(payload.next_seq, ...left.map(({ seq }) => seq + 1)) };
-    const away = desk?.texts.kept ?? script.texts.error;
+    const away = kioskPage?.texts.kept ?? script.texts.error;
     const stored = new Set<number>();
     const forget = (seqs: readonly number[]): void => {
       seqs.forEach((seq) => stored.add(seq));
-      journal.forget(spent(this.queue.kept(), stored));
+      journal.forget(findStoredEvents(this.queue.kept(), stored));
     };
-    this.queue = uploads((events) => storeEvents(payload, events), {
+    this.queue = createUploads((events) => storeEvents(payload, events), {
       journal: { keep: journal.keep, forget },
-      trouble: (attempt) => this.sending && show([attempt > 2 ? away : script.texts.saving]),
-      failed: (error) => this.stop(elsewhere(error) ?? [script.texts.stopped]),
+      trouble: (attempt) => this.sending && showMessage([attempt > 2 ? away : script.texts.saving]),
+      failed: (error) => this.stop(takenOverTexts(error) ?? [script.texts.stopped]),
       ...(left.length === 0 && { renumber: () => this.renumber() }),
     });
-    const stand = walk(sequence(script, order), left, done, tallies, outcomes);
+    const stand = resumeWalk(orderSteps(script, order), left, done, tallies, outcomes);
     const judge: Judge = (_, answers, say) => this.judged(answers, say);
     this.visit = new Visit(script, stand, this.numbering, (event) => this.queue.add(event), this.queue, undefined, judge);
     for (const event of left) this.queue.add(event);
   }
 
   private async renumber(): Promise<{ visit: number; next: number }> {
-    const fresh = await openSession({ ...this.who, resume: resumeToken() });
+    const fresh = await openSession({ ...this.who, resume: readResumeToken() });
     this.numbering.next += fresh.next_seq - this.payload.next_seq;
     this.numbering.visit = fresh.visit;
     Object.assign(this.payload, { token: fresh.token, next_seq: fresh.next_seq, visit: fresh.visit });
@@ -106,9 +105,9 @@ class Session {
     if (this.visit.over) return;
     this.visit.leave(STOPPED);
     setTimeout(() => {
-      if (this.queue.unsent().length > 0) show(texts, this.file());
-      else if (desk) void this.journal.close().then(() => desk.over(texts));
-      else show(texts);
+      if (this.queue.unsent().length > 0) showMessage(texts, this.file());
+      else if (kioskPage) void this.journal.close().then(() => kioskPage.over(texts));
+      else showMessage(texts);
     });
   }
 
@@ -121,19 +120,19 @@ class Session {
   /** Offers what there is for the researchers to look at, and the code for that. */
   private toBeLookedAt(): void {
     const { text, code } = this.payload.online.endings.unsent;
-    show(text, ...(code ? [codeOf(code)] : []), this.file());
+    showMessage(text, ...(code ? [codeElement(code)] : []), this.file());
   }
 
   /** The end was reached and the server does not give the code: that is no fault of who has read. */
   private unfinished(error: unknown): void {
-    const open = elsewhere(error);
-    if (open || desk || this.visit.over) return this.stop(open ?? [this.payload.script.texts.stopped]);
+    const open = takenOverTexts(error);
+    if (open || kioskPage || this.visit.over) return this.stop(open ?? [this.payload.script.texts.stopped]);
     this.visit.leave(STOPPED);
     this.toBeLookedAt();
   }
 
   /** What the server says of the answers to the screener, however long it is away. Of who is screened out it keeps nothing. */
-  private async judged(answers: Answered, say: (text: string) => void): Promise<"accepted" | "screened_out"> {
+  private async judged(answers: FormAnswers, say: (text: string) => void): Promise<"accepted" | "screened_out"> {
     const { online, script } = this.payload;
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -141,14 +140,14 @@ class Session {
         if (outcome === "accepted") return outcome;
         Object.assign(online.endings, { screened_out: ending });
       } catch (error) {
-        if (isPassing(error)) {
+        if (isTemporary(error)) {
           say(script.texts.error);
-          await pause(backoff(attempt));
+          await sleep(computeBackoff(attempt));
           continue;
         }
         // Gone: it was judged before, and the answer was lost on its way.
-        if (!(error instanceof Refused) || error.status !== 404) {
-          this.stop(elsewhere(error) ?? [script.texts.stopped]);
+        if (!(error instanceof RefusedError) || error.status !== 404) {
+          this.stop(takenOverTexts(error) ?? [script.texts.stopped]);
           return new Promise(() => {});
         }
       }
@@ -161,11 +160,11 @@ class Session {
   private async depart(reason: string): Promise<void> {
     const { online } = this.payload;
     const { texts } = this.payload.script;
-    show([texts.saving]);
+    showMessage([texts.saving]);
     const forgotten = this.journal.close();
-    rememberResume(null, 0);
+    storeResumeToken(null, 0);
     const last = ({ text, ...way }: Ending): void => {
-      if (desk) void forgotten.then(() => desk.over(text));
+      if (kioskPage) void forgotten.then(() => kioskPage.over(text));
       else showEnding({ text, ...way }, texts.return_link, texts.withdraw);
     };
     if (reason === "screened_out") return last(online.endings[reason] as Ending);
@@ -173,11 +172,11 @@ class Session {
       try {
         return last(await withdrawSession(this.payload, reason));
       } catch (error) {
-        const passing = isPassing(error);
-        if (desk && passing) show([texts.error]);
+        const passing = isTemporary(error);
+        if (kioskPage && passing) showMessage([texts.error]);
         else if (!passing || attempt === 3) last(online.endings[reason] ?? { text: [texts.saving], code: null, url: null });
         if (!passing) return;
-        await pause(backoff(attempt)); // the server has to hear of it, as long as this page is open
+        await sleep(computeBackoff(attempt)); // the server has to hear of it, as long as this page is open
       }
     }
   }
@@ -185,13 +184,13 @@ class Session {
   private async beat(): Promise<void> {
     let seconds = this.payload.online.heartbeat_seconds;
     while (!this.visit.over) {
-      await pause(1000 * seconds);
-      while (this.queue.paused() && !this.visit.over) await pause(500); // nothing is sent while a sentence is read
+      await sleep(1000 * seconds);
+      while (this.queue.paused() && !this.visit.over) await sleep(500); // nothing is sent while a sentence is read
       if (this.visit.over) return;
       try {
         ({ seconds } = await heartbeat(this.payload));
       } catch (error) {
-        const open = elsewhere(error);
+        const open = takenOverTexts(error);
         if (open) this.stop(open);
       }
     }
@@ -216,12 +215,12 @@ class Session {
     const { texts } = script;
     const began = performance.now();
     let stored = false;
-    show([texts.saving]);
+    showMessage([texts.saving]);
     this.sending = true;
     this.visit.record("end", performance.now(), [null, null], {});
     const overdue = (async () => {
-      while (!stored && performance.now() - began < PATIENCE) await pause(500);
-      if (stored || this.visit.over || desk) return;
+      while (!stored && performance.now() - began < PATIENCE) await sleep(500);
+      if (stored || this.visit.over || kioskPage) return;
       this.sending = false;
       this.toBeLookedAt();
     })();
@@ -234,20 +233,20 @@ class Session {
         await overdue;
         this.visit.over = STOPPED;
         await this.journal.close();
-        rememberResume(null, 0);
-        if (desk) return void desk.over([...paragraphs(texts.debriefing), desk.texts.stored]);
-        show([...paragraphs(texts.debriefing), texts.your_code], codeOf(code), ...(url ? [wayBack(url, texts.return_link)] : []));
+        storeResumeToken(null, 0);
+        if (kioskPage) return void kioskPage.over([...paragraphs(texts.debriefing), kioskPage.texts.stored]);
+        showMessage([...paragraphs(texts.debriefing), texts.your_code], codeElement(code), ...(url ? [backLink(url, texts.return_link)] : []));
         return;
       } catch (error) {
-        if (error instanceof Refused && error.answer.missing?.length && attempt < 5) this.queue.again(error.answer.missing);
-        else if (!isPassing(error)) throw error;
-        await pause(backoff(attempt));
+        if (error instanceof RefusedError && error.answer.missing?.length && attempt < 5) this.queue.again(error.answer.missing);
+        else if (!isTemporary(error)) throw error;
+        await sleep(computeBackoff(attempt));
       }
     }
   }
 
   async run(): Promise<void> {
-    waitFor(() => this.journal.writing());
+    holdKeysUntil(() => this.journal.writing());
     this.watch();
     const whole = await this.visit.run();
     const { over } = this.visit;
@@ -257,19 +256,19 @@ class Session {
 }
 
 async function main(): Promise<void> {
-  start();
+  startKeys();
   try {
-    const { payload, arrival: who } = await (desk ?? { open }).open();
+    const { payload, arrival: who } = await (kioskPage ?? { open: openUntilReached }).open();
     const { study, online, script } = payload;
     document.documentElement.lang = script.language;
     document.documentElement.dir = script.direction;
     document.title = study.title;
-    if (online.resume) rememberResume(online.resume, online.resume_hours);
+    if (online.resume) storeResumeToken(online.resume, online.resume_hours);
     if (online.test) document.body.append(element("p", "preview", script.texts.preview));
-    await new Session(payload, who, await openJournal(payload.session, online.resume_hours, desk?.journal)).run();
+    await new Session(payload, who, await openJournal(payload.session, online.resume_hours, kioskPage?.journal)).run();
   } catch (error) {
     console.error(error);
-    showEnding(error instanceof Refused ? error.answer : {}, "", error instanceof Refused && error.message ? error.message : refused);
+    showEnding(error instanceof RefusedError ? error.answer : {}, "", error instanceof RefusedError && error.message ? error.message : NOT_OPENED);
   }
 }
 

@@ -1,8 +1,8 @@
 // What is said outside of the script: before it begins, after it ends, and the question whether to stop.
 
 import type { Ending } from "./api";
-import { button, element, mark, sheet } from "./dom";
-import { coverWith, deaf, listen } from "./keys";
+import { button, element, markChange, sheet } from "./dom";
+import { setCover, IGNORING_LISTENER, setListener } from "./keys";
 import type { Script } from "./screens";
 
 const stage = (): HTMLElement => document.getElementById("stage") as HTMLElement;
@@ -15,14 +15,14 @@ export function showProgress(share: number | null): void {
 }
 
 /** A page that says how things stand. */
-export function show(texts: readonly string[], ...more: HTMLElement[]): HTMLElement {
-  listen(null);
+export function showMessage(texts: readonly string[], ...more: HTMLElement[]): HTMLElement {
+  setListener(null);
   document.querySelector(".cover")?.remove();
-  coverWith(null);
+  setCover(null);
   const page = sheet("", texts);
   page.setAttribute("role", "status");
   page.append(...more);
-  mark(page, "message");
+  markChange(page, "message");
   stage().inert = false;
   stage().replaceChildren(page);
   showProgress(null);
@@ -31,14 +31,14 @@ export function show(texts: readonly string[], ...more: HTMLElement[]): HTMLElem
 }
 
 /** A code to be copied. */
-export function codeOf(code: string): HTMLElement {
+export function codeElement(code: string): HTMLElement {
   const output = element("output", "code", code);
   output.dir = "ltr";
   return output;
 }
 
 /** A link to where the participant came from; addresses of other kinds than the web's are not followed. */
-export function wayBack(url: string, label: string): HTMLElement {
+export function backLink(url: string, label: string): HTMLElement {
   const link = element("a", "first button", label) as HTMLAnchorElement;
   if (/^https?:/i.test(url)) link.href = url;
   return link;
@@ -46,8 +46,8 @@ export function wayBack(url: string, label: string): HTMLElement {
 
 /** The last page of who does not reach the end. */
 export function showEnding(ending: Partial<Ending>, label: string, otherwise: string): void {
-  const more = [...(ending.code ? [codeOf(ending.code)] : []), ...(ending.url ? [wayBack(ending.url, label || ending.url)] : [])];
-  show(ending.text ?? [otherwise], ...more);
+  const more = [...(ending.code ? [codeElement(ending.code)] : []), ...(ending.url ? [backLink(ending.url, label || ending.url)] : [])];
+  showMessage(ending.text ?? [otherwise], ...more);
 }
 
 /** A button that gives a text as a file to keep. */
@@ -62,7 +62,7 @@ export function fileButton(label: string, name: string, text: () => string): HTM
 }
 
 /** Asks whether to withdraw, over the page that asked; settles with the answer. */
-export function asksToWithdraw(texts: Script["texts"]): Promise<boolean> {
+export function confirmWithdrawal(texts: Script["texts"]): Promise<boolean> {
   const cover = element("div", "cover question");
   const page = sheet("", [texts.withdraw_question]);
   const row = element("div", "buttons");
@@ -71,15 +71,15 @@ export function asksToWithdraw(texts: Script["texts"]): Promise<boolean> {
   cover.setAttribute("aria-label", texts.withdraw);
   page.append(row);
   cover.append(page);
-  mark(page, "withdraw");
-  coverWith(deaf);
+  markChange(page, "withdraw");
+  setCover(IGNORING_LISTENER);
   stage().inert = true;
   return new Promise((answer) => {
     for (const [label, kind, yes] of [[texts.withdraw_no, "first", false], [texts.withdraw_yes, "second", true]] as const) {
       const answered = (): void => {
         cover.remove();
         stage().inert = false;
-        coverWith(null);
+        setCover(null);
         answer(yes);
       };
       row.append(button(kind, label, answered));

@@ -4,22 +4,22 @@ import { type JsPsych, type JsPsychPlugin, ParameterType, type PluginInfo, type 
 
 import { button } from "./dom";
 import { type Press as Pressed, type Verdict, keyName } from "./guards";
-import { listen, onceUncovered, released } from "./keys";
-import type { Values } from "./recorder";
+import { setListener, runUncovered, lastRelease } from "./keys";
+import type { EventValues } from "./recorder";
 import type { Display, Ended, Form, Outcome, Press, Screen, WordEnded } from "./screens";
 
 /** What a screen says of itself: how its displays and it itself ended, and which presses ended nothing. */
-export type Tell = <Kind extends "word" | "outcome" | "press">(kind: Kind, t: number, value: Values[Kind]) => void;
+export type RecordEvent = <Kind extends "word" | "outcome" | "press">(kind: Kind, t: number, value: EventValues[Kind]) => void;
 
-export type Answered = Record<string, string | number>;
+export type FormAnswers = Record<string, string | number>;
 /** Decides by the answers of a form who takes part; `say` shows what keeps it from deciding. */
-export type Judge = (screen: Form, answers: Answered, say: (text: string) => void) => Promise<"accepted" | "screened_out">;
+export type Judge = (screen: Form, answers: FormAnswers, say: (text: string) => void) => Promise<"accepted" | "screened_out">;
 
 /** The judge where there is no server. */
-export const judgeHere: Judge = ({ accepted }, answers) =>
+export const judgeLocally: Judge = ({ accepted }, answers) =>
   Promise.resolve(Object.entries(accepted).every(([name, right]) => right.includes(String(answers[name]))) ? "accepted" : "screened_out");
 
-const parameters = {
+const PARAMETERS = {
   /** The screen (experiment/sessions/screens.schema.json). */
   screen: { type: ParameterType.OBJECT, default: undefined },
   /** Reading direction, "ltr" or "rtl". */
@@ -32,10 +32,10 @@ const parameters = {
   way_out: { type: ParameterType.STRING, default: "" },
   leave: { type: ParameterType.FUNCTION, default: () => {} },
   /** Decides by the answers of a form who takes part: (screen, answers, say) to a promise of the outcome. */
-  judge: { type: ParameterType.FUNCTION, default: judgeHere },
+  judge: { type: ParameterType.FUNCTION, default: judgeLocally },
 } as const;
 
-const data = {
+const DATA = {
   /** How the screen ended. */
   outcome: { type: ParameterType.STRING },
   /** The answer, null where none was given or asked for; of a form its answers by name. */
@@ -45,10 +45,10 @@ const data = {
 } as const;
 
 interface Info extends PluginInfo {
-  parameters: typeof parameters;
+  parameters: typeof PARAMETERS;
   data: Record<string, { type: ParameterType }>;
 }
-export type Given = Required<TrialType<Info>>;
+export type TrialParameters = Required<TrialType<Info>>;
 
 // jsPsych 8.3 uses these two types in its contract of a plugin, but does not export them.
 type Simulation = Parameters<NonNullable<JsPsychPlugin<PluginInfo>["simulate"]>>;
@@ -56,21 +56,21 @@ export type SimulationMode = Simulation[1];
 export type SimulationOptions = Simulation[2];
 
 /** A screen that is shown. */
-export interface Shown<Kind extends Screen> {
+export interface ShownScreen<Kind extends Screen> {
   screen: Kind;
   display: HTMLElement;
   direction: "ltr" | "rtl";
-  record: Tell;
+  record: RecordEvent;
   judge: Judge;
   hz(): number;
   /** the button that leads out of the study, where there is one */
-  wayOut: HTMLElement[];
+  exitButtons: HTMLElement[];
   /** Ends the screen, once: says so, and goes on as soon as nothing covers the page. */
   end(outcome: Outcome, t: number, value?: Partial<Ended>, more?: object): void;
 }
 
 /** What somebody does on a screen, ms from when it is shown, or the press before: of words one for each display. */
-export interface Act {
+export interface SimulatedResponse {
   outcome: Outcome;
   answer: Ended["answer"];
   ms: number[];
@@ -81,58 +81,58 @@ export interface Act {
 export type Random = Pick<JsPsych["randomization"], "randomInt" | "sampleExGaussian">;
 
 /** Hands on the page, for simulations that can be watched. */
-export interface Hands {
+export interface SimulatedHands {
   click(target: Element | null | undefined, ms: number): void;
   press(code: string, ms: number): void;
 }
 
 /** What the page knows of a kind of screen. */
-export interface Kind<One extends Screen> {
+export interface ScreenKind<One extends Screen> {
   kind: One["kind"];
   /** what its data have beside outcome, response and rt */
   data?: Record<string, { type: ParameterType }>;
-  show(shown: Shown<One>): void;
+  show(shown: ShownScreen<One>): void;
   /** Draws what somebody might do. */
-  draw(screen: One, random: Random): Act;
+  drawResponse(screen: One, random: Random): SimulatedResponse;
   /** Does it. */
-  act(display: HTMLElement, screen: One, act: Act, hands: Hands): void;
+  perform(display: HTMLElement, screen: One, response: SimulatedResponse, hands: SimulatedHands): void;
 }
 
-export const nothing: Omit<Ended, "outcome"> = { answer: null, side: null, display: null, press: null, first: null, pasted: null };
+export const EMPTY_RESPONSE: Omit<Ended, "outcome"> = { answer: null, side: null, display: null, press: null, first: null, pasted: null };
 
 /** The plugin of a kind of screen. */
-export function plugin<One extends Screen>(made: Kind<One>) {
+export function definePlugin<One extends Screen>(made: ScreenKind<One>) {
   return class implements JsPsychPlugin<Info> {
     static kind = made;
-    static info: Info = { name: `gardenpath-${made.kind.replace("_", "-")}`, version: "1.0.0", parameters, data: { ...data, ...made.data } };
+    static info: Info = { name: `gardenpath-${made.kind.replace("_", "-")}`, version: "1.0.0", parameters: PARAMETERS, data: { ...DATA, ...made.data } };
 
     constructor(readonly jsPsych: JsPsych) {}
 
-    trial(display: HTMLElement, trial: Given): void {
-      const record = trial.record as Tell;
+    trial(display: HTMLElement, trial: TrialParameters): void {
+      const record = trial.record as RecordEvent;
       let open = true;
       made.show({
         ...{ screen: trial.screen as One, display, direction: trial.direction as "ltr" | "rtl", record, hz: trial.hz, judge: trial.judge as Judge },
-        wayOut: trial.way_out ? [button("quiet", trial.way_out, () => trial.leave())] : [],
+        exitButtons: trial.way_out ? [button("quiet", trial.way_out, () => trial.leave())] : [],
         end: (outcome, t, value = {}, more = {}) => {
           if (!open) return;
           open = false;
-          listen(null);
-          record("outcome", t, { outcome, ...nothing, ...value });
+          setListener(null);
+          record("outcome", t, { outcome, ...EMPTY_RESPONSE, ...value });
           const onset = value.display?.frame ?? value.display?.request;
           const rt = onset === undefined || outcome === "timeout" ? null : t - onset;
-          onceUncovered(() => this.jsPsych.finishTrial({ outcome, response: value.answer ?? null, rt, ...more }));
+          runUncovered(() => this.jsPsych.finishTrial({ outcome, response: value.answer ?? null, rt, ...more }));
         },
       });
     }
 
-    simulate(trial: Given, mode: SimulationMode, options: SimulationOptions, onLoad: () => void): void {
+    simulate(trial: TrialParameters, mode: SimulationMode, options: SimulationOptions, onLoad: () => void): void {
       const screen = trial.screen as One;
-      const act: Act = { ...made.draw(screen, this.jsPsych.randomization), ...options.data };
+      const simulated: SimulatedResponse = { ...made.drawResponse(screen, this.jsPsych.randomization), ...options.data };
       onLoad();
       if (mode === "data-only") {
-        const rt = tell(screen, act, trial.record as Tell);
-        return this.jsPsych.finishTrial({ outcome: act.outcome, response: act.answer, rt, ...act.more });
+        const rt = recordSimulated(screen, simulated, trial.record as RecordEvent);
+        return this.jsPsych.finishTrial({ outcome: simulated.outcome, response: simulated.answer, rt, ...simulated.more });
       }
       const display = this.jsPsych.getDisplayElement();
       this.trial(display, trial);
@@ -141,7 +141,7 @@ export function plugin<One extends Screen>(made: Kind<One>) {
         const key = code === "Space" ? " " : code;
         for (const type of ["keydown", "keyup"]) window.dispatchEvent(new KeyboardEvent(type, { code, key }));
       };
-      made.act(display, screen, act, {
+      made.perform(display, screen, simulated, {
         click: (target, ms) => target && pluginAPI.clickTarget(target, ms),
         press: (code, ms) => void pluginAPI.setTimeout(() => press(code), ms),
       });
@@ -149,10 +149,10 @@ export function plugin<One extends Screen>(made: Kind<One>) {
   };
 }
 
-export type Plugin = ReturnType<typeof plugin>;
+export type Plugin = ReturnType<typeof definePlugin>;
 
 /** Says what an act that nobody saw leaves behind, and returns its rt. */
-export function tell(screen: Screen, { outcome, answer, ms }: Act, record: Tell): number | number[] | null {
+export function recordSimulated(screen: Screen, { outcome, answer, ms }: SimulatedResponse, record: RecordEvent): number | number[] | null {
   let t = performance.now();
   const ended = (wait: number): { display: Display; press: Press } => {
     const display = { request: t, frame: t, frame2: null };
@@ -162,7 +162,7 @@ export function tell(screen: Screen, { outcome, answer, ms }: Act, record: Tell)
   if (screen.kind !== "words" && screen.kind !== "word_pairs") {
     const side = screen.kind === "answers" ? (screen.answers.find(({ value }) => value === answer)?.side ?? null) : null;
     const first = screen.kind === "entry" ? t + (ms[0] as number) / 2 : null;
-    const value = { outcome, ...nothing, answer, side, first, ...ended(ms[0] as number) };
+    const value = { outcome, ...EMPTY_RESPONSE, answer, side, first, ...ended(ms[0] as number) };
     record("outcome", t, { ...value, pasted: screen.kind === "entry" ? 0 : null });
     return ms[0] as number;
   }
@@ -171,17 +171,17 @@ export function tell(screen: Screen, { outcome, answer, ms }: Act, record: Tell)
     const value: WordEnded = { word: n - 1, line: null, column: null, ...ended(wait), correct: chosen || null, first: chosen ? t : null };
     record("word", t, value);
   });
-  record("outcome", t, { outcome, ...nothing });
+  record("outcome", t, { outcome, ...EMPTY_RESPONSE });
   return ms.slice(1);
 }
 
 /** A key press as it stands in the event of the display that it ended. */
-const byKey = ({ handler, released, trusted }: Pressed, repeats: number): Press => ({ by: "key", handler, repeats, released, trusted });
+const keyPress = ({ handler, released, trusted }: Pressed, repeats: number): Press => ({ by: "key", handler, repeats, released, trusted });
 
 /** A click, as by a mouse, a finger, or a key on a button that has the focus. */
-export function byButton(event: MouseEvent, repeats = 0): Press {
+export function clickPress(event: MouseEvent, repeats = 0): Press {
   const touch = event instanceof PointerEvent && event.pointerType === "touch";
-  return { by: touch ? "touch" : "button", handler: performance.now(), repeats, released: released(), trusted: event.isTrusted };
+  return { by: touch ? "touch" : "button", handler: performance.now(), repeats, released: lastRelease(), trusted: event.isTrusted };
 }
 
 /** Which keys a display waits for. */
@@ -198,9 +198,9 @@ export interface Wait {
 }
 
 /** Waits for keys in a screen of a trial; returns how many auto-repeats came since the last press that counted. */
-export function waitForKeys(record: Tell, { painted, wants, accepted, ignored, silent, left }: Wait): () => number {
+export function waitForKeys(record: RecordEvent, { painted, wants, accepted, ignored, silent, left }: Wait): () => number {
   let repeats = 0;
-  listen({
+  setListener({
     exclusive: true,
     frame: () => painted().frame,
     wants,
@@ -208,7 +208,7 @@ export function waitForKeys(record: Tell, { painted, wants, accepted, ignored, s
     accepted: (press) => {
       const counted = repeats;
       repeats = 0;
-      accepted(press.t, byKey(press, counted), press);
+      accepted(press.t, keyPress(press, counted), press);
     },
     ignored: (press, reason) => {
       if (reason === "repeat") repeats += 1;
@@ -222,4 +222,4 @@ export function waitForKeys(record: Tell, { painted, wants, accepted, ignored, s
 }
 
 /** `display` as it stands now: its second frame may still come. */
-export const now = (display: Display): Display => ({ ...display });
+export const copyDisplay = (display: Display): Display => ({ ...display });

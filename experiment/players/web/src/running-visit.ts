@@ -3,7 +3,7 @@
 import type { JsPsych } from "jspsych";
 
 import type { Judge } from "./plugin";
-import type { Place, Record as Recording } from "./recorder";
+import type { EventPosition, RecordAt as Recording } from "./recorder";
 import type { Outcome, Script } from "./screens";
 import type { Uploads } from "./uploads";
 import type { Walk } from "./walk";
@@ -23,7 +23,7 @@ export interface RunningVisit {
   /** why the session ends before its end, null while it goes on */
   readonly over: string | null;
   /** the screen at hand */
-  at: Place;
+  position: EventPosition;
   /** frames a second, as measured */
   readonly hz: number | null;
   /** Whether the participant has agreed to take part when this step comes. */

@@ -185,7 +185,7 @@ export interface Answers {
   above: Above;
   deadline: number | null;
   right: (string | number)[];
-  tell: boolean;
+  is_judged_by_player: boolean;
   answers: Answer[];
   arrangement: "points" | "row" | "pair" | "stacked_pair";
   low: string;
@@ -236,7 +236,7 @@ export interface Slider {
   above: Above;
   deadline: number | null;
   right: (string | number)[];
-  tell: boolean;
+  is_judged_by_player: boolean;
   low: string;
   high: string;
   least: number;
@@ -258,7 +258,7 @@ export interface Entry {
   above: Above;
   deadline: number | null;
   right: (string | number)[];
-  tell: boolean;
+  is_judged_by_player: boolean;
   button: string;
   missing: string;
   longest: number;

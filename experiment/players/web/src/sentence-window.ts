@@ -3,9 +3,9 @@
 import { element } from "./dom";
 import type { WordEnded, Words } from "./screens";
 
-type Place = Pick<WordEnded, "line" | "column">;
+type WordLocation = Pick<WordEnded, "line" | "column">;
 
-const NOWHERE: Place = { line: null, column: null };
+const NO_LOCATION: WordLocation = { line: null, column: null };
 
 export interface SentenceWindow {
   root: HTMLElement;
@@ -13,11 +13,11 @@ export interface SentenceWindow {
   show(n: number): void;
   /** Takes word `n` away again. */
   clear(n: number): void;
-  place(n: number): Place;
+  locate(n: number): WordLocation;
 }
 
 /** One word at a time in the middle of the screen, in the place of a fixation mark. */
-export function centred(words: readonly string[], fixation: string, direction: string): SentenceWindow {
+export function centredWindow(words: readonly string[], fixation: string, direction: string): SentenceWindow {
   const root = element("div", "word fixation", fixation);
   root.dir = direction;
   return {
@@ -29,12 +29,12 @@ export function centred(words: readonly string[], fixation: string, direction: s
     clear() {
       root.textContent = "";
     },
-    place: () => NOWHERE,
+    locate: () => NO_LOCATION,
   };
 }
 
 /** The words' numbers on each line, of so many words; `breaks` begin a further line. */
-export function linesOf(count: number, breaks: readonly number[]): number[][] {
+export function splitIntoLines(count: number, breaks: readonly number[]): number[][] {
   const lines: number[][] = [];
   for (let n = 0; n < count; n++) {
     if (n === 0 || breaks.includes(n)) lines.push([]);
@@ -48,15 +48,15 @@ export function linesOf(count: number, breaks: readonly number[]): number[][] {
  * once uncovered stays. A covered word takes the room of its letters, so that nothing moves. Where a line begins is the
  * study's, the same on every screen.
  */
-export function onLines({ words, gaps, breaks, arrangement }: Words, direction: string): SentenceWindow {
+export function lineWindow({ words, gaps, breaks, arrangement }: Words, direction: string): SentenceWindow {
   const root = element("div", "lines");
   root.dir = direction;
   const spans = words.map((word) => element("span", "covered", word));
-  const places: Place[] = [];
-  for (const [line, numbers] of linesOf(words.length, breaks).entries()) {
+  const locations: WordLocation[] = [];
+  for (const [line, numbers] of splitIntoLines(words.length, breaks).entries()) {
     const row = element("div", "line");
     numbers.forEach((n, column) => {
-      places[n] = { line, column };
+      locations[n] = { line, column };
       row.append(spans[n] as HTMLElement, column < numbers.length - 1 ? (gaps[n] ?? "") : "");
     });
     root.append(row);
@@ -68,6 +68,6 @@ export function onLines({ words, gaps, breaks, arrangement }: Words, direction: 
       (spans[n] as HTMLElement).classList.remove("covered");
     },
     clear: (n) => spans[n]?.classList.add("covered"),
-    place: (n) => places[n] ?? NOWHERE,
+    locate: (n) => locations[n] ?? NO_LOCATION,
   };
 }

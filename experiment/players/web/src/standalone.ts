@@ -1,25 +1,25 @@
 // An exported study: the same pages as on our own server, with jsPsych's data as what is kept. Each row of data also holds
 // our session and the events since the row before, so that what comes back makes the same tables.
 
-import { type Ending, isPassing } from "./api";
+import { type Ending, isTemporary } from "./api";
 import { paragraphs } from "./dom";
 import { End } from "./end";
-import { type Exported, type ExportedVersion, type Person, endingOf, person } from "./exported";
-import { type Host, type Row, type Sat, folder, inJatos } from "./hosts";
+import { type ExportedStudy, type ExportedVersion, type Person, buildEnding, readPerson } from "./exported-study";
+import { type Host, type Row, type SessionFile, folderHost, jatosHost } from "./hosts";
 import { type Journal, openJournal } from "./journal";
-import { start, waitFor } from "./keys";
-import { codeOf, fileButton, show, showEnding, wayBack } from "./messages";
+import { startKeys, holdKeysUntil } from "./keys";
+import { codeElement, fileButton, showMessage, showEnding, backLink } from "./messages";
 import type { Event, Script } from "./screens";
-import { type Uploads, backoff, uploads } from "./uploads";
+import { sleep } from "./sleep";
+import { type Uploads, computeBackoff, createUploads } from "./uploads";
 import { STOPPED, Visit } from "./visit";
-import { sequence, walk } from "./walk";
+import { orderSteps, resumeWalk } from "./walk";
 
 /** So long the page tries to store before it offers a file, ms. */
 const PATIENCE = 120_000;
 
-const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
-const now = (): string => new Date().toISOString().replace("Z", "+00:00");
-const hex = (bytes: number): string =>
+const currentTime = (): string => new Date().toISOString().replace("Z", "+00:00");
+const randomHex = (bytes: number): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** A session as it stands in the data (experiment/sessions/sessions.py). */
@@ -37,9 +37,9 @@ interface Session {
 }
 
 /** What this browser remembers of a session, so that a reload goes on with it. */
-interface Remembered {
+interface StoredSession {
   session: Session;
-  place: number;
+  assignment: number;
   by: string;
   /** ms since 1970 */
   until: number;
@@ -48,14 +48,14 @@ interface Remembered {
 const PREFIX = "gardenpath ";
 
 /** 32 bits of a text (FNV-1a): whoever looks at this browser's storage finds no ids there. */
-function digest(text: string): string {
+function hashText(text: string): string {
   let hash = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
   return hash.toString(16);
 }
 
 /** Somebody with an id is known again in this browser, somebody without in this tab alone. */
-class Memory {
+class SessionMemory {
   private key: string;
 
   constructor(
@@ -63,7 +63,7 @@ class Memory {
     private storage: () => Storage,
     private hours: number,
   ) {
-    this.key = PREFIX + digest(key);
+    this.key = PREFIX + hashText(key);
     try {
       const old = (name: string): boolean => name.startsWith(PREFIX) && (this.read(name)?.until ?? Infinity) <= Date.now();
       Object.keys(storage()).filter(old).forEach((name) => storage().removeItem(name));
@@ -72,22 +72,22 @@ class Memory {
     }
   }
 
-  private read(name: string): Remembered | null {
+  private read(name: string): StoredSession | null {
     try {
-      return JSON.parse(this.storage().getItem(name) ?? "null") as Remembered | null;
+      return JSON.parse(this.storage().getItem(name) ?? "null") as StoredSession | null;
     } catch {
       return null; // storage is switched off, or holds something else
     }
   }
 
-  get(): Remembered | null {
+  get(): StoredSession | null {
     return this.read(this.key);
   }
 
-  set(remembered: Omit<Remembered, "until"> | null): void {
+  set(stored: Omit<StoredSession, "until"> | null): void {
     try {
-      if (remembered === null) this.storage().removeItem(this.key);
-      else this.storage().setItem(this.key, JSON.stringify({ ...remembered, until: Date.now() + 3_600_000 * this.hours }));
+      if (stored === null) this.storage().removeItem(this.key);
+      else this.storage().setItem(this.key, JSON.stringify({ ...stored, until: Date.now() + 3_600_000 * this.hours }));
     } catch {
       // a reload then begins anew
     }
@@ -95,7 +95,7 @@ class Memory {
 }
 
 /** Whether this is the only page with this session; held until the page goes. */
-async function alone(session: string): Promise<boolean> {
+async function isOnlyPage(session: string): Promise<boolean> {
   if (!navigator.locks) return true;
   return new Promise<boolean>((answer) => {
     void navigator.locks.request(`gardenpath ${session}`, { ifAvailable: true }, (lock) => {
@@ -120,22 +120,22 @@ class Page {
   private sending = false;
 
   constructor(
-    private exported: Exported,
+    private exported: ExportedStudy,
     private who: Person | null,
     private host: Host,
-    private memory: Memory,
-    private remembered: Remembered,
+    private memory: SessionMemory,
+    private stored: StoredSession,
     private journals: Journals,
   ) {
-    const { session } = remembered;
+    const { session } = stored;
     const { texts } = this;
     this.rows = journals.rows.left.map((row) => Object.assign(row, { gardenpath_session: session }));
     const reported = new Set(this.rows.flatMap((row) => (row["gardenpath_events"] as Event[]).map(({ seq }) => seq)));
     this.pending = journals.events.left.filter(({ seq }) => !reported.has(seq));
     const append = host.append?.bind(host);
     if (append) {
-      this.appended = uploads<Row>(append, {
-        trouble: (attempt) => this.sending && show([attempt > 2 ? texts.error : texts.saving]),
+      this.appended = createUploads<Row>(append, {
+        trouble: (attempt) => this.sending && showMessage([attempt > 2 ? texts.error : texts.saving]),
         failed: (error) => console.warn("rows are kept for the end of the session:", error),
       });
       this.rows.forEach((row) => this.appended?.add(row));
@@ -148,12 +148,12 @@ class Page {
       journals.events.keep(event);
     };
     const { script, labels } = this.version;
-    const stand = walk(sequence(script, session.order), left);
+    const stand = resumeWalk(orderSteps(script, session.order), left);
     this.visit = new Visit(script, stand, numbering, keep, this.appended ?? { pause() {}, resume() {} }, labels);
   }
 
   private get version(): ExportedVersion {
-    return versionOf(this.exported, this.remembered.session);
+    return versionOf(this.exported, this.stored.session);
   }
 
   private get texts(): Script["texts"] {
@@ -161,27 +161,27 @@ class Page {
   }
 
   private ending(kind: string): Ending {
-    return endingOf(this.exported, this.who, kind);
+    return buildEnding(this.exported, this.who, kind);
   }
 
-  private get sat(): Sat {
-    const { id, participant } = this.remembered.session;
+  private get sat(): SessionFile {
+    const { id, participant } = this.stored.session;
     return { session: id, participant, filename: `${id}.json` };
   }
 
   private add(data: Record<string, unknown>): void {
-    const { session, place, by } = this.remembered;
+    const { session, assignment, by } = this.stored;
     const row: Row = Object.assign(data, {
       ...{ seq: this.rows.length, visit: this.visitNumber },
       ...{ study: this.exported.study.name, session: session.id, participant: session.participant },
-      ...{ version: session.version, seed: this.version.seed, slot: session.slot, place, place_by: by },
+      ...{ version: session.version, seed: this.version.seed, slot: session.slot, assignment, assigned_by: by },
       ...{ gardenpath_session: session, gardenpath_events: this.pending },
     });
     this.pending = [];
     this.rows.push(row);
     this.journals.rows.keep(row);
     this.appended?.add(row);
-    this.host.alive(session.id, place);
+    this.host.keepAlive(session.id, assignment);
   }
 
   private file(): HTMLElement {
@@ -195,7 +195,7 @@ class Page {
 
   private async depart(reason: string): Promise<void> {
     const { texts } = this;
-    show([texts.saving]);
+    showMessage([texts.saving]);
     this.appended?.pause();
     this.forget();
     this.memory.set(null);
@@ -207,34 +207,34 @@ class Page {
   private async finish(): Promise<void> {
     const { texts } = this;
     let kept: boolean | null = null;
-    show([texts.saving]);
+    showMessage([texts.saving]);
     this.sending = true;
     const overdue = setTimeout(() => {
       this.sending = false;
       const { text, code } = this.ending("unsent");
-      show(text, ...(code ? [codeOf(code)] : []), this.file());
+      showMessage(text, ...(code ? [codeElement(code)] : []), this.file());
     }, PATIENCE);
     for (let attempt = 1; kept === null; attempt += 1) {
       await this.appended?.stored().catch(() => {}); // refused for good: the whole is tried nevertheless
       try {
-        kept = await this.host.save(this.rows, this.sat, this.remembered.place);
+        kept = await this.host.save(this.rows, this.sat, this.stored.assignment);
       } catch (error) {
         console.warn("the data are not stored yet:", error);
         const appendedAll = this.appended && attempt > 2 && this.appended.unsent().length === 0;
         if (appendedAll) kept = true; // as lines, all of them
-        else if (this.sending) show([attempt > 2 && isPassing(error) ? texts.error : texts.saving]);
-        if (!appendedAll) await pause(backoff(attempt));
+        else if (this.sending) showMessage([attempt > 2 && isTemporary(error) ? texts.error : texts.saving]);
+        if (!appendedAll) await sleep(computeBackoff(attempt));
       }
     }
     clearTimeout(overdue);
     this.sending = false;
     this.visit.over = STOPPED;
     if (!kept) await this.handed();
-    const { session, place, by } = this.remembered;
+    const { session, assignment, by } = this.stored;
     const once = this.who && this.exported.online.sessions === 1;
-    this.memory.set(once ? { session: { ...session, participant: "" }, place, by } : null);
+    this.memory.set(once ? { session: { ...session, participant: "" }, assignment, by } : null);
     this.forget();
-    complete(this.version.script, this.ending("finished"), this.file());
+    showComplete(this.version.script, this.ending("finished"), this.file());
   }
 
   /** Settles when the participant has the file, where nothing else takes the data. */
@@ -242,18 +242,18 @@ class Page {
     const button = this.file();
     const taken = new Promise((done) => button.addEventListener("click", done, { once: true }));
     button.className = "first";
-    show(this.ending("handed_over").text, button);
+    showMessage(this.ending("handed_over").text, button);
     await taken;
   }
 
   async run(simulation: string | null): Promise<void> {
     const { journals, visit } = this;
-    waitFor(() => journals.events.writing() ?? journals.rows.writing());
+    holdKeysUntil(() => journals.events.writing() ?? journals.rows.writing());
     const end = {
       type: End,
       done: () => {
         visit.record("end", performance.now(), [null, null], {});
-        this.remembered.session.finished = now();
+        this.stored.session.finished = currentTime();
       },
     };
     const last = { timeline: [end], conditional_function: () => !visit.over && visit.walk.ending === null };
@@ -270,35 +270,35 @@ class Page {
 }
 
 /** The last page of who has come to the end. */
-function complete({ texts }: Script, { code, url }: Ending, ...more: HTMLElement[]): void {
-  const way = url ? [wayBack(url, texts.return_link)] : [];
-  const coded = code ? [codeOf(code)] : [];
-  show([...paragraphs(texts.debriefing), ...(code ? [texts.your_code] : [])], ...coded, ...way, ...more);
+function showComplete({ texts }: Script, { code, url }: Ending, ...more: HTMLElement[]): void {
+  const way = url ? [backLink(url, texts.return_link)] : [];
+  const coded = code ? [codeElement(code)] : [];
+  showMessage([...paragraphs(texts.debriefing), ...(code ? [texts.your_code] : [])], ...coded, ...way, ...more);
 }
 
-async function opened(exported: Exported, host: Host, who: Person | null, memory: Memory): Promise<Remembered> {
+async function openSession(exported: ExportedStudy, host: Host, who: Person | null, memory: SessionMemory): Promise<StoredSession> {
   const known = memory.get();
   if (known && exported.versions.some(({ sha256 }) => sha256 === known.session.version_sha256)) return known;
-  const id = `s-${hex(8)}`;
-  const { place, by } = await host.place(id);
-  const [index, slot, order] = exported.places[place] as Exported["places"][number];
+  const id = `s-${randomHex(8)}`;
+  const { assignment, by } = await host.assign(id);
+  const [index, slot, order] = exported.assignments[assignment] as ExportedStudy["assignments"][number];
   const version = exported.versions[index] as ExportedVersion;
   const test = host.parameters.get("source") === "robot" || host.parameters.has("simulate");
   const session: Session = {
-    ...{ id, participant: who?.id ?? `p-${hex(8)}`, version: version.name, slot, order },
+    ...{ id, participant: who?.id ?? `p-${randomHex(8)}`, version: version.name, slot, order },
     ...{ version_sha256: version.sha256, procedure_sha256: version.procedure_sha256 },
-    ...{ started: now(), finished: null, source: test ? "robot" : host.source },
+    ...{ started: currentTime(), finished: null, source: test ? "robot" : host.source },
   };
-  const remembered = { session, place, by };
-  memory.set(remembered);
-  return { ...remembered, until: Infinity };
+  const stored = { session, assignment, by };
+  memory.set(stored);
+  return { ...stored, until: Infinity };
 }
 
-const versionOf = ({ versions }: Exported, session: Session): ExportedVersion =>
+const versionOf = ({ versions }: ExportedStudy, session: Session): ExportedVersion =>
   versions.find(({ sha256 }) => sha256 === session.version_sha256) as ExportedVersion;
 
 async function main(): Promise<void> {
-  start();
+  startKeys();
   try {
     const exported = window.gardenpathStudy;
     const { study, online } = exported;
@@ -306,20 +306,20 @@ async function main(): Promise<void> {
     document.documentElement.lang = language;
     document.documentElement.dir = direction;
     document.title = study.title;
-    const host = window.jatos ? await inJatos(window.jatos, exported) : folder(exported, () => show([texts.error]));
-    const who = person(host.parameters);
+    const host = window.jatos ? await jatosHost(window.jatos, exported) : folderHost(exported, () => showMessage([texts.error]));
+    const who = readPerson(host.parameters);
     const known = who ? `${who.platform} ${who.id}` : host.run;
-    const memory = new Memory(
+    const memory = new SessionMemory(
       `${study.name} ${known ?? window.location.search}`,
       () => (known ? window.localStorage : window.sessionStorage),
       online.resume_hours,
     );
-    const remembered = await opened(exported, host, who, memory);
-    if (remembered.session.finished) return complete(versionOf(exported, remembered.session).script, endingOf(exported, who, "finished"));
-    const { id } = remembered.session;
-    if (!(await alone(id))) {
-      show(endingOf(exported, who, "open_elsewhere").text);
-      while (!(await alone(id))) await pause(2000);
+    const stored = await openSession(exported, host, who, memory);
+    if (stored.session.finished) return showComplete(versionOf(exported, stored.session).script, buildEnding(exported, who, "finished"));
+    const { id } = stored.session;
+    if (!(await isOnlyPage(id))) {
+      showMessage(buildEnding(exported, who, "open_elsewhere").text);
+      while (!(await isOnlyPage(id))) await sleep(2000);
       return window.location.reload(); // the other page has gone on with it
     }
     const name = `gardenpath export ${study.name}`;
@@ -327,10 +327,10 @@ async function main(): Promise<void> {
       events: await openJournal<Event>(id, online.resume_hours, name),
       rows: await openJournal<Row>(`${id} rows`, online.resume_hours, name),
     };
-    await new Page(exported, who, host, memory, remembered, journals).run(host.parameters.get("simulate"));
+    await new Page(exported, who, host, memory, stored, journals).run(host.parameters.get("simulate"));
   } catch (error) {
     console.error(error);
-    show([error instanceof Error ? error.message : String(error)]);
+    showMessage([error instanceof Error ? error.message : String(error)]);
   }
 }
 

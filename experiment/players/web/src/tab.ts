@@ -3,10 +3,10 @@
 const KEY = "gardenpath tab";
 const RESUME = "gardenpath resume";
 
-const random = (): string => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+const randomToken = (): string => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** Storage may be switched off in the browser; then nothing is remembered. */
-function remembered(storage: () => Storage, key: string): string | null {
+function readStorage(storage: () => Storage, key: string): string | null {
   try {
     return storage().getItem(key);
   } catch {
@@ -14,7 +14,7 @@ function remembered(storage: () => Storage, key: string): string | null {
   }
 }
 
-function remember(storage: () => Storage, key: string, value: string | null): void {
+function writeStorage(storage: () => Storage, key: string, value: string | null): void {
   try {
     if (value === null) storage().removeItem(key);
     else storage().setItem(key, value);
@@ -23,45 +23,45 @@ function remember(storage: () => Storage, key: string, value: string | null): vo
   }
 }
 
-const local = (): Storage => window.localStorage;
-const session = (): Storage => window.sessionStorage;
+const localStore = (): Storage => window.localStorage;
+const sessionStore = (): Storage => window.sessionStorage;
 
-let alone: boolean | null = null;
+let isAloneAnswer: boolean | null = null;
 
 /** Whether no other tab of this browser has this address open; held until the page goes. Null where browsers cannot say. */
 export async function isAlone(): Promise<boolean | null> {
-  if (!navigator.locks || alone) return alone;
-  alone = await new Promise<boolean>((answer) => {
+  if (!navigator.locks || isAloneAnswer) return isAloneAnswer;
+  isAloneAnswer = await new Promise<boolean>((answer) => {
     const name = `gardenpath ${window.location.pathname}${window.location.search}`;
     void navigator.locks.request(name, { ifAvailable: true }, (lock) => {
       answer(lock !== null);
       return lock ? new Promise<never>(() => {}) : undefined;
     });
   });
-  return alone;
+  return isAloneAnswer;
 }
 
 /** The name of this tab. One that crashed is taken over at once by the next tab of this browser, an open one never. */
-export async function tabName(): Promise<string> {
+export async function findTabName(): Promise<string> {
   const only = await isAlone();
-  if (only === false) return random(); // also for a duplicated tab, which has the session storage of the first
-  const place = only ? local : session;
-  const name = remembered(place, KEY) ?? random();
-  remember(place, KEY, name);
+  if (only === false) return randomToken(); // also for a duplicated tab, which has the session storage of the first
+  const storage = only ? localStore : sessionStore;
+  const name = readStorage(storage, KEY) ?? randomToken();
+  writeStorage(storage, KEY, name);
   return name;
 }
 
 /** What stands for a visitor without any id, by which this browser is known again; null where there is none, or it is too old. */
-export function resumeToken(now = Date.now()): string | null {
-  const [until, token] = (remembered(local, RESUME) ?? "").split(" ");
+export function readResumeToken(now = Date.now()): string | null {
+  const [until, token] = (readStorage(localStore, RESUME) ?? "").split(" ");
   return token && Number(until) > now ? token : null;
 }
 
-export function rememberResume(token: string | null, hours: number, now = Date.now()): void {
-  remember(local, RESUME, token && `${now + hours * 3_600_000} ${token}`);
+export function storeResumeToken(token: string | null, hours: number, now = Date.now()): void {
+  writeStorage(localStore, RESUME, token && `${now + hours * 3_600_000} ${token}`);
 }
 
 /** Forgets which tab this is, and who came. */
 export function forgetTab(): void {
-  for (const storage of [local, session]) for (const key of [KEY, RESUME]) remember(storage, key, null);
+  for (const storage of [localStore, sessionStore]) for (const key of [KEY, RESUME]) writeStorage(storage, key, null);
 }

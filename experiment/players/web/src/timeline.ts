@@ -1,26 +1,26 @@
 // The steps of a session as jsPsych's timeline: what is shown of them is decided when it is their turn.
 
-import { asksToWithdraw, showProgress } from "./messages";
-import type { Tell } from "./plugin";
+import { confirmWithdrawal, showProgress } from "./messages";
+import type { RecordEvent } from "./plugin";
 import { plugins } from "./screen-plugins";
 import type { Outcome, Screen } from "./screens";
 import type { RunningVisit, Timeline } from "./running-visit";
-import type { Placed } from "./walk";
+import type { TimelineStep } from "./walk";
 
 type Node = Timeline[number];
 
 /** While these are shown nothing is sent. */
-const READ: ReadonlySet<Screen["kind"]> = new Set(["words", "whole", "word_pairs"]);
+const READING_KINDS: ReadonlySet<Screen["kind"]> = new Set(["words", "whole", "word_pairs"]);
 /** At these the bar says how many trials lie behind. */
-const ASKED: ReadonlySet<Screen["kind"]> = new Set(["answers", "slider", "entry"]);
+const TASK_KINDS: ReadonlySet<Screen["kind"]> = new Set(["answers", "slider", "entry"]);
 
-function shownAt(visit: RunningVisit, { number, step, position }: Placed, n: number, data: object, progress: number | null): Node {
+function buildNode(visit: RunningVisit, { number, step, position }: TimelineStep, n: number, data: object, progress: number | null): Node {
   const { script, walk, queue } = visit;
   const screen = step.screens[n] as Screen;
-  const record: Tell = (kind, t, value) => {
+  const record: RecordEvent = (kind, t, value) => {
     if (kind !== "press" || position !== null) visit.record(kind, t, [number, n], value);
   };
-  const withdraw = (): void => void asksToWithdraw(script.texts).then((yes) => yes && visit.leave("withdrawn"));
+  const withdraw = (): void => void confirmWithdrawal(script.texts).then((yes) => yes && visit.leave("withdrawn"));
   const page = screen.kind === "text" || screen.kind === "form";
   return {
     timeline: [
@@ -30,12 +30,12 @@ function shownAt(visit: RunningVisit, { number, step, position }: Placed, n: num
         ...(page && visit.agreed(number) && { way_out: script.texts.withdraw, leave: withdraw }),
         data: { ...data, step: number, screen: n, kind: screen.kind, task: screen.task, name: screen.name },
         on_start() {
-          visit.at = [number, n];
-          if (READ.has(screen.kind)) queue.pause();
+          visit.position = [number, n];
+          if (READING_KINDS.has(screen.kind)) queue.pause();
         },
         on_load() {
-          if (ASKED.has(screen.kind) && progress !== null) showProgress(progress);
-          if (!READ.has(screen.kind)) queue.resume();
+          if (TASK_KINDS.has(screen.kind) && progress !== null) showProgress(progress);
+          if (!READING_KINDS.has(screen.kind)) queue.resume();
         },
         async on_finish({ outcome }: { outcome?: Outcome }) {
           if (outcome === undefined || visit.over) return; // broken off
@@ -48,17 +48,17 @@ function shownAt(visit: RunningVisit, { number, step, position }: Placed, n: num
 }
 
 /** The steps that are not done yet; `labels` say more of each trial of the version. */
-export function timeline(visit: RunningVisit): Timeline {
+export function buildTimeline(visit: RunningVisit): Timeline {
   const { walk, labels } = visit;
   const trials = walk.steps.filter(({ position }) => position !== null).length;
   return walk.steps
     .filter(({ number }) => !walk.done.has(number))
-    .map((placed) => {
-      const { number, step, position } = placed;
+    .map((timelineStep) => {
+      const { number, step, position } = timelineStep;
       const data = position === null ? {} : { trial: position, ...labels?.[step.trial as number] };
       const progress = position === null ? null : (position + 1) / trials;
       return {
-        timeline: step.screens.map((_, n) => shownAt(visit, placed, n, data, progress)),
+        timeline: step.screens.map((_, n) => buildNode(visit, timelineStep, n, data, progress)),
         conditional_function: () => walk.at?.[0] === number,
         on_timeline_start() {
           if (position !== null) showProgress(null);

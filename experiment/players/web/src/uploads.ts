@@ -1,18 +1,19 @@
 // Events wait here until the server has them. Nothing is sent while a sentence is read.
 
-import { Refused, elsewhere, isPassing } from "./api";
+import { RefusedError, takenOverTexts, isTemporary } from "./api";
 import type { Journal } from "./journal";
 import type { Event } from "./screens";
+import { sleep } from "./sleep";
 
-const BATCH = 1000; // events a request; about 200 bytes each, far below the server's limit of 1 MB
+const BATCH_SIZE = 1000; // events a request; about 200 bytes each, far below the server's limit of 1 MB
 
 /** What is sent: an event, or a row of data. */
-export interface Numbered {
+export interface NumberedItem {
   seq: number;
   visit: number;
 }
 
-export interface Uploads<Item extends Numbered = Event> {
+export interface Uploads<Item extends NumberedItem = Event> {
   add(event: Item): void;
   /** From now on nothing is sent, also no second try of an earlier request. */
   pause(): void;
@@ -29,9 +30,9 @@ export interface Uploads<Item extends Numbered = Event> {
 }
 
 /** ms before try number `attempt` (from 1): 1 s, 2 s, 4 s ... at most 15 s. */
-export const backoff = (attempt: number): number => Math.min(15_000, 1000 * 2 ** (attempt - 1));
+export const computeBackoff = (attempt: number): number => Math.min(15_000, 1000 * 2 ** (attempt - 1));
 
-export interface UploadOptions<Item extends Numbered = Event> {
+export interface UploadOptions<Item extends NumberedItem = Event> {
   wait?: (ms: number) => Promise<void>;
   /** called after each failed try (with its number) and after a success that follows one (with 0) */
   trouble?: (attempt: number) => void;
@@ -43,9 +44,7 @@ export interface UploadOptions<Item extends Numbered = Event> {
   renumber?: () => Promise<{ visit: number; next: number }>;
 }
 
-const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
-
-export function uploads<Item extends Numbered = Event>(
+export function createUploads<Item extends NumberedItem = Event>(
   put: (events: readonly Item[]) => Promise<unknown>,
   options: UploadOptions<Item> = {},
 ): Uploads<Item> {
@@ -69,7 +68,7 @@ export function uploads<Item extends Numbered = Event>(
   }
 
   async function sendBatch(): Promise<void> {
-    const batch = queue.slice(0, BATCH);
+    const batch = queue.slice(0, BATCH_SIZE);
     try {
       await put(batch);
       const sent = new Set(batch);
@@ -81,8 +80,8 @@ export function uploads<Item extends Numbered = Event>(
     } catch (error) {
       attempt += 1;
       trouble(attempt);
-      if (isPassing(error)) await wait(backoff(attempt));
-      else if (error instanceof Refused && error.status === 409 && !elsewhere(error) && !accepted && renumber && attempt < 5) renumbered(await renumber());
+      if (isTemporary(error)) await wait(computeBackoff(attempt));
+      else if (error instanceof RefusedError && error.status === 409 && !takenOverTexts(error) && !accepted && renumber && attempt < 5) renumbered(await renumber());
       else throw error;
     }
   }

@@ -2,14 +2,14 @@
 
 import { type JsPsych, initJsPsych } from "jspsych";
 
-import { check } from "./checks";
-import { sizeWords, suitable } from "./fitting";
+import { measureMachine } from "./checks";
+import { sizeWords, ensureSuitableWindow } from "./fitting";
 import { watchInterruptions } from "./interruption";
-import { type Judge, judgeHere, nothing } from "./plugin";
-import { type Numbering, type Place, type Record, type Values, recorder } from "./recorder";
+import { type Judge, judgeLocally, EMPTY_RESPONSE } from "./plugin";
+import { type Numbering, type EventPosition, type RecordAt, type EventValues, createRecorder } from "./recorder";
 import type { Label, RunningVisit, Timeline } from "./running-visit";
 import type { Event, Outcome, Script } from "./screens";
-import { timeline } from "./timeline";
+import { buildTimeline } from "./timeline";
 import type { Uploads } from "./uploads";
 import type { Walk } from "./walk";
 
@@ -20,13 +20,13 @@ export class Visit implements RunningVisit {
   /** why the session ends before its end, null while it goes on */
   over: string | null = null;
   /** the screen at hand */
-  at: Place = [null, null];
+  position: EventPosition = [null, null];
   /** frames a second, as measured */
   hz: number | null = null;
   /** whether a key has ended a screen of this visit; null as long as none was asked for */
   private keyboard: boolean | null = null;
-  private recorder: ReturnType<typeof recorder>;
-  private checks = check();
+  private recorder: ReturnType<typeof createRecorder>;
+  private checks = measureMachine();
   private jsPsych: JsPsych | null = null;
 
   /** `keep` receives each event. */
@@ -37,9 +37,9 @@ export class Visit implements RunningVisit {
     keep: (event: Event) => void,
     readonly queue: Pick<Uploads, "pause" | "resume">,
     readonly labels?: readonly Label[],
-    readonly judge: Judge = judgeHere,
+    readonly judge: Judge = judgeLocally,
   ) {
-    this.recorder = recorder(numbering, keep);
+    this.recorder = createRecorder(numbering, keep);
   }
 
   /** Whether the participant has agreed to take part when this step comes. */
@@ -48,9 +48,9 @@ export class Visit implements RunningVisit {
     return consent === null || step > consent || this.walk.done.has(consent);
   }
 
-  readonly record: Record = (kind, t, place, value) => {
-    if (kind === "outcome" && (value as Values["outcome"]).press?.by === "key") this.keyboard = true;
-    this.recorder.record(kind, t, place, value);
+  readonly record: RecordAt = (kind, t, position, value) => {
+    if (kind === "outcome" && (value as EventValues["outcome"]).press?.by === "key") this.keyboard = true;
+    this.recorder.record(kind, t, position, value);
   };
 
   /** From now on what happens is told. */
@@ -60,8 +60,8 @@ export class Visit implements RunningVisit {
     this.recorder.begin({ ...seen, keyboard: this.keyboard, monitor: null, full_screen: null, font: null, software: {} });
     const { texts, device } = this.script;
     const note: Parameters<typeof watchInterruptions>[1] = (kind, t, value) => {
-      const inTrial = this.walk.steps[this.at[0] ?? -1]?.step.trial != null;
-      if (kind === "interruption" || inTrial) this.record(kind, t, this.at, value as Values["press"] & Values["interruption"]);
+      const inTrial = this.walk.steps[this.position[0] ?? -1]?.step.trial != null;
+      if (kind === "interruption" || inTrial) this.record(kind, t, this.position, value as EventValues["press"] & EventValues["interruption"]);
     };
     watchInterruptions(texts.interrupted, note, device.keyboard);
     this.queue.resume();
@@ -70,7 +70,7 @@ export class Visit implements RunningVisit {
   /** Goes on after the screen at hand has ended so. */
   async ended(outcome: Outcome): Promise<void> {
     const [number] = this.walk.at as [number, number];
-    this.at = [null, null];
+    this.position = [null, null];
     if (!this.walk.endScreen(outcome)) return;
     this.record("done", performance.now(), [number, null], { dropped_frames: null });
     if (number === this.script.consent) await this.begin();
@@ -90,19 +90,19 @@ export class Visit implements RunningVisit {
     more: Timeline = [],
     play = (jsPsych: JsPsych, all: Timeline): Promise<void> => jsPsych.run(all),
   ): Promise<boolean> {
-    if (this.walk.ending === null && !(await suitable(this.script))) this.over = "unsuitable";
+    if (this.walk.ending === null && !(await ensureSuitableWindow(this.script))) this.over = "unsuitable";
     this.over ??= this.walk.ending;
     if (this.over) return false;
     if (this.agreed(0)) await this.begin();
     if (this.walk.interrupted) {
-      this.record("outcome", performance.now(), this.walk.at as Place, { outcome: "interrupted", ...nothing });
+      this.record("outcome", performance.now(), this.walk.at as EventPosition, { outcome: "interrupted", ...EMPTY_RESPONSE });
       await this.ended("interrupted");
     }
     sizeWords(this.script);
     const stage = document.getElementById("stage") as HTMLElement;
     stage.replaceChildren();
     this.jsPsych = initJsPsych({ display_element: stage, ...options });
-    const all = [...timeline(this), ...more];
+    const all = [...buildTimeline(this), ...more];
     if (all.length > 0) await play(this.jsPsych, all);
     this.over ??= this.walk.ending;
     return this.over === null;

@@ -5,10 +5,10 @@ import type { Event, Outcome, Screen, Script, Step } from "./screens";
 
 /** An outcome that leads here skips what is left of its step. */
 const SKIP = "skip";
-const JUDGED: ReadonlySet<Outcome> = new Set(["right", "wrong", "timeout"]);
+const JUDGED_OUTCOMES: ReadonlySet<Outcome> = new Set(["right", "wrong", "timeout"]);
 
 /** A step in its place in a session, numbered from 0; `position` counts trials as presented, null for a page. */
-export interface Placed {
+export interface TimelineStep {
   number: number;
   step: Step;
   position: number | null;
@@ -21,28 +21,28 @@ export type Tallies = Record<string, [number, number]>;
 export type Outcomes = Record<number, Outcome>;
 
 /** The steps of a session: front, the trials in this order with the interludes before them, end. */
-export function sequence(script: Pick<Script, "front" | "trials" | "interludes" | "end">, order: readonly number[]): Placed[] {
+export function orderSteps(script: Pick<Script, "front" | "trials" | "interludes" | "end">, order: readonly number[]): TimelineStep[] {
   const before = new Map(script.interludes.map((one) => [one.before, one.steps]));
   const middle = order.flatMap((trial, n) => [...(before.get(n) ?? []), script.trials[trial] as Step]);
   let position = 0;
   return [...script.front, ...middle, ...script.end].map((step, number) => {
-    const placed = { number, step, position: step.trial === null ? null : position };
+    const timelineStep = { number, step, position: step.trial === null ? null : position };
     if (step.trial !== null) position += 1;
-    return placed;
+    return timelineStep;
   });
 }
 
-function counted(tallies: Tallies, block: string, outcomes: Outcomes): void {
+function countJudged(tallies: Tallies, block: string, outcomes: Outcomes): void {
   if (!block) return;
-  const judged = Object.values(outcomes).filter((outcome) => JUDGED.has(outcome));
+  const judged = Object.values(outcomes).filter((outcome) => JUDGED_OUTCOMES.has(outcome));
   const [right, total] = tallies[block] ?? [0, 0];
   tallies[block] = [right + judged.filter((outcome) => outcome === "right").length, total + judged.length];
 }
 
 /** The number of the last screen that ended. */
-const lastOf = (outcomes: Outcomes): number | undefined => Object.keys(outcomes).map(Number).sort((a, b) => b - a)[0];
+const findLastScreen = (outcomes: Outcomes): number | undefined => Object.keys(outcomes).map(Number).sort((a, b) => b - a)[0];
 
-const exit = (screen: Screen, outcome: Outcome): string | undefined => screen.exits.find((one) => one.outcome === outcome)?.to;
+const findExit = (screen: Screen, outcome: Outcome): string | undefined => screen.exits.find((one) => one.outcome === outcome)?.to;
 
 export class Walk {
   readonly done: Set<number>;
@@ -61,7 +61,7 @@ export class Walk {
    * where it is not begun again, because timed words had begun in it: the last one is theirs.
    */
   constructor(
-    readonly steps: readonly Placed[],
+    readonly steps: readonly TimelineStep[],
     done: Iterable<number> = [],
     tallies: Tallies = {},
     outcomes: Outcomes = {},
@@ -69,7 +69,7 @@ export class Walk {
     this.done = new Set(done);
     this.tallies = { ...tallies };
     this.at = this.nextStep(0);
-    const timed = lastOf(outcomes);
+    const timed = findLastScreen(outcomes);
     if (!this.at || timed === undefined) return;
     Object.assign(this, { outcomes: { ...outcomes }, interrupted: true });
     this.at[1] = timed;
@@ -83,10 +83,10 @@ export class Walk {
   endScreen(outcome: Outcome): boolean {
     if (!this.at) throw new Error("the session is over");
     const [number, n] = this.at;
-    const { screens } = (this.steps[number] as Placed).step;
+    const { screens } = (this.steps[number] as TimelineStep).step;
     this.outcomes[n] = outcome;
     this.interrupted = false;
-    const to = exit(screens[n] as Screen, outcome);
+    const to = findExit(screens[n] as Screen, outcome);
     if (to !== undefined && to !== SKIP) {
       this.leave(to);
       return false;
@@ -97,7 +97,7 @@ export class Walk {
       return false;
     }
     this.done.add(number);
-    counted(this.tallies, (this.steps[number] as Placed).step.block, this.outcomes);
+    countJudged(this.tallies, (this.steps[number] as TimelineStep).step.block, this.outcomes);
     this.at = this.nextStep(number + 1);
     return true;
   }
@@ -128,7 +128,7 @@ export class Walk {
 }
 
 /** A step as it was run: how its screens ended, and the last timed words that had begun. */
-interface Run {
+interface StepRun {
   outcomes: Outcomes;
   timed?: number | undefined;
 }
@@ -137,8 +137,8 @@ interface Run {
  * Where a session stands after these events, from where it stood before: of a step begun again only the last run counts, of one
  * done before nothing, and one in which timed words had begun is not begun again.
  */
-export function walk(
-  steps: readonly Placed[],
+export function resumeWalk(
+  steps: readonly TimelineStep[],
   events: Iterable<Event>,
   before: Iterable<number> = [],
   tallies: Tallies = {},
@@ -146,9 +146,9 @@ export function walk(
 ): Walk {
   const done = new Set(before);
   const counts = { ...tallies };
-  const runs = new Map<number, Run>();
+  const runs = new Map<number, StepRun>();
   const [next] = new Walk(steps, done, counts).at ?? [];
-  if (next !== undefined) runs.set(next, { outcomes: { ...outcomes }, timed: lastOf(outcomes) });
+  if (next !== undefined) runs.set(next, { outcomes: { ...outcomes }, timed: findLastScreen(outcomes) });
   let ending: string | null = null;
   for (const event of events) {
     const step = event.step === null ? undefined : steps[event.step]?.step;
@@ -159,12 +159,12 @@ export function walk(
     if (event.kind === "word" && screen?.kind === "words" && screen.pace) run.timed = event.screen;
     if (event.kind === "outcome" && screen) {
       run.outcomes[event.screen] = event.value.outcome;
-      const to = exit(screen, event.value.outcome);
+      const to = findExit(screen, event.value.outcome);
       if (to !== undefined && to !== SKIP) ending = to;
     }
     if (event.kind === "done" && !done.has(event.step)) {
       done.add(event.step);
-      counted(counts, step.block, run.outcomes);
+      countJudged(counts, step.block, run.outcomes);
     }
   }
   const made = new Walk(steps, done, counts);

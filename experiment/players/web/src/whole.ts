@@ -1,11 +1,11 @@
 // A text read at once: a whole sentence, or the context before one. The space bar ends it.
 
-import { element, mark, paint } from "./dom";
+import { element, markChange, paint } from "./dom";
 import { wantsSpace } from "./guards";
-import { now, plugin, waitForKeys } from "./plugin";
+import { copyDisplay, definePlugin, waitForKeys } from "./plugin";
 import type { Whole as Screen } from "./screens";
 
-export const Whole = plugin<Screen>({
+export const Whole = definePlugin<Screen>({
   kind: "whole",
 
   show({ screen, display, direction, record, end }) {
@@ -13,19 +13,19 @@ export const Whole = plugin<Screen>({
     const text = element("p", "stimulus", screen.text);
     text.dir = direction;
     stage.append(text, element("p", "below", screen.hint));
-    mark(stage, "whole", screen.name);
+    markChange(stage, "whole", screen.name);
     const painted = paint(() => display.replaceChildren(stage));
     waitForKeys(record, {
       painted: () => painted,
       wants: wantsSpace,
-      accepted: (t, press) => end("read", t, { display: now(painted), press }),
+      accepted: (t, press) => end("read", t, { display: copyDisplay(painted), press }),
     });
   },
 
-  draw({ text }, { sampleExGaussian }) {
+  drawResponse({ text }, { sampleExGaussian }) {
     const words = text.split(/\s+/).length;
     return { outcome: "read", answer: null, ms: [words * Math.max(150, sampleExGaussian(280, 40, 1 / 70, true))] };
   },
 
-  act: (_display, _screen, { ms: [ms = 0] }, { press }) => press("Space", ms),
+  perform: (_display, _screen, { ms: [ms = 0] }, { press }) => press("Space", ms),
 });

@@ -2,16 +2,16 @@
 
 import { ParameterType } from "jspsych";
 
-import { element, mark, paint } from "./dom";
+import { element, markChange, paint } from "./dom";
 import { wantsSpace } from "./guards";
-import { now, plugin, waitForKeys } from "./plugin";
+import { copyDisplay, definePlugin, waitForKeys } from "./plugin";
 import type { Display, Pair, Press, WordPairs as Screen } from "./screens";
 
 /** By the place of the key on the keyboard, whatever the layout types there. */
-const keys = { left: ["KeyF", "KeyE", "ArrowLeft"], right: ["KeyJ", "KeyI", "ArrowRight"] };
-const sides = ["left", "right"] as const;
+const CHOICE_KEYS = { left: ["KeyF", "KeyE", "ArrowLeft"], right: ["KeyJ", "KeyI", "ArrowRight"] };
+const SIDES = ["left", "right"] as const;
 
-export const WordPairs = plugin<Screen>({
+export const WordPairs = definePlugin<Screen>({
   kind: "word_pairs",
   data: {
     /** The words of the sentence that were reached. */
@@ -27,21 +27,21 @@ export const WordPairs = plugin<Screen>({
     const mid = element("p", "word fixation", "+");
     const row = element("div", "alternatives");
     row.dir = "ltr"; // left is left in every language
-    const words = sides.map((side) => {
+    const words = SIDES.map((side) => {
       const word = element("span", "alternative");
       word.dir = direction;
-      const place = element("div", `side ${side}`);
+      const box = element("div", `side ${side}`);
       const key = element("kbd", "", side === "left" ? "F" : "J");
       key.setAttribute("aria-hidden", "true");
-      place.append(word, key);
-      row.append(place);
+      box.append(word, key);
+      row.append(box);
       return word;
     });
     const below = element("p", "hint", screen.hint);
     below.setAttribute("role", "status");
     const stage = element("section", "word_pairs");
     stage.append(mid, below);
-    mark(stage, "start", screen.name);
+    markChange(stage, "start", screen.name);
 
     let n = -1; // -1 is the fixation mark
     let last = 0; // when the press before came
@@ -54,7 +54,7 @@ export const WordPairs = plugin<Screen>({
 
     const say = (text: string): void => {
       below.textContent = text;
-      mark(stage, "pair", screen.name);
+      markChange(stage, "pair", screen.name);
     };
     const show = (): void => {
       const { word, alternative, side } = pairs[n] as Pair;
@@ -67,7 +67,7 @@ export const WordPairs = plugin<Screen>({
       end(correct.every(Boolean) ? "right" : "wrong", t, {}, { words: pairs.slice(0, correct.length).map(({ word }) => word), correct, rt: rts, rt_first: firsts });
 
     function ended(t: number, press: Press, goes: boolean): void {
-      const [read, shown, first] = [n, now(painted), wrong ?? t];
+      const [read, shown, first] = [n, copyDisplay(painted), wrong ?? t];
       const right = goes && first === t;
       if (goes && n + 1 < pairs.length) {
         n += 1;
@@ -98,7 +98,7 @@ export const WordPairs = plugin<Screen>({
       setTimeout(again, screen.delay);
     }
 
-    const isKey = (code: string, side: "left" | "right"): boolean => keys[side].includes(code);
+    const isKey = (code: string, side: "left" | "right"): boolean => CHOICE_KEYS[side].includes(code);
     waitForKeys(record, {
       painted: () => ({ ...painted, frame: painted.frame && Math.max(painted.frame, opens) }),
       wants: (press) => {
@@ -113,13 +113,13 @@ export const WordPairs = plugin<Screen>({
     });
   },
 
-  draw({ pairs }, { sampleExGaussian }) {
+  drawResponse({ pairs }, { sampleExGaussian }) {
     const ms = pairs.map(() => Math.max(300, sampleExGaussian(600, 100, 1 / 200, true)));
     const more = { words: pairs.map(({ word }) => word), correct: pairs.map(() => true), rt_first: ms };
     return { outcome: "right", answer: null, ms: [500, ...ms], more };
   },
 
-  act(_display, { pairs }, { ms }, { press }) {
+  perform(_display, { pairs }, { ms }, { press }) {
     let at = 0;
     ms.forEach((wait, n) => press(n === 0 ? "Space" : pairs[n - 1]?.side === "left" ? "KeyF" : "KeyJ", (at += wait)));
   },

@@ -3,16 +3,16 @@
 
 import { ParameterType } from "jspsych";
 
-import { element, everyFrame, mark, paint, paintAt } from "./dom";
+import { element, everyFrame, markChange, paint, paintAt } from "./dom";
 import { wantsSpace } from "./guards";
-import { now, plugin, waitForKeys } from "./plugin";
+import { copyDisplay, definePlugin, waitForKeys } from "./plugin";
 import type { Display, Press, Words as Screen } from "./screens";
-import { centred, onLines } from "./sentence-window";
+import { centredWindow, lineWindow } from "./sentence-window";
 
 /** How many frames something stands for so many ms. */
-export const framesOf = (ms: number, hz: number): number => Math.round((ms * hz) / 1000);
+export const toFrames = (ms: number, hz: number): number => Math.round((ms * hz) / 1000);
 
-export const Words = plugin<Screen>({
+export const Words = definePlugin<Screen>({
   kind: "words",
   data: {
     /** The words that were read. */
@@ -25,11 +25,11 @@ export const Words = plugin<Screen>({
 
   show({ screen, display, direction, record, hz, end }) {
     const { words, pace } = screen;
-    const view = screen.arrangement === "centred" ? centred(words, screen.fixation, direction) : onLines(screen, direction);
+    const view = screen.arrangement === "centred" ? centredWindow(words, screen.fixation, direction) : lineWindow(screen, direction);
     const hint = element("p", "hint", screen.hint);
     const stage = element("section", "words");
     stage.append(view.root, hint);
-    mark(stage, "start", screen.name);
+    markChange(stage, "start", screen.name);
 
     const ends: number[] = [];
     const onsets: number[] = [];
@@ -39,10 +39,10 @@ export const Words = plugin<Screen>({
     const change = (): void => {
       view.show(word);
       hint.classList.add("gone");
-      mark(stage, "word", screen.name);
+      markChange(stage, "word", screen.name);
     };
     const ended = (read: number, t: number, shown: Display, press: Press | null): void => {
-      record("word", t, { word: read, ...view.place(read), display: shown, press, correct: null, first: null });
+      record("word", t, { word: read, ...view.locate(read), display: shown, press, correct: null, first: null });
       if (read >= 0) onsets.push(t - (shown.frame ?? shown.request));
       ends.push(t);
     };
@@ -70,7 +70,7 @@ export const Words = plugin<Screen>({
         if (cleared === null && lasted(t, painted.frame, stands)) {
           cleared = t;
           if (pauses > 0 || word === words.length - 1) view.clear(word);
-          ended(word, t, now(painted), null);
+          ended(word, t, copyDisplay(painted), null);
         }
         if (cleared === null || !(pauses === 0 || lasted(t, cleared, pauses))) return true;
         word += 1;
@@ -89,12 +89,12 @@ export const Words = plugin<Screen>({
       painted: () => painted,
       wants: wantsSpace,
       accepted(t, press) {
-        const [read, shown] = [word, now(painted)];
+        const [read, shown] = [word, copyDisplay(painted)];
         word += 1;
         if (word < words.length) painted = paint(change);
         ended(read, t, shown, press);
         if (word === words.length) over("read", t);
-        else if (pace) byTime(Math.max(1, framesOf(pace.word, hz())), framesOf(pace.pause, hz()), 1000 / hz());
+        else if (pace) byTime(Math.max(1, toFrames(pace.word, hz())), toFrames(pace.pause, hz()), 1000 / hz());
       },
       ignored(reason) {
         if (!screen.reminder || (reason !== "other" && reason !== "held")) return;
@@ -104,14 +104,14 @@ export const Words = plugin<Screen>({
     });
   },
 
-  draw({ words, pace }, { sampleExGaussian }) {
+  drawResponse({ words, pace }, { sampleExGaussian }) {
     const ms = words.map(() => (pace ? pace.word : Math.max(150, sampleExGaussian(280, 40, 1 / 70, true))));
     const ends = [500];
     for (const wait of ms) ends.push((ends[ends.length - 1] as number) + wait);
     return { outcome: "read", answer: null, ms: [500, ...ms], more: { words: [...words], ends, rt_onset: ms.map((wait) => wait - 10) } };
   },
 
-  act(_display, { pace }, { ms }, { press }) {
+  perform(_display, { pace }, { ms }, { press }) {
     let at = 0;
     for (const wait of pace ? ms.slice(0, 1) : ms) press("Space", (at += wait));
   },

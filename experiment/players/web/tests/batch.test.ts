@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { type BatchSession, type Reservation, freest, placesIn } from "../src/batch";
+import { type BatchSession, type Reservation, findLeastUsed, openAssignmentPool } from "../src/batch";
 
 type Data = Record<string, Record<string, unknown>>;
 
@@ -33,44 +33,44 @@ class Server {
   }
 }
 
-const options = { places: 4, lease: 1000, now: () => 5000, wait: async () => {} };
+const options = { assignments: 4, lease: 1000, now: () => 5000, wait: async () => {} };
 const taken = (server: Server): Record<string, Reservation> => server.data["gardenpath"] as Record<string, Reservation>;
 
-test("those who arrive at once get different places", async () => {
+test("those who arrive at once get different assignments", async () => {
   const server = new Server();
-  const pages = Array.from({ length: 8 }, () => placesIn(server.page(), options));
-  const places = await Promise.all(pages.map((page, n) => page.reserve(`s-${n}`)));
-  assert.deepEqual(places.sort(), [0, 0, 1, 1, 2, 2, 3, 3]);
+  const pages = Array.from({ length: 8 }, () => openAssignmentPool(server.page(), options));
+  const assignments = await Promise.all(pages.map((page, n) => page.reserve(`s-${n}`)));
+  assert.deepEqual(assignments.sort(), [0, 0, 1, 1, 2, 2, 3, 3]);
 });
 
-test("a session that comes back keeps its place", async () => {
+test("a session that comes back keeps its assignment", async () => {
   const server = new Server();
-  await placesIn(server.page(), options).reserve("first");
-  assert.equal(await placesIn(server.page(), options).reserve("second"), 1);
-  assert.equal(await placesIn(server.page(), options).reserve("second"), 1);
+  await openAssignmentPool(server.page(), options).reserve("first");
+  assert.equal(await openAssignmentPool(server.page(), options).reserve("second"), 1);
+  assert.equal(await openAssignmentPool(server.page(), options).reserve("second"), 1);
 });
 
-test("a place is free again when nobody has been heard of for the lease, unless its session is complete", () => {
+test("a assignment is free again when nobody has been heard of for the lease, unless its session is complete", () => {
   const now = 5000;
-  assert.equal(freest({ a: [0, 3999, 0], b: [1, 4500, 0] }, 2, now, 1000), 0);
-  assert.equal(freest({ a: [0, 0, 1], b: [1, 3999, 0] }, 2, now, 1000), 1);
-  assert.equal(freest({ a: [7, 4999, 0] }, 2, now, 1000), 0, "of an export with more places");
+  assert.equal(findLeastUsed({ a: [0, 3999, 0], b: [1, 4500, 0] }, 2, now, 1000), 0);
+  assert.equal(findLeastUsed({ a: [0, 0, 1], b: [1, 3999, 0] }, 2, now, 1000), 1);
+  assert.equal(findLeastUsed({ a: [7, 4999, 0] }, 2, now, 1000), 0, "of an export with more assignments");
 });
 
-test("who goes on keeps the place, who is complete keeps it for good, who leaves gives it back", async () => {
+test("who goes on keeps the assignment, who is complete keeps it for good, who leaves gives it back", async () => {
   const server = new Server();
-  const one = placesIn(server.page(), options);
-  const place = await one.reserve("one");
-  await placesIn(server.page(), options).reserve("two");
-  await placesIn(server.page(), { ...options, now: () => 5900 }).renew("one", place);
+  const one = openAssignmentPool(server.page(), options);
+  const assignment = await one.reserve("one");
+  await openAssignmentPool(server.page(), options).reserve("two");
+  await openAssignmentPool(server.page(), { ...options, now: () => 5900 }).renew("one", assignment);
   assert.deepEqual(taken(server)["one"], [0, 5900, 0]);
-  await one.renew("one", place, true).catch(() => assert.fail("an old copy is renewed and the change tried again"));
+  await one.renew("one", assignment, true).catch(() => assert.fail("an old copy is renewed and the change tried again"));
   assert.deepEqual(taken(server)["one"], [0, 5000, 1]);
-  await placesIn(server.page(), options).release("two");
+  await openAssignmentPool(server.page(), options).release("two");
   assert.deepEqual(Object.keys(taken(server)), ["one"]);
 });
 
-test("a channel that stays closed is an error, not a place that two have", async () => {
+test("a channel that stays closed is an error, not a assignment that two have", async () => {
   const closed: BatchSession = { get: () => undefined, set: () => Promise.reject("closed"), add: () => Promise.reject("closed"), remove: () => Promise.reject("closed") };
-  await assert.rejects(placesIn(closed, options).reserve("one"));
+  await assert.rejects(openAssignmentPool(closed, options).reserve("one"));
 });

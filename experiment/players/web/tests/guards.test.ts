@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Keys, type Press, digit, keyName, wantsSpace } from "../src/guards";
+import { Keys, type Press, readDigit, keyName, wantsSpace } from "../src/guards";
 
 const space: Press = {
   code: "Space",
@@ -30,7 +30,7 @@ test("a key while an input method composes is another key", () => assert.equal(j
 test("keys without a code are known by what they type", () => {
   assert.equal(judged({ code: "" }), "accept");
   assert.equal(judged({ code: "", key: "Control", ctrl: true }), "other");
-  assert.equal(digit({ code: "", key: "4", shift: false }), 4);
+  assert.equal(readDigit({ code: "", key: "4", shift: false }), 4);
 });
 
 test("a key whose release was lost is held until it is let go", () => {

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import cases from "../../judging.json";
-import { digits, fault, stored } from "../src/form";
-import { Keys, isOneOf, pressOf } from "../src/guards";
+import { toAsciiDigits, findFault, toStoredAnswers } from "../src/form";
+import { Keys, isOneOf, readPress } from "../src/guards";
 import type { Answer, FieldSection as Field } from "../src/screens";
 
 type Side = NonNullable<Answer["side"]>;
@@ -62,7 +62,7 @@ for (const { name, steps } of cases.keys as { name: string; steps: Step[] }[]) {
       else if (step.left !== undefined) keys.letGo();
       else if (step.up !== undefined) keys.up({ code: step.up, key: "" }, step.t as number);
       else {
-        const press = pressOf(eventOf(step), (step.t as number) + 0.5);
+        const press = readPress(eventOf(step), (step.t as number) + 0.5);
         const wanted = given.some(([, one]) => isOneOf(press, one));
         const at = JSON.stringify(step);
         assert.equal(keys.judge(press, wanted, frame), step.is, at);
@@ -77,7 +77,7 @@ for (const { name, steps } of cases.keys as { name: string; steps: Step[] }[]) {
 }
 
 test("digits of every script are those of ASCII", () => {
-  for (const [given, expected] of cases.digits as [string, string][]) assert.equal(digits(given), expected);
+  for (const [given, expected] of cases.digits as [string, string][]) assert.equal(toAsciiDigits(given), expected);
 });
 
 const field = (change: object): Field =>
@@ -85,12 +85,12 @@ const field = (change: object): Field =>
 
 test("what is wrong with an answer is said", () => {
   const texts = { missing: "needed", no_number: "{low} to {high}" };
-  for (const one of cases.faults) assert.equal(fault(field(one), one.given, texts), one.fault, JSON.stringify(one));
+  for (const one of cases.faults) assert.equal(findFault(field(one), one.given, texts), one.fault, JSON.stringify(one));
 });
 
 test("empty answers are left out and numbers are numbers", () => {
   for (const { kinds, given, stored: expected } of cases.stored as { kinds: object; given: object; stored: object }[]) {
     const fields = Object.entries(kinds).map(([name, kind]) => field({ name, kind }));
-    assert.deepEqual(stored(fields, { ...given }), expected);
+    assert.deepEqual(toStoredAnswers(fields, { ...given }), expected);
   }
 });

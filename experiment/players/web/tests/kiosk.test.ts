@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Refused } from "../src/api";
-import { codeIn, refusal } from "../src/kiosk";
+import { RefusedError } from "../src/api";
+import { cleanCode, describeRefusal } from "../src/kiosk";
 
 const typed: [string, string | null][] = [
   ["P01", "P01"],
@@ -15,16 +15,16 @@ const typed: [string, string | null][] = [
 ];
 
 for (const [text, code] of typed) {
-  test(`the code in ${JSON.stringify(text)} is ${code}`, () => assert.equal(codeIn(text), code));
+  test(`the code in ${JSON.stringify(text)} is ${code}`, () => assert.equal(cleanCode(text), code));
 }
 
 test("a code that opens nothing is refused in a sentence, never with what is stored", () => {
   const texts = { elsewhere: "elsewhere", unreachable: "unreachable" };
-  const of = (status: number, answer = {}) => refusal(new Refused(status, "fault", answer), texts);
+  const of = (status: number, answer = {}) => describeRefusal(new RefusedError(status, "fault", answer), texts);
   assert.equal(of(0), "unreachable");
   assert.equal(of(503), "unreachable");
   assert.equal(of(409, { reason: "open_elsewhere", text: ["in another tab"] }), "elsewhere");
   assert.equal(of(409, { reason: "finished", text: ["Finished.", "Thank you."], code: "GARDEN" }), "Finished. Thank you.");
   assert.equal(of(400), "fault");
-  assert.equal(refusal(new TypeError("x"), texts), "unreachable");
+  assert.equal(describeRefusal(new TypeError("x"), texts), "unreachable");
 });

@@ -3,10 +3,10 @@ import { test } from "node:test";
 
 import type { JsPsych } from "jspsych";
 
-import { cap, placed } from "../src/answers";
-import { deadline, judged } from "../src/asking";
+import { keyLabel, orderAnswers } from "../src/answers";
+import { watchDeadline, judgeAnswer } from "../src/task-frame";
 import { plugins } from "../src/screen-plugins";
-import { framesOf } from "../src/words";
+import { toFrames } from "../src/words";
 import { screens } from "./screens";
 
 type Data = Record<string, unknown>;
@@ -74,24 +74,24 @@ for (const [kind, made] of Object.entries(plugins)) {
 }
 
 test("answers with a side stand there, others as they come", () => {
-  const order = (direction: string): unknown[] => placed(screens.pair.answers, direction).map(({ value }) => value);
+  const order = (direction: string): unknown[] => orderAnswers(screens.pair.answers, direction).map(({ value }) => value);
   assert.deepEqual([order("ltr"), order("rtl")], [["bad", "good"], ["good", "bad"]]);
-  assert.deepEqual(placed(screens.points.answers, "rtl").map(({ value }) => value), [1, 2, 3, 4, 5]);
+  assert.deepEqual(orderAnswers(screens.points.answers, "rtl").map(({ value }) => value), [1, 2, 3, 4, 5]);
 });
 
-test("what is printed on a key", () => assert.deepEqual(["KeyF", "4", "ArrowLeft"].map(cap), ["F", "4", "←"]));
+test("what is printed on a key", () => assert.deepEqual(["KeyF", "4", "ArrowLeft"].map(keyLabel), ["F", "4", "←"]));
 
 test("an answer is judged only where the page is told what is right", () => {
-  assert.deepEqual([judged(screens.told, 1), judged(screens.told, 2)], ["right", "wrong"]);
-  assert.equal(judged({ ...screens.told, tell: false }, 1), "answered");
-  assert.equal(judged({ ...screens.told, right: [] }, 1), "answered");
+  assert.deepEqual([judgeAnswer(screens.told, 1), judgeAnswer(screens.told, 2)], ["right", "wrong"]);
+  assert.equal(judgeAnswer({ ...screens.told, is_judged_by_player: false }, 1), "answered");
+  assert.equal(judgeAnswer({ ...screens.told, right: [] }, 1), "answered");
 });
 
 test("a screen without a deadline takes every answer", () => {
-  const isLate = deadline(screens.points, { request: 1, frame: 2, frame2: 3 }, () => assert.fail());
+  const isLate = watchDeadline(screens.points, { request: 1, frame: 2, frame2: 3 }, () => assert.fail());
   assert.equal(isLate(1e9), false);
 });
 
 test("ms are whole frames", () => {
-  assert.deepEqual([framesOf(250, 60), framesOf(200, 59.94), framesOf(5, 60), framesOf(0, 60)], [15, 12, 0, 0]);
+  assert.deepEqual([toFrames(250, 60), toFrames(200, 59.94), toFrames(5, 60), toFrames(0, 60)], [15, 12, 0, 0]);
 });

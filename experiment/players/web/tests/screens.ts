@@ -3,7 +3,7 @@
 import type { Screen } from "../src/screens";
 
 const shared = { name: "n", task: "t", when: null, exits: [] };
-const asked = { prompt: "?", above: { kind: "nothing" as const }, deadline: null, right: [], tell: false };
+const asked = { prompt: "?", above: { kind: "nothing" as const }, deadline: null, right: [], is_judged_by_player: false };
 const answer = (value: number) => ({ label: String(value), value, keys: [String(value)], side: null });
 const sided = (value: string, side: "left" | "right", key: string) => ({ label: `The ${value} one.`, value, keys: [key], side });
 
@@ -20,7 +20,7 @@ export const screens = {
   whole: { kind: "whole", ...shared, text: "One two three.", hint: "", sentence: 0 },
   points: { ...answers, answers: [1, 2, 3, 4, 5].map(answer), arrangement: "points", low: "bad", high: "good" },
   pair: { ...answers, answers: [sided("good", "right", "KeyJ"), sided("bad", "left", "KeyF")], arrangement: "pair" },
-  told: { ...answers, answers: [1, 2].map(answer), arrangement: "row", right: [1], tell: true, deadline: 200 },
+  told: { ...answers, answers: [1, 2].map(answer), arrangement: "row", right: [1], is_judged_by_player: true, deadline: 200 },
   slider: { kind: "slider", ...shared, ...asked, low: "bad", high: "good", least: 0, most: 100, hint: "", lab_hint: "", button: "Go" },
   entry: { kind: "entry", ...shared, ...asked, button: "Go", missing: "Type.", longest: 4 },
   form: {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Refused } from "../src/api";
+import { RefusedError } from "../src/api";
 import type { Event } from "../src/screens";
-import { type UploadOptions, backoff, uploads } from "../src/uploads";
+import { type UploadOptions, computeBackoff, createUploads } from "../src/uploads";
 
 const event = (seq: number): Event => ({ seq, visit: 0, t: seq, kind: "end", step: null, screen: null, value: {} });
 
@@ -14,7 +14,7 @@ function server(...failures: number[]) {
   const put = async (events: readonly Event[]): Promise<void> => {
     calls.push(events.map(({ seq }) => seq));
     const status = failures.shift();
-    if (status !== undefined) throw new Refused(status, "told to");
+    if (status !== undefined) throw new RefusedError(status, "told to");
     for (const sent of events) stored.set(sent.seq, { ...sent });
   };
   return { stored, calls, put };
@@ -29,7 +29,7 @@ const quick: UploadOptions = {
 
 test("everything that was added is stored, in order", async () => {
   const there = server();
-  const queue = uploads(there.put, quick);
+  const queue = createUploads(there.put, quick);
   for (let seq = 0; seq < 2500; seq += 1) queue.add(event(seq));
   await queue.stored();
   assert.deepEqual([...there.stored.keys()], Array.from({ length: 2500 }, (_, seq) => seq));
@@ -40,7 +40,7 @@ test("no network and a broken server are tried again, ever more slowly", async (
   const there = server(0, 503, 500, 429);
   const troubles: number[] = [];
   waits.length = 0;
-  const queue = uploads(there.put, { ...quick, trouble: (attempt) => troubles.push(attempt) });
+  const queue = createUploads(there.put, { ...quick, trouble: (attempt) => troubles.push(attempt) });
   queue.add(event(0));
   await queue.stored();
   assert.deepEqual(waits, [1000, 2000, 4000, 8000]);
@@ -49,13 +49,13 @@ test("no network and a broken server are tried again, ever more slowly", async (
 });
 
 test("the pause between tries stays within 15 s", () => {
-  assert.equal(backoff(20), 15_000);
+  assert.equal(computeBackoff(20), 15_000);
 });
 
 test("nothing is sent while paused, not even a second try", async () => {
   const there = server(503);
   let release = (): void => {};
-  const queue = uploads(there.put, { wait: () => new Promise((done) => (release = done)) });
+  const queue = createUploads(there.put, { wait: () => new Promise((done) => (release = done)) });
   queue.add(event(0));
   queue.resume();
   await new Promise(setImmediate);
@@ -71,17 +71,17 @@ test("nothing is sent while paused, not even a second try", async () => {
 test("an answer that will not change stops the queue and says so", async () => {
   const there = server(401);
   let failure: unknown = null;
-  const queue = uploads(there.put, { ...quick, failed: (error) => (failure = error) });
+  const queue = createUploads(there.put, { ...quick, failed: (error) => (failure = error) });
   queue.add(event(0));
-  await assert.rejects(queue.stored(), Refused);
-  assert.ok(failure instanceof Refused);
+  await assert.rejects(queue.stored(), RefusedError);
+  assert.ok(failure instanceof RefusedError);
   queue.resume();
   assert.equal(there.calls.length, 1);
 });
 
 test("a visit whose first numbers are taken is numbered anew", async () => {
   const there = server(409);
-  const queue = uploads(there.put, { ...quick, renumber: async () => ({ visit: 2, next: 10 }) });
+  const queue = createUploads(there.put, { ...quick, renumber: async () => ({ visit: 2, next: 10 }) });
   queue.add(event(4));
   queue.add(event(5));
   await queue.stored();
@@ -90,19 +90,19 @@ test("a visit whose first numbers are taken is numbered anew", async () => {
 
 test("a conflict after something was stored is another page of the same participant: it stops", async () => {
   const there = server();
-  const queue = uploads(async (events) => {
-    if (there.calls.length > 0) throw new Refused(409, "differs");
+  const queue = createUploads(async (events) => {
+    if (there.calls.length > 0) throw new RefusedError(409, "differs");
     await there.put(events);
   }, { ...quick, renumber: async () => ({ visit: 2, next: 10 }) });
   queue.add(event(0));
   await queue.stored();
   queue.add(event(1));
-  await assert.rejects(queue.stored(), Refused);
+  await assert.rejects(queue.stored(), RefusedError);
 });
 
 test("what the server misses is sent again", async () => {
   const there = server();
-  const queue = uploads(there.put, quick);
+  const queue = createUploads(there.put, quick);
   [0, 1, 2].forEach((seq) => queue.add(event(seq)));
   await queue.stored();
   queue.again([1]);

@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { arrival } from "../src/api";
-import { type Machine, device, refreshRate, smallestStep, suits } from "../src/checks";
+import { readArrival } from "../src/api";
+import { type Machine, deviceName, refreshRate, minClockStep, checkMachine } from "../src/checks";
 import { fittingSize, paragraphs } from "../src/dom";
-import { needed } from "../src/fitting";
-import { linesOf } from "../src/sentence-window";
+import { computeNeeds } from "../src/fitting";
+import { splitIntoLines } from "../src/sentence-window";
 
 test("who comes is what the address says, with the tab and the browser's own token", () => {
-  const of = (search: string) => JSON.stringify(arrival(search, "tab", null));
+  const of = (search: string) => JSON.stringify(readArrival(search, "tab", null));
   const rest = ',"tab":"tab","resume":null,"source":"server"}';
   assert.equal(of("?participant=P%201"), `{"participant":"P 1"${rest}`);
   assert.equal(of("?PROLIFIC_PID=a&STUDY_ID=x&SESSION_ID=y&other=z"), `{"PROLIFIC_PID":"a","STUDY_ID":"x","SESSION_ID":"y"${rest}`);
   assert.equal(of("?participant="), `{${rest.slice(1)}`);
-  assert.deepEqual(arrival("?preview=E1-V2&trial=3&key=k&source=robot", "t", "r"), {
+  assert.deepEqual(readArrival("?preview=E1-V2&trial=3&key=k&source=robot", "t", "r"), {
     preview: { version: "E1-V2", trial: 3, key: "k" },
     ...{ tab: "t", resume: "r", source: "robot", key: "k" },
   });
@@ -31,25 +31,25 @@ const machines: [string, Partial<Machine>, "yes" | "enlarge" | "no"][] = [
 for (const [name, change, expected] of machines) {
   test(`${name}: ${expected}`, () => {
     const needs = { min_width: 800, min_height: 480, keyboard: true };
-    assert.equal(suits({ window: large, screen: large, pointer: true, ...change }, needs), expected);
+    assert.equal(checkMachine({ window: large, screen: large, pointer: true, ...change }, needs), expected);
   });
 }
 
 test("a study without keys takes a device without a keyboard", () => {
   const needs = { min_width: 300, min_height: 480, keyboard: false };
-  assert.equal(suits({ window: small, screen: small, pointer: false }, needs), "yes");
+  assert.equal(checkMachine({ window: small, screen: small, pointer: false }, needs), "yes");
 });
 
 test("a line begins where the study says", () => {
-  assert.deepEqual(linesOf(5, [2, 4]), [[0, 1], [2, 3], [4]]);
-  assert.deepEqual(linesOf(2, [4]), [[0, 1]]);
-  assert.deepEqual(linesOf(0, []), []);
+  assert.deepEqual(splitIntoLines(5, [2, 4]), [[0, 1], [2, 3], [4]]);
+  assert.deepEqual(splitIntoLines(2, [4]), [[0, 1]]);
+  assert.deepEqual(splitIntoLines(0, []), []);
 });
 
 test("a machine must have room for the longest line at the smallest size", () => {
   const device = { min_width: 800, min_height: 480, keyboard: true };
-  assert.equal(needed(device, 40, 16).min_width, 800);
-  assert.equal(needed(device, 60, 16).min_width, 1044);
+  assert.equal(computeNeeds(device, 40, 16).min_width, 800);
+  assert.equal(computeNeeds(device, 60, 16).min_width, 1044);
 });
 
 const devices: [string, string][] = [
@@ -62,7 +62,7 @@ const devices: [string, string][] = [
   ["curl/8.0", "another browser on another system"],
 ];
 
-for (const [agent, expected] of devices) test(`a family without versions: ${expected}`, () => assert.equal(device(agent), expected));
+for (const [agent, expected] of devices) test(`a family without versions: ${expected}`, () => assert.equal(deviceName(agent), expected));
 
 test("the refresh rate is that of the median interval, whatever frames were missed", () => {
   const frames = Array.from({ length: 61 }, (_, n) => (n * 1000) / 60 + (n > 30 ? 50 : 0));
@@ -71,8 +71,8 @@ test("the refresh rate is that of the median interval, whatever frames were miss
 });
 
 test("the step of the clock is its smallest advance", () => {
-  assert.equal(smallestStep([1, 1, 1.5, 3, 3.25]), 0.25);
-  assert.equal(smallestStep([1, 1, 1]), null);
+  assert.equal(minClockStep([1, 1, 1.5, 3, 3.25]), 0.25);
+  assert.equal(minClockStep([1, 1, 1]), null);
 });
 
 test("an empty line parts paragraphs", () => assert.deepEqual(paragraphs(" a\nb\n\n\nc \n"), ["a\nb", "c"]));

@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import stated from "../../walk.json";
-import { spent } from "../src/journal";
+import { findStoredEvents } from "../src/journal";
 import type { Event, Outcome, Screen, Script, Step } from "../src/screens";
-import { type Outcomes, type Tallies, Walk, sequence, walk } from "../src/walk";
+import { type Outcomes, type Tallies, Walk, orderSteps, resumeWalk } from "../src/walk";
 
 interface Stated {
   name: string;
@@ -34,7 +34,7 @@ const step = (given: Partial<Step>, trial: number | null = null): Step => ({
 });
 
 const stepsOf = ({ script: { front, trials, interludes, end }, order }: Stated) =>
-  sequence(
+  orderSteps(
     {
       front: front.map((one) => step(one)),
       trials: trials.map((one, n) => step(one, n)),
@@ -48,10 +48,10 @@ const state = ({ done, tallies, ending }: Walk): object => ({ done: [...done].so
 
 /** Where a page that is loaded again stands, of whose events a server has the first ones. */
 function loaded(steps: ReturnType<typeof stepsOf>, events: Event[], stored: number, done?: number[], tallies?: Tallies): Walk {
-  const there = walk(steps, events.slice(0, stored), done, tallies);
-  const gone = new Set(spent(events, new Set(events.slice(0, stored).map(({ seq }) => seq))));
+  const there = resumeWalk(steps, events.slice(0, stored), done, tallies);
+  const gone = new Set(findStoredEvents(events, new Set(events.slice(0, stored).map(({ seq }) => seq))));
   const kept = events.filter(({ seq }) => !gone.has(seq));
-  return walk(steps, kept, there.done, there.tallies, there.outcomes);
+  return resumeWalk(steps, kept, there.done, there.tallies, there.outcomes);
 }
 
 for (const one of stated.cases as unknown as Case[]) {
@@ -60,14 +60,14 @@ for (const one of stated.cases as unknown as Case[]) {
     assert.deepEqual(steps.map(({ position }) => position), one.positions);
     const stand = new Walk(steps, one.done, one.tallies);
     const events: Event[] = [];
-    const tell = (kind: string, step: number, screen: number | null, value: object): void => {
+    const record = (kind: string, step: number, screen: number | null, value: object): void => {
       events.push({ seq: events.length, visit: 0, t: 0, kind, step, screen, value } as Event);
     };
     const visited = one.outcomes.map((outcome) => {
       const at = stand.at as [number, number];
-      if (at[1] === 0) tell("begin", at[0], null, {});
-      tell("outcome", ...at, { outcome });
-      if (stand.endScreen(outcome)) tell("done", at[0], null, {});
+      if (at[1] === 0) record("begin", at[0], null, {});
+      record("outcome", ...at, { outcome });
+      if (stand.endScreen(outcome)) record("done", at[0], null, {});
       // Whatever of these a server has, what it says and what the page kept lead to the same place.
       for (let stored = 0; stored <= events.length; stored += 1) {
         const again = loaded(steps, events, stored, one.done, one.tallies);
@@ -98,10 +98,10 @@ for (const one of stated.resumed as unknown as Resumed[]) {
     const events = one.events.map(([kind, step, screen, outcome], seq) => {
       return { seq, visit: 0, t: 0, kind, step, screen, value: outcome ? { outcome } : {} } as Event;
     });
-    const whole = walk(steps, events);
+    const whole = resumeWalk(steps, events);
     const stands = [...events, null].map((_, stored) => loaded(steps, events, stored));
     // A browser that keeps nothing knows what the server says.
-    for (const stand of [...stands, walk(steps, [], whole.done, whole.tallies, whole.outcomes)]) {
+    for (const stand of [...stands, resumeWalk(steps, [], whole.done, whole.tallies, whole.outcomes)]) {
       assert.deepEqual([stand.at, stand.outcomes], [one.at, one.interrupted]);
       const visited = one.outcomes.map((outcome, n) => {
         assert.equal(stand.interrupted, n === 0 && outcome === "interrupted");

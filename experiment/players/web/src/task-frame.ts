@@ -1,13 +1,13 @@
 // What screens that ask have in common: a prompt, what stands above it, a deadline, and whether an answer is right.
 
 import { element, everyFrame } from "./dom";
-import { inOrder } from "./keys";
+import { runInOrder } from "./keys";
 import type { Answers, Display, Entry, Outcome, Slider } from "./screens";
 
-type Asked = Answers | Slider | Entry;
+type TaskScreen = Answers | Slider | Entry;
 
 /** The frame of a task: its prompt, read out when it appears, below what stands above it. */
-export function asking(screen: Asked, direction: string): HTMLElement {
+export function taskFrame(screen: TaskScreen, direction: string): HTMLElement {
   const stage = element("section", "asked");
   if (screen.above.kind !== "nothing") {
     const shown = element("p", "stimulus", screen.above.text);
@@ -24,7 +24,7 @@ export function asking(screen: Asked, direction: string): HTMLElement {
 }
 
 /** The labels of a scale's two ends. */
-export function ends({ low, high }: { low: string; high: string }): HTMLElement {
+export function scaleEnds({ low, high }: { low: string; high: string }): HTMLElement {
   const made = element("div", "ends");
   for (const [side, label] of [["low", low], ["high", high]] as const) {
     const end = element("span", `end ${side}`, label);
@@ -35,18 +35,18 @@ export function ends({ low, high }: { low: string; high: string }): HTMLElement 
 }
 
 /** How a screen ends with an answer: right or wrong where the page is told. */
-export function judged({ right, tell }: Asked, answer: string | number): Outcome {
-  if (!tell || right.length === 0) return "answered";
+export function judgeAnswer({ right, is_judged_by_player }: TaskScreen, answer: string | number): Outcome {
+  if (!is_judged_by_player || right.length === 0) return "answered";
   return right.includes(answer) ? "right" : "wrong";
 }
 
 /** Calls `late` with the time when no answer is taken any more, and says of a time whether it lies after that. */
-export function deadline({ deadline: ms }: Asked, painted: Display, late: (t: number) => void): (t: number) => boolean {
+export function watchDeadline({ deadline: ms }: TaskScreen, painted: Display, late: (t: number) => void): (t: number) => boolean {
   const over = (): number => (ms === null || painted.frame === null ? Infinity : painted.frame + ms);
   if (ms !== null) {
     everyFrame((t) => {
       if (t < over()) return true;
-      setTimeout(() => inOrder(() => late(over()))); // what follows is painted by the next frame
+      setTimeout(() => runInOrder(() => late(over()))); // what follows is painted by the next frame
       return false;
     });
   }
@@ -54,4 +54,4 @@ export function deadline({ deadline: ms }: Asked, painted: Display, late: (t: nu
 }
 
 /** A time within the deadline, ms. */
-export const inTime = ({ deadline: ms }: Asked, drawn: number): number => (ms === null ? drawn : Math.min(drawn, 0.9 * ms));
+export const limitToDeadline = ({ deadline: ms }: TaskScreen, drawn: number): number => (ms === null ? drawn : Math.min(drawn, 0.9 * ms));

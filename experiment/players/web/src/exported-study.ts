@@ -16,7 +16,7 @@ export interface ExportedVersion {
   labels: Label[];
 }
 
-export interface Exported {
+export interface ExportedStudy {
   study: { name: string; title: string };
   online: {
     resume_hours: number;
@@ -28,7 +28,7 @@ export interface Exported {
   };
   versions: ExportedVersion[];
   /** index of the version, slot, and the positions of its trials as presented */
-  places: [number, number, number[]][];
+  assignments: [number, number, number[]][];
 }
 
 /** How an id stands in the address of an ending before it is known whose it is: {id}, as an address writes it. */
@@ -40,7 +40,7 @@ export interface Person {
 }
 
 /** The parameters that name a participant, in the order in which they count. */
-const names: [string, Platform][] = [
+const PERSON_PARAMETERS: [string, Platform][] = [
   ["PROLIFIC_PID", "prolific"],
   ["survey_code", "sona"],
   ["SONA", "sona"],
@@ -49,8 +49,8 @@ const names: [string, Platform][] = [
 ];
 
 /** Who comes, by the parameters of the address; null for who comes without an id. */
-export function person(query: URLSearchParams): Person | null {
-  for (const [name, platform] of names) {
+export function readPerson(query: URLSearchParams): Person | null {
+  for (const [name, platform] of PERSON_PARAMETERS) {
     const id = query.get(name);
     if (id && id.length <= 200) return { id, platform };
   }
@@ -58,15 +58,15 @@ export function person(query: URLSearchParams): Person | null {
 }
 
 /** How a session of who comes from there ends, with the ways back in this person's name. */
-export function endingOf({ online: { endings } }: Exported, who: Person | null, kind: string): Ending {
+export function buildEnding({ online: { endings } }: ExportedStudy, who: Person | null, kind: string): Ending {
   const { url, ...rest } = endings[who?.platform ?? "link"][kind] ?? { text: [], code: null, url: null };
   return { ...rest, url: url && url.replaceAll(ID, encodeURIComponent(who?.id ?? "")) };
 }
 
-/** The number in `?place=17` or `?condition=17`, null where there is none; throws for what is no counter. */
-export function placeIn(query: URLSearchParams): number | null {
-  const place = query.get("place") ?? query.get("condition");
-  if (place === null) return null;
-  if (!/^\d{1,9}$/.test(place)) throw new Error(`place is ${JSON.stringify(place)}; expected a whole number from 0 on`);
-  return Number(place);
+/** The number in `?assignment=17` or `?condition=17`, null where there is none; throws for what is no counter. */
+export function readAssignment(query: URLSearchParams): number | null {
+  const assignment = query.get("assignment") ?? query.get("condition");
+  if (assignment === null) return null;
+  if (!/^\d{1,9}$/.test(assignment)) throw new Error(`assignment is ${JSON.stringify(assignment)}; expected a whole number from 0 on`);
+  return Number(assignment);
 }
