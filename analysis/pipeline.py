@@ -101,7 +101,7 @@ def analyse(
         conditions=conditions,
         min_rt=min_rt,
         max_rt=max_rt,
-        regions=settings.regions,
+        regions=settings.spillover_regions,
         exclusion_log=exclusion_log,
     )
     times = timed(readings)
@@ -199,7 +199,7 @@ def _fit_grammaticality_models(
     known: Known,
 ) -> dict[str, pd.DataFrame]:
     """Return the models of grammaticality in each phenomenon and paradigm, and their families of tests."""
-    stated: Any = {"engine": settings.engine, "smallest": settings.smallest, "covariates": settings.covariates}
+    stated: Any = {"engine": settings.engine, "smallest": settings.sesoi, "covariates": settings.covariates}
     phenomena = phenomenon_models(scores, times, items, **stated, known=known)
     paradigms = paradigm_models(scores, times, items, **stated)
     return {
@@ -240,7 +240,7 @@ def _fit_requested_models(
         engine=engine,
         policy=policy,
         crosscheck=crosscheck,
-        smallest=settings.smallest,
+        smallest=settings.sesoi,
         covariates=settings.covariates,
     )
     return _combine_tables(requested, factorial) if len(factorial["factorial_models"]) else requested

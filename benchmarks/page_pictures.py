@@ -39,9 +39,9 @@ FORM_TOML = """
 name = "age"
 label = "How old are you?"
 kind = "number"
-low = 18
-high = 99
-needed = true
+min = 18
+max = 99
+required = true
 [[procedure.demographics]]
 name = "hand"
 label = "Which hand do you write with?"

@@ -94,7 +94,7 @@ def command(
     write_text(
         out / RESULTS_FILE,
         manuscript.ready_to_paste(
-            {**results, "sessions": inputs["sessions"]}, list_software_versions(), settings.smallest
+            {**results, "sessions": inputs["sessions"]}, list_software_versions(), settings.sesoi
         ),
     )
     write_sidecar(out / RESULTS_FILE, command=options.format_command_line(), inputs=input_files, seed=seed, notes=notes)

@@ -128,7 +128,7 @@ def command(
     study.files.refuse_overwrite(
         [folder / name for name in [*(f"{f.name}.json" for f in files), *map("{}.csv".format, tables)]], force
     )
-    separation = config.design.lists.apart if config.design.lists else ""
+    separation = config.design.short_lists.one_per if config.design.short_lists else ""
     for file in files:
         path = file.write(folder)
         study.files.write_sidecar(path, command=options.format_command_line(), inputs=inputs, seed=config.seed)
@@ -156,7 +156,7 @@ def command(
         options.print_notice(
             f"{options.format_count(len(broken_items), 'item')} of more than {width} letters a line are broken "
             "before different words in their "
-            f"conditions: {named}; expected sentences on one line (procedure.display.width, min_size, device.min_width)"
+            f"conditions: {named}; expected sentences on one line (procedure.display.line_width, min_size, device.min_width)"
         )
     exposures = tables["exposures"]
     study_exposures = exposures[~exposures["paradigm"].isin(["practice", "attention"])]
@@ -164,7 +164,7 @@ def command(
         options.print_notice(
             f"at {participants} participants, a sentence in condition {condition} has {_format_range(counts)} readers"
         )
-    if config.design.unequal_experiments:
+    if config.design.allow_unequal_experiments:
         options.print_notice(f"paradigms: {_format_experiment_sizes(trial_lists)}")
     for filler_warning in _describe_uneven_fillers(trial_lists, config.design.filler_ratio):
         options.print_notice(filler_warning)
@@ -205,7 +205,7 @@ def _describe_alternating_orders(trial_list: "TrialList") -> Iterator[str]:
         sequences = trial_list.orders.sequences
         some = "; ".join(" - ".join(one) for one in sequences[:6]) + ("; ..." if len(sequences) > 6 else "")
         yield (
-            f"blocks of {rules.together} stand in {options.format_count(len(sequences), 'order')} ({rules.block_order}), which the "
+            f"blocks of {rules.block_by} stand in {options.format_count(len(sequences), 'order')} ({rules.block_order}), which the "
             f"sessions of each version have in turn: {some}; a multiple of {len(sequences)} readers a version has each alike"
         )
 
@@ -220,7 +220,7 @@ def _describe_order_sampling(trial_lists: "list[TrialList]") -> Iterator[str]:
         trial_list.draw_order(1)
         durations.setdefault(method, []).append(1000 * (time.process_time() - start))
         list_names.setdefault(method, []).append(f"{trial_list.experiment}-{trial_list.id}")
-    block_text = "in each block, " if trial_lists[0].ordering.together else ""
+    block_text = "in each block, " if trial_lists[0].ordering.block_by else ""
     for method, times in durations.items():
         list_text = (
             ""
@@ -307,11 +307,11 @@ def _check_question_count(config: "Study", questions: "pd.DataFrame") -> str | N
     """Return that the rule of [analysis.exclude] about accuracy can exclude nobody, where versions ask fewer questions."""
     rules = config.analysis.exclude
     counts = questions.groupby(["experiment", "version"])["questions"].sum()
-    if not rules.accuracy or counts.empty or counts.min() >= rules.questions:
+    if not rules.min_accuracy or counts.empty or counts.min() >= rules.min_questions:
         return None
     question_range = " to ".join(str(n) for n in sorted({counts.min(), counts.max()}))
     return (
-        f"{config.path}: analysis.exclude.questions is {rules.questions}, but a version asks {question_range}: "
+        f"{config.path}: analysis.exclude.min_questions is {rules.min_questions}, but a version asks {question_range}: "
         "nobody can be excluded by "
         f"accuracy; state  [analysis.exclude] questions = {counts.min()}  or fewer"
     )

@@ -118,10 +118,10 @@ def _refuse_previous_participant(source: Path, participant: str) -> None:
     config = None if source.suffix == ".json" else study.load(source)
     if config is None or config.online is None:
         return
-    for previous_study in read_previous_participants(config.online.barred, config.folder):
+    for previous_study in read_previous_participants(config.online.excluded_participants, config.folder):
         if previous_study.has_participant(participant):
             raise study.DataError(
                 f"{source}: participant {participant} took part in {previous_study.source}, whose participants are "
-                "barred (online.barred); "
+                "barred (online.excluded_participants); "
                 "expected somebody else, or another code where it is somebody else"
             )

@@ -167,8 +167,8 @@ def _build_design(config: "Study", request: PowerRequest) -> PowerDesign:
     from gardenpath.analysis.modelling.simulated_trials import CHOSEN, Layout
     from gardenpath.study import DataError
 
-    if config.design.lists is not None:
-        raise DataError(f"{config.path}: --power knows versions, not design.lists; expected versions = N to simulate")
+    if config.design.short_lists is not None:
+        raise DataError(f"{config.path}: --power knows versions, not design.short_lists; expected versions = N to simulate")
     files = experiment.build_list_files(config)
     paradigms = {one.id: one for file in files for one in file.paradigms}
     shown_paradigms = {trial.item.paradigm for file in files for trial in file.version.trials if trial.role == "target"}
@@ -316,8 +316,8 @@ def _explain_missing_effect(config: "Study", response: str, subject: str) -> str
         response, ("log_rt", 0.03)
     )
     return (
-        f"{config.path}: analysis.smallest has no {key}, and [simulate] no effect of {subject}; expected the smallest effect of "
-        f"interest, such as smallest = {{ {key} = {example:g} }}: power for the effect that was observed says nothing"
+        f"{config.path}: analysis.sesoi has no {key}, and [simulate] no effect of {subject}; expected the smallest effect of "
+        f"interest, such as sesoi = {{ {key} = {example:g} }}: power for the effect that was observed says nothing"
     )
 
 
@@ -344,7 +344,7 @@ def _get_effect(
     from gardenpath.study.config import find_sesoi
 
     for key in SESOI_UNITS[response] if request.effects is None else ():
-        size = find_sesoi(config.analysis.smallest, key, term)
+        size = find_sesoi(config.analysis.sesoi, key, term)
         if size is not None:
             return round(size * assumptions.unit(key), 6)
     stated_effects = config.simulate if request.effects is None else request.effects

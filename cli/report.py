@@ -157,7 +157,7 @@ def write_report(
         software=_collect_software_versions(files),
         models=_collect_model_descriptions(files),
         absent=missing,
-        smallest=config.analysis.smallest,
+        smallest=config.analysis.sesoi,
         figures=config.analysis.figures,
         ms_per_bit=simulation_parameters.read_ms_per_bit(files.get("sessions")),
     )

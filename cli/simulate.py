@@ -118,7 +118,7 @@ def command(
     surprisal too; the sidecar sessions.meta.json says which effects are true, and so does the report.
 
     With --power, write instead how often coefficients of the study's own models would be found at .05, for each number of
-    participants and items: table power and its figure. Their sizes are those of analysis.smallest, or of [simulate]. Numbers
+    participants and items: table power and its figure. Their sizes are those of analysis.sesoi, or of [simulate]. Numbers
     that the table has from an earlier call are not simulated again, so a call that was cut short goes on, and a curve can be
     made longer.
     """
@@ -170,7 +170,7 @@ def command(
             out,
             participants=number,
             seed=seed,
-            sessions=config.online.sessions if config.online else 1,
+            sessions=config.online.max_sessions if config.online else 1,
             effects=effects,
             surprisal=scores,
             replace=force,
@@ -181,14 +181,14 @@ def command(
     inputs = [path for path in (study_file, effects_file, score_file) if path is not None]
     simulation_parameters.write_parameters(out, effects, scores, participants=number, inputs=inputs, seed=seed)
     short_list_count = sum(len(file.version.short_lists) for file in list_files)
-    each = config.online.sessions if config.online else 1
+    each = config.online.max_sessions if config.online else 1
     if short_list_count and sessions < number * each:
         options.print_notice(
             f"fewer than {options.format_count(number, 'participant')} x {options.format_count(each, 'session')}: "
             + (
-                f"each of the {short_list_count} lists has one reader (design.lists.readers, readers of an item, makes more lists)"
+                f"each of the {short_list_count} lists has one reader (design.short_lists.ratings_per_item, readers of an item, makes more lists)"
                 if sessions == short_list_count
-                else "somebody takes no list with an item or pair of a list they have had (online.sessions, lists of a reader)"
+                else "somebody takes no list with an item or pair of a list they have had (online.max_sessions, lists of a reader)"
             )
         )
     participant_text = (

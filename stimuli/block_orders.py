@@ -58,7 +58,7 @@ class BlockedOrders:
     The slot-th session has the slot-th of the orders of the levels, and the first again after the last; rules hold in a block.
 
     >>> from gardenpath import stimuli
-    >>> whole = stimuli.Ordering(together="paradigm").build_orders([{"paradigm": p} for p in "abab"])
+    >>> whole = stimuli.Ordering(block_by="paradigm").build_orders([{"paradigm": p} for p in "abab"])
     >>> orders = BlockedOrders(whole, "paradigm", "latin_square")
     >>> [sorted(orders.sample(seed=1, slot=slot).order[:2]) for slot in (0, 1, 2)], orders.count()
     ([[0, 2], [1, 3], [0, 2]], 8)

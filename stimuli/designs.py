@@ -99,16 +99,16 @@ class Design(study.DesignSection):
         if faults := _find_faults(self, materials):
             raise ValueError("\n".join(faults))
         ordering = ordering or Ordering()
-        if self.lists is not None and (
-            ordering.together or ordering.order != "random" or ordering.before or ordering.among != "all"
+        if self.short_lists is not None and (
+            ordering.block_by or ordering.order != "random" or ordering.precedence or ordering.scope != "all"
         ):
             raise ValueError(
-                "lists beside ordering.together, order, before or among; expected versions in place of lists"
+                "short_lists beside ordering.block_by, order, precedence or scope; expected versions in place of short_lists"
             )
         known = {item.id for item in materials.items}
-        if unknown := [item for chain in ordering.before for item in chain if item not in known]:
+        if unknown := [item for chain in ordering.precedence for item in chain if item not in known]:
             raise ValueError(
-                f"ordering.before names {unknown[0]!r}, which no item is called; expected items of the materials"
+                f"ordering.precedence names {unknown[0]!r}, which no item is called; expected items of the materials"
             )
         file_positions = {item.id: n for n, item in enumerate(materials.items)}
         chosen = {p.id: self._take_items_by_level(p, materials) for p in self._select_targets(materials)}
@@ -116,8 +116,8 @@ class Design(study.DesignSection):
         tasks_by_role, required_columns = tasks_by_role or {}, required_columns or {}
         trial_lists = []
         for e, paradigms in enumerate(self._assign_paradigms(chosen, materials, seed), start=1):
-            if self.lists is not None:
-                pool, short_lists = self._build_short_lists(materials, paradigms, self.lists, f"{seed}-lists-E{e}")
+            if self.short_lists is not None:
+                pool, short_lists = self._build_short_lists(materials, paradigms, self.short_lists, f"{seed}-lists-E{e}")
                 pool = tuple(_add_prompts(trial, tasks_by_role.get(trial.role, ()), required_columns) for trial in pool)
                 trial_lists.append(TrialList("V1", f"E{e}", pool, ordering, seed, short_lists=short_lists))
                 continue
@@ -133,7 +133,7 @@ class Design(study.DesignSection):
                 prompted = tuple(
                     _add_prompts(trial, tasks_by_role.get(trial.role, ()), required_columns) for trial in trials
                 )
-                for name, share in self.share.items() if tasks_by_role else ():
+                for name, share in self.task_shares.items() if tasks_by_role else ():
                     if name in question_items:
                         prompted = tuple(
                             t
@@ -189,7 +189,7 @@ class Design(study.DesignSection):
         """Return the shares of a target paradigm's conditions that have these levels."""
         own, first = paradigm.list_conditions(), self._select_targets(materials)[0].list_conditions()
         equal = dict.fromkeys(first if first.keys() == own.keys() else own, 1)
-        ratio = self.ratios.get(paradigm.id) or self.ratio or equal
+        ratio = self.paradigm_ratios.get(paradigm.id) or self.ratio or equal
         return {c: n for c, n in ratio.items() if levels.items() <= own[c].items()}
 
     def _build_list_trials(
@@ -281,9 +281,9 @@ class Design(study.DesignSection):
                 (r.role, self._collect_answers(r, required)) for r in rotations if name in tasks_by_role.get(r.role, ())
             ]
             question_items[name] = {item: answers for _, group in groups for item, answers in group.items()}
-            if name in self.share:
+            if name in self.task_shares:
                 some = [group for role, group in groups if role in SHARED_ROLES]
-                chosen = choose_question_items(name, self.share[name], shared, some, Random(seed.format(name)))
+                chosen = choose_question_items(name, self.task_shares[name], shared, some, Random(seed.format(name)))
                 left = {item for group in some for item in group} - chosen
                 question_items[name] = {
                     item: answers for item, answers in question_items[name].items() if item not in left
@@ -342,7 +342,7 @@ class Design(study.DesignSection):
 
     def _build_attention_trials(self, materials: Materials) -> Iterator[Trial]:
         for n, section in enumerate(self.attention, start=1):
-            expected = {name: tuple(responses) for name, responses in section.responses.items()}
+            expected = {name: tuple(responses) for name, responses in section.expected_responses.items()}
             yield self._build_written_trial(ATTENTION, section.kind, n, section.sentence, materials, expected)
 
     def _build_written_trial(
@@ -383,7 +383,7 @@ def _find_faults(design: Design, materials: Materials) -> list[str]:
     known = [paradigm.id for paradigm in materials.paradigms]
     unknown = [
         f"{what} names {', '.join(absent)}, which the materials do not have; they have {', '.join(known)}"
-        for what, names in (("fillers", design.fillers), ("catch", design.catch), ("ratios", design.ratios))
+        for what, names in (("fillers", design.fillers), ("catch", design.catch), ("paradigm_ratios", design.paradigm_ratios))
         if (absent := [name for name in names if name not in known])
     ]
     if unknown:
@@ -391,17 +391,17 @@ def _find_faults(design: Design, materials: Materials) -> list[str]:
     faults = list(_find_written_faults(design))
     targets = design._select_targets(materials)
     each, more = divmod(len(targets), design.experiments)
-    if not each or (more and not design.unequal_experiments):
+    if not each or (more and not design.allow_unequal_experiments):
         unequal = (
-            f"; expected unequal_experiments = true, for {more} of {each + 1} and {design.experiments - more} of {each}"
+            f"; expected allow_unequal_experiments = true, for {more} of {each + 1} and {design.experiments - more} of {each}"
         )
         faults.append(
             f"{len(targets)} paradigms cannot be dealt equally to {design.experiments} experiments{unequal if each else ''}"
         )
     shares = [fault for paradigm in targets for fault in _find_ratio_faults(design, paradigm)]
     shares += [
-        f"ratios names {name}, which is no target; expected filler_ratio, or none for catch sentences"
-        for name in design.ratios
+        f"paradigm_ratios names {name}, which is no target; expected filler_ratio, or none for catch sentences"
+        for name in design.paradigm_ratios
         if name in (*design.fillers, *design.catch)
     ]
     for name in design.fillers:
@@ -418,9 +418,9 @@ def _find_faults(design: Design, materials: Materials) -> list[str]:
         for p in targets
     ]
     ratios = [ratio for _, ratio in shown]
-    if design.lists is not None:
-        excluded_fields = ("fillers", "share", "between_participants")
-        faults += [f"lists have no {name}; expected it left out" for name in excluded_fields if getattr(design, name)]
+    if design.short_lists is not None:
+        excluded_fields = ("fillers", "task_shares", "between_participants")
+        faults += [f"short lists have no {name}; expected it left out" for name in excluded_fields if getattr(design, name)]
     faults += dict.fromkeys(fault for ratio in ratios for fault in _find_rotation_faults(design, ratio))
     n_lists = math.lcm(*(sum(ratio.values()) for ratio in ratios))
     if len({sum(ratio.values()) for ratio in ratios}) > 1 and any(
@@ -454,9 +454,9 @@ def _find_written_faults(design: Design) -> Iterator[str]:
 
 def _find_ratio_faults(design: Design, paradigm: Paradigm) -> list[str]:
     known = paradigm.list_conditions()
-    ratio = design.ratios.get(paradigm.id) or design.ratio
+    ratio = design.paradigm_ratios.get(paradigm.id) or design.ratio
     faults = _find_unknown_conditions(
-        f"ratios.{paradigm.id}" if paradigm.id in design.ratios else "ratio", ratio, paradigm
+        f"paradigm_ratios.{paradigm.id}" if paradigm.id in design.paradigm_ratios else "ratio", ratio, paradigm
     )
     left = [c for c in known if ratio and c not in ratio]
     if not faults and left:
@@ -506,7 +506,7 @@ def _find_count_faults(design: Design, ratio: Ratio, paradigm: Paradigm, materia
         count = len(items) if design.items is None else design.items // len(groups)
         if len(items) < count:
             yield f"{description} has {len(items)} items, fewer than the {count} asked for"
-        elif count % total and design.lists is None:
+        elif count % total and design.short_lists is None:
             yield (
                 f"{count} items of {description} cannot be split {_format_ratio(ratio)} over {design.versions} versions: "
                 f"{count} / {total} is not whole; use items = {(count - count % total) * len(groups)}"

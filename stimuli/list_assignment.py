@@ -20,30 +20,30 @@ MAX_DRAWS = 20  # of all lists, where items share sentences or the last list is 
 
 def get_separation_key(item: Item, section: study.ShortListsSection) -> str:
     """Return the name of what a list has one item of: the item's paradigm, or the item."""
-    return item.paradigm if section.apart == "paradigm" else item.id
+    return item.paradigm if section.one_per == "paradigm" else item.id
 
 
 def find_list_faults(counts: Mapping[str, int], section: study.ShortListsSection) -> Iterator[str]:
     """Yield why so many items of each paradigm cannot be dealt to such lists, with the numbers that could.
 
-    >>> list(find_list_faults({"a": 4, "b": 3}, study.ShortListsSection(items=2, readers=5)))
-    ['7 items for 5 readers each are 35 places, and lists of 2 leave 1 over; expected readers = 4 or 6, or lists.shorter = true']
+    >>> list(find_list_faults({"a": 4, "b": 3}, study.ShortListsSection(items_per_list=2, ratings_per_item=5)))
+    ['7 items for 5 readers each are 35 places, and lists of 2 leave 1 over; expected ratings_per_item = 4 or 6, or short_lists.allow_short_last_list = true']
     """
-    items, size, participants = sum(counts.values()), section.items, section.readers
+    items, size, participants = sum(counts.values()), section.items_per_list, section.ratings_per_item
     number, over = divmod(items * participants, size)
     if number and len(counts) < size:
-        if section.apart == "item":
+        if section.one_per == "item":
             yield f"lists of {size} items need {size} items; there are {len(counts)}"
         else:
             yield f"lists of {size} items of different paradigms need {size} paradigms; there are {len(counts)}"
         return
-    if over and not section.shorter:
+    if over and not section.allow_short_last_list:
         step = size // gcd(items, size)
         below = participants - participants % step
         near = f"{below} or {below + step}" if below else str(step)
         yield (
             f"{items} items for {participants} readers each are {items * participants} places, and lists of {size} "
-            f"leave {over} over; expected readers = {near}, or lists.shorter = true"
+            f"leave {over} over; expected ratings_per_item = {near}, or short_lists.allow_short_last_list = true"
         )
         return
     number += over > 0
@@ -76,7 +76,7 @@ def assign_items_to_lists(
         else "the last one is shorter"
     )
     raise ValueError(
-        f"no lists of {section.items} items were found in {MAX_DRAWS} draws in which nobody is shown a paradigm or a sentence "
+        f"no lists of {section.items_per_list} items were found in {MAX_DRAWS} draws in which nobody is shown a paradigm or a sentence "
         f"twice ({reason}); expected shorter lists, other readers or other items"
     )
 
@@ -88,12 +88,12 @@ def _draw_lists(
     random: Random,
 ) -> list[list[Item]]:
     """Return the lists of one draw; nothing where it comes to a list that cannot be filled."""
-    waiting = {name: list(draw_in_rounds(some, len(some) * section.readers, random)) for name, some in items.items()}
+    waiting = {name: list(draw_in_rounds(some, len(some) * section.ratings_per_item, random)) for name, some in items.items()}
     n_slots = sum(map(len, waiting.values()))
-    number = -(-n_slots // section.items)
+    number = -(-n_slots // section.items_per_list)
     assignment: list[list[Item]] = []
     for left in range(number, 0, -1):
-        list_length = section.items if left > 1 else n_slots - section.items * (number - 1)
+        list_length = section.items_per_list if left > 1 else n_slots - section.items_per_list * (number - 1)
         shares = {name: len(rest) / len(items[name]) for name, rest in waiting.items() if rest}
         # A paradigm with as many items left as there are lists has to be in each of them.
         names = sorted(shares, key=lambda name: (len(waiting[name]) < left, -shares[name], random.random()))

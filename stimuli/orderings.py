@@ -46,7 +46,7 @@ class Ordering(study.OrderingSection):
     `together` names a factor whose levels are blocks, in orders that sessions have in turn (`block_order`: "latin_square",
     "williams", "all"); the rules hold in each block. `order` is "random", "fixed" (as in the files of materials) or "reversed"
     (so in one half of the sessions, backwards in the other). `before` has chains of items, each of which comes before the next.
-    With `among = "targets"` the rules hold for targets as they follow each other, whatever stands between two of them.
+    With `scope = "targets"` the rules hold for targets as they follow each other, whatever stands between two of them.
 
     >>> rules = Ordering(no_adjacent="paradigm", max_run={"condition": {"bad": 1}})
     >>> trials = [{"paradigm": p, "condition": c} for p in "ab" for c in ("good", "bad")]
@@ -60,19 +60,19 @@ class Ordering(study.OrderingSection):
     def __post_init__(self) -> None:
         super().__post_init__()
         faults = [f"{name} is {n}; expected at least {least}" for name, n, least in self._list_bounds() if n < least]
-        if self.balance is not None and self.blocks == 1:
-            faults.append("balance is given but blocks is 1; expected 2 blocks or more")
+        if self.balance_across_blocks is not None and self.blocks == 1:
+            faults.append("balance_across_blocks is given but blocks is 1; expected 2 blocks or more")
         if faults:
             raise ValueError("ordering: " + "; ".join(faults))
 
     def _list_bounds(self) -> Iterator[tuple[str, int, int]]:
         yield "blocks", self.blocks, 1
         yield "breaks", self.breaks, 0
-        yield "fillers_between", self.fillers_between, 0
+        yield "min_fillers_between", self.min_fillers_between, 0
         yield from ((f"min_gap.{factor}", n, 1) for factor, n in self.min_gap.items())
         yield from ((f"max_run.{rule.factor}", rule.length, 1) for rule in self._list_max_runs())
-        yield from ((f"first.{role}", n, 0) for role, n in self.first.items())
-        yield from ((f"last.{role}", n, 0) for role, n in self.last.items())
+        yield from ((f"start_with.{role}", n, 0) for role, n in self.start_with.items())
+        yield from ((f"end_with.{role}", n, 0) for role, n in self.end_with.items())
 
     def _list_max_runs(self) -> Iterator[MaxRun]:
         for factor, longest in self.max_run.items():
@@ -86,11 +86,11 @@ class Ordering(study.OrderingSection):
         factors = (self.no_adjacent,) if isinstance(self.no_adjacent, str) else self.no_adjacent or ()
         rules: list[OrderRule] = [MinGap(factor, 2) for factor in factors]
         rules += [MinGap(factor, n) for factor, n in self.min_gap.items() if n > 1]
-        rules += [MinGap("role", self.fillers_between + 1, "target")] if self.fillers_between else []
+        rules += [MinGap("role", self.min_fillers_between + 1, "target")] if self.min_fillers_between else []
         rules += self._list_max_runs()
-        rules += [EdgeTrials("role", role, n) for role, n in self.first.items() if n]
-        rules += [EdgeTrials("role", role, n, at_end=True) for role, n in self.last.items() if n]
-        return rules + ([Blocks(self.blocks, self.balance)] if self.blocks > 1 else [])
+        rules += [EdgeTrials("role", role, n) for role, n in self.start_with.items() if n]
+        rules += [EdgeTrials("role", role, n, at_end=True) for role, n in self.end_with.items() if n]
+        return rules + ([Blocks(self.blocks, self.balance_across_blocks)] if self.blocks > 1 else [])
 
     def list_break_positions(self, n_trials: int) -> list[int]:
         """Return the positions before which a break comes, among `n_trials` trials."""
@@ -102,16 +102,16 @@ class Ordering(study.OrderingSection):
 
     def list_reset_positions(self, n_trials: int) -> frozenset[int]:
         """Return the positions before which neighbours do not count as such, among `n_trials` trials."""
-        starts = [] if self.across_breaks else self.list_break_positions(n_trials)
-        return frozenset(starts + ([] if self.across_blocks else Blocks(self.blocks).list_starts(n_trials)[1:-1]))
+        starts = [] if self.adjacent_across_breaks else self.list_break_positions(n_trials)
+        return frozenset(starts + ([] if self.adjacent_across_blocks else Blocks(self.blocks).list_starts(n_trials)[1:-1]))
 
     def build_orders(self, trials: Sequence[Labels]) -> "ValidOrders":
         """Return the valid orders of these trials, each given by its factors; raises `ValueError` for unknown factors."""
         used = {rule.factor for rule in self.list_rules() if rule.factor is not None}
-        used |= {self.together} if self.together else set()
+        used |= {self.block_by} if self.block_by else set()
         for name in sorted(used):
             having = sum(name in labels for labels in trials)
-            if having < (len(trials) if name in (self.balance, self.together) else 1):
+            if having < (len(trials) if name in (self.balance_across_blocks, self.block_by) else 1):
                 known = ", ".join(sorted({factor for labels in trials for factor in labels})) or "none"
                 what = "every trial" if having else "any trial"
                 raise ValueError(f"ordering: {name!r} is not a factor of {what}; expected one of {known}")

@@ -71,7 +71,7 @@ class PrecedenceOrders:
                 return made
         longest = max(map(len, rest))
         raise ValueError(
-            f"no order was found in {MAX_DRAWS} draws in which items stand as ordering.before states: rules look at what the items "
+            f"no order was found in {MAX_DRAWS} draws in which items stand as ordering.precedence states: rules look at what the items "
             f"differ in, and of such a chain of {longest} about one order in {factorial(longest)} is right; state "
             "shorter chains, or loosen a rule"
         )

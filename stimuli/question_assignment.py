@@ -62,8 +62,8 @@ def _find_share_faults(
     each = wanted // len(answer_counts)
     most = int(100 * min(answer_counts.values()) * len(answer_counts) / trials) / 100
     return [
-        f"share.{name} = {share:g} of {trials} trials asks {wanted} times, {each} of them with the right answer {answer!r}; "
-        f"{n} trials have that; use share.{name} = {most:g} or less, or write more"
+        f"task_shares.{name} = {share:g} of {trials} trials asks {wanted} times, {each} of them with the right answer {answer!r}; "
+        f"{n} trials have that; use task_shares.{name} = {most:g} or less, or write more"
         for answer, n in sorted(answer_counts.items())
         if n < each
     ]

@@ -94,15 +94,15 @@ def build_target_orders(ordering: Ordering, trials: Sequence[Labels]) -> TargetO
     targets = tuple(n for n, labels in enumerate(trials) if labels.get("role") == TARGET)
     others = tuple(n for n, labels in enumerate(trials) if labels.get("role") != TARGET)
     ends = []
-    for where, stated in (("first", ordering.first), ("last", ordering.last)):
+    for where, stated in (("start_with", ordering.start_with), ("end_with", ordering.end_with)):
         roles = {trials[n].get("role") for n in others}
         if strange := [role for role in stated if {role} != roles]:
             raise ValueError(
-                f"ordering.{where} has {strange[0]} beside among = 'targets', where the other trials are "
+                f"ordering.{where} has {strange[0]} beside scope = 'targets', where the other trials are "
                 f"{', '.join(sorted(map(str, roles))) or 'none'}; expected one role that all of them have"
             )
         ends.append(sum(stated.values()))
-    rules = replace(ordering, fillers_between=0, first={}, last={}, among="all")
+    rules = replace(ordering, min_fillers_between=0, start_with={}, end_with={}, scope="all")
     return TargetOrders(
-        rules.build_orders([trials[n] for n in targets]), targets, others, ordering.fillers_between, *ends
+        rules.build_orders([trials[n] for n in targets]), targets, others, ordering.min_fillers_between, *ends
     )

@@ -34,8 +34,8 @@ def format_share_fault(name: str, share: float, wanted: int, counted: int, avail
     """Return the arithmetic of a share that is larger than what can be asked."""
     most = int(100 * available / counted) / 100
     return (
-        f"share.{name} = {share:g} of {counted} trials asks {wanted} times; {available} trials can be asked; "
-        f"use share.{name} = {most:g} or less"
+        f"task_shares.{name} = {share:g} of {counted} trials asks {wanted} times; {available} trials can be asked; "
+        f"use task_shares.{name} = {most:g} or less"
     )
 
 

@@ -194,12 +194,12 @@ class TrialList:
         if self.ordering.order != "random":
             return FixedOrder(len(self._ordered_positions), self.ordering.order == "reversed")
         labels = [self.trials[i].build_labels() for i in self._ordered_positions]
-        if self.ordering.among == "targets":
+        if self.ordering.scope == "targets":
             return build_target_orders(self.ordering, labels)
         whole = self.ordering.build_orders(labels)
-        if chains := build_chains(self.ordering.before, whole.trials):
+        if chains := build_chains(self.ordering.precedence, whole.trials):
             return PrecedenceOrders(whole, chains)
-        together = self.ordering.together
+        together = self.ordering.block_by
         return (
             whole if together is None else BlockedOrders(whole, together, self.ordering.block_order, self._list_number)
         )

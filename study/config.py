@@ -67,7 +67,7 @@ class MaterialsSection:
 class AttentionSection:
     """An attention item, of the two kinds that platforms allow (Prolific: an explicit instruction, or nonsense).
 
-    `responses` are the answers that show attention, for each task that the sentence is followed by and that tells.
+    `expected_responses` are the answers that show attention, for each task that the sentence is followed by and that tells.
 
     >>> AttentionSection("instruction", "Please press 2 here.", {"acceptability": ["2"]}).kind
     'instruction'
@@ -76,7 +76,7 @@ class AttentionSection:
     __pydantic_config__ = STRICT_VALIDATION
     kind: str
     sentence: str | list[str]
-    responses: dict[str, list[str]]
+    expected_responses: dict[str, list[str]]
 
     def __post_init__(self) -> None:
         _expect(
@@ -85,8 +85,8 @@ class AttentionSection:
             "it would accept it): platforms allow no other attention check",
         )
         _expect(
-            any(self.responses.values()),
-            "responses is empty; expected the answers that show attention, by task: { NAME = [...] }",
+            any(self.expected_responses.values()),
+            "expected_responses is empty; expected the answers that show attention, by task: { NAME = [...] }",
         )
 
 
@@ -135,25 +135,25 @@ PracticeEntry = Annotated[
 
 @dataclass(frozen=True)
 class ShortListsSection:
-    """Many small lists in place of versions: so many `items` a list, of different paradigms, and so many `readers` an item.
+    """Many small lists in place of versions: `items_per_list` items of different paradigms, and `ratings_per_item` readers an item.
 
-    `shorter` lets the last list have fewer items where they do not come out even; with `apart = "item"` the items of a list may be
-    of one paradigm.
+    `allow_short_last_list` lets the last list have fewer items where they do not come out even; with `one_per = "item"` the
+    items of a list may be of one paradigm.
 
-    >>> ShortListsSection(items=4, readers=20).shorter
+    >>> ShortListsSection(items_per_list=4, ratings_per_item=20).allow_short_last_list
     False
     """
 
     __pydantic_config__ = STRICT_VALIDATION
-    items: int
-    readers: int
-    shorter: bool = False
-    apart: str = "paradigm"
+    items_per_list: int
+    ratings_per_item: int
+    allow_short_last_list: bool = False
+    one_per: str = "paradigm"
 
     def __post_init__(self) -> None:
-        _expect(self.apart in ("paradigm", "item"), f"apart is {self.apart!r}; expected 'paradigm' or 'item'")
-        _expect(self.items > 0, f"items is {self.items}; expected at least 1 a list")
-        _expect(self.readers > 0, f"readers is {self.readers}; expected at least 1 an item")
+        _expect(self.one_per in ("paradigm", "item"), f"one_per is {self.one_per!r}; expected 'paradigm' or 'item'")
+        _expect(self.items_per_list > 0, f"items_per_list is {self.items_per_list}; expected at least 1 a list")
+        _expect(self.ratings_per_item > 0, f"ratings_per_item is {self.ratings_per_item}; expected at least 1 an item")
 
 
 @dataclass(frozen=True)
@@ -179,33 +179,33 @@ class DesignSection:
     filler_ratio: dict[str, int] = field(default_factory=dict)
     catch: list[str] = field(default_factory=list)
     attention: list[AttentionSection] = field(default_factory=list)
-    share: dict[str, float] = field(default_factory=dict)
-    lists: ShortListsSection | None = None
-    unequal_experiments: bool = False
-    ratios: dict[str, dict[str, int]] = field(default_factory=dict)
+    task_shares: dict[str, float] = field(default_factory=dict)
+    short_lists: ShortListsSection | None = None
+    allow_unequal_experiments: bool = False
+    paradigm_ratios: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _expect(
             min(self.ratio.values(), default=1) > 0,
             f"ratio is {self.ratio}; expected a share of at least 1 each",
         )
-        for name, ratio in self.ratios.items():
+        for name, ratio in self.paradigm_ratios.items():
             _expect(
-                min(ratio.values(), default=0) > 0, f"ratios.{name} is {ratio}; expected a share of at least 1 each"
+                min(ratio.values(), default=0) > 0, f"paradigm_ratios.{name} is {ratio}; expected a share of at least 1 each"
             )
-        if self.lists is not None:
+        if self.short_lists is not None:
             _expect(
                 self.versions in (NO_LIST_COUNT, 1),
-                f"versions is {self.versions} beside lists; expected the one or the other",
+                f"versions is {self.versions} beside short_lists; expected the one or the other",
             )
             object.__setattr__(self, "versions", 1)
-        _expect(self.versions != NO_LIST_COUNT, "versions is missing; expected at least 1, or lists in their place")
+        _expect(self.versions != NO_LIST_COUNT, "versions is missing; expected at least 1, or short_lists in their place")
         _expect(self.versions > 0, f"versions is {self.versions}; expected at least 1")
         _expect(self.items is None or self.items > 0, f"items is {self.items}; expected at least 1")
         _expect(self.experiments > 0, f"experiments is {self.experiments}; expected at least 1")
         _expect(self.trial in ("sentence", "pair"), f"trial is {self.trial!r}; expected 'sentence' or 'pair'")
-        for name, share in self.share.items():
-            _expect(0 <= share <= 1, f"share.{name} is {share:g}; expected a share from 0 to 1")
+        for name, share in self.task_shares.items():
+            _expect(0 <= share <= 1, f"task_shares.{name} is {share:g}; expected a share from 0 to 1")
         both = sorted({*self.fillers} & {*self.catch})
         _expect(not both, f"{', '.join(both)} is among fillers and catch; expected one of them")
 
@@ -237,7 +237,7 @@ def _find_cycle(chains: Iterable[Sequence[str]]) -> list[str]:
 class OrderingSection:
     """Rules of presentation order; arguments of `stimuli.Ordering`.
 
-    >>> OrderingSection(max_run={"condition": 2}).across_breaks
+    >>> OrderingSection(max_run={"condition": 2}).adjacent_across_breaks
     True
     """
 
@@ -245,37 +245,37 @@ class OrderingSection:
     no_adjacent: str | tuple[str, ...] | None = None
     max_run: dict[str, int | dict[str, int]] = field(default_factory=dict)
     min_gap: dict[str, int] = field(default_factory=dict)
-    fillers_between: int = 0
-    first: dict[str, int] = field(default_factory=dict)
-    last: dict[str, int] = field(default_factory=dict)
+    min_fillers_between: int = 0
+    start_with: dict[str, int] = field(default_factory=dict)
+    end_with: dict[str, int] = field(default_factory=dict)
     blocks: int = 1
-    balance: str | None = None
-    across_blocks: bool = True
-    across_breaks: bool = True
+    balance_across_blocks: str | None = None
+    adjacent_across_blocks: bool = True
+    adjacent_across_breaks: bool = True
     order: str = "random"
-    together: str | None = None
+    block_by: str | None = None
     block_order: str = "latin_square"
-    before: list[list[str]] = field(default_factory=list)
-    among: str = "all"
+    precedence: list[list[str]] = field(default_factory=list)
+    scope: str = "all"
 
     def __post_init__(self) -> None:
-        _expect(self.among in ("all", "targets"), f"among is {self.among!r}; expected 'all' or 'targets'")
-        parts = self.together or self.before or self.blocks > 1 or not (self.across_breaks and self.across_blocks)
+        _expect(self.scope in ("all", "targets"), f"scope is {self.scope!r}; expected 'all' or 'targets'")
+        parts = self.block_by or self.precedence or self.blocks > 1 or not (self.adjacent_across_breaks and self.adjacent_across_blocks)
         _expect(
-            self.among == "all" or not (parts or self.order != "random"),
-            "among is 'targets' beside blocks, breaks that part neighbours, order or before; expected rules alone",
+            self.scope == "all" or not (parts or self.order != "random"),
+            "scope is 'targets' beside blocks, breaks that part neighbours, order or precedence; expected rules alone",
         )
-        for chain in self.before:
+        for chain in self.precedence:
             _expect(
                 len(chain) > 1 and len({*chain}) == len(chain),
-                f"before has {chain}; expected two items or more, each once, in the order in which they come",
+                f"precedence has {chain}; expected two items or more, each once, in the order in which they come",
             )
-        if circle := _find_cycle(self.before):
-            _expect(False, f"before goes round in a circle: {', '.join(circle)}; expected an order that can be kept")
-        free = self.order == "random" and self.together is None
+        if circle := _find_cycle(self.precedence):
+            _expect(False, f"precedence goes round in a circle: {', '.join(circle)}; expected an order that can be kept")
+        free = self.order == "random" and self.block_by is None
         _expect(
-            free or not self.before,
-            "before is stated beside order or together; expected it with orders drawn at random",
+            free or not self.precedence,
+            "precedence is stated beside order or block_by; expected it with orders drawn at random",
         )
         orders, squares = ("random", "fixed", "reversed"), ("latin_square", "williams", "all")
         _expect(self.order in orders, f"order is {self.order!r}; expected {' or '.join(map(repr, orders))}")
@@ -283,15 +283,16 @@ class OrderingSection:
             self.block_order in squares,
             f"block_order is {self.block_order!r}; expected {' or '.join(map(repr, squares))}",
         )
-        ruled = self.no_adjacent or self.max_run or self.min_gap or self.fillers_between or self.first or self.last
+        ruled = self.no_adjacent or self.max_run or self.min_gap or self.min_fillers_between or self.start_with or self.end_with
         _expect(
-            self.order == "random" or not (ruled or self.together or self.blocks > 1),
+            self.order == "random" or not (ruled or self.block_by or self.blocks > 1),
             f"order is {self.order!r} beside rules; expected no other key of ordering: trials stand as in the files",
         )
-        parted = self.blocks > 1 or not (self.across_blocks and self.across_breaks)
+        parted = self.blocks > 1 or not (self.adjacent_across_blocks and self.adjacent_across_breaks)
         _expect(
-            self.together is None or not parted,
-            "together is given beside blocks, across_blocks or across_breaks; expected together alone: rules hold in its blocks",
+            self.block_by is None or not parted,
+            "block_by is given beside blocks, adjacent_across_blocks or adjacent_across_breaks; expected block_by alone: rules hold "
+            "in its blocks",
         )
 
 
@@ -302,7 +303,7 @@ ROLES = ("target", "filler", "catch", "practice", "attention")
 class FieldSection:
     """A question about the participant, asked after the last sentence: a short text, a number, or a choice.
 
-    >>> FieldSection("hand", "Which hand do you write with?", "choice", ["left", "right"]).needed
+    >>> FieldSection("hand", "Which hand do you write with?", "choice", ["left", "right"]).required
     False
     """
 
@@ -311,9 +312,9 @@ class FieldSection:
     label: str
     kind: str = "text"
     choices: list[str] = field(default_factory=list)
-    low: int | None = None
-    high: int | None = None
-    needed: bool = False
+    min: int | None = None
+    max: int | None = None
+    required: bool = False
 
     def __post_init__(self) -> None:
         known = self.kind in ("text", "number", "choice")
@@ -370,24 +371,24 @@ class DeviceSection:
 class DisplaySection:
     """How sentences are set: their font, the largest and the smallest size of letters (px), and how many letters a line holds.
 
-    >>> DisplaySection(size=28).min_size
+    >>> DisplaySection(font_size=28).min_font_size
     16.0
     """
 
     __pydantic_config__ = STRICT_VALIDATION
     font: str | None = None
-    size: float | None = None
-    min_size: float = 16.0
-    width: int | None = None
+    font_size: float | None = None
+    min_font_size: float = 16.0
+    line_width: int | None = None
 
     def __post_init__(self) -> None:
-        _expect(8 <= self.min_size <= 100, f"min_size is {self.min_size:g}; expected px, from 8 to 100")
+        _expect(8 <= self.min_font_size <= 100, f"min_font_size is {self.min_font_size:g}; expected px, from 8 to 100")
         _expect(
-            self.size is None or self.min_size <= self.size <= 200,
-            f"size is {self.size or 0:g}; expected px, from min_size ({self.min_size:g}) to 200",
+            self.font_size is None or self.min_font_size <= self.font_size <= 200,
+            f"font_size is {self.font_size or 0:g}; expected px, from min_font_size ({self.min_font_size:g}) to 200",
         )
         _expect(
-            self.width is None or self.width >= 20, f"width is {self.width}; expected letters on a line, 20 or more"
+            self.line_width is None or self.line_width >= 20, f"line_width is {self.line_width}; expected letters on a line, 20 or more"
         )
         _expect(
             self.font is None or re.fullmatch(r"""[^;{}<>\\]+""", self.font) is not None,
@@ -410,17 +411,17 @@ class RoleSection:
 
 @dataclass(frozen=True)
 class PracticeRoleSection(RoleSection):
-    """The same of practice, which is repeated until `criterion` of what has a right answer was right, `rounds` times at most."""
+    """The same of practice, which is repeated until `criterion` of what has a right answer was right, `max_rounds` times at most."""
 
     __pydantic_config__ = STRICT_VALIDATION
     criterion: float | None = None
-    rounds: int = 2
+    max_rounds: int = 2
 
     def __post_init__(self) -> None:
         super().__post_init__()
         fits = self.criterion is None or 0 < self.criterion <= 1
         _expect(fits, f"criterion is {self.criterion}; expected a share above 0, 1 at most")
-        _expect(1 <= self.rounds <= 10, f"rounds is {self.rounds}; expected 1 to 10")
+        _expect(1 <= self.max_rounds <= 10, f"max_rounds is {self.max_rounds}; expected 1 to 10")
 
 
 @dataclass(frozen=True)
@@ -476,8 +477,8 @@ class ProcedureSection:
     @property
     def line_width(self) -> int:
         """How many letters a line of a sentence holds: as stated, or what fits the smallest window at the smallest size."""
-        letter = 0.5 * self.display.min_size
-        return self.display.width or max(20, int(0.92 * self.device.min_width / letter))
+        letter = 0.5 * self.display.min_font_size
+        return self.display.line_width or max(20, int(0.92 * self.device.min_width / letter))
 
     def resolve_role(self, name: str) -> RoleSection:
         """Return what is shown and asked of a role, with what it leaves out as for targets."""
@@ -519,19 +520,19 @@ class OnlineSection:
     review_code: str | None = None
     completion_url: str | None = None
     quota: int | None = None
-    sessions: int = 1
+    max_sessions: int = 1
     lease_minutes: float = 60
     heartbeat_seconds: float = 30
     resume_hours: float = 24
     signed_links: bool = False
     withdrawal: str = "delete"
-    barred: list[str] = field(default_factory=list)
+    excluded_participants: list[str] = field(default_factory=list)
     reward: RewardSection | None = None
     texts: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _expect(self.quota is None or self.quota > 0, f"quota is {self.quota}; expected at least 1 place a version")
-        _expect(self.sessions > 0, f"sessions is {self.sessions}; expected at least 1 a person")
+        _expect(self.max_sessions > 0, f"max_sessions is {self.max_sessions}; expected at least 1 a person")
         for name in ("lease_minutes", "heartbeat_seconds", "resume_hours"):
             _expect(getattr(self, name) > 0, f"{name} is {getattr(self, name):g}; expected more than 0")
         _expect(
@@ -551,32 +552,32 @@ class OnlineSection:
 
 @dataclass(frozen=True)
 class ExcludeSection:
-    """Who is left out beside reading times out of the band, applied in this order; docs/study-toml.md says what each means.
+    """Who is left out beside reading times outside the cutoffs, applied in this order; docs/study-toml.md says what each means.
 
-    >>> ExcludeSection(accuracy=90)
+    >>> ExcludeSection(min_accuracy=90)
     Traceback (most recent call last):
     ...
-    ValueError: accuracy is 90; expected a share from 0 to 1
+    ValueError: min_accuracy is 90; expected a share from 0 to 1
     """
 
     __pydantic_config__ = STRICT_VALIDATION
     min_minutes: float = 0.0
     max_minutes: float | None = None
-    aborted: int | None = None
+    max_aborted: int | None = None
     items: dict[str, str] = field(default_factory=dict)
     sessions: dict[str, list[str]] = field(default_factory=dict)
     demographics: dict[str, list[str]] = field(default_factory=dict)
-    attention: float = 0.0
-    catch: float = 0.0
-    accuracy: float = 0.8
-    questions: int = 20
-    out_of_band: float = 0.2
-    maze_accuracy: float = 0.8
+    min_attention: float = 0.0
+    min_catch: float = 0.0
+    min_accuracy: float = 0.8
+    min_questions: int = 20
+    max_outside_cutoffs: float = 0.2
+    min_maze_accuracy: float = 0.8
     after_error: int | None = None
     flags: list[str] = field(default_factory=lambda: ["interrupted", "seen_before"])
 
     def __post_init__(self) -> None:
-        for name in ("attention", "catch", "accuracy", "out_of_band", "maze_accuracy"):
+        for name in ("min_attention", "min_catch", "min_accuracy", "max_outside_cutoffs", "min_maze_accuracy"):
             share = getattr(self, name)
             _expect(0 <= share <= 1, f"{name} is {share:g}; expected a share from 0 to 1")
         longest = float("inf") if self.max_minutes is None else self.max_minutes
@@ -584,7 +585,7 @@ class ExcludeSection:
             0 <= self.min_minutes < longest,
             f"min_minutes is {self.min_minutes:g} and max_minutes {longest:g}; expected 0 <= min_minutes < max_minutes",
         )
-        for name, most in (("aborted", self.aborted), ("after_error", self.after_error)):
+        for name, most in (("max_aborted", self.max_aborted), ("after_error", self.after_error)):
             _expect(most is None or most >= 0, f"{name} is {most}; expected 0 or more")
         unexplained = [item for item, reason in self.items.items() if not reason.strip()]
         _expect(
@@ -602,7 +603,7 @@ CONTRAST_CODINGS = ("sum", "treatment", "helmert", "repeated")
 class ModelSection:
     """A mixed model of one's own; `region` is of reading times, `contrasts` names a factor's, `repeated` where not stated.
 
-    `reference` is the level of a factor that treatment contrasts hold the others against, the first where not stated.
+    `reference_levels` is the level of a factor that treatment contrasts hold the others against, the first where not stated.
 
     >>> ModelSection("ease", "z ~ extraction + (1|participant) + (1|item)").region
     'critical'
@@ -614,7 +615,7 @@ class ModelSection:
     region: str = "critical"
     paradigms: tuple[str, ...] = ()
     contrasts: dict[str, str] = field(default_factory=dict)
-    reference: dict[str, str] = field(default_factory=dict)
+    reference_levels: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _expect(bool(self.name.strip()), "name is empty; expected a name for the model's rows in the tables")
@@ -627,11 +628,11 @@ class ModelSection:
                 coding in CONTRAST_CODINGS,
                 f"contrasts.{factor} is {coding!r}; expected one of {', '.join(CONTRAST_CODINGS)}",
             )
-        for factor in self.reference:
+        for factor in self.reference_levels:
             coding = self.contrasts.get(factor, "repeated")
             _expect(
                 coding == "treatment",
-                f'reference.{factor} is stated, but its contrasts are {coding}; expected contrasts.{factor} = "treatment"',
+                f'reference_levels.{factor} is stated, but its contrasts are {coding}; expected contrasts.{factor} = "treatment"',
             )
 
 
@@ -668,16 +669,16 @@ def _expect_valid_sesoi(sesoi: Sesoi) -> None:
     for name in whole:
         _expect(
             name in SESOI_MEASURES,
-            f'smallest names {name!r}; {expected}, or a term with its own, "{name}" = {{ log_rt = 0.03 }}',
+            f'sesoi names {name!r}; {expected}, or a term with its own, "{name}" = {{ log_rt = 0.03 }}',
         )
     for term, effects in terms.items():
-        _expect(term not in SESOI_MEASURES, f"smallest.{term} is a table; expected a number, as {term} is a response")
+        _expect(term not in SESOI_MEASURES, f"sesoi.{term} is a table; expected a number, as {term} is a response")
         wrong = [name for name in effects if name not in SESOI_MEASURES]
-        _expect(not wrong, f"smallest.{term} names {', '.join(map(repr, wrong))}; {expected}")
-    _expect_each_once(terms, "smallest")
+        _expect(not wrong, f"sesoi.{term} names {', '.join(map(repr, wrong))}; {expected}")
+    _expect_each_once(terms, "sesoi")
     stated = {**whole, **{f"{term}.{name}": effect for term, by in terms.items() for name, effect in by.items()}}
     for name, effect in stated.items():
-        _expect(effect > 0, f"smallest.{name} is {effect:g}; expected more than 0")
+        _expect(effect > 0, f"sesoi.{name} is {effect:g}; expected more than 0")
 
 
 @dataclass(frozen=True)
@@ -698,7 +699,7 @@ class FiguresSection:
         _expect(self.bars in ("interval", "se"), f"bars is {self.bars!r}; expected 'interval' (95 %) or 'se'")
 
 
-NO_RT_CUTOFFS = (0.0, float("inf"))  # a band of reading times (ms) that leaves none out
+NO_RT_CUTOFFS = (0.0, float("inf"))  # of reading times (ms): none is left out
 FOLLOWING_REGIONS, CUMULATIVE_REGIONS = "following", "cumulative"
 COVARIATES = ("log_trial", "position")
 RATING_MEASURES = ("z", "rating")  # standardised within participants, or as given
@@ -740,12 +741,12 @@ class AnalysisSection:
     min_rt: float = 100.0
     max_rt: float = 3000.0
     remove_outliers: bool = True
-    regions: str = FOLLOWING_REGIONS
+    spillover_regions: str = FOLLOWING_REGIONS
     covariates: tuple[str, ...] = COVARIATES
-    rated: str = RATING_MEASURES[0]
+    rating_measure: str = RATING_MEASURES[0]
     figures: FiguresSection = field(default_factory=FiguresSection)
     exclude: ExcludeSection = field(default_factory=ExcludeSection)
-    smallest: dict[str, SesoiEntry] = field(default_factory=dict)
+    sesoi: dict[str, SesoiEntry] = field(default_factory=dict)
     models: tuple[ModelSection, ...] = ()
 
     def __post_init__(self) -> None:
@@ -758,29 +759,29 @@ class AnalysisSection:
             f"remove_outliers is false, and min_rt {self.min_rt:g}, max_rt {self.max_rt:g}; expected the one or the other",
         )
         _expect(
-            self.regions in (FOLLOWING_REGIONS, CUMULATIVE_REGIONS),
-            f"regions is {self.regions!r}; expected {FOLLOWING_REGIONS!r} or {CUMULATIVE_REGIONS!r}",
+            self.spillover_regions in (FOLLOWING_REGIONS, CUMULATIVE_REGIONS),
+            f"spillover_regions is {self.spillover_regions!r}; expected {FOLLOWING_REGIONS!r} or {CUMULATIVE_REGIONS!r}",
         )
         unknown = [name for name in self.covariates if name not in COVARIATES]
         _expect(
             not unknown, f"covariates names {', '.join(unknown)}; expected some of {', '.join(COVARIATES)}, or none"
         )
         _expect(
-            self.rated in RATING_MEASURES,
-            f"rated is {self.rated!r}; expected {RATING_MEASURES[0]!r} or {RATING_MEASURES[1]!r}",
+            self.rating_measure in RATING_MEASURES,
+            f"rating_measure is {self.rating_measure!r}; expected {RATING_MEASURES[0]!r} or {RATING_MEASURES[1]!r}",
         )
         policies = ("declared", "maximal", "parsimonious")
         _expect(self.policy in policies, f"policy is {self.policy!r}; expected one of {', '.join(policies)}")
-        _expect_valid_sesoi(self.smallest)
+        _expect_valid_sesoi(self.sesoi)
         names = [model.name for model in self.models]
         twice = sorted({name for name in names if names.count(name) > 1})
         _expect(not twice, f"models: {', '.join(map(repr, twice))} occurs twice; expected a different name for each")
         for model in self.models:
             base, words, kind = parse_region_name(model.region)
             _expect(
-                not words or kind == self.regions,
-                f"models: {model.name!r} has the region {model.region!r}, and regions is {self.regions!r}; expected "
-                f"{format_region_after(base, words, self.regions)!r}",
+                not words or kind == self.spillover_regions,
+                f"models: {model.name!r} has the region {model.region!r}, and spillover_regions is {self.spillover_regions!r}; expected "
+                f"{format_region_after(base, words, self.spillover_regions)!r}",
             )
 
     @property
@@ -901,8 +902,8 @@ class Study:
 
     def __post_init__(self) -> None:
         _expect_each_once(self.simulate, "simulate")
-        quota = self.online.quota if self.online and self.design.lists else None
-        _expect(quota is None, f"online.quota is {quota} beside design.lists; expected none: each list has one place")
+        quota = self.online.quota if self.online and self.design.short_lists else None
+        _expect(quota is None, f"online.quota is {quota} beside design.short_lists; expected none: each list has one place")
 
     @property
     def folder(self) -> Path:
@@ -987,7 +988,7 @@ RENAMED_KEYS = {
     '[procedure.target] ask = ["NAME"]',
     "procedure.choice": '[procedure.tasks.NAME] with kind = "choice", asked by [procedure.target] ask = ["NAME"]',
     "procedure.presentation": '[procedure.target] show = "centred", and likewise for each role that differs',
-    "design.questions": '[design.share] NAME = 0.5, for a task [procedure.tasks.NAME] with kind = "question"',
+    "design.questions": '[design.task_shares] NAME = 0.5, for a task [procedure.tasks.NAME] with kind = "question"',
 }
 
 

@@ -124,7 +124,7 @@ def align(tables: Mapping[str, pd.DataFrame], options: AlignmentOptions | None =
     """
     options = options or AlignmentOptions()
     settings, lags, engine = options.settings, options.lags, options.settings.engine
-    correlation_tables = _correlate_ratings(tables, settings.rated, options.seed)
+    correlation_tables = _correlate_ratings(tables, settings.rating_measure, options.seed)
     if correlation_tables and "readings" in tables and not tables["readings"]["role"].isin(RATED_ROLES).any():
         log.warning("table readings: no word of a target or filler trial; scores are held against ratings alone")
         return TableSet(correlation_tables)

@@ -80,7 +80,7 @@ def apply_exclusions(
     prompts = build_participant_prompts_table(responses, items)
     responses = drop_missing_responses(responses, exclusion_log)
     participant_rows["excluded"] = None
-    maze_rule = build_first_choice_rule(readings, participant_rows["participant"], rules.maze_accuracy)
+    maze_rule = build_first_choice_rule(readings, participant_rows["participant"], rules.min_maze_accuracy)
     for rule, keep in (_build_participant_rules(participant_rows, prompts, rules, demographics) | maze_rule).items():
         participant_rows.loc[participant_rows["excluded"].isna() & ~keep, "excluded"] = rule
         readings, responses = _keep_only(
@@ -155,8 +155,8 @@ def _build_session_rules(sessions: pd.DataFrame, rules: ExcludeSection) -> dict[
         left[f"session shorter than {rules.min_minutes:g} minutes"] = ~(minutes < rules.min_minutes)
     if rules.max_minutes is not None:
         left[f"session longer than {rules.max_minutes:g} minutes"] = ~(minutes > rules.max_minutes)
-    if rules.aborted is not None:
-        left[f"session with more than {rules.aborted} trials broken off"] = sessions["aborted"] <= rules.aborted
+    if rules.max_aborted is not None:
+        left[f"session with more than {rules.max_aborted} trials broken off"] = sessions["aborted"] <= rules.max_aborted
     _require_known(rules.sessions, "sessions", list(sessions.columns))
     for name, accepted in rules.sessions.items():
         left[f"session whose {name} is not {' or '.join(accepted)}"] = _is_accepted(sessions[name], accepted)
@@ -168,30 +168,30 @@ def _build_participant_rules(
 ) -> dict[str, "pd.Series[bool]"]:
     """Return the rules about participants, each with those who keep it; who was not asked keeps a rule."""
     left = _build_demographic_rules(participants["participant"], rules.demographics, demographics)
-    if rules.attention:
-        rule = f"less than {100 * rules.attention:g}% of attention items answered as asked"
-        left[rule] = ~(participants["attention"] < rules.attention)
-    if rules.catch:
-        rule, rated = f"less than {100 * rules.catch:g}% of catch sentences told apart", prompts.dropna(subset="catch")
+    if rules.min_attention:
+        rule = f"less than {100 * rules.min_attention:g}% of attention items answered as asked"
+        left[rule] = ~(participants["attention"] < rules.min_attention)
+    if rules.min_catch:
+        rule, rated = f"less than {100 * rules.min_catch:g}% of catch sentences told apart", prompts.dropna(subset="catch")
         for prompt in list_prompts(rated):
             part = filter_prompt(rated, prompt)
-            low = part.loc[part["catch"] < rules.catch, "participant"]
+            low = part.loc[part["catch"] < rules.min_catch, "participant"]
             left[rule + format_prompt_suffix(prompt)] = ~participants["participant"].isin(low)
-    if rules.accuracy:
-        rule = f"less than {100 * rules.accuracy:g}% of at least {rules.questions} questions answered correctly"
+    if rules.min_accuracy:
+        rule = f"less than {100 * rules.min_accuracy:g}% of at least {rules.min_questions} questions answered correctly"
         most = int(participants["questions"].max()) if len(participants) else 0
-        if 0 < most < rules.questions:
+        if 0 < most < rules.min_questions:
             rule += TOO_FEW_RESPONSES_NOTE
             log.warning(
-                "analysis.exclude.questions is %d, and nobody answered more than %d: the rule about accuracy can exclude nobody;"
+                "analysis.exclude.min_questions is %d, and nobody answered more than %d: the rule about accuracy can exclude nobody;"
                 " state a smaller number",
-                rules.questions,
+                rules.min_questions,
                 most,
             )
-        left[rule] = ~((participants["accuracy"] < rules.accuracy) & (participants["questions"] >= rules.questions))
-    if rules.out_of_band < 1:
-        rule = f"reading times out of the band in more than {100 * rules.out_of_band:g}% of target trials"
-        left[rule] = ~(participants["out_of_band"] > rules.out_of_band)
+        left[rule] = ~((participants["accuracy"] < rules.min_accuracy) & (participants["questions"] >= rules.min_questions))
+    if rules.max_outside_cutoffs < 1:
+        rule = f"reading times out of the band in more than {100 * rules.max_outside_cutoffs:g}% of target trials"
+        left[rule] = ~(participants["out_of_band"] > rules.max_outside_cutoffs)
     return left
 
 

@@ -347,7 +347,7 @@ def _declared(models: Sequence[ModelSection], study: _Study, policy: str) -> Ite
         of_people = (
             [POPULATION] if POPULATION in formula.column_names and POPULATION in study.rows(formula.response) else []
         )
-        if stated := sorted({*model.contrasts, *model.reference} - {*factors, *of_people}):
+        if stated := sorted({*model.contrasts, *model.reference_levels} - {*factors, *of_people}):
             there = ", ".join(sorted(factors)) or "none"
             faults.append(
                 f"analysis.models, {model.name!r}: contrasts of {stated[0]!r}, no factor of its formula; there are {there}"
@@ -355,7 +355,7 @@ def _declared(models: Sequence[ModelSection], study: _Study, policy: str) -> Ite
             continue
         contrasts = {name: _coding(name, model.contrasts, having, levels) for name in factors}
         contrasts |= {name: (model.contrasts.get(name, "repeated"), POPULATIONS) for name in of_people}
-        for name, reference in model.reference.items():
+        for name, reference in model.reference_levels.items():
             coding, order = contrasts[name]
             if reference in order:
                 contrasts[name] = (coding, [reference, *(level for level in order if level != reference)])

@@ -78,7 +78,7 @@ def report(
 
     `tables` holds whatever declared tables there are, `files` where each lies, seen from the report; `facts` and
     `software` are printed as they are, and `absent` names what was not there to report. `models` says what each language
-    model is, and `smallest` holds the smallest effects of interest as `analysis.smallest` states them, `figures` stars and
+    model is, and `smallest` holds the smallest effects of interest as `analysis.sesoi` states them, `figures` stars and
     bars as `analysis.figures` does. `ms_per_bit` is what each
     bit of a language model's surprisal was made to cost simulated readers, at lags 0, 1 and so on, by model and protocol.
 

@@ -81,7 +81,7 @@ def find_previous_participants(
     if incomparable := [one for one in sources if own_key is not None and one.key != own_key and not ids]:
         raise study.DataError(
             f"{data} and {incomparable[0].source} have different keys of participants' ids, and the ids themselves are not there: "
-            "who took part in both cannot be told; expected online.barred in study.toml, by which the server asks"
+            "who took part in both cannot be told; expected online.excluded_participants in study.toml, by which the server asks"
         )
     return {
         participant: one.source

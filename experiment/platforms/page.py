@@ -81,7 +81,7 @@ def build_exported_study(
         "online": {
             "resume_hours": online.resume_hours,
             "lease_minutes": online.lease_minutes,
-            "sessions": online.sessions,
+            "sessions": online.max_sessions,
             "endings": {platform: _build_endings(online, platform) for platform in PLATFORMS_BY_PARAMETER.values()},
         },
         "versions": [

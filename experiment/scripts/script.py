@@ -230,7 +230,7 @@ def _build_screener_form(questions: Sequence[study.config.ScreenerSection], text
         heading=texts["questions_first"],
         note="",
         fields=tuple(
-            study.config.FieldSection(one.name, one.question, "choice", one.choices, needed=True) for one in questions
+            study.config.FieldSection(one.name, one.question, "choice", one.choices, required=True) for one in questions
         ),
         button=texts["go_on"],
         missing=texts["needed"],
@@ -287,7 +287,7 @@ def _build_interludes(
     for position in range(len(practice) + trial_list.length):
         steps: list[Step] = []
         if position == len(practice) > 0:
-            for repeat in range(1, section.rounds if section.criterion is not None else 1):
+            for repeat in range(1, section.max_rounds if section.criterion is not None else 1):
                 assert section.criterion is not None
                 repeat_condition = Share(_format_block_name(repeat - 1), section.criterion)
                 steps.append(

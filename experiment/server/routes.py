@@ -151,7 +151,7 @@ class _StudyHandlers:
             key,
             site,
         )
-        self.previous_participants = read_previous_participants(self.online.barred, config.folder)
+        self.previous_participants = read_previous_participants(self.online.excluded_participants, config.folder)
         self.arrival_limit = RateLimit(burst=300, rate=5)  # a class behind one address comes at once
         self.call_limit = RateLimit(burst=site.burst, rate=site.burst / 50)
 
@@ -527,7 +527,7 @@ def open_store(
     online = config.required_online
     rules = SessionRules(
         quota=online.quota,
-        max_sessions=online.sessions,
+        max_sessions=online.max_sessions,
         lease_duration=timedelta(minutes=online.lease_minutes),
         resume_duration=timedelta(hours=online.resume_hours),
         tab_duration=timedelta(seconds=3 * online.heartbeat_seconds),

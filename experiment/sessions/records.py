@@ -194,7 +194,7 @@ def _find_answer_fault(screen: Any, answer: Any) -> str | None:
 
 def _find_field_fault(field: FieldSection, answer: Any) -> str | None:
     if field.kind == "number":
-        low, high = field.low or 0, MAX_FIELD_NUMBER if field.high is None else field.high
+        low, high = field.min or 0, MAX_FIELD_NUMBER if field.max is None else field.max
         if isinstance(answer, int) and not isinstance(answer, bool) and low <= answer <= high:
             return None
         return f"an answer of {answer!r} to {field.name}; expected a whole number from {low} to {high}"

@@ -29,7 +29,7 @@ DEVIATION_KINDS = {  # of a deviation, by how its key begins; the first that fit
     "analysis.min_rt": "exclusion",
     "analysis.max_rt": "exclusion",
     "analysis.remove_outliers": "exclusion",
-    "analysis.smallest": "smallest effect",
+    "analysis.sesoi": "smallest effect",
     "analysis": "model",
     "sessions.excluded": "exclusion",
     "sessions": "procedure",
@@ -60,8 +60,8 @@ def build_statements(config: study.Study, participants: int | None = None) -> Js
     materials, list_files = read_study(config), build_list_files(config)
     settings = {name: dataclasses.asdict(getattr(config, name)) for name in REGISTERED_SECTIONS}
     session_count = _count_sessions(config, list_files)
-    max_sessions = config.online.sessions if config.online else 1  # of a person at most
-    excluded_participants = config.online.barred if config.online else []
+    max_sessions = config.online.max_sessions if config.online else 1  # of a person at most
+    excluded_participants = config.online.excluded_participants if config.online else []
     if participants is not None and max_sessions == 1 and session_count not in (None, participants):
         raise ValueError(
             f"{participants} participants, and study.toml has places for {session_count}; expected one number"
@@ -197,8 +197,8 @@ def format_preregistration(
                 config, "analysis", omit=("exclude", "figures", "smallest", "models", *RT_TRIMMING_KEYS)
             ),
         ],
-        "Smallest effects of interest": _format_section_table(config, "analysis.smallest")
-        if config.analysis.smallest
+        "Smallest effects of interest": _format_section_table(config, "analysis.sesoi")
+        if config.analysis.sesoi
         else ["*Open*: none is stated, so no equivalence is tested."],
         "Fixed, and open": [
             "Fixed is every statement below; `gardenpath deviations` lists each that the study departs from.",
@@ -212,7 +212,7 @@ def format_preregistration(
 
 
 def _format_contrasts(model: study.ModelSection) -> str:
-    reference_texts = {factor: f" against {level}" for factor, level in model.reference.items()}
+    reference_texts = {factor: f" against {level}" for factor, level in model.reference_levels.items()}
     contrasts = [f"{factor} {coding}{reference_texts.get(factor, '')}" for factor, coding in model.contrasts.items()]
     return f"; contrasts: {', '.join(contrasts) or 'repeated'}"
 
@@ -229,9 +229,9 @@ def _format_design(config: study.Study, registered: Json) -> list[str]:
             factors.setdefault(factor, {})[level] = None
     factor_texts = [f"{factor} ({', '.join(levels)})" for factor, levels in factors.items()]
     target = config.procedure.resolve_role("target")
-    lists = config.design.lists
+    lists = config.design.short_lists
     list_text = (
-        f"lists of {lists.items} items, {lists.readers} readers an item"
+        f"lists of {lists.items_per_list} items, {lists.ratings_per_item} readers an item"
         if lists
         else f"{config.design.versions} versions"
     )
@@ -262,8 +262,8 @@ def _list_open_points(config: study.Study, registered: Json) -> Iterator[str]:
         yield "the number of participants (online.quota, or --participants)"
     if not config.analysis.models:
         yield "models of the authors' own (analysis.models): the standard ones are fitted"
-    if not config.analysis.smallest:
-        yield "smallest effects of interest (analysis.smallest)"
+    if not config.analysis.sesoi:
+        yield "smallest effects of interest (analysis.sesoi)"
     yield "analyses that are named nowhere here, which are exploratory"
 
 

@@ -359,7 +359,7 @@ def _draw_form_answer(
         return str(random.choice(accepted.get(form_field.name, form_field.choices)))
     if form_field.kind == "text":
         return "robot"
-    low, high = form_field.low or 0, 99 if form_field.high is None else form_field.high
+    low, high = form_field.min or 0, 99 if form_field.max is None else form_field.max
     return random.randint(low, high)
 
 

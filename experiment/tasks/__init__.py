@@ -210,16 +210,16 @@ def load_tasks(config: study.Study) -> StudyTasks:
         and role != "practice"
     ]
     faults += [
-        f"{where}: design.share names {name!r}, which no role asks; expected one of "
+        f"{where}: design.task_shares names {name!r}, which no role asks; expected one of "
         f"{', '.join(_list_asked_tasks(tasks_by_role)) or '(none)'}"
-        for name in config.design.share
+        for name in config.design.task_shares
         if name not in _list_asked_tasks(tasks_by_role)
     ]
     for n, item in enumerate(config.design.attention, start=1):
         faults += [
             f"{where}: design.attention {n}: responses names {name!r}, which attention items are not asked; "
             f"expected one of {', '.join(tasks_by_role['attention']) or '(none)'}"
-            for name in item.responses
+            for name in item.expected_responses
             if name not in tasks_by_role["attention"]
         ]
     if faults:

@@ -37,19 +37,19 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Settings:
-    """Without a prompt of its own it has the standard one; an answer has `longest` characters at most."""
+    """Without a prompt of its own it has the standard one; an answer has `max_length` characters at most."""
 
     kind: Literal["completion"]
     prompt: str = ""
-    until: str = ""
-    blank: str = ""
-    longest: int = 200
+    fragment_end: str = ""
+    blank_region: str = ""
+    max_length: int = 200
 
     def __post_init__(self) -> None:
-        if self.until and self.blank:
-            raise ValueError(f"until is {self.until!r} and blank {self.blank!r}; expected one of them")
-        if not 1 <= self.longest <= 500:
-            raise ValueError(f"longest is {self.longest}; expected 1 to 500 characters")
+        if self.fragment_end and self.blank_region:
+            raise ValueError(f"until is {self.fragment_end!r} and blank {self.blank_region!r}; expected one of them")
+        if not 1 <= self.max_length <= 500:
+            raise ValueError(f"longest is {self.max_length}; expected 1 to 500 characters")
 
 
 def write_instructions(settings: Settings, texts: Texts) -> str:
@@ -61,7 +61,7 @@ def build_screens(settings: Settings, trial_context: TrialContext) -> Iterator[E
     """Yield the one screen on which a text is typed."""
     task_texts = trial_context.texts["completion"]
     above = trial_context.above
-    if settings.until or settings.blank:
+    if settings.fragment_end or settings.blank_region:
         if not isinstance(above, Stimulus):
             raise ValueError(
                 f'{trial_context.name} cuts the sentence, which is read before; expected show = "with_task"'
@@ -75,17 +75,17 @@ def build_screens(settings: Settings, trial_context: TrialContext) -> Iterator[E
         right=trial_context.list_expected_responses(),
         button=trial_context.texts["session"]["go_on"],
         missing=task_texts["missing"],
-        longest=settings.longest,
+        longest=settings.max_length,
     )
 
 
 def _cut_fragment(sentence: Sentence, settings: Settings) -> str:
     """Return the sentence up to a region, or with a line in its place."""
-    region = sentence.find_region(settings.until or settings.blank)
+    region = sentence.find_region(settings.fragment_end or settings.blank_region)
     if region is None:
-        raise ValueError(f"its sentence has no region {settings.until or settings.blank!r}, at which it is to be cut")
+        raise ValueError(f"its sentence has no region {settings.fragment_end or settings.blank_region!r}, at which it is to be cut")
     before = sentence.text[: region.start]
-    return before.rstrip() if settings.until else before + BLANK_LINE + sentence.text[region.end :]
+    return before.rstrip() if settings.fragment_end else before + BLANK_LINE + sentence.text[region.end :]
 
 
 def simulate_response(screen: Entry, simulated_reader: SimulatedReader) -> SimulatedResponse:

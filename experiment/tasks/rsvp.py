@@ -36,17 +36,17 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Settings:
-    """Each word stands for `word` ms, and nothing for `pause` ms after it."""
+    """Each word stands for `word_duration` ms, and nothing for `pause_duration` ms after it."""
 
     kind: Literal["rsvp"]
-    word: float = 250.0
-    pause: float = 0.0
+    word_duration: float = 250.0
+    pause_duration: float = 0.0
 
     def __post_init__(self) -> None:
-        if not MIN_DURATION_MS <= self.word <= MAX_DURATION_MS:
-            raise ValueError(f"word is {self.word:g}; expected ms, {MIN_DURATION_MS} to {MAX_DURATION_MS}")
-        if not 0 <= self.pause <= MAX_DURATION_MS:
-            raise ValueError(f"pause is {self.pause:g}; expected ms, 0 to {MAX_DURATION_MS}")
+        if not MIN_DURATION_MS <= self.word_duration <= MAX_DURATION_MS:
+            raise ValueError(f"word is {self.word_duration:g}; expected ms, {MIN_DURATION_MS} to {MAX_DURATION_MS}")
+        if not 0 <= self.pause_duration <= MAX_DURATION_MS:
+            raise ValueError(f"pause is {self.pause_duration:g}; expected ms, 0 to {MAX_DURATION_MS}")
 
 
 def write_instructions(settings: Settings, texts: Texts) -> str:
@@ -65,7 +65,7 @@ def build_screens(settings: Settings, trial_context: TrialContext) -> Iterator[W
             words=words,
             gaps=gaps,
             hint=hint,
-            pace=Pace(settings.word, settings.pause),
+            pace=Pace(settings.word_duration, settings.pause_duration),
             sentence=n,
             exits=(Exit("interrupted", SKIP_STEP),),
         )

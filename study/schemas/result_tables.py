@@ -14,7 +14,7 @@ from .table_schema import (
 )
 
 EQUIVALENCE_COLUMNS = """
-smallest      float?   smallest effect of interest as analysis.smallest states it; empty where nothing is stated, or without slopes
+smallest      float?   smallest effect of interest as analysis.sesoi states it; empty where nothing is stated, or without slopes
 low_90        float?   lower end of the 90 % interval, where smallest is there
 high_90       float?   upper end
 p_equivalence float?   larger p of two one-sided tests, above -smallest and below smallest (doi 10.1007/BF01068419)

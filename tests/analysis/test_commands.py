@@ -216,7 +216,7 @@ def test_rules_of_exclusion_come_from_the_study_and_answers_from_its_table(study
     write(frame, "demographics", study / "tables", command="c")
     toml = study / "study.toml"
     toml.write_text(
-        STUDY + '[analysis.exclude]\nout_of_band = 1.0\ndemographics = { native_language = ["english"] }\n',
+        STUDY + '[analysis.exclude]\nmax_outside_cutoffs = 1.0\ndemographics = { native_language = ["english"] }\n',
         encoding="utf-8",
     )
     told = run("analyse", study / "tables", "--study", toml, "-o", study / "r", "--no-figures")
@@ -232,7 +232,7 @@ def test_rules_of_exclusion_come_from_the_study_and_answers_from_its_table(study
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
-        ("accuracy = 2", "accuracy is 2; expected a share from 0 to 1"),
+        ("min_accuracy = 2", "accuracy is 2; expected a share from 0 to 1"),
         ("min_minutes = 9\nmax_minutes = 3", "min_minutes is 9 and max_minutes 3"),
         ("demographics = { age = [] }", "demographics accepts no answer to age"),
         ("acuracy = 0.9", "did you mean 'accuracy'?"),

@@ -93,7 +93,7 @@ def test_comprehension_under_four_in_five_of_twenty_questions_is_out_and_of_fewe
     rows = asked("ok", 16, 20) + asked("bad", 15, 20) + asked("few", 0, 19)
     rule = "less than 80% of at least 20 questions answered correctly"
     assert out(ExcludeSection(), answered(rows)) == {"bad": rule}
-    assert out(ExcludeSection(accuracy=0), answered(rows)) == {}
+    assert out(ExcludeSection(min_accuracy=0), answered(rows)) == {}
 
 
 def test_questions_in_practice_decide_nothing() -> None:
@@ -106,7 +106,7 @@ def test_more_than_a_fifth_of_trials_out_of_the_band_is_out() -> None:
     rows = [(p, t, 9000.0 if t < slow else 300.0, None) for p, slow in (("fifth", 2), ("third", 3)) for t in range(10)]
     found = out(ExcludeSection(), answered(ratings("fifth", "7", "1")), read(rows))
     assert found == {"third": "reading times out of the band in more than 20% of target trials"}
-    assert out(ExcludeSection(out_of_band=1), answered([]), read(rows)) == {}
+    assert out(ExcludeSection(max_outside_cutoffs=1), answered([]), read(rows)) == {}
 
 
 def test_catch_and_attention_exclude_only_where_declared() -> None:
@@ -116,8 +116,8 @@ def test_catch_and_attention_exclude_only_where_declared() -> None:
         ("good", "attention", "grammatical", "rating", "2", True),
     ]
     assert out(ExcludeSection(), answered(rows)) == {}
-    assert out(ExcludeSection(catch=0.75), answered(rows)) == {"bad": "less than 75% of catch sentences told apart"}
-    assert out(ExcludeSection(attention=1), answered(rows)) == {
+    assert out(ExcludeSection(min_catch=0.75), answered(rows)) == {"bad": "less than 75% of catch sentences told apart"}
+    assert out(ExcludeSection(min_attention=1), answered(rows)) == {
         "bad": "less than 100% of attention items answered as asked"
     }
 
@@ -193,7 +193,7 @@ def test_flagged_words_cost_their_trials_reading_times_only() -> None:
 def test_the_first_rule_that_somebody_breaks_is_the_one_named() -> None:
     rows = ratings("a", "7", "1") + ratings("b", "1", "7", "catch")
     rows += [("b", "attention", "grammatical", "rating", "2", False)]
-    found = out(ExcludeSection(catch=0.9, attention=0.9), answered(rows))
+    found = out(ExcludeSection(min_catch=0.9, min_attention=0.9), answered(rows))
     assert found == {"b": "less than 90% of attention items answered as asked"}
 
 
@@ -201,7 +201,7 @@ def test_nobody_left_is_a_sentence_that_counts_the_rules() -> None:
     with pytest.raises(
         DataError, match="leave none of 1 participants: 1 by 'less than 90% of catch sentences told apart'"
     ):
-        out(ExcludeSection(catch=0.9), answered(ratings("b", "1", "7", "catch")))
+        out(ExcludeSection(min_catch=0.9), answered(ratings("b", "1", "7", "catch")))
 
 
 @pytest.mark.parametrize("ties", [False, True])

@@ -63,10 +63,10 @@ def test_other_presentations_have_no_choices_and_keep_everybody() -> None:
 def test_the_rule_can_be_lowered_and_left_out() -> None:
     half = chosen({"a": [[True, True, False]]})
     for least, left in ((0.5, 3), (0.0, 3)):
-        kept, *_ = apply_exclusions(half, NONE, sat("a"), ITEMS, exclude=ExcludeSection(maze_accuracy=least))
+        kept, *_ = apply_exclusions(half, NONE, sat("a"), ITEMS, exclude=ExcludeSection(min_maze_accuracy=least))
         assert len(kept) == left
     with pytest.raises(DataError, match="leave none of 1 participants"):
-        apply_exclusions(half, NONE, sat("a"), ITEMS, exclude=ExcludeSection(maze_accuracy=0.6))
+        apply_exclusions(half, NONE, sat("a"), ITEMS, exclude=ExcludeSection(min_maze_accuracy=0.6))
 
 
 LEFT = {
@@ -82,7 +82,7 @@ LEFT = {
 def test_words_after_a_wrong_choice_are_left_out_within_its_sentence(after: int | None, words: list[int]) -> None:
     """Wrong at 2 and 5; with two after each, 2, 3, 4 and 5, 6, 7 go. The next sentence stays whole."""
     wrong = [word not in (2, 5) for word in range(8)]
-    rules = ExcludeSection(maze_accuracy=0, after_error=after)
+    rules = ExcludeSection(min_maze_accuracy=0, after_error=after)
     kept, *_ = apply_exclusions(chosen({"a": [wrong, [True] * 8]}), NONE, sat("a"), ITEMS, exclude=rules)
     assert kept.loc[kept["trial"] == 0, "word"].tolist() == words
     assert kept.loc[kept["trial"] == 1, "word"].tolist() == list(range(8))

@@ -42,7 +42,7 @@ from .test_commands import STUDY, run
 Tables = dict[str, pd.DataFrame]
 GIVEN = ("readings", "responses", "sessions", "items")
 SCALES = ("acceptability", "plausibility")
-ANYONE = ExcludeSection(accuracy=0)
+ANYONE = ExcludeSection(min_accuracy=0)
 
 
 @pytest.fixture(scope="module")
@@ -197,7 +197,7 @@ def test_accuracy_is_told_prompt_by_prompt_and_excludes_over_all_questions(two_s
             statistics.mean(together[row.participant]),
         )
     low = {p for p, own in together.items() if statistics.mean(own) < 0.7 and len(own) >= 8}
-    rules = ExcludeSection(accuracy=0.7, questions=8)
+    rules = ExcludeSection(min_accuracy=0.7, min_questions=8)
     _, left, people, _ = apply_exclusions(*(two_scales[name] for name in GIVEN), exclude=rules)
     assert 0 < len(low) < len(together)
     assert set(people.dropna(subset="excluded")["participant"]) == low
@@ -217,7 +217,7 @@ def test_catch_sentences_are_told_apart_on_each_scale_and_the_rule_names_it(two_
         turned = signs.where(responses["participant"] != upside, -signs)
         responses.loc[rows, "response"] = (middle + turned[rows]).astype(str)
     given = (two_scales["readings"], responses, two_scales["sessions"], two_scales["items"])
-    _, left, people, prompts = apply_exclusions(*given, exclude=ExcludeSection(accuracy=0, catch=0.75))
+    _, left, people, prompts = apply_exclusions(*given, exclude=ExcludeSection(min_accuracy=0, min_catch=0.75))
     gone = people.dropna(subset="excluded").set_index("participant")["excluded"].to_dict()
     assert gone == {
         "P03": "less than 75% of catch sentences told apart (acceptability)",

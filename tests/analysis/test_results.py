@@ -66,7 +66,7 @@ def test_an_incomplete_session_and_one_slow_region_are_excluded_and_nothing_else
 
 
 def test_excluding_reading_times_leaves_ratings_as_they_are(islands: Tables, analysed_islands: Tables) -> None:
-    anyone = ExcludeSection(out_of_band=1)
+    anyone = ExcludeSection(max_outside_cutoffs=1)
     narrow = analyse({name: islands[name] for name in GIVEN}, AnalysisSection(min_rt=250, max_rt=400, exclude=anyone))
     pd.testing.assert_frame_equal(narrow["rating_scores"], analysed_islands["rating_scores"])
     assert len(narrow["region_times"]) < len(analysed_islands["region_times"])
@@ -144,7 +144,7 @@ def test_when_every_reading_time_is_out_so_is_everybody_in_a_sentence(tables: Ta
 def test_when_every_reading_time_is_out_the_ratings_remain_if_declared_so(islands: Tables) -> None:
     found = analyse(
         {name: islands[name] for name in GIVEN},
-        AnalysisSection(min_rt=1, max_rt=2, exclude=ExcludeSection(out_of_band=1)),
+        AnalysisSection(min_rt=1, max_rt=2, exclude=ExcludeSection(max_outside_cutoffs=1)),
     )
     assert found["region_times"].empty
     assert set(found["condition_means"]["measure"]) == {"rating", "z"}
@@ -161,7 +161,7 @@ def test_times_that_are_no_numbers_are_a_sentence(tables: Tables) -> None:
 def test_one_participant_or_one_item_gives_every_table_and_says_why_no_model(islands: Tables, few: str) -> None:
     kept = {"participant": ["P00"], "item": ["islands-1"]}[few]
     shown = {name: islands[name][islands[name][few].isin(kept)] for name in ("readings", "responses")}
-    found = analyse(changed(islands, **shown), AnalysisSection(exclude=ExcludeSection(out_of_band=1)))
+    found = analyse(changed(islands, **shown), AnalysisSection(exclude=ExcludeSection(max_outside_cutoffs=1)))
     for name, frame in found.items():
         pd.testing.assert_frame_equal(check(frame, name), frame)
     assert found["phenomenon_models"]["estimate"].isna().all()
@@ -217,7 +217,7 @@ def test_a_rule_that_could_exclude_nobody_is_named(islands: Tables, caplog: pyte
     asked = questions[questions["role"] == "target"].groupby("participant").head(3)
     both = pd.concat([islands["responses"], asked], ignore_index=True)
     results = analyse(changed(islands, responses=check(both, "responses")))
-    assert "analysis.exclude.questions is 20, and nobody answered more than 3" in caplog.text
+    assert "analysis.exclude.min_questions is 20, and nobody answered more than 3" in caplog.text
     rule = "less than 80% of at least 20 questions answered correctly; nobody answered so many"
     assert rule in set(results["exclusions"]["rule"])
     assert f"Nobody could be excluded by this rule: {rule}." in ready_to_paste(results)

@@ -79,7 +79,7 @@ def test_nested_and_treatment_contrasts_are_those_of_lmer(rscript: RScript) -> N
         "m",
         SLOPES.replace("extraction*noun", "extraction/noun"),
         contrasts={"noun": "treatment"},
-        reference={"noun": "name"},
+        reference_levels={"noun": "name"},
     )
     ours = fitted(own)["factorial_models"]
     code = f"""
@@ -96,7 +96,7 @@ def test_nested_and_treatment_contrasts_are_those_of_lmer(rscript: RScript) -> N
 
 def test_a_reference_that_is_no_level_and_contrasts_of_no_factor_are_named() -> None:
     formula = "log_rt ~ noun + (1|participant) + (1|item)"
-    wrong = ModelSection("m", formula, contrasts={"noun": "treatment"}, reference={"noun": "pronoun"})
+    wrong = ModelSection("m", formula, contrasts={"noun": "treatment"}, reference_levels={"noun": "pronoun"})
     with pytest.raises(DataError, match=r"'m': reference.noun is 'pronoun'; expected one of description, name"):
         fitted(wrong)
     with pytest.raises(DataError, match="'m': contrasts of 'nuon', no factor of its formula; there are noun"):

@@ -20,7 +20,7 @@ files = ["items.csv"]
 ratio = { "sg.sg" = 1, "sg.pl" = 1, "pl.sg" = 1, "pl.pl" = 1 }
 versions = 4
 fillers = ["filler"]
-share = { comprehension = 0.5 }
+task_shares = { comprehension = 0.5 }
 [procedure.target]
 show = "moving_window"
 ask = ["comprehension"]

@@ -42,9 +42,9 @@ def test_the_plan_is_counted_and_so_is_what_is_there(folder: Path) -> None:
 def test_what_knows_versions_alone_refuses_lists(folder: Path) -> None:
     power = run_here("gardenpath simulate study.toml --power -o power", folder)
     assert power.code == 1
-    assert "--power knows versions, not design.lists; expected versions = N to simulate" in power.said
+    assert "--power knows versions, not design.short_lists; expected versions = N to simulate" in power.said
     orders = run_here("gardenpath export study.toml --to jspsych --orders 3 -o out", folder)
-    assert "orders is 3 beside design.lists; expected none: each list goes out once" in orders.said
+    assert "orders is 3 beside design.short_lists; expected none: each list goes out once" in orders.said
 
 
 def test_fewer_sessions_than_participants_asked_for_are_explained(folder: Path) -> None:
@@ -52,7 +52,7 @@ def test_fewer_sessions_than_participants_asked_for_are_explained(folder: Path) 
     assert taken.code == 0, taken.said
     assert "data: 12 simulated sessions of 12 participants" in taken.printed
     assert (
-        "fewer than 20 participants x 3 sessions: each of the 12 lists has one reader (design.lists.readers"
+        "fewer than 20 participants x 3 sessions: each of the 12 lists has one reader (design.short_lists.ratings_per_item"
         in taken.said
     )
     few = run_here("gardenpath simulate study.toml --participants 1 --seed 1 -o one", folder)

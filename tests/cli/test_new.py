@@ -254,7 +254,7 @@ def test_fillers_come_between_targets_as_well_as_their_number_allows(
         csv.writer(stream).writerows(rows)
     new(tmp_path / "study", "spr", "--from", str(source))
     ordering = study.load(tmp_path / "study").ordering
-    assert (ordering.fillers_between, ordering.max_run) == (between, run)
+    assert (ordering.min_fillers_between, ordering.max_run) == (between, run)
     assert len(dealt(tmp_path / "study", participants=4)["readings"])
 
 
@@ -272,7 +272,7 @@ def test_as_many_questions_are_asked_as_it_says_where_fillers_have_none(tmp_path
     assert "by right answers: a version asks 2, so that 0.8 would forgive no mistake" in (
         tmp_path / "second" / "study.toml"
     ).read_text("utf-8")
-    assert plan.analysis.exclude.accuracy == 0
+    assert plan.analysis.exclude.min_accuracy == 0
 
 
 @pytest.mark.parametrize(("items", "asked", "accuracy"), [(18, 9, 0), (20, 10, 0.8)])

@@ -175,7 +175,7 @@ def test_the_lab_refuses_the_code_of_a_reader_of_the_norming(normed: Path, tmp_p
     (tmp_path / "items.csv").write_text(GERMAN, encoding="utf-8")
     assert run_here("gardenpath new main --kind rating --language de --from items.csv", tmp_path).code == 0
     stated = tmp_path / "main" / "study.toml"
-    online = f'[online]\nbarred = ["{(normed / "norming" / "data").as_posix()}"]'
+    online = f'[online]\nexcluded_participants = ["{(normed / "norming" / "data").as_posix()}"]'
     stated.write_text(stated.read_text("utf-8").replace("[online]", online), "utf-8")
     ran = run_here("gardenpath lab main/study.toml --participant sim-0001 -o data", tmp_path)
     assert ran.code == 1

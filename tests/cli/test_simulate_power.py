@@ -26,7 +26,7 @@ def run(*arguments: object) -> Result:
 @pytest.fixture
 def declared(study_folder: Path) -> Path:
     stated = study_folder / "study.toml"
-    text = stated.read_text("utf-8").replace("[analysis]\n", "[analysis]\nsmallest = { log_rt = 0.3 }\n")
+    text = stated.read_text("utf-8").replace("[analysis]\n", "[analysis]\nsesoi = { log_rt = 0.3 }\n")
     stated.write_text(text, encoding="utf-8")
     return stated
 
@@ -35,12 +35,12 @@ def declared(study_folder: Path) -> Path:
 def factorial(tmp_path: Path) -> Path:
     folder = Path(shutil.copytree(ROOT / "examples" / "relative-clauses", tmp_path / "study"))
     more = """
-[analysis.smallest]
+[analysis.sesoi]
 log_rt = 0.2
 z = 0.5
 correct = 1.0
 
-[analysis.smallest."noun_phrase:extraction"]
+[analysis.sesoi."noun_phrase:extraction"]
 log_rt = 0.3
 """
     (folder / "study.toml").write_text((folder / "study.toml").read_text("utf-8") + more, encoding="utf-8")
@@ -132,7 +132,7 @@ def test_answers_have_binomial_models_whose_cost_is_said_before(factorial: Path,
 
 def test_ratings_are_latent_and_z_is_put_on_that_scale(factorial: Path, tmp_path: Path) -> None:
     text = factorial.read_text("utf-8").replace(
-        "[analysis.smallest]", "[analysis]\nordinal = false\n\n[analysis.smallest]", 1
+        "[analysis.sesoi]", "[analysis]\nordinal = false\n\n[analysis.sesoi]", 1
     )
     factorial.write_text(text, encoding="utf-8")
     given = ("--power", "--response", "rating", "--term", "extraction", "--participants", 10, "--runs", 2)
@@ -214,7 +214,7 @@ def test_without_a_declared_effect_there_is_no_power(study_folder: Path, tmp_pat
     stated = study_folder / "study.toml"
     stated.write_text(stated.read_text("utf-8").partition("[simulate.")[0], encoding="utf-8")
     told = run("simulate", stated, "--power", "-o", tmp_path / "out")
-    assert "analysis.smallest has no log_rt, and [simulate] no effect of log_rt" in str(told.exception)
+    assert "analysis.sesoi has no log_rt, and [simulate] no effect of log_rt" in str(told.exception)
 
 
 def test_sessions_are_simulated_for_one_number_of_participants(study_folder: Path, tmp_path: Path) -> None:

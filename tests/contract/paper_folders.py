@@ -63,7 +63,7 @@ log_rt = { critical = 0.12 }
 rating = -1.5
 
 [analysis]
-regions = "cumulative"
+spillover_regions = "cumulative"
 covariates = []
 remove_outliers = false
 """
@@ -71,7 +71,7 @@ remove_outliers = false
 
 # The pairs themselves, in many small lists.
 CHOOSING = STUDY.replace('show = "centred"\nask = ["rating"]', 'show = "with_task"\nask = ["choice"]').replace(
-    "versions = 2", 'trial = "pair"\nitems = 6\nlists = { items = 3, readers = 2 }'
+    "versions = 2", 'trial = "pair"\nitems = 6\nshort_lists = { items_per_list = 3, ratings_per_item = 2 }'
 )
 
 

@@ -184,14 +184,14 @@ def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> Non
     analysis = study.config.parse_dataclass(
         study.AnalysisSection, tomllib.loads(published)["analysis"], where="docs/study.md"
     )
-    assert (analysis.regions, analysis.covariates, analysis.figures.bars) == ("cumulative", (), "se")
+    assert (analysis.spillover_regions, analysis.covariates, analysis.figures.bars) == ("cumulative", (), "se")
     plan = study.config.parse_dataclass(study.Study, stated, where="docs/study-toml.md")
     assert load_tasks(plan).tasks_by_role["filler"] == ["acceptability"]
     assert [item.responses["acceptability"] for item in plan.design.attention] == [["2"], ["1", "2", "3"]]
     assert len(plan.design.practice) == 4
     names = ["embedded verb", "ease", "noun phrase within extraction", "understood"]
     assert [model.name for model in plan.analysis.models] == names
-    assert plan.analysis.smallest["extraction:noun_phrase"] == {"log_rt": 0.03}
+    assert plan.analysis.sesoi["extraction:noun_phrase"] == {"log_rt": 0.03}
     assert plan.simulate["extraction:noun_phrase"].log_rt == {"embedded_verb": -0.1}
     assert [field.name for field in plan.procedure.demographics] == ["age", "hand"]
 

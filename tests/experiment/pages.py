@@ -45,7 +45,7 @@ low = "very bad"
 high = "very good"
 """
 # Words that come by themselves, with the rating after them.
-FAST = RATING + '[procedure.tasks.fast]\nkind = "rsvp"\nword = 300\npause = 50\n'
+FAST = RATING + '[procedure.tasks.fast]\nkind = "rsvp"\nword_duration = 300\npause_duration = 50\n'
 # What is shown, the uppermost: its kind, its name, and its number.
 SHOWN = """() => {
   const shown = [...document.querySelectorAll("[data-screen]")].pop();

@@ -19,9 +19,9 @@ ABOUT = """\
 name = "age"
 label = "How old are you?"
 kind = "number"
-low = 18
-high = 99
-needed = true
+min = 18
+max = 99
+required = true
 
 [[procedure.demographics]]
 name = "languages"

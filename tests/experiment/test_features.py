@@ -170,7 +170,7 @@ def test_losses_are_the_sentences_of_what_is_there(platform: Any, tmp_path: Path
 
 @ELSEWHERE
 def test_practice_is_shown_once_and_trials_keep_their_positions(platform: Any, tmp_path: Path) -> None:
-    repeated = RATED.replace("[procedure.practice]", "[procedure.practice]\ncriterion = 0.9\nrounds = 3")
+    repeated = RATED.replace("[procedure.practice]", "[procedure.practice]\ncriterion = 0.9\nmax_rounds = 3")
     files = files_of(odd(tmp_path, repeated))
     assert "Practice is not repeated" in " ".join(platform.list_losses(files))
     (place, *_) = enumerate_slots(files, 1)

@@ -64,7 +64,7 @@ def file(made: study.Study) -> experiment.ListFile:
     of = experiment.build_list_files(made)[0]
     trials = [replace(step, screens=every_kind(n, step)) for n, step in enumerate(of.script.trials)]
     fields = (
-        FieldSection("age", "Age?", "number", low=18, high=99),
+        FieldSection("age", "Age?", "number", min=18, max=99),
         FieldSection("hand", "Hand?", "choice", ["left", "right"]),
         FieldSection("more", "More?"),
     )

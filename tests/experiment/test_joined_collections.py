@@ -63,7 +63,7 @@ def test_everybody_and_everything_is_there_once(data: tuple[Path, Path], both: T
 def test_the_data_of_an_item_that_was_replaced_do_not_count(both: Tables) -> None:
     ledger = ExclusionLog()
     of = [both[name] for name in ("readings", "responses", "sessions", "items")]
-    stated = study.ExcludeSection(accuracy=0, items={"npi-02": "the verb is misspelt", NEW: "the verb is misspelt"})
+    stated = study.ExcludeSection(min_accuracy=0, items={"npi-02": "the verb is misspelt", NEW: "the verb is misspelt"})
     readings, responses, *_ = apply_exclusions(
         *of, replacements=both["replacements"], exclude=stated, exclusion_log=ledger
     )

@@ -413,7 +413,7 @@ def test_a_digit_is_met_by_the_top_row_and_by_the_keypad(tmp_path: Path) -> None
     ],
 )
 def test_each_presentation_shows_the_sentence(tmp_path: Path, presentation: str, kind: type[Any]) -> None:
-    text = stated(show=presentation) + "\n[procedure.display]\nwidth = 20\n"
+    text = stated(show=presentation) + "\n[procedure.display]\nline_width = 20\n"
     outcome = take(tmp_path / "data", made(tmp_path, text), reader := Machine())
     assert outcome.ending == "finished"
     shown = reader.of(kind)
@@ -446,9 +446,9 @@ def test_the_participant_is_asked_until_the_answer_is_one(tmp_path: Path) -> Non
 name = "age"
 label = "How old are you?"
 kind = "number"
-low = 18
-high = 99
-needed = true
+min = 18
+max = 99
+required = true
 [[procedure.demographics]]
 name = "hand"
 label = "Which hand do you write with?"

@@ -32,11 +32,11 @@ seed = 1
 files = ["items.csv"]
 [design]
 trial = "pair"
-lists = {{ items = {each}, readers = {readers} }}
+short_lists = {{ items_per_list = {each}, ratings_per_item = {readers} }}
 [[design.attention]]
 kind = "nonsense"
 sentence = ["The dog barks loudly.", "Barks dog loudly the."]
-responses = {{ better = ["first"] }}
+expected_responses = {{ better = ["first"] }}
 [procedure]
 debriefing = "Thank you. Open the link again for more."
 [procedure.tasks.better]
@@ -46,7 +46,7 @@ show = "with_task"
 ask = ["better"]
 [online]
 completion_code = "C0DE"
-sessions = {sessions}
+max_sessions = {sessions}
 """
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
@@ -207,12 +207,12 @@ def test_exports_hold_each_list_once(platform: str, tmp_path: Path) -> None:
     assert (exported.list_count, exported.order_count, exported.slot_count) == (1, 12, 12)
     assert any(sentence.startswith("Lists go out in turn") for sentence in exported.losses)
     assert exported.slot_rule.startswith("Assignment n runs list n")
-    with pytest.raises(ValueError, match=r"orders is 3 beside design.lists; expected none"):
+    with pytest.raises(ValueError, match=r"orders is 3 beside design.short_lists; expected none"):
         export(made, platform, tmp_path / "other", 3)
 
 
 def test_a_quota_beside_lists_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(study.DataError, match=r"online.quota is 5 beside design.lists; expected none"):
+    with pytest.raises(study.DataError, match=r"online.quota is 5 beside design.short_lists; expected none"):
         stated(tmp_path, more="quota = 5\n")
 
 

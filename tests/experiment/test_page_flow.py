@@ -255,7 +255,7 @@ def test_feedback_after_every_question_says_whether_it_was_right(tmp_path: Path,
 PRACTISED = stated(
     ASKED,
     show="whole",
-    procedure="[procedure.practice]\ncriterion = 1.0\nrounds = 3\n",
+    procedure="[procedure.practice]\ncriterion = 1.0\nmax_rounds = 3\n",
     tasks=QUESTION + RATING,
     ask=("comprehension", "acceptability"),
 )

@@ -321,7 +321,7 @@ def test_main_js_is_javascript_that_shows_each_place_in_its_order(tmp_path: Path
 
 @needs_node
 def test_questions_about_the_participant_are_asked_and_come_back(tmp_path: Path) -> None:
-    asked = '[[procedure.demographics]]\nname = "age"\nlabel = "Age < 99?"\nkind = "number"\nneeded = true\n'
+    asked = '[[procedure.demographics]]\nname = "age"\nlabel = "Age < 99?"\nkind = "number"\nrequired = true\n'
     asked += (
         '[[procedure.demographics]]\nname = "hand"\nlabel = "Hand?"\nkind = "choice"\nchoices = ["left", "right"]\n'
     )

@@ -17,10 +17,10 @@ from ..conftest import ROOT, run_here
 
 STATED = """
 [analysis.exclude]
-accuracy = 0.75
-out_of_band = 0.25
+min_accuracy = 0.75
+max_outside_cutoffs = 0.25
 
-[analysis.smallest]
+[analysis.sesoi]
 z = 0.2
 
 [[analysis.models]]
@@ -238,18 +238,18 @@ DRIFTS: dict[str, Drift] = {
         "analysis.models.again.formula",
         "analysis.models.again.region",
     ),
-    "another share of right answers": stated("accuracy = 0.75", "accuracy = 0.%", "analysis.exclude.accuracy"),
+    "another share of right answers": stated("accuracy = 0.75", "accuracy = 0.%", "analysis.exclude.min_accuracy"),
     "another rule, so far unstated": stated(
         "out_of_band", "max_minutes = 4%\nout_of_band", "analysis.exclude.max_minutes"
     ),
     "another band of reading times": stated("min_rt = 100.0", "min_rt = %0.0", "analysis.min_rt"),
     "who is left out by what they say": stated(
-        "[analysis.smallest]",
-        '[analysis.exclude.demographics]\nage = ["2%"]\n\n[analysis.smallest]',
+        "[analysis.sesoi]",
+        '[analysis.exclude.demographics]\nage = ["2%"]\n\n[analysis.sesoi]',
         "analysis.exclude.demographics.age",
     ),
     "an item left out": item_left_out,
-    "another smallest effect": stated("z = 0.2", "z = 0.0%", "analysis.smallest.z"),
+    "another smallest effect": stated("z = 0.2", "z = 0.0%", "analysis.sesoi.z"),
     "another choice of random effects": stated(
         'engine = "glmm"', 'engine = "glmm"\npolicy = "maximal"', "analysis.policy"
     ),
@@ -283,7 +283,7 @@ DRIFTS: dict[str, Drift] = {
     "a model without an estimate": model_not_fitted,
     "another title": stated('title = "', 'title = "% ', "title"),
     "a text of the page": own_words,
-    "people who come again": stated("quota = 1", "quota = 1\nsessions = %", "online.sessions"),
+    "people who come again": stated("quota = 1", "quota = 1\nsessions = %", "online.max_sessions"),
     "no number of places": stated("quota = 1\n", "", "sample.sessions"),
     "another phenomenon": another_phenomenon,
 }
@@ -375,7 +375,7 @@ def test_reasons_and_kinds_stand_beside_deviations(folder: Path) -> None:
         path.read_text().replace("accuracy = 0.75", "accuracy = 0.6").replace("min_rt = 100.0", "min_rt = 50.0")
     )
     path.write_text(
-        path.read_text() + '\n[archive.deviations]\n"analysis.exclude.accuracy" = "a question was ambiguous"\n'
+        path.read_text() + '\n[archive.deviations]\n"analysis.exclude.min_accuracy" = "a question was ambiguous"\n'
     )
     done = run_here("gardenpath deviations study.toml preregistration.md -o results", folder)
     assert "registered 0.75, found 0.6; reason: a question was ambiguous" in done.printed
@@ -387,9 +387,9 @@ def test_the_page_says_what_is_fixed_and_what_is_open(registered: Path) -> None:
     page = (registered / "preregistration.md").read_text()
     assert "9 participants in 9 sessions, complete ones counted." in page
     assert "`z ~ grammaticality + (1|participant) + (1|item)`" in page
-    assert "| `analysis.exclude.accuracy` | 0.75 | least share of comprehension questions answered right |" in page
+    assert "| `analysis.exclude.min_accuracy` | 0.75 | least share of comprehension questions answered right |" in page
     assert "- open: the hypotheses" in page
-    assert "smallest effects of interest (analysis.smallest)" not in page
+    assert "smallest effects of interest (analysis.sesoi)" not in page
     [item] = re.findall(r"\| npi_ever \| (\d+) \|", page)
     assert item == "10"
 

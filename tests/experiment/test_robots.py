@@ -15,12 +15,12 @@ ATTENTION = """
 [[design.attention]]
 kind = "instruction"
 sentence = "Please press 2 for this sentence."
-responses = { acceptability = ["2"] }
+expected_responses = { acceptability = ["2"] }
 
 [[design.attention]]
 kind = "nonsense"
 sentence = "I swim to the moon."
-responses = { acceptability = ["1-3"] }
+expected_responses = { acceptability = ["1-3"] }
 """
 
 

@@ -124,7 +124,7 @@ def test_breaks_part_the_trials_after_practice_into_equal_blocks(versions: list[
 
 
 def test_practice_to_a_criterion_is_a_bounded_repeat_written_out(tmp_path: Path) -> None:
-    more = ASKED + "[procedure.practice]\ncriterion = 0.8\nrounds = 3\n"
+    more = ASKED + "[procedure.practice]\ncriterion = 0.8\nmax_rounds = 3\n"
     of = stated(tmp_path, more)
     practice = dataclasses.replace(TARGET, role="practice")
     made = build_script(of, load_tasks(of), TrialList("V1", "E1", (practice, TARGET), Ordering(), 1))
@@ -227,7 +227,7 @@ def test_reading_with_questions_and_no_rating_is_a_study(tmp_path: Path) -> None
         ({'kind = "rating"\n': ""}, "procedure: tasks.acceptability has no kind"),
         ({'ask = ["acceptability"]': 'ask = ["plausibility"]'}, "procedure.target.ask names 'plausibility'"),
         ({'ask = ["acceptability"]': 'ask = ["centred"]'}, "procedure.target.ask names centred, which shows"),
-        ({"versions = 3": "versions = 3\nshare = { x = 0.5 }"}, "design.share names 'x', which no role asks"),
+        ({"versions = 3": "versions = 3\nshare = { x = 0.5 }"}, "design.task_shares names 'x', which no role asks"),
         (
             {'show = "centred"\nask = ["acceptability"]': 'show = "with_task"\nask = []'},
             "with the task and asks nothing",
@@ -268,9 +268,9 @@ def test_all_faults_of_all_tasks_are_told_at_once(study_folder: Path) -> None:
             "[procedure]\npresentation = 'whole'\n",
             "'procedure.presentation' is no longer used; expected [procedure.target] show",
         ),
-        ("questions = 0.5\n", "'design.questions' is no longer used; expected [design.share] NAME"),
+        ("questions = 0.5\n", "'design.questions' is no longer used; expected [design.task_shares] NAME"),
         (
-            "[[design.attention]]\nkind = 'nonsense'\nsentence = 'x'\nresponses = ['1']\n",
+            "[[design.attention]]\nkind = 'nonsense'\nsentence = 'x'\nexpected_responses = ['1']\n",
             "design.attention.0.responses is a list; expected the answers of each task: { NAME = ['1'] }",
         ),
     ],

@@ -72,7 +72,7 @@ def test_an_empty_text_is_no_answer_and_a_long_one_is_none(tmp_path: Path) -> No
 def test_an_attention_item_expects_a_text(tmp_path: Path) -> None:
     design = (
         '[[design.attention]]\nkind = "instruction"\nsentence = "Please type the word yes."\n'
-        'responses = { ending = ["yes", "Yes"] }\n'
+        'expected_responses = { ending = ["yes", "Yes"] }\n'
     )
     found = tables(stated(tmp_path, ABOVE, design=design), effects=experiment.Effects(attention=1))["responses"]
     expected = found[found["role"] == "attention"]

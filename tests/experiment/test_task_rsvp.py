@@ -15,7 +15,7 @@ from .task_studies import events, stated, tables, trial_screens
 FRAME = 1000 / 60
 RSVP = (
     '[procedure.target]\nshow = "fast"\nask = ["comprehension"]\n[procedure.tasks.comprehension]\nkind = "question"\n'
-    '[procedure.tasks.fast]\nkind = "rsvp"\nword = 120\npause = 50\n'
+    '[procedure.tasks.fast]\nkind = "rsvp"\nword_duration = 120\npause_duration = 50\n'
 )
 
 

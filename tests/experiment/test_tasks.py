@@ -20,7 +20,7 @@ PAIRS = 'trial = "pair"\nitems = 2\nratio = { grammatical = 1, ungrammatical = 1
 QUESTION = '[procedure.tasks.comprehension]\nkind = "question"\n'
 BOTH = ("comprehension", "acceptability")
 EASE = RATING.replace("acceptability", "ease").replace("good does this sentence sound", "easy was this sentence")
-AGE = '[[procedure.demographics]]\nname = "age"\nlabel = "How old are you?"\nkind = "number"\nlow = 18\nhigh = 99\n'
+AGE = '[[procedure.demographics]]\nname = "age"\nlabel = "How old are you?"\nkind = "number"\nmin = 18\nmax = 99\n'
 HAND = '[[procedure.demographics]]\nname = "hand"\nlabel = "Which hand do you write with?"\nkind = "choice"\nchoices = ["left", "right"]\n'
 
 
@@ -164,7 +164,7 @@ def test_practice_questions_have_feedback_and_ratings_none(tmp_path: Path, brows
         assert judged.to_dict() == {"question": False}
 
 
-@pytest.mark.parametrize("display", ["", "\n[procedure.display]\nwidth = 20\nsize = 24\nfont = 'monospace'\n"])
+@pytest.mark.parametrize("display", ["", "\n[procedure.display]\nline_width = 20\nfont_size = 24\nfont = 'monospace'\n"])
 def test_a_moving_window_shows_one_word_in_its_place(display: str, tmp_path: Path, browser: Any) -> None:  # noqa: F811
     with served(tmp_path, stated(show="moving_window") + display) as site:
         with opened(browser, f"{site.address}?participant=P1", viewport={"width": 820, "height": 600}) as reader:

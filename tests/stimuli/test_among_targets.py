@@ -26,7 +26,7 @@ def valid(between: int, first: int) -> set[tuple[int, ...]]:
 
 @pytest.mark.parametrize(("between", "first"), [(0, 0), (1, 0), (0, 1), (0, 2)])
 def test_orders_are_uniform_over_those_of_an_enumeration(between: int, first: int) -> None:
-    rules = stimuli.Ordering(no_adjacent="paradigm", fillers_between=between, first={"filler": first}, among="targets")
+    rules = stimuli.Ordering(no_adjacent="paradigm", min_fillers_between=between, start_with={"filler": first}, scope="targets")
     orders = build_target_orders(rules, TRIALS)
     expected = valid(between, first)
     drawn = Counter(orders.sample(seed=5, slot=slot).order for slot in range(80 * len(expected)))
@@ -40,7 +40,7 @@ def test_orders_are_uniform_over_those_of_an_enumeration(between: int, first: in
 def test_fillers_between_two_of_a_kind_do_not_part_them() -> None:
     targets = [{"role": "target", "condition": c} for c in "xxxxyyyy"]
     trials = targets + [{"role": "filler", "condition": "f"}] * 16
-    rules = stimuli.Ordering(max_run={"condition": 1}, among="targets")
+    rules = stimuli.Ordering(max_run={"condition": 1}, scope="targets")
     for slot in range(50):
         order = build_target_orders(rules, trials).sample(1, slot).order
         conditions = [trials[i]["condition"] for i in order if i < 8]
@@ -49,15 +49,15 @@ def test_fillers_between_two_of_a_kind_do_not_part_them() -> None:
 
 def test_what_cannot_hold_is_refused() -> None:
     with pytest.raises(ValueError, match=r"4 trials that are no targets are needed .* there are 2"):
-        build_target_orders(stimuli.Ordering(fillers_between=2, among="targets"), TRIALS).sample(1, 0)
-    with pytest.raises(ValueError, match=r"ordering\.first has catch"):
-        build_target_orders(stimuli.Ordering(first={"catch": 1}, among="targets"), TRIALS)
+        build_target_orders(stimuli.Ordering(min_fillers_between=2, scope="targets"), TRIALS).sample(1, 0)
+    with pytest.raises(ValueError, match=r"ordering\.start_with has catch"):
+        build_target_orders(stimuli.Ordering(start_with={"catch": 1}, scope="targets"), TRIALS)
     with pytest.raises(ValueError, match="no order obeys these rules together"):
-        build_target_orders(stimuli.Ordering(max_run={"paradigm": {"a": 1}}, among="targets"), TRIALS[:2]).sample(1, 0)
+        build_target_orders(stimuli.Ordering(max_run={"paradigm": {"a": 1}}, scope="targets"), TRIALS[:2]).sample(1, 0)
     with pytest.raises(ValueError, match="expected rules alone"):
-        stimuli.Ordering(among="targets", blocks=2)
+        stimuli.Ordering(scope="targets", blocks=2)
     with pytest.raises(ValueError, match="expected 'all' or 'targets'"):
-        stimuli.Ordering(among="fillers")
+        stimuli.Ordering(scope="fillers")
 
 
 def test_a_study_with_fillers_is_dealt_so() -> None:
@@ -70,7 +70,7 @@ def test_a_study_with_fillers_is_dealt_so() -> None:
     paradigms = (stimuli.Paradigm("p", "agreement"), stimuli.Paradigm("fill", "fillers", {"filler": single}))
     materials = stimuli.Materials(paradigms, (*targets, *fillers))
     design = stimuli.Design({"grammatical": 1, "ungrammatical": 1}, versions=2, fillers=("fill",))
-    ordering = stimuli.Ordering(max_run={"condition": 1}, fillers_between=1, first={"filler": 2}, among="targets")
+    ordering = stimuli.Ordering(max_run={"condition": 1}, min_fillers_between=1, start_with={"filler": 2}, scope="targets")
     for version in design.build_trial_lists(materials, ordering=ordering, seed=1):
         for slot in range(20):
             trials = [version.trials[i] for i in version.order_trials(slot)]

@@ -47,7 +47,7 @@ def version(ordering: Ordering) -> TrialList:
 @pytest.mark.parametrize("how", SEQUENCE_BUILDERS)
 def test_trials_of_a_level_stand_together_in_orders_that_sessions_have_in_turn(how: str) -> None:
     """Each order of blocks has as many sessions, and in it each order within blocks is equally likely."""
-    dealt = version(Ordering(together="paradigm", block_order=how))
+    dealt = version(Ordering(block_by="paradigm", block_order=how))
     expected = SEQUENCE_BUILDERS[how](3)
     blocks, orders = [], Counter[tuple[int, ...]]()
     for slot in range(400 * len(expected)):
@@ -62,12 +62,12 @@ def test_trials_of_a_level_stand_together_in_orders_that_sessions_have_in_turn(h
 
 
 def test_rules_hold_in_each_block_and_one_that_cannot_is_named_with_it() -> None:
-    dealt = version(Ordering(together="paradigm", first={"target": 1}, no_adjacent="item"))
+    dealt = version(Ordering(block_by="paradigm", start_with={"target": 1}, no_adjacent="item"))
     assert dealt.draw_order(0).method in ("exact", "rejection")
     with pytest.raises(ValueError, match="block paradigm p: no order obeys"):
-        version(Ordering(together="paradigm", no_adjacent="paradigm")).order_trials(0)
+        version(Ordering(block_by="paradigm", no_adjacent="paradigm")).order_trials(0)
     with pytest.raises(ValueError, match="'colour' is not a factor of any trial"):
-        version(Ordering(together="colour")).order_trials(0)
+        version(Ordering(block_by="colour")).order_trials(0)
 
 
 def test_a_fixed_order_is_that_of_the_file_and_half_of_the_sessions_have_it_backwards() -> None:
@@ -78,13 +78,13 @@ def test_a_fixed_order_is_that_of_the_file_and_half_of_the_sessions_have_it_back
 
 
 def test_blocks_begin_where_all_sessions_have_them() -> None:
-    assert version(Ordering(together="paradigm")).list_block_starts() == [0, 2, 4]
+    assert version(Ordering(block_by="paradigm")).list_block_starts() == [0, 2, 4]
     with pytest.raises(ValueError, match="expected no other key of ordering"):
         Ordering(order="fixed", no_adjacent="item")
     with pytest.raises(ValueError, match="block_order is 'latin'"):
-        Ordering(together="paradigm", block_order="latin")
-    with pytest.raises(ValueError, match="expected together alone"):
-        Ordering(together="paradigm", blocks=2)
+        Ordering(block_by="paradigm", block_order="latin")
+    with pytest.raises(ValueError, match="expected block_by alone"):
+        Ordering(block_by="paradigm", blocks=2)
 
 
 def test_versions_do_not_all_begin_with_the_same_order_of_blocks() -> None:
@@ -95,7 +95,7 @@ def test_versions_do_not_all_begin_with_the_same_order_of_blocks() -> None:
     paradigms = tuple(Paradigm(p, "agreement") for p in "abc")
     materials = Materials(paradigms, tuple(item(n, p) for p in "abc" for n in range(4)))
     design = Design({"grammatical": 1, "ungrammatical": 1}, versions=2)
-    versions = design.build_trial_lists(materials, ordering=Ordering(together="paradigm"), seed=1)
+    versions = design.build_trial_lists(materials, ordering=Ordering(block_by="paradigm"), seed=1)
     firsts = [
         [version.trials[version.order_trials(slot)[0]].item.paradigm for slot in range(3)] for version in versions
     ]

@@ -209,7 +209,7 @@ def test_readers_of_blimp_nl_are_twenty_and_ten() -> None:
 def test_fillers_stand_between_targets_where_the_rules_say_so() -> None:
     few = Design(EQUAL, versions=4, fillers=["fill"], items=4)
     for version in few.build_trial_lists(
-        factorial(), ordering=Ordering(fillers_between=1, first={"filler": 1}), seed=1
+        factorial(), ordering=Ordering(min_fillers_between=1, start_with={"filler": 1}), seed=1
     ):
         roles = [version.trials[i].role for i in version.order_trials(0)]
         assert roles[0] == "filler"
@@ -344,7 +344,7 @@ def asking(yes: int, no: int) -> Materials:
 
 
 def test_questions_are_asked_on_the_stated_share_with_the_right_answers_in_balance() -> None:
-    plan = Design({"grammatical": 1, "ungrammatical": 1}, versions=2, share={"comprehension": 0.4})
+    plan = Design({"grammatical": 1, "ungrammatical": 1}, versions=2, task_shares={"comprehension": 0.4})
     versions = plan.build_trial_lists(asking(14, 6), seed=1, **ASKS)
     for version in versions:
         asked = [t for t in version.trials if "comprehension" in t.prompts]
@@ -360,7 +360,7 @@ def test_questions_are_asked_on_the_stated_share_with_the_right_answers_in_balan
 
 
 def test_what_is_asked_of_a_share_and_needs_no_question_is_spread_over_conditions() -> None:
-    plan = Design({"grammatical": 1, "ungrammatical": 1}, versions=2, share={"acceptability": 0.5})
+    plan = Design({"grammatical": 1, "ungrammatical": 1}, versions=2, task_shares={"acceptability": 0.5})
     for version in plan.build_trial_lists(materials(1, 20), seed=1, **ASKS):
         asked = Counter(t.condition for t in version.trials if t.prompts == ("acceptability",))
         assert asked == {"grammatical": 5, "ungrammatical": 5}
@@ -374,16 +374,16 @@ def test_what_is_asked_of_a_share_and_needs_no_question_is_spread_over_condition
             1.0,
             14,
             6,
-            "share.comprehension = 1 of 20 trials asks 20 times, 10 of them with the right answer 'no'; 6 trials have "
-            "that; use share.comprehension = 0.6 or less, or write more",
+            "task_shares.comprehension = 1 of 20 trials asks 20 times, 10 of them with the right answer 'no'; 6 trials have "
+            "that; use task_shares.comprehension = 0.6 or less, or write more",
         ),
-        (0.5, 0, 0, "share.comprehension = 0.5 of 20 trials asks 10 times; 0 trials can be asked"),
+        (0.5, 0, 0, "task_shares.comprehension = 0.5 of 20 trials asks 10 times; 0 trials can be asked"),
     ],
 )
 def test_more_questions_than_balance_allows_are_refused(share: float, yes: int, no: int, message: str) -> None:
     read = asking(yes, no) if yes else materials(1, 20)
     with pytest.raises(ValueError) as caught:  # noqa: PT011
-        Design({"grammatical": 1, "ungrammatical": 1}, 2, share={"comprehension": share}).build_trial_lists(
+        Design({"grammatical": 1, "ungrammatical": 1}, 2, task_shares={"comprehension": share}).build_trial_lists(
             read, seed=1, **ASKS
         )
     assert message in str(caught.value)
@@ -414,7 +414,7 @@ def test_another_kind_of_attention_check_is_refused_with_the_kinds_that_platform
 def test_breaks_fall_between_equal_parts_after_the_practice() -> None:
     plan = Design(RATIO, versions=3, items=9, practice=["One.", "Two."])
     (version, *_) = plan.build_trial_lists(
-        materials(4, 10), ordering=Ordering("paradigm", breaks=2, across_breaks=False), seed=1
+        materials(4, 10), ordering=Ordering("paradigm", breaks=2, adjacent_across_breaks=False), seed=1
     )
     assert version.list_break_positions() == {2 + 12, 2 + 24}
     paradigms = [version.trials[i].item.paradigm for i in version.order_trials(0)]
@@ -520,7 +520,7 @@ def two_experiments(agreement: int = 8, garden_path: int = 6) -> Materials:
 @pytest.mark.parametrize(("gp", "versions"), [({}, 4), ({"without": 2, "with": 1}, 12), ({"with": 1, "without": 1}, 2)])
 def test_experiments_with_conditions_of_their_own_share_a_session(gp: dict[str, int], versions: int) -> None:
     """Each has lists of its own: in every version its shares, and over the versions each item in each condition by share."""
-    plan = Design(versions=versions, fillers=["fill"], ratios={"gp": gp} if gp else {})
+    plan = Design(versions=versions, fillers=["fill"], paradigm_ratios={"gp": gp} if gp else {})
     dealt = plan.build_trial_lists(two_experiments(), seed=1)
     shares = {
         "agr": dict.fromkeys(two_experiments().find_paradigm("agr").list_conditions(), 1),
@@ -540,12 +540,12 @@ def test_experiments_with_conditions_of_their_own_share_a_session(gp: dict[str, 
     ("settings", "message"),
     [
         (
-            {"versions": 4, "ratios": {"gp": {"with": 2, "without": 1}}},
+            {"versions": 4, "paradigm_ratios": {"gp": {"with": 2, "without": 1}}},
             "12 versions rotate the conditions of all paradigms",
         ),
-        ({"versions": 4, "ratios": {"gq": {"with": 1}}}, "ratios names gq, which the materials do not have"),
-        ({"versions": 4, "ratios": {"fill": {"grammatical": 1}}}, "ratios names fill, which is no target"),
-        ({"versions": 4, "ratios": {"gp": {"wiht": 1}}}, "ratios.gp names the condition 'wiht'"),
+        ({"versions": 4, "paradigm_ratios": {"gq": {"with": 1}}}, "paradigm_ratios names gq, which the materials do not have"),
+        ({"versions": 4, "paradigm_ratios": {"fill": {"grammatical": 1}}}, "paradigm_ratios names fill, which is no target"),
+        ({"versions": 4, "paradigm_ratios": {"gp": {"wiht": 1}}}, "paradigm_ratios.gp names the condition 'wiht'"),
         (
             {"versions": 4, "ratio": {"with": 1, "without": 1}},
             "names the condition 'with', which paradigm agr does not have",

@@ -29,7 +29,7 @@ def pair(name: str) -> dict[str, Sentence]:
 
 def pairs_in_lists(items: int, readers: int, **more: object) -> Design:
     shorter = bool(more.pop("shorter", False))
-    return Design(EQUAL, trial="pair", lists=ShortListsSection(items, readers, shorter), **more)  # type: ignore[arg-type]
+    return Design(EQUAL, trial="pair", short_lists=ShortListsSection(items, readers, shorter), **more)  # type: ignore[arg-type]
 
 
 def targets(version: TrialList) -> list[list[Trial]]:
@@ -100,7 +100,7 @@ def test_unequal_paradigms_are_dealt_and_one_list_may_be_shorter() -> None:
 
 
 def test_sentences_one_by_one_are_dealt_by_the_ratio_of_their_conditions() -> None:
-    design = Design({"grammatical": 2, "ungrammatical": 1}, lists=ShortListsSection(2, 6))
+    design = Design({"grammatical": 2, "ungrammatical": 1}, short_lists=ShortListsSection(2, 6))
     [version] = design.build_trial_lists(materials(3, 3, 3, 3), seed=1)
     assert all(count == {"grammatical": 4, "ungrammatical": 2} for count in sides(version).values())
 
@@ -113,9 +113,9 @@ def test_a_clear_case_comes_in_each_list_as_often_as_the_others() -> None:
 
 
 def test_orders_of_lists_obey_the_rules_of_order() -> None:
-    rules = Ordering(no_adjacent="role", first={"catch": 0}, max_run={"role": {"target": 2}})
+    rules = Ordering(no_adjacent="role", start_with={"catch": 0}, max_run={"role": {"target": 2}})
     design = pairs_in_lists(2, 4, catch=["p4"])
-    [version] = design.build_trial_lists(materials(*[2] * 5), ordering=Ordering(first={"catch": 1}), seed=1)
+    [version] = design.build_trial_lists(materials(*[2] * 5), ordering=Ordering(start_with={"catch": 1}), seed=1)
     assert all(version.trials[version.order_trials(slot)[0]].role == "catch" for slot in range(30))
     [version] = design.build_trial_lists(materials(*[2] * 5), ordering=replace(rules, max_run={}), seed=1)
     assert all(version.trials[version.order_trials(slot)[1]].role == "catch" for slot in range(30))
@@ -162,8 +162,8 @@ def test_what_is_refused_is_impossible_and_everything_else_is_dealt() -> None:
             pairs_in_lists(4, 19),
             r"335 items for 19 readers each are 6365 places, and lists of 4 leave 1 over",
         ),
-        ([5] * 67, pairs_in_lists(4, 19), r"expected readers = 16 or 20, or lists.shorter = true$"),
-        ([5] * 67, pairs_in_lists(4, 3), r"expected readers = 4, or"),
+        ([5] * 67, pairs_in_lists(4, 19), r"expected ratings_per_item = 16 or 20, or short_lists.allow_short_last_list = true$"),
+        ([5] * 67, pairs_in_lists(4, 3), r"expected ratings_per_item = 4, or"),
         ([9, 9, 9], pairs_in_lists(4, 4), r"lists of 4 items of different paradigms need 4 paradigms; there are 3"),
         (
             [9, 1, 2],
@@ -177,7 +177,7 @@ def test_what_is_refused_is_impossible_and_everything_else_is_dealt() -> None:
             pairs_in_lists(4, 20, experiments=17),
             r"67 paradigms cannot be dealt equally to 17 experiments; expected ",
         ),
-        ([5] * 67, pairs_in_lists(4, 20, experiments=17), r"unequal_experiments = true, for 16 of 4 and 1 of 3"),
+        ([5] * 67, pairs_in_lists(4, 20, experiments=17), r"allow_unequal_experiments = true, for 16 of 4 and 1 of 3"),
         ([5] * 3, pairs_in_lists(4, 20, experiments=4), r"3 paradigms cannot be dealt equally to 4 experiments$"),
     ],
 )
@@ -187,11 +187,11 @@ def test_what_cannot_be_is_refused_with_the_numbers(items: list[int], design: De
 
 
 def test_experiments_may_be_unequal_where_that_is_declared() -> None:
-    versions = Design(EQUAL, 2, 4, 17, unequal_experiments=True).build_trial_lists(materials(*[4] * 67), seed=1)
+    versions = Design(EQUAL, 2, 4, 17, allow_unequal_experiments=True).build_trial_lists(materials(*[4] * 67), seed=1)
     shown = {version.experiment: {trial.item.paradigm for trial in version.trials} for version in versions}
     assert Counter(map(len, shown.values())) == {4: 16, 3: 1}
     assert set().union(*shown.values()) == {f"p{p}" for p in range(67)}
-    in_lists = pairs_in_lists(3, 6, experiments=17, unequal_experiments=True).build_trial_lists(
+    in_lists = pairs_in_lists(3, 6, experiments=17, allow_unequal_experiments=True).build_trial_lists(
         materials(*[5] * 67), seed=1
     )
     assert Counter(len(version.short_lists) for version in in_lists) == {5 * 4 * 6 // 3: 16, 5 * 3 * 6 // 3: 1}
@@ -239,12 +239,12 @@ def test_the_tables_of_a_design_count_what_lists_show() -> None:
 def test_lists_and_versions_are_not_both_stated() -> None:
     for stated, message in (
         (
-            {"versions": 2, "lists": ShortListsSection(4, 20)},
-            "versions is 2 beside lists; expected the one or the other",
+            {"versions": 2, "short_lists": ShortListsSection(4, 20)},
+            "versions is 2 beside short_lists; expected the one or the other",
         ),
-        ({}, "versions is missing; expected at least 1, or lists in their place"),
+        ({}, "versions is missing; expected at least 1, or short_lists in their place"),
     ):
         with pytest.raises(ValueError, match=message):
             study.DesignSection(EQUAL, **stated)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="readers is 0; expected at least 1 an item"):
+    with pytest.raises(ValueError, match="ratings_per_item is 0; expected at least 1 an item"):
         ShortListsSection(4, 0)

@@ -105,17 +105,17 @@ def test_nobody_is_asked_about_an_item_twice_and_every_sentence_is_asked_about_a
         materials(*[{name: f"{n} {text}" for name, text in NARROW.items()} for n in range(7)]),
         NormingSettings("plausibility", 3),
     )
-    lists = study.ShortListsSection(items=6, readers=count_participants_needed(made, stated), apart="item")
-    [version] = stimuli.Design(lists=lists).build_trial_lists(made, seed=1)
+    lists = study.ShortListsSection(items_per_list=6, ratings_per_item=count_participants_needed(made, stated), one_per="item")
+    [version] = stimuli.Design(short_lists=lists).build_trial_lists(made, seed=1)
     assert len(version.short_lists) == 7
     assert all(len({trial.item.id for trial in part}) == 6 for part in version.list_participant_trials())
     shown = Counter((trial.item.id, trial.condition) for part in version.list_participant_trials() for trial in part)
     assert set(shown.values()) == {3}
     assert len(shown) == 14
     with pytest.raises(ValueError, match="lists of 8 items need 8 items; there are 7"):
-        stimuli.Design(lists=study.ShortListsSection(8, 8, apart="item")).build_trial_lists(made, seed=1)
-    with pytest.raises(ValueError, match="apart is 'list'"):
-        study.ShortListsSection(8, 8, apart="list")
+        stimuli.Design(short_lists=study.ShortListsSection(8, 8, one_per="item")).build_trial_lists(made, seed=1)
+    with pytest.raises(ValueError, match="one_per is 'list'"):
+        study.ShortListsSection(8, 8, one_per="list")
 
 
 def test_a_sample_is_drawn_by_the_seed_and_stated() -> None:

@@ -36,9 +36,9 @@ def obeys(rules: dict[str, Any], shown: Sequence[Labels]) -> bool:
     blocks = rules.get("blocks", 1)
     starts = [n * b // blocks for b in range(blocks + 1)]
     cuts = {0, n}
-    if not rules.get("across_blocks", True):
+    if not rules.get("adjacent_across_blocks", True):
         cuts.update(starts)
-    if not rules.get("across_breaks", True):
+    if not rules.get("adjacent_across_breaks", True):
         parts_wanted = rules.get("breaks", 0) + 1
         cuts.update(n * b // parts_wanted for b in range(1, parts_wanted))
     parts = [shown[a:b] for a, b in itertools.pairwise(sorted(cuts))]
@@ -57,16 +57,16 @@ def obeys(rules: dict[str, Any], shown: Sequence[Labels]) -> bool:
                 if len(list(run)) > most:
                     return False
         targets = [i for i, t in enumerate(part) if t["role"] == "target"]
-        if any(b - a <= rules.get("fillers_between", 0) for a, b in itertools.pairwise(targets)):
+        if any(b - a <= rules.get("min_fillers_between", 0) for a, b in itertools.pairwise(targets)):
             return False
-    for role, count in rules.get("first", {}).items():
+    for role, count in rules.get("start_with", {}).items():
         if n < count or any(t["role"] != role for t in shown[:count]):
             return False
-    for role, count in rules.get("last", {}).items():
+    for role, count in rules.get("end_with", {}).items():
         if n < count or (count and any(t["role"] != role for t in shown[-count:])):
             return False
-    if rules.get("balance"):
-        spread = [Counter(t[rules["balance"]] for t in shown[a:b]) for a, b in itertools.pairwise(starts)]
+    if rules.get("balance_across_blocks"):
+        spread = [Counter(t[rules["balance_across_blocks"]] for t in shown[a:b]) for a, b in itertools.pairwise(starts)]
         if any(part != spread[0] for part in spread):
             return False
     return True
@@ -83,12 +83,12 @@ RULES: dict[str, dict[str, Any]] = {
     "runs of one value": {"no_adjacent": "paradigm", "max_run": {"condition": {"good": 2}}},
     "gap": {"min_gap": {"paradigm": 3}},
     "gap and run": {"min_gap": {"paradigm": 3}, "max_run": {"condition": {"good": 3}}},
-    "edges": {"no_adjacent": "paradigm", "first": {"filler": 1}, "last": {"target": 2}},
-    "fillers between": {"fillers_between": 1},
-    "balanced blocks": {"blocks": 2, "balance": "condition", "no_adjacent": "paradigm"},
-    "blocks that part neighbours": {"blocks": 2, "across_blocks": False, "no_adjacent": "paradigm"},
-    "breaks that part neighbours": {"breaks": 2, "across_breaks": False, "no_adjacent": "paradigm"},
-    "breaks that part runs": {"breaks": 1, "across_breaks": False, "max_run": {"paradigm": 2, "condition": 2}},
+    "edges": {"no_adjacent": "paradigm", "start_with": {"filler": 1}, "end_with": {"target": 2}},
+    "fillers between": {"min_fillers_between": 1},
+    "balanced blocks": {"blocks": 2, "balance_across_blocks": "condition", "no_adjacent": "paradigm"},
+    "blocks that part neighbours": {"blocks": 2, "adjacent_across_blocks": False, "no_adjacent": "paradigm"},
+    "breaks that part neighbours": {"breaks": 2, "adjacent_across_breaks": False, "no_adjacent": "paradigm"},
+    "breaks that part runs": {"breaks": 1, "adjacent_across_breaks": False, "max_run": {"paradigm": 2, "condition": 2}},
     "breaks that count as nothing": {"breaks": 2, "no_adjacent": "paradigm"},
 }
 SIZES = [(3, 2, 2), (2, 2, 2), (3, 1, 1, 1), (4, 1)]
@@ -114,7 +114,7 @@ def test_counts_and_feasibility_equal_enumeration(rules: dict[str, Any], sizes: 
 @pytest.mark.parametrize("way", ["rejection", "states"])
 def test_draws_are_uniform_over_the_valid_orders(way: str, full: bool) -> None:
     """60,000 draws (10,000 without --full) with a fixed seed, by a chi-square test; counting over states is as uniform as rejection."""
-    rules = {"no_adjacent": "paradigm", "max_run": {"condition": 2}, "breaks": 1, "across_breaks": False}
+    rules = {"no_adjacent": "paradigm", "max_run": {"condition": 2}, "breaks": 1, "adjacent_across_breaks": False}
     things = trials(3, 2, 2)
     valid = set(enumerated(rules, things))
     orders, random = Ordering(**rules).build_orders(things), Random(7)
@@ -168,7 +168,7 @@ def test_the_way_does_not_depend_on_what_was_drawn_before() -> None:
 
 
 def test_the_smallest_set_of_rules_that_cannot_hold_together_is_named() -> None:
-    orders = Ordering(no_adjacent="paradigm", max_run={"condition": {"bad": 1}}, first={"filler": 1}).build_orders(
+    orders = Ordering(no_adjacent="paradigm", max_run={"condition": {"bad": 1}}, start_with={"filler": 1}).build_orders(
         trials(4, 2, 1)
     )
     assert orders.find_conflict() == [
@@ -186,8 +186,8 @@ def test_the_smallest_set_of_rules_that_cannot_hold_together_is_named() -> None:
             (6,),
             "4 trials of one value in 4 runs of 1 need 3 others between; there are 2",
         ),
-        ({"first": {"filler": 3}}, (2, 2), "the first 3 of role filler asks for 3; there are 2"),
-        ({"blocks": 2, "balance": "paradigm"}, (3, 3), "3 trials of p0 cannot be spread evenly over 2 blocks"),
+        ({"start_with": {"filler": 3}}, (2, 2), "the first 3 of role filler asks for 3; there are 2"),
+        ({"blocks": 2, "balance_across_blocks": "paradigm"}, (3, 3), "3 trials of p0 cannot be spread evenly over 2 blocks"),
     ],
 )
 def test_a_rule_that_cannot_hold_is_refused_with_the_arithmetic(
@@ -205,7 +205,7 @@ def test_a_rule_that_cannot_hold_is_refused_with_the_arithmetic(
     [
         ({"min_gap": {"paradigm": 0}}, r"min_gap.paradigm is 0; expected at least 1"),
         ({"blocks": 0}, "blocks is 0; expected at least 1"),
-        ({"balance": "condition"}, "balance is given but blocks is 1"),
+        ({"balance_across_blocks": "condition"}, "balance_across_blocks is given but blocks is 1"),
     ],
 )
 def test_a_rule_without_meaning_is_refused(rules: dict[str, Any], message: str) -> None:
@@ -233,11 +233,11 @@ def test_a_rule_on_a_factor_leaves_the_trials_without_it_free() -> None:
     assert orders.count() == len(valid)
     assert orders.sample(seed=1, slot=0).order in valid
     with pytest.raises(ValueError, match="'voice' is not a factor of every trial"):
-        Ordering(blocks=2, balance="voice").build_orders(things)
+        Ordering(blocks=2, balance_across_blocks="voice").build_orders(things)
 
 
 def test_the_design_of_blimp_nl_with_breaks_that_part_neighbours_is_drawn_exactly() -> None:
-    rules = {"no_adjacent": "paradigm", "breaks": 2, "across_breaks": False}
+    rules = {"no_adjacent": "paradigm", "breaks": 2, "adjacent_across_breaks": False}
     orders = Ordering(**rules).build_orders(blimp_nl())  # type: ignore[arg-type]
     drawn = [orders.sample(seed=1, slot=slot) for slot in range(60)]
     assert {d.method for d in drawn} == {"rejection"}
@@ -250,9 +250,9 @@ def test_the_design_of_blimp_nl_with_breaks_that_part_neighbours_is_drawn_exactl
 def test_rules_that_others_imply_and_factors_of_some_trials_stay_exact() -> None:
     targets = [{"role": "target", "structure": "AB"[i % 2], "item": f"t{i}"} for i in range(24)]
     things = targets + [{"role": "filler", "item": f"f{i}"} for i in range(48)]
-    lone = Ordering(fillers_between=1).build_orders(things)
+    lone = Ordering(min_fillers_between=1).build_orders(things)
     for more in ({"max_run": {"structure": 1}}, {"no_adjacent": ("item", "structure"), "max_run": {"structure": 2}}):
-        orders = Ordering(fillers_between=1, **more).build_orders(things)  # type: ignore[arg-type]
+        orders = Ordering(min_fillers_between=1, **more).build_orders(things)  # type: ignore[arg-type]
         assert orders.sample(seed=1, slot=0).method == "exact"
         assert orders.count() == lone.count() == math.comb(49, 24) * math.factorial(24) * math.factorial(48)
     small = targets[:3] + things[24:26]
@@ -294,13 +294,13 @@ def test_an_imported_order_is_checked_in_words() -> None:
             "no_adjacent": st.sampled_from(["paradigm", "condition", ("paradigm", "condition")]),
             "max_run": st.dictionaries(st.sampled_from(["paradigm", "condition"]), st.integers(1, 3), max_size=2),
             "min_gap": st.dictionaries(st.sampled_from(["paradigm", "condition"]), st.integers(1, 4), max_size=2),
-            "fillers_between": st.integers(0, 2),
-            "first": st.dictionaries(st.sampled_from(["filler", "target"]), st.integers(0, 2), max_size=2),
-            "last": st.dictionaries(st.sampled_from(["filler", "target"]), st.integers(0, 2), max_size=2),
+            "min_fillers_between": st.integers(0, 2),
+            "start_with": st.dictionaries(st.sampled_from(["filler", "target"]), st.integers(0, 2), max_size=2),
+            "end_with": st.dictionaries(st.sampled_from(["filler", "target"]), st.integers(0, 2), max_size=2),
             "blocks": st.integers(1, 3),
-            "across_blocks": st.booleans(),
+            "adjacent_across_blocks": st.booleans(),
             "breaks": st.integers(0, 3),
-            "across_breaks": st.booleans(),
+            "adjacent_across_breaks": st.booleans(),
         },
     ),
 )

@@ -56,8 +56,8 @@ def test_items_that_are_not_shown_are_no_constraint() -> None:
 
 def test_chains_that_the_rules_rule_out_are_refused() -> None:
     trials = [{"item": "a", "role": "filler"}, {"item": "b", "role": "target"}]
-    whole = stimuli.Ordering(first={"filler": 1}).build_orders(trials)
-    with pytest.raises(ValueError, match=r"ordering\.before"):
+    whole = stimuli.Ordering(start_with={"filler": 1}).build_orders(trials)
+    with pytest.raises(ValueError, match=r"ordering\.precedence"):
         PrecedenceOrders(whole, ((1, 0),)).sample(1, 0)
 
 
@@ -71,12 +71,12 @@ def test_chains_that_the_rules_rule_out_are_refused() -> None:
 )
 def test_what_cannot_be_kept_is_refused_with_the_items(before: list[list[str]], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        stimuli.Ordering(before=before)
+        stimuli.Ordering(precedence=before)
 
 
 def test_it_is_not_stated_beside_blocks_or_fixed_orders() -> None:
-    with pytest.raises(ValueError, match="beside order or together"):
-        study.OrderingSection(before=[["a", "b"]], order="fixed")
+    with pytest.raises(ValueError, match="beside order or block_by"):
+        study.OrderingSection(precedence=[["a", "b"]], order="fixed")
 
 
 def test_every_session_of_a_study_keeps_it_and_an_unknown_item_is_named() -> None:
@@ -85,10 +85,10 @@ def test_every_session_of_a_study_keeps_it_and_an_unknown_item_is_named() -> Non
 
     materials = stimuli.Materials((stimuli.Paradigm("p", "agreement"),), tuple(map(item, range(8))))
     design = stimuli.Design({"grammatical": 1, "ungrammatical": 1}, versions=2)
-    ordering = stimuli.Ordering(max_run={"condition": 2}, before=[["i5", "i0", "i3"]])
+    ordering = stimuli.Ordering(max_run={"condition": 2}, precedence=[["i5", "i0", "i3"]])
     for version in design.build_trial_lists(materials, ordering=ordering, seed=1):
         for slot in range(20):
             items = [version.trials[i].item.id for i in version.order_trials(slot)]
             assert items.index("i5") < items.index("i0") < items.index("i3")
-    with pytest.raises(ValueError, match=r"ordering\.before names 'i9', which no item is called"):
-        design.build_trial_lists(materials, ordering=stimuli.Ordering(before=[["i1", "i9"]]), seed=1)
+    with pytest.raises(ValueError, match=r"ordering\.precedence names 'i9', which no item is called"):
+        design.build_trial_lists(materials, ordering=stimuli.Ordering(precedence=[["i1", "i9"]]), seed=1)

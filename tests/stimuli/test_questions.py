@@ -55,7 +55,7 @@ def apart(version: TrialList, answers: Sequence[str] = ("yes", "no")) -> int:
 def test_answers_that_alternate_are_in_balance_in_every_condition_of_every_version() -> None:
     """The first answer is yes, the second no, and so on: a plain Latin square has only yes in one condition."""
     materials = attraction(24, 24, lambda n, _: ("yes", "no")[n % 2])
-    versions = Design(EQUAL, 4, fillers=["filler"], share={"comprehension": 0.33}).build_trial_lists(
+    versions = Design(EQUAL, 4, fillers=["filler"], task_shares={"comprehension": 0.33}).build_trial_lists(
         materials, seed=7, **ASKS
     )
     for version in versions:
@@ -77,7 +77,7 @@ def test_numbers_of_answers_differ_by_at_most_one_whatever_the_share(ratio: tupl
     shares = dict(zip(CONDITIONS, ratio, strict=True))
     for sets, fillers, percent in itertools.product((2 * total, 3 * total), (0, 7, 2 * total), range(10, most + 1, 15)):
         materials = attraction(sets, fillers, lambda n, _: ("yes", "no")[n % 2])
-        plan = Design(shares, total, fillers=["filler"] if fillers else [], share={"comprehension": percent / 100})
+        plan = Design(shares, total, fillers=["filler"] if fillers else [], task_shares={"comprehension": percent / 100})
         for version in plan.build_trial_lists(materials, seed=percent, **ASKS):
             assert asked(version).total() == round(percent / 100 * (sets + fillers))
             assert apart(version) <= 1, (ratio, sets, fillers, percent)
@@ -97,7 +97,7 @@ def test_questions_after_every_sentence_are_dealt_in_balance_too() -> None:
 def test_an_answer_may_depend_on_the_condition() -> None:
     """Half of the items have yes with a singular head, the others with a plural one."""
     materials = attraction(16, 16, lambda n, c: "yes" if c.startswith("plural") == (n < 8) else "no")
-    versions = Design(EQUAL, 4, fillers=["filler"], share={"comprehension": 0.5}).build_trial_lists(
+    versions = Design(EQUAL, 4, fillers=["filler"], task_shares={"comprehension": 0.5}).build_trial_lists(
         materials, seed=1, **ASKS
     )
     for version in versions:
@@ -118,7 +118,7 @@ def test_several_paradigms_have_their_answers_in_balance_together() -> None:
         for n, answer in enumerate(("yes", "no") * 5)
     ]
     materials = Materials(tuple(Paradigm(f"p{p}", f"f{p}") for p in range(5)), tuple(items))
-    versions = Design(dict.fromkeys(pair, 1), 2, share={"comprehension": 0.2}).build_trial_lists(
+    versions = Design(dict.fromkeys(pair, 1), 2, task_shares={"comprehension": 0.2}).build_trial_lists(
         materials, seed=1, **ASKS
     )
     for version in versions:
@@ -139,7 +139,7 @@ def test_without_questions_items_stay_where_they_were() -> None:
 
 def test_the_questions_of_the_design_can_be_looked_up() -> None:
     materials = attraction(8, 8, lambda n, _: ("yes", "no")[n % 2])
-    versions = Design(EQUAL, 4, fillers=["filler"], share={"comprehension": 0.5}).build_trial_lists(
+    versions = Design(EQUAL, 4, fillers=["filler"], task_shares={"comprehension": 0.5}).build_trial_lists(
         materials, seed=1, **ASKS
     )
     table = stimuli.compute_design_questions(versions, ["comprehension"])

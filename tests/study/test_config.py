@@ -49,7 +49,7 @@ def test_every_wrong_key_is_named_at_once_with_the_nearest_known_one(study_folde
             "remove_outliers = false\nmin_rt = 50.0",
             "analysis: remove_outliers is false, and min_rt 50, max_rt 3000;",
         ),
-        ("min_rt = 100.0", 'regions = "both"', "analysis: regions is 'both'; expected 'following' or 'cumulative'"),
+        ("min_rt = 100.0", 'spillover_regions = "both"', "analysis: spillover_regions is 'both'; expected 'following' or 'cumulative'"),
         (
             "min_rt = 100.0",
             'covariates = ["age"]',
@@ -68,7 +68,7 @@ def test_every_wrong_key_is_named_at_once_with_the_nearest_known_one(study_folde
         (
             "min_rt = 100.0",
             'models = [{ name = "m", formula = "log_rt ~ a", region = "critical..+1" }]',
-            "analysis: models: 'm' has the region 'critical..+1', and regions is 'following'; expected 'critical+1'",
+            "analysis: models: 'm' has the region 'critical..+1', and spillover_regions is 'following'; expected 'critical+1'",
         ),
         ("ratio = { grammatical = 2,", "ratio = { grammatical = 0,", "design: ratio is"),
     ],
@@ -93,11 +93,11 @@ def test_a_missing_study_is_named(tmp_path: Path) -> None:
 
 def test_a_smallest_effect_is_stated_of_a_response_or_of_a_term() -> None:
     stated = {"z": 0.3, "log_rt": 0.05, "noun:extraction": {"log_rt": 0.02}}
-    section = parse_dataclass(AnalysisSection, {"smallest": stated}, where="study.toml")
-    assert find_sesoi(section.smallest, "log_rt", "extraction:noun") == 0.02
-    assert find_sesoi(section.smallest, "z", "extraction:noun") == 0.3
-    assert find_sesoi(section.smallest, "log_rt", "noun") == 0.05
-    assert find_sesoi(section.smallest, "rt") is None
+    section = parse_dataclass(AnalysisSection, {"sesoi": stated}, where="study.toml")
+    assert find_sesoi(section.sesoi, "log_rt", "extraction:noun") == 0.02
+    assert find_sesoi(section.sesoi, "z", "extraction:noun") == 0.3
+    assert find_sesoi(section.sesoi, "log_rt", "noun") == 0.05
+    assert find_sesoi(section.sesoi, "rt") is None
 
 
 @pytest.mark.parametrize(
@@ -105,27 +105,27 @@ def test_a_smallest_effect_is_stated_of_a_response_or_of_a_term() -> None:
     [
         (
             {"speed": 0.1},
-            "smallest names 'speed'; expected one of z, rating, log_rt, rt, correct, yes, chosen, or a term with its own",
+            "sesoi names 'speed'; expected one of z, rating, log_rt, rt, correct, yes, chosen, or a term with its own",
         ),
         (
             {"a:b": {"speed": 0.1}},
-            "smallest.a:b names 'speed'; expected one of z, rating, log_rt, rt, correct, yes, chosen",
+            "sesoi.a:b names 'speed'; expected one of z, rating, log_rt, rt, correct, yes, chosen",
         ),
-        ({"z": {"z": 0.1}}, "smallest.z is a table; expected a number, as z is a response"),
-        ({"a:b": {"z": 0.1}, "b:a": {"z": 0.2}}, "smallest: 'a:b' and 'b:a' are the same term; expected it once"),
-        ({"a:b": {"z": -0.1}}, "smallest.a:b.z is -0.1; expected more than 0"),
-        ({"z": 0.0}, "smallest.z is 0; expected more than 0"),
-        ({"z": "a"}, "key 'smallest.z' is 'a': input should be a valid number"),
+        ({"z": {"z": 0.1}}, "sesoi.z is a table; expected a number, as z is a response"),
+        ({"a:b": {"z": 0.1}, "b:a": {"z": 0.2}}, "sesoi: 'a:b' and 'b:a' are the same term; expected it once"),
+        ({"a:b": {"z": -0.1}}, "sesoi.a:b.z is -0.1; expected more than 0"),
+        ({"z": 0.0}, "sesoi.z is 0; expected more than 0"),
+        ({"z": "a"}, "key 'sesoi.z' is 'a': input should be a valid number"),
     ],
 )
 def test_a_smallest_effect_that_nothing_can_be_held_against_is_refused(stated: dict, said: str) -> None:
     with pytest.raises(DataError) as found:
-        parse_dataclass(AnalysisSection, {"smallest": stated}, where="study.toml")
+        parse_dataclass(AnalysisSection, {"sesoi": stated}, where="study.toml")
     assert said in str(found.value)
 
 
 def test_a_reference_level_needs_treatment_contrasts() -> None:
-    model = {"name": "m", "formula": "z ~ noun + (1|item)", "reference": {"noun": "name"}}
-    assert parse_dataclass(ModelSection, model | {"contrasts": {"noun": "treatment"}}, where="study.toml").reference
+    model = {"name": "m", "formula": "z ~ noun + (1|item)", "reference_levels": {"noun": "name"}}
+    assert parse_dataclass(ModelSection, model | {"contrasts": {"noun": "treatment"}}, where="study.toml").reference_levels
     with pytest.raises(DataError, match=r'contrasts are repeated; expected contrasts\.noun = "treatment"'):
         parse_dataclass(ModelSection, model, where="study.toml")

@@ -234,7 +234,7 @@ def _format_form(form: Form, script: Script) -> str:
 
 
 def _format_input(field: study.config.FieldSection) -> str:
-    name, needed = html.escape(field.name), ' class="obligatory"' if field.needed else ""
+    name, needed = html.escape(field.name), ' class="obligatory"' if field.required else ""
     if field.kind == "choice":
         return "\n".join(
             f'<label><input type="radio" name="{name}" value="{html.escape(choice)}"{needed}> {html.escape(choice)}</label><br>'

@@ -86,10 +86,10 @@ def build_stored_answers(
 def find_field_fault(field: study.config.FieldSection, answer: str, form: Form) -> str:
     """Return what is wrong with an answer about the participant, in the study's language; nothing where it is ""."""
     if not answer:
-        return form.missing if field.needed else ""
+        return form.missing if field.required else ""
     if field.kind != "number":
         return ""
-    low, high = 0 if field.low is None else field.low, 999 if field.high is None else field.high
+    low, high = 0 if field.min is None else field.min, 999 if field.max is None else field.max
     if re.fullmatch(r"-?[0-9]{1,9}", answer) and low <= int(answer) <= high:
         return ""
     return form.no_number.replace("{low}", str(low)).replace("{high}", str(high))

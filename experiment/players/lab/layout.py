@@ -106,7 +106,7 @@ def fit_rect(
     Raises `ValueError` where nobody could read words of that size, or lines would be smaller than the study allows.
     """
     size, display = _compute_letter_size(height), display or DisplaySection()
-    word_size = display.size or 1.6 * size
+    word_size = display.font_size or 1.6 * size
     shares = [
         (max(measure(word, word_size), 1.0), share, word)
         for group, share in ((words, 0.92), (paired, 0.42))
@@ -121,7 +121,7 @@ def fit_rect(
         )
     widest = max((measure(word, fitting_size) for word in paired), default=0.0)
     line_size, line_width = _fit_line_size(
-        width, height, display.size or 1.25 * size, sentences, measure, display.min_size
+        width, height, display.font_size or 1.25 * size, sentences, measure, display.min_font_size
     )
     return Rect(width, height, size, fitting_size, direction, measure, widest / 2 + 1.5 * size, line_size, line_width)
 
@@ -141,9 +141,9 @@ def _fit_line_size(
     if fitting_width_size < min_size:
         raise ValueError(
             f"the line {f'{widest[:40]}...'!r} has {len(widest)} letters: for it to fit, sentences would have to be "
-            f"{fitting_width_size:.1f} px high; expected at least {min_size:g} (procedure.display.min_size): use a "
+            f"{fitting_width_size:.1f} px high; expected at least {min_size:g} (procedure.display.min_font_size): use a "
             "wider screen, or a smaller "
-            "procedure.display.width"
+            "procedure.display.line_width"
         )
     # What is said below is not reached.
     fitting_height_size = 0.62 * height / (WORD_LINE_HEIGHT * max(map(len, sentences), default=1))

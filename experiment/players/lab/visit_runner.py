@@ -393,7 +393,7 @@ class VisitRunner:
     def _ask_field(self, screen: screens.Form, field: study.config.FieldSection) -> tuple[str, FrameTimes, Press]:
         choices, convert = tuple(field.choices), standardise_digits if field.kind == "number" else str
         hint = self.script.lab["choose_and_enter" if choices else "enter"]
-        blank = Blank(screen.heading, "" if field.needed else screen.note, field.label, "", hint, choices)
+        blank = Blank(screen.heading, "" if field.required else screen.note, field.label, "", hint, choices)
         text, painted, press, _ = self._fill_in(blank, lambda text: find_field_fault(field, convert(text), screen))
         assert press is not None, "a form has no deadline"
         return convert(text), painted, press

@@ -36,7 +36,7 @@ def test_methods_follow_what_was_done(tables: Tables) -> None:
     responses.loc[responses["participant"] == "P02", ["role", "correct"]] = ["attention", False]
     changed = {"readings": tables["readings"].head(0), "responses": responses}
     given = {name: tables[name] for name in ("sessions", "items")} | changed
-    found = analyse(given, AnalysisSection(exclude=ExcludeSection(attention=0.5)))
+    found = analyse(given, AnalysisSection(exclude=ExcludeSection(min_attention=0.5)))
     text = "\n".join(methods(found))
     assert (
         "We excluded 1 of 23 participants: less than 50% of attention items answered as asked (n = 1); 22 remained."
