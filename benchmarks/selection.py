@@ -60,9 +60,9 @@ def measure_selection(layout: str, seed: int, tolerance: float) -> None:
             name: CovariateSection()
             for name in (COVARIATE_NAMES if layout == "levels" else [f"own {k}" for k in range(6)])
         },
-        between=("cell",) if layout == "levels" else (),
+        between_items=("cell",) if layout == "levels" else (),
         tolerance=tolerance,
-        spread=tolerance,
+        spread_tolerance=tolerance,
     )
     start = time.process_time()
     if layout == "levels":

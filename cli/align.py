@@ -42,7 +42,7 @@ EXCLUSION_TABLES = ("responses", "items", "demographics", "replacements")  # who
     show_default=True,
     help="Let the effect of surprisal vary over participants; two to three times as long.",
 )
-@click.option("--despite-failure", is_flag=True, help="Fit models though the alignment self-test has failed.")
+@click.option("--ignore-alignment-failure", is_flag=True, help="Fit models though the alignment self-test has failed.")
 @click.option(
     "--folds-by",
     type=click.Choice(["item", "story", "participant", "row"]),
@@ -60,7 +60,7 @@ EXCLUSION_TABLES = ("responses", "items", "demographics", "replacements")  # who
     "[default: the folder given with -o, where it has them]",
 )
 @click.option(
-    "--rated",
+    "--rating-measure",
     type=click.Choice(["z", "rating"]),
     help="What is correlated with scores: ratings standardised within participants, or as given.  [default: z]",
 )
@@ -81,12 +81,12 @@ def command(
     predictors: tuple[str, ...],
     edges: bool,
     slopes: bool,
-    despite_failure: bool,
+    ignore_alignment_failure: bool,
     folds_by: str,
     folds: int,
     seed: int,
     ratings: Path | None,
-    rated: str | None,
+    rating_measure: str | None,
     gam: bool,
     engine: str | None,
     out: Path,
@@ -111,14 +111,19 @@ def command(
 
     settings = load(study_file).analysis if study_file else AnalysisSection()
     settings = analyse.override_settings(
-        settings, min_rt=min_rt, max_rt=max_rt, engine=engine, gam=gam or None, rated=rated
+        settings, min_rt=min_rt, max_rt=max_rt, engine=engine, gam=gam or None, rating_measure=rating_measure
     )
     refuse_existing_tables(out, "align", force)
     figures_folder = out / analyse.FIGURES_FOLDER
     refuse_overwrite(
         [figures_folder / f"{SMOOTHS_TABLE}.{form}" for form in ("svg", "png")] if settings.gam else [], force
     )
-    parameters: dict[str, Any] = {"lags": lags, "edges": edges, "slopes": slopes, "despite_failure": despite_failure}
+    parameters: dict[str, Any] = {
+        "lags": lags,
+        "edges": edges,
+        "slopes": slopes,
+        "ignore_alignment_failure": ignore_alignment_failure,
+    }
     parameters |= {"folds_by": folds_by, "folds": folds, "seed": seed}
     parameters |= {"predictors": predictors} if predictors else {}
     rating_folders = {"rating_scores": ratings or out, "sentence_scores": scores}
@@ -170,5 +175,5 @@ def _print_results(results: Mapping[str, "pd.DataFrame"], simulated: "surprisal.
     if misaligned:
         raise DataError(
             f"{surprisal.MISALIGNED}, so they were not modelled; once you know why, correct the tables, or go on with "
-            "--despite-failure"
+            "--ignore-alignment-failure"
         )

@@ -9,11 +9,13 @@ from . import options
 
 @click.command("backup")
 @options.study_file
-@click.option("--to", "target", type=click.Path(path_type=Path), help="New folder of the backup.")
+@click.option("--destination", type=click.Path(path_type=Path), help="New folder of the backup.")
 @click.option("--restore", "backup", type=click.Path(path_type=Path), help="Backup to restore to an empty database.")
 @options.database
 @options.data_folder
-def command(study_file: Path, target: Path | None, backup: Path | None, database: str | None, out: Path | None) -> None:
+def command(
+    study_file: Path, destination: Path | None, backup: Path | None, database: str | None, out: Path | None
+) -> None:
     """Copy the data of STUDY.toml, with the key of ids, while the study runs; the copy is read back and compared.
 
     A backup is a folder of data: `gardenpath collect BACKUP` makes tables of it, `gardenpath serve STUDY.toml -o BACKUP` goes on
@@ -21,16 +23,16 @@ def command(study_file: Path, target: Path | None, backup: Path | None, database
     """
     from gardenpath import study
 
-    if (target is None) == (backup is None):
-        raise click.UsageError("expected --to FOLDER, or --restore FOLDER")
+    if (destination is None) == (backup is None):
+        raise click.UsageError("expected --destination FOLDER, or --restore FOLDER")
     study.errors.require("sqlalchemy", "online")
     from gardenpath.experiment.server import backup as backups
 
     folder = out or study.load(study_file).folder / "data"
     url, key = database or f"sqlite:///{folder / backups.DATABASE_FILENAME}", folder / backups.KEY_FILENAME
-    if target is not None:
-        rows = backups.create_backup(url, key, target)
-        outcome, location = "backed up, and read back without a difference", target
+    if destination is not None:
+        rows = backups.create_backup(url, key, destination)
+        outcome, location = "backed up, and read back without a difference", destination
     else:
         assert backup is not None
         folder.mkdir(parents=True, exist_ok=True)

@@ -18,8 +18,7 @@ def list_import_platforms() -> list[str]:
 @click.command("collect")
 @click.argument("data", nargs=-1, required=True)
 @click.option(
-    "--from",
-    "platform",
+    "--platform",
     type=options.LazyChoice(list_import_platforms),
     help="Where the data come from [default: gardenpath].",
 )
@@ -42,7 +41,7 @@ def list_import_platforms() -> list[str]:
 )
 @click.option("--keep-ids", is_flag=True, help="Write participants' ids as they are: for labels of your own only.")
 @click.option(
-    "--barred",
+    "--excluded-participants",
     multiple=True,
     metavar="DATA",
     type=click.Path(path_type=Path),
@@ -60,7 +59,7 @@ def command(
     prolific: tuple[Path, ...],
     key: Path | None,
     keep_ids: bool,
-    barred: tuple[Path, ...],
+    excluded_participants: tuple[Path, ...],
     previews: bool,
     out: Path,
     parquet: bool,
@@ -78,9 +77,11 @@ def command(
     from gardenpath.study.judgment_coverage import describe_judgment_counts
 
     if platform == "table" and mapping is None:
-        raise click.UsageError("--from table needs --mapping FILE.toml: the mapping names the table's columns")
+        raise click.UsageError("--platform table needs --mapping FILE.toml: the mapping names the table's columns")
     if platform is None and (mapping or materials or keep_ids):
-        raise click.UsageError("--mapping, --materials and --keep-ids belong to data of another platform: give --from")
+        raise click.UsageError(
+            "--mapping, --materials and --keep-ids belong to data of another platform: give --platform"
+        )
     if platform is not None and previews:
         raise click.UsageError(
             "--previews applies to gardenpath's own data; those of another platform have no previews"
@@ -100,7 +101,7 @@ def command(
         prolific=prolific or None,
         key=key,
         keep_ids=keep_ids,
-        excluded_participants=barred,
+        excluded_participants=excluded_participants,
     )
     parts = collect_table_parts(data, origin)
     sources = (*(map(Path, data) if platform else ()), mapping, materials, *prolific)
@@ -126,10 +127,10 @@ def command(
     )
     for path, rows in written.items():
         click.echo(f"{path}: {rows} rows")
-    if barred:
+    if excluded_participants:
         is_previous = study.read(out, "sessions")["excluded"].fillna("").str.startswith("took part in ")
         options.print_notice(
-            f"{options.format_count(int(is_previous.sum()), 'session')} of barred participants marked as not counting"
+            f"{options.format_count(int(is_previous.sum()), 'session')} of excluded_participants participants marked as not counting"
         )
     if any(path.stem == "coverage" for path in written):
         options.print_notice(describe_judgment_counts(study.read(out, "coverage")))

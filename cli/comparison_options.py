@@ -19,18 +19,18 @@ PARTICIPANT_TABLES = ("choice_agreement", "rating_scores")
 
 @dataclass(frozen=True)
 class ComparisonOptions:
-    """What results of models stand beside: earlier ones, people's, and groups of paradigms or items."""
+    """What results of models stand compare_with: earlier ones, people's, and groups of paradigms or items."""
 
-    beside: tuple[Path, ...]
-    people: Path | None
+    compare_with: tuple[Path, ...]
+    human_results: Path | None
     groups: tuple[Path, ...]
-    by: tuple[str, ...]
+    split_by: tuple[str, ...]
 
     def read_earlier_tables(self, table: str) -> list["pd.DataFrame"]:
         """Return a table of each earlier run."""
         from gardenpath import study
 
-        return [study.read(folder, table) for folder in self.beside]
+        return [study.read(folder, table) for folder in self.compare_with]
 
     def read_comparison_data(self, materials: "Materials", **other_data: Any) -> "ComparisonData":
         """Return what the comparisons take, with people and groups read."""
@@ -40,11 +40,11 @@ class ComparisonOptions:
         from gardenpath.analysis.comparing.all_comparisons import ComparisonData
         from gardenpath.analysis.comparing.model_comparison import compute_human_accuracies
 
-        choices = [study.read(self.people, name) for name in PARTICIPANT_TABLES] if self.people else []
+        choices = [study.read(self.human_results, name) for name in PARTICIPANT_TABLES] if self.human_results else []
         tables = [pd.read_csv(path, dtype=str) for path in self.groups]
         return ComparisonData(
             human_accuracies=compute_human_accuracies(*choices) if choices else None,
-            groups=[*tables, *([stimuli.group_items(materials, self.by)] if self.by else [])],
+            groups=[*tables, *([stimuli.group_items(materials, self.split_by)] if self.split_by else [])],
             **other_data,
         )
 
@@ -60,7 +60,7 @@ def add_comparison_options(command: Callable[..., None]) -> Callable[..., None]:
     wrapped: Callable[..., None] = call
     for option in (
         click.option(
-            "--by",
+            "--split-by",
             multiple=True,
             metavar="COLUMN",
             help="Accuracy by a column of the items, by language, or by word_shuffling.",
@@ -73,13 +73,13 @@ def add_comparison_options(command: Callable[..., None]) -> Callable[..., None]:
             help="CSV of paradigm or item, factor and level: accuracy at each level.",
         ),
         click.option(
-            "--people",
+            "--human-results",
             type=click.Path(path_type=Path),
             metavar="RESULTS",
             help="Folder with the choice_agreement and rating_scores of analyse: people's accuracies beside models'.",
         ),
         click.option(
-            "--beside",
+            "--compare-with",
             multiple=True,
             type=click.Path(path_type=Path),
             metavar="RESULTS",

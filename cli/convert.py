@@ -10,8 +10,8 @@ from . import options
 @click.command("convert")
 @click.argument("source", type=click.Path(path_type=Path))
 @click.argument("target", type=click.Path(path_type=Path))
-@click.option("--from", "from_", metavar="F", help="Format of SOURCE; recognised from its content when left out.")
-@click.option("--to", metavar="F", help="Format of TARGET; named by its suffix when left out.")
+@click.option("--from-format", metavar="F", help="Format of SOURCE; recognised from its content when left out.")
+@click.option("--to-format", metavar="F", help="Format of TARGET; named by its suffix when left out.")
 @options.mapping
 @click.option("--language", metavar="TAG", help="Language of items whose file states none, as in es (BCP 47).")
 @options.skip_bad
@@ -19,8 +19,8 @@ from . import options
 def command(
     source: Path,
     target: Path,
-    from_: str | None,
-    to: str | None,
+    from_format: str | None,
+    to_format: str | None,
     mapping: Path | None,
     language: str | None,
     skip_bad: bool,
@@ -30,8 +30,8 @@ def command(
     from gardenpath import stimuli, study
 
     study.files.refuse_overwrite([target], force)
-    materials = stimuli.read(source, format=from_, language=language, mapping=mapping, skip_bad=skip_bad)
-    lost = stimuli.write(materials, target, format=to)
+    materials = stimuli.read(source, format=from_format, language=language, mapping=mapping, skip_bad=skip_bad)
+    lost = stimuli.write(materials, target, format=to_format)
     study.files.write_sidecar(
         target,
         command=options.format_command_line(),

@@ -54,9 +54,9 @@ MIN_QUESTIONS, MAX_ANSWER_SHARE = 8, 0.75  # questions of a version, of which on
     is_flag=True,
     help="Leave out what cannot be read of the materials, and name it; materials.skip_bad does so in every command.",
 )
-@click.option("--despite-errors", is_flag=True, help="Deal materials in which check finds errors.")
+@click.option("--ignore-errors", is_flag=True, help="Deal materials in which check finds errors.")
 def command(
-    study_file: Path, out: Path | None, participants: int, force: bool, skip_bad: bool, despite_errors: bool
+    study_file: Path, out: Path | None, participants: int, force: bool, skip_bad: bool, ignore_errors: bool
 ) -> None:
     """Deal the materials of STUDY.toml to counterbalanced versions, one JSON file each.
 
@@ -77,7 +77,7 @@ def command(
     if skip_bad:
         config = replace(config, materials=replace(config.materials, skip_bad=True))
     files = experiment.build_list_files(config)
-    if not despite_errors:
+    if not ignore_errors:
         _refuse_errors(config)
     paradigms = {paradigm.id: paradigm for file in files for paradigm in file.paradigms}
     factor_effects.sum_effects_by_condition(
@@ -281,7 +281,7 @@ def _refuse_errors(config: "Study") -> None:
     errors = stimuli.check(materials, only_severity="error")
     if errors:
         more = [f"... and {options.format_count(len(errors) - 10, 'more error')}"] if len(errors) > 10 else []
-        advice = "the materials have errors: correct them, waive them with a reason, or give --despite-errors to deal them anyway"
+        advice = "the materials have errors: correct them, waive them with a reason, or give --ignore-errors to deal them anyway"
         raise study.DataError([*map(str, errors[:10]), *more, f"{config.path}: {advice}"])
 
 

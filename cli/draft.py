@@ -34,7 +34,12 @@ class ChatSource(NamedTuple):
 @click.option("--paradigm", required=True, metavar="P", help="Paradigm whose hand-made pairs show the pattern.")
 @click.option("-n", "wanted", type=click.IntRange(min=1), default=90, show_default=True, help="Pairs wanted.")
 @click.option(
-    "--each", type=click.IntRange(min=1), default=30, show_default=True, metavar="N", help="Pairs asked for at a time."
+    "--pairs-per-request",
+    type=click.IntRange(min=1),
+    default=30,
+    show_default=True,
+    metavar="N",
+    help="Pairs asked for at a time.",
 )
 @click.option(
     "--model",
@@ -78,7 +83,7 @@ def command(
     materials: tuple[Path, ...],
     paradigm: str,
     wanted: int,
-    each: int,
+    pairs_per_request: int,
     model: str | None,
     endpoint: str | None,
     send: bool,
@@ -112,7 +117,12 @@ def command(
     _, seeds = select_seeds(read, paradigm)
     words = read_wording(seeds[0].language, source)
     request = format_first_request(
-        seeds, words, min(each, wanted), topic=topic, avoid=avoid, language=_name_language(seeds[0].language, words)
+        seeds,
+        words,
+        min(pairs_per_request, wanted),
+        topic=topic,
+        avoid=avoid,
+        language=_name_language(seeds[0].language, words),
     )
     if not (model or paste):
         click.echo(request)
@@ -133,7 +143,18 @@ def command(
     else:
         chat_source = _build_chat_source(str(model), endpoint, temperature, top_p, seed)
         answers = _collect_answers(
-            chat_source, messages, seeds, words, wanted, each, topic, avoid, out / ANSWERS_FILE, force, paradigm, read
+            chat_source,
+            messages,
+            seeds,
+            words,
+            wanted,
+            pairs_per_request,
+            topic,
+            avoid,
+            out / ANSWERS_FILE,
+            force,
+            paradigm,
+            read,
         )
     drafts = build_drafts(read, paradigm, answers, words)
     if force or not (out / "drafting.csv").exists():
@@ -165,7 +186,7 @@ def command(
         options.print_notice(
             f"{options.format_count(missing_count, 'pair')} to go; ask on in the same chat, and add another --paste, with --force:"
         )
-        click.echo(format_follow_up(words, min(each, missing_count), topic=topic, avoid=avoided))
+        click.echo(format_follow_up(words, min(pairs_per_request, missing_count), topic=topic, avoid=avoided))
     if not drafts.materials.items:
         raise study.DataError(
             f"{out}: no pair could be read of {options.format_count(len(answers), 'answer')}; expected lines that begin "
@@ -222,7 +243,7 @@ def _collect_answers(
     seeds: Sequence["Item"],
     words: "Wording",
     wanted: int,
-    each: int,
+    pairs_per_request: int,
     topic: str,
     avoid: Sequence[str],
     answers_path: Path,
@@ -239,7 +260,7 @@ def _collect_answers(
     messages, empty_turns, pair_count, turn = first_messages, 0, 0, 0
     with options.show_progress("pairs", wanted) as move:
         while pair_count < wanted and empty_turns < 2:
-            count = min(each, wanted - pair_count)
+            count = min(pairs_per_request, wanted - pair_count)
             if turn < len(entries):
                 text = str(entries[turn]["answer"])
             else:
@@ -254,7 +275,9 @@ def _collect_answers(
             pair_count, turn = len(drafts.materials.items), turn + 1
             move(min(pair_count, wanted), wanted)
             avoided = [*dict.fromkeys([*avoid, *list(drafts.overused_words)[:MAX_AVOIDED_WORDS]])]
-            next_request = format_follow_up(words, min(each, max(wanted - pair_count, 1)), topic=topic, avoid=avoided)
+            next_request = format_follow_up(
+                words, min(pairs_per_request, max(wanted - pair_count, 1)), topic=topic, avoid=avoided
+            )
             # The last exchange alone goes along, so that a conversation of any length fits the window.
             messages = [
                 *first_messages,

@@ -48,10 +48,15 @@ def list_units() -> list[str]:
     help="Scores of another program: a CSV of sentence (or item, condition) and lp, and tokens; or of each token and its lp.",
 )
 @click.option(
-    "--unit", default="ln p", show_default=True, type=options.LazyChoice(list_units), help="Of lp in --from-scores."
+    "--score-unit",
+    "unit",
+    default="ln p",
+    show_default=True,
+    type=options.LazyChoice(list_units),
+    help="Of lp in --from-scores.",
 )
 @click.option(
-    "--runs",
+    "--training-sizes",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     metavar="FILE",
     help="CSV of model, tokens (and family, sample): accuracy by size of the training data.",
@@ -73,7 +78,7 @@ def list_units() -> list[str]:
     help="Folder with the sentence_scores of these models: accuracy by length and perplexity, and bias to length.",
 )
 @click.option(
-    "--between",
+    "--compare-groups",
     metavar="COLUMN",
     help="Compare two groups of items by a column of theirs: z-tests over pairs and paradigms, differences by paradigm.",
 )
@@ -84,7 +89,7 @@ def list_units() -> list[str]:
     help="CSV of language, its frequency, and lists of languages in further columns: means over languages of each.",
 )
 @click.option(
-    "--two-stages",
+    "--cascade",
     is_flag=True,
     help="Compute all pairs in bfloat16, and in --dtype those that it leaves open, if that is faster.",
 )
@@ -101,13 +106,13 @@ def command(
     models: tuple[str, ...],
     computed: tuple[Path, ...],
     unit: str,
-    runs: Path | None,
+    training_sizes: Path | None,
     measures: tuple[str, ...],
     comparing: ComparisonOptions,
     scores: tuple[Path, ...],
-    between: str | None,
+    compare_groups: str | None,
     languages: Path | None,
-    two_stages: bool,
+    cascade: bool,
     seed: int,
 ) -> None:
     """Write the tables pairs and accuracy of the minimal pairs in MATERIALS; print the accuracy of each paradigm.
@@ -129,9 +134,9 @@ def command(
         raise click.UsageError("Missing option '--model', or --from-scores for scores of another program")
     if len(set(models)) < len(models):
         raise click.UsageError(f"--model {' --model '.join(models)}: a model is given twice; expected each once")
-    if two_stages and (scoring.quantization or scoring.dtype in lmscore.scoring.COARSE_DTYPES):
+    if cascade and (scoring.quantization or scoring.dtype in lmscore.scoring.COARSE_DTYPES):
         raise click.UsageError(
-            f"--two-stages with {scoring.quantization or scoring.dtype}; expected --dtype float32, or float64"
+            f"--cascade with {scoring.quantization or scoring.dtype}; expected --dtype float32, or float64"
         )
     refuse_existing_tables(scoring.out, "evaluate", scoring.force)
     study.files.refuse_overwrite([scoring.out / ACCURACY_FILE], scoring.force)
@@ -141,12 +146,12 @@ def command(
     comparison_data = comparing.read_comparison_data(
         materials,
         scores=pd.concat([study.read(folder, "sentence_scores") for folder in scores]) if scores else None,
-        halves=_get_item_groups(materials, between) if between else {},
-        runs=pd.read_csv(runs) if runs else None,
+        halves=_get_item_groups(materials, compare_groups) if compare_groups else {},
+        runs=pd.read_csv(training_sizes) if training_sizes else None,
         languages=read_languages(languages) if languages else None,
         covariates=stimuli.extract_pair_covariates(materials),
     )
-    work = functools.partial(_evaluate_model, scoring, materials, measures=measures, two_stages=two_stages, seed=seed)
+    work = functools.partial(_evaluate_model, scoring, materials, measures=measures, cascade=cascade, seed=seed)
     evaluations, failed = scoring.apply_to_models(models, work)
     parts, model_facts = [one.pairs for one in evaluations], [one.facts for one in evaluations]
     noise = {one.name: one.noise for one in evaluations if one.noise is not None}
@@ -157,7 +162,8 @@ def command(
         parts.append(lmscore.import_pairs(score_rows, materials, model=path.stem, unit=unit, where=f"{path}, line"))
         model_facts.append({"name": path.stem, "computed": "elsewhere", "unit": unit})
     scoring = replace(
-        scoring, materials=(*scoring.materials, *computed, *comparing.groups, *filter(None, [runs, languages]))
+        scoring,
+        materials=(*scoring.materials, *computed, *comparing.groups, *filter(None, [training_sizes, languages])),
     )
     pairs = pd.concat(parts, ignore_index=True)
     accuracy = analysis.compute_accuracy(pairs)
@@ -197,7 +203,9 @@ def _get_item_groups(materials: "Materials", column: str) -> dict[str, str]:
     groups = dict(stimuli.group_items(materials, [column])[["item", "level"]].to_numpy())
     if missing := [item.id for item in materials.items if item.id not in groups]:
         others_text = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise study.DataError(f"item {missing[0]!r}{others_text} has no {column!r}; --between expects it of each item")
+        raise study.DataError(
+            f"item {missing[0]!r}{others_text} has no {column!r}; --compare-groups expects it of each item"
+        )
     return groups
 
 
@@ -261,12 +269,12 @@ def _evaluate_model(
     revision: str | None,
     *,
     measures: tuple[str, ...],
-    two_stages: bool,
+    cascade: bool,
     seed: int,
 ) -> ModelEvaluation:
     """Return what comes of a model, in two stages where that is asked for and the model has a precision."""
     loaded = scoring.load_model(name, revision)
-    if two_stages and getattr(loaded, "dtype", None):
+    if cascade and getattr(loaded, "dtype", None):
         coarse = replace(scoring, dtype="bfloat16").load_model(name, revision)
         pairs, stages = _evaluate_in_stages(scoring, materials, loaded, coarse, measures, seed)
         return ModelEvaluation(loaded.name, pairs, loaded.describe(), stages=stages)

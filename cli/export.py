@@ -16,7 +16,7 @@ def list_export_platforms() -> list[str]:
 
 @click.command("export")
 @options.study_file
-@click.option("--to", "platform", type=options.LazyChoice(list_export_platforms), required=True, help="What it is for.")
+@click.option("--platform", type=options.LazyChoice(list_export_platforms), required=True, help="What it is for.")
 @click.option(
     "--orders",
     type=click.IntRange(min=1),

@@ -129,7 +129,7 @@ def _describe_paradigm(
         "items": counted.drawn_items,
         "collisions": counted.collisions,
         "refused": counted.refusals,
-        "plan": counted.scheme.kind,
+        "sampling": counted.scheme.kind,
         "balanced": list(counted.scheme.balanced_variables),
         "at_most": dict(counted.scheme.max_per_lemma),
         "splits": dict(counted.splits),

@@ -66,14 +66,14 @@ def _parse_ensemble(text: str) -> dict[str, int]:
 @click.option("--template", "ids", multiple=True, metavar="ID", help="Only the templates of this id, such as 1.")
 @click.option("--language", metavar="TAG", help="Ask in this language, whatever that of the items: en, nl or zh.")
 @click.option(
-    "--join",
+    "--prompt-tokenization",
     type=click.Choice(["whole", "parts"]),
     default="whole",
     show_default=True,
     help="Whether template and sentence become tokens as one string or each by itself.",
 )
 @click.option(
-    "--labels",
+    "--label-scoring",
     type=click.Choice(["first", "sum"]),
     default="first",
     show_default=True,
@@ -82,7 +82,9 @@ def _parse_ensemble(text: str) -> dict[str, int]:
 @click.option(
     "--both-orders", is_flag=True, help="Ask which of two sentences is better in both orders, not in one drawn."
 )
-@click.option("--as-released", is_flag=True, help="As the code of Ide et al., for their numbers: see docs/judging.md.")
+@click.option(
+    "--original-implementation", is_flag=True, help="As the code of Ide et al., for their numbers: see docs/judging.md."
+)
 @click.option(
     "--chat/--no-chat",
     default=None,
@@ -132,7 +134,7 @@ def command(
     """Write the tables judgments and method_accuracies of the minimal pairs in MATERIALS; print the accuracy of each method.
 
     Beside them come answer_shares, method_length_bias, votes of several templates (ensembles), method_comparisons against log
-    probability, method_differences, and method_groups. Without --model the judgments of --beside are compared again.
+    probability, method_differences, and method_groups. Without --model the judgments of --compare-with are compared again.
 
     A model that cannot be asked is named and the others go on; so is an item that cannot be judged.
 
@@ -146,8 +148,8 @@ def command(
     from gardenpath.analysis.comparing import all_comparisons
     from gardenpath.study.table_files import refuse_existing_tables
 
-    if not models and not comparing.beside:
-        raise click.UsageError("Missing option '--model', or --beside for judgments of an earlier run")
+    if not models and not comparing.compare_with:
+        raise click.UsageError("Missing option '--model', or --compare-with for judgments of an earlier run")
     if len(set(models)) < len(models):
         raise click.UsageError(f"--model {' --model '.join(models)}: a model is given twice; expected each once")
     if session_judgments.judge_study_or_sessions(

@@ -46,7 +46,9 @@ def format_resume_command(source: Path, participant: str, out: Path) -> str:
 )
 @click.option("--screen", default=0, show_default=True, type=click.IntRange(min=0), help="Number of the screen.")
 @click.option("--font", metavar="FAMILY", help="Font of every text [default: the first that has all characters].")
-@click.option("--resume/--new", "resume", default=None, help="Go on with an unfinished session, or begin another.")
+@click.option(
+    "--resume/--new-session", "resume", default=None, help="Go on with an unfinished session, or begin another."
+)
 @click.option(
     "--first-slot",
     default=0,
@@ -85,7 +87,7 @@ def command(
         session_text = f"participant {participant} began {unfinished.version} at {_format_minute(unfinished.started)}"
     if needs_confirmation and not sys.stdin.isatty():
         raise click.UsageError(
-            f"{session_text} and did not finish it; give --resume to go on or --new to begin another"
+            f"{session_text} and did not finish it; give --resume to go on or --new-session to begin another"
         )
     psychopy.check_machine()
     if needs_confirmation and not click.confirm(f"{session_text}. Resume it?", default=True, err=True):

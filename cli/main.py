@@ -3,6 +3,7 @@
 import gc
 import importlib
 import logging
+import re
 import sys
 
 import click
@@ -93,6 +94,7 @@ def main() -> None:
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.ClickException as error:
+        _name_renamed(error)
         error.show()
         sys.exit(error.exit_code if isinstance(error, click.UsageError) else 1)
     except (KeyboardInterrupt, click.Abort):
@@ -102,6 +104,26 @@ def main() -> None:
         if debug:
             raise
         sys.exit(_print_error(error))
+
+
+def _name_renamed(error: click.ClickException) -> None:
+    """Let an error that an old option or command makes name the new one."""
+    from gardenpath.study.renamed_names import find_new_name
+
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if context is None:
+        return
+    words = context.command_path.split()[1:]
+    if isinstance(error, click.NoSuchOption) and words:
+        old, new = error.option_name, find_new_name("option", words[0], error.option_name)
+    else:
+        unknown = re.search(r"[Nn]o (?:such )?command '([\w-]+)'", error.message)
+        old = " ".join([*words, unknown[1]]) if unknown else ""
+        new = find_new_name("command", "", old)
+    if new:
+        error.message = f"{old} is now {new}"
+        if isinstance(error, click.NoSuchOption):
+            error.possibilities = None
 
 
 def _print_error(error: Exception) -> int:

@@ -67,7 +67,8 @@ EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
     "--repeats", type=int, metavar="N", help="Places in all that may have the same distractor.  [default: any]"
 )
 @click.option(
-    "--reviewed",
+    "--edited-distractors",
+    "reviewed",
     type=EXISTING_FILE,
     metavar="FILE",
     help="The table distractors after you edited it: what it gives is kept, empty cells are filled.",

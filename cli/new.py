@@ -21,10 +21,10 @@ def list_study_kinds() -> list[str]:
 @click.option(
     "--language",
     metavar="TAG",
-    help="What they read, as in de or zh (BCP 47).  [default: that of the items of --from, else en]",
+    help="What they read, as in de or zh (BCP 47).  [default: that of the items of --items, else en]",
 )
 @click.option(
-    "--from",
+    "--items",
     "table",
     metavar="ITEMS",
     type=click.Path(path_type=Path),

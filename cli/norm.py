@@ -34,14 +34,14 @@ def list_norming_tasks() -> list[str]:
     type=options.LazyChoice(list_norming_tasks),
     help="What readers do: go on with fragments, or rate sentences.",
 )
-@click.option("--per-item", type=click.IntRange(min=2), help="Answers of each sentence.  [default: 20]")
+@click.option("--responses-per-sentence", type=click.IntRange(min=2), help="Answers of each sentence.  [default: 20]")
 @click.option(
     "--keep",
     multiple=True,
     metavar="RULE",
     help="Which items are kept, as in 'cloze.high <= 0.4 in neutral'. Repeatable.",
 )
-@click.option("--until", metavar="NAME", help="Region, or column, at which fragments end.  [default: critical]")
+@click.option("--fragment-end", metavar="NAME", help="Region, or column, at which fragments end.  [default: critical]")
 @click.option("--paradigm", "paradigms", multiple=True, metavar="NAME", help="Only this paradigm; may be repeated.")
 @click.option("--language", metavar="TAG", help="Language of items whose file states none, such as de.  [default: en]")
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Norm so many items, drawn at random.")
@@ -55,17 +55,17 @@ def list_norming_tasks() -> list[str]:
 @click.option("--grouping", type=EXISTING_FILE, metavar="FILE", help="The table cloze_answers after you edited it.")
 @click.option("--lemmas", type=EXISTING_FILE, metavar="FILE", help="Lexicon with columns form and lemma.")
 @click.option(
-    "--new",
+    "--replacements-from",
     type=EXISTING_FILE,
     metavar="FILE",
     help="Draw as many new items as were dropped from this grammar (.toml), or from these materials, such as drafts.",
 )
 @click.option(
-    "--seen",
+    "--earlier-items",
     multiple=True,
     type=EXISTING_FILE,
     metavar="FILE",
-    help="Items of earlier normings, for --new. Repeatable.",
+    help="Items of earlier normings, for --replacements-from. Repeatable.",
 )
 @options.seed
 @functools.partial(add_scoring_options, excluded=EXCLUDED_OPTIONS)
@@ -78,8 +78,8 @@ def command(
     models: tuple[str, ...],
     grouping: Path | None,
     lemmas: Path | None,
-    new: Path | None,
-    seen: tuple[Path, ...],
+    replacements_from: Path | None,
+    earlier_items: tuple[Path, ...],
     seed: int | None,
     **study_settings: Any,
 ) -> None:
@@ -94,8 +94,8 @@ def command(
             ("model", models),
             ("grouping", grouping),
             ("lemmas", lemmas),
-            ("new", new),
-            ("seen", seen),
+            ("new", replacements_from),
+            ("earlier_items", earlier_items),
         ):
             if value:
                 raise click.UsageError(f"--{name} belongs to results: give --results DATA")
@@ -112,7 +112,7 @@ def command(
             )
     if len(scoring.materials) != 1:
         raise click.UsageError("--results needs one argument, the folder of the norming study")
-    _write_norming_results(scoring, results, models, grouping, lemmas, new, seen, seed)
+    _write_norming_results(scoring, results, models, grouping, lemmas, replacements_from, earlier_items, seed)
 
 
 def _create_norming_study(
@@ -120,9 +120,9 @@ def _create_norming_study(
     seed: int | None,
     *,
     task: str,
-    per_item: int | None,
+    responses_per_sentence: int | None,
     keep: tuple[str, ...],
-    until: str | None,
+    fragment_end: str | None,
     paradigms: tuple[str, ...],
     language: str | None,
     sample: int | None,
@@ -136,7 +136,7 @@ def _create_norming_study(
     if seed is None:
         seed = 1
         options.print_notice(f"--seed {seed}")
-    overrides: dict[str, Any] = {"per_item": per_item, "until": until}
+    overrides: dict[str, Any] = {"responses_per_sentence": responses_per_sentence, "fragment_end": fragment_end}
     norming_design = norming.NormingSettings(
         task, keep=keep, **{name: value for name, value in overrides.items() if value is not None}
     )
@@ -180,8 +180,8 @@ def _write_norming_results(
     models: Sequence[str],
     grouping: Path | None,
     lemmas: Path | None,
-    new: Path | None,
-    seen: tuple[Path, ...],
+    replacements_from: Path | None,
+    earlier_items: tuple[Path, ...],
     seed: int | None,
 ) -> None:
     """Write norms, decisions, the items kept, new ones, and what is said of them."""
@@ -205,7 +205,7 @@ def _write_norming_results(
     responses = select_norming_responses(tables, config.analysis, norming_design.task)
     output_tables: dict[str, pd.DataFrame] = {}
     if is_cloze:
-        fragments = norming.build_fragments_table(materials, norming_design.until)
+        fragments = norming.build_fragments_table(materials, norming_design.fragment_end)
         edited = None if grouping is None else study.read(grouping, "cloze_answers")
         answers = analysis.code_cloze_responses(
             responses, fragments, is_known_word=_build_word_checker(), edited_forms=edited
@@ -222,11 +222,13 @@ def _write_norming_results(
         stated=stated_before_data, readers=len(participants), source=", ".join(sources)
     )
     output_tables |= {"norms": norms, "norm_decisions": decisions}
-    sentences = wording.normed(norms, output_tables.get("cloze_answers"), len(participants), norming_design.per_item)
+    sentences = wording.normed(
+        norms, output_tables.get("cloze_answers"), len(participants), norming_design.responses_per_sentence
+    )
     sentences += wording.chosen(norms, decisions, norming_design.keep, norming_design.sha256, stated_before_data)
     norms_by_model, unnormed_values = None, None
     failed: list[str] = []
-    pool = stimuli.read(folder / POOL_FILE) if norming_design.drawn_at_random else None
+    pool = stimuli.read(folder / POOL_FILE) if norming_design.random_sample else None
     if models:
         norms_by_model, forms_by_model, unnormed_values = _compare_models(
             scoring, models, output_tables, decisions, norming_design, materials, pool, failed
@@ -238,24 +240,32 @@ def _write_norming_results(
     output_tables["norm_means"] = analysis.compute_norm_means(norms, norms_by_model, unnormed_values)
     if models:
         sentences += wording.predicted(output_tables["norm_means"], drawn=unnormed_values is not None)
-    inputs = [folder / "norm.toml", folder / "items.jsonl", *(path for path in (grouping, lemmas, new, *seen) if path)]
+    inputs = [
+        folder / "norm.toml",
+        folder / "items.jsonl",
+        *(path for path in (grouping, lemmas, replacements_from, *earlier_items) if path),
+    ]
     notes = {"norm_sha256": norming_design.sha256, "stated_before_data": stated_before_data, "models": list(models)}
     kept = norming.add_norms(materials, norms, decisions.loc[decisions["kept"], "item"])
     dropped = decisions.loc[~decisions["kept"], ["item", "paradigm"]].to_records(index=False).tolist()
     files = {"items.jsonl": kept}
-    if dropped and new is not None:
+    if dropped and replacements_from is not None:
         if seed is None:
             seed = config.seed + 1
             options.print_notice(f"--seed {seed}")
-        previous_materials = [materials, *(stimuli.read(path) for path in seen), *([pool] if pool else [])]
-        source = stimuli.read_grammar(new) if new.suffix == ".toml" else stimuli.read(new)
+        previous_materials = [materials, *(stimuli.read(path) for path in earlier_items), *([pool] if pool else [])]
+        source = (
+            stimuli.read_grammar(replacements_from)
+            if replacements_from.suffix == ".toml"
+            else stimuli.read(replacements_from)
+        )
         files["new.jsonl"] = norming.draw_replacement_items(
             source, [i for chosen_materials in previous_materials for i in chosen_materials.items], dropped, seed=seed
         )
-        sentences.append(wording.replaced(len(dropped), len(files["new.jsonl"].items), new.name, seed))
+        sentences.append(wording.replaced(len(dropped), len(files["new.jsonl"].items), replacements_from.name, seed))
     elif dropped:
         options.print_notice(
-            f"{options.format_count(len(dropped), 'item')} dropped; for as many new ones give --new a grammar, or drafts"
+            f"{options.format_count(len(dropped), 'item')} dropped; for as many new ones give --replacements-from a grammar, or drafts"
         )
     for name, table in output_tables.items():
         path = study.write(
@@ -356,9 +366,9 @@ def _compare_models(
     unnormed = None
     if pool is not None:
         items = tuple(
-            norming.add_cut_region(item, norming_design.until) for item in pool.items if item.id not in normed
+            norming.add_cut_region(item, norming_design.fragment_end) for item in pool.items if item.id not in normed
         )
-        unnormed = norming.build_fragments_table(Materials(pool.paradigms, items), norming_design.until)
+        unnormed = norming.build_fragments_table(Materials(pool.paradigms, items), norming_design.fragment_end)
     norms_by_model, forms_by_model, unnormed_values = [], [], []
 
     def score_items(name: str, revision: str | None) -> None:

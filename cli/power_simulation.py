@@ -168,7 +168,9 @@ def _build_design(config: "Study", request: PowerRequest) -> PowerDesign:
     from gardenpath.study import DataError
 
     if config.design.short_lists is not None:
-        raise DataError(f"{config.path}: --power knows versions, not design.short_lists; expected versions = N to simulate")
+        raise DataError(
+            f"{config.path}: --power knows versions, not design.short_lists; expected versions = N to simulate"
+        )
     files = experiment.build_list_files(config)
     paradigms = {one.id: one for file in files for one in file.paradigms}
     shown_paradigms = {trial.item.paradigm for file in files for trial in file.version.trials if trial.role == "target"}

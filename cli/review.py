@@ -22,7 +22,7 @@ MAX_SENTENCES_NAMED = 5  # sentences that are spelt out
 @click.command("review")
 @click.argument("draft", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--reviewer", metavar="NAME", help="Who decides; each has an order of their own.")
-@click.option("--settle", metavar="NAME", help="Who settles the pairs on which reviewers do not agree.")
+@click.option("--adjudicate", metavar="NAME", help="Who settles the pairs on which reviewers do not agree.")
 @click.option("--blind", is_flag=True, help="Single sentences, nothing said of them: acceptable or not.")
 @click.option(
     "--guidelines",
@@ -34,7 +34,8 @@ MAX_SENTENCES_NAMED = 5  # sentences that are spelt out
     "--log", "log", type=click.Path(path_type=Path), help="File of all decisions.  [default: reviews.jsonl beside]"
 )
 @click.option(
-    "--planted",
+    "--inject-known-errors",
+    "planted",
     type=click.FloatRange(0, 0.5),
     default=0.07,
     show_default=True,
@@ -50,7 +51,7 @@ MAX_SENTENCES_NAMED = 5  # sentences that are spelt out
 def command(
     draft: Path,
     reviewer: str | None,
-    settle: str | None,
+    adjudicate: str | None,
     blind: bool,
     guidelines: Path | None,
     log: Path | None,
@@ -65,19 +66,24 @@ def command(
 
     Each decision is added to the log at once and nothing is overwritten, so that a review can be left and gone on with, and several
     people can review the same draft. --agreement writes the table review_agreement and says who noticed the known-bad pairs;
-    --settle shows a third person what the others do not agree on; --write makes the kept pairs into materials.
+    --adjudicate shows a third person what the others do not agree on; --write makes the kept pairs into materials.
     """
     from gardenpath import stimuli, study
     from gardenpath.stimuli.drafting.reviews import build_queue, find_disagreements, read_log
 
     modes = [
         name
-        for name, value in (("--reviewer", reviewer), ("--settle", settle), ("--agreement", agree), ("--write", out))
+        for name, value in (
+            ("--reviewer", reviewer),
+            ("--adjudicate", adjudicate),
+            ("--agreement", agree),
+            ("--write", out),
+        )
         if value
     ]
     if len(modes) != 1:
         raise click.UsageError(
-            f"{' and '.join(modes) or 'nothing'} is given; expected one of --reviewer, --settle, --agreement, --write"
+            f"{' and '.join(modes) or 'nothing'} is given; expected one of --reviewer, --adjudicate, --agreement, --write"
         )
     materials = stimuli.read(draft)
     log = log or draft.with_name(LOG_FILE)
@@ -90,14 +96,14 @@ def command(
     if out:
         _write_kept_pairs(materials, decisions, draft, log, out, force)
         return
-    reviewer_name = str(reviewer or settle)
-    if settle:
+    reviewer_name = str(reviewer or adjudicate)
+    if adjudicate:
         disputed_items = {*find_disagreements(decisions)}
         if not disputed_items:
-            raise study.DataError(f"{log}: there is nothing to settle: reviewers agree, or one alone has decided")
+            raise study.DataError(f"{log}: there is nothing to adjudicate: reviewers agree, or one alone has decided")
         items = tuple(item for item in materials.items if item.id in disputed_items)
         materials = stimuli.Materials(materials.paradigms, items)
-    shown_pairs = build_queue(materials, reviewer_name, known_bad_share=0 if settle else planted, blind=blind)
+    shown_pairs = build_queue(materials, reviewer_name, known_bad_share=0 if adjudicate else planted, blind=blind)
     if left_out := len(materials.items) - sum(not one.known_bad for one in shown_pairs):
         options.print_notice(
             f"{options.format_count(left_out, 'item')} of other designs than minimal pairs left out: they are reviewed as a table"
@@ -105,7 +111,7 @@ def command(
     if not shown_pairs:
         raise study.DataError(f"{draft}: no minimal pair to review; expected conditions grammatical and ungrammatical")
     text = study.files.read_text(guidelines) if guidelines else ""
-    _serve_review(draft, reviewer_name, shown_pairs, log, text, blind, bool(settle), port, browser)
+    _serve_review(draft, reviewer_name, shown_pairs, log, text, blind, bool(adjudicate), port, browser)
 
 
 def _serve_review(
@@ -223,7 +229,7 @@ def _write_kept_pairs(
     if result.disputed_items:
         options.print_notice(
             "left out, not agreed on: "
-            f"{', '.join(result.disputed_items[:5])}{' ...' * (len(result.disputed_items) > 5)}; --settle NAME"
+            f"{', '.join(result.disputed_items[:5])}{' ...' * (len(result.disputed_items) > 5)}; --adjudicate NAME"
         )
     if result.items_without_region:
         options.print_notice(

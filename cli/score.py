@@ -307,23 +307,22 @@ def list_score_sources() -> list[str]:
 
 
 # What applies to scores that were computed elsewhere.
-EXTERNAL_SCORE_OPTIONS = ("materials", "from_", "mapping", "shown", "out", "parquet", "force", "as_json")
+EXTERNAL_SCORE_OPTIONS = ("materials", "input_format", "mapping", "shown", "out", "parquet", "force", "as_json")
 
 
 @click.command("score")
 @click.option("--model", metavar="M", help=MODEL_HELP)
 @click.option(
-    "--from",
-    "from_",
+    "--input-format",
     type=options.LazyChoice(list_score_sources),
     help="Where surprisal comes from that was computed elsewhere: MATERIALS is a table of words.",
 )
-@click.option("--mapping", type=click.Path(path_type=Path), help="With --from: what its columns are (TOML).")
+@click.option("--mapping", type=click.Path(path_type=Path), help="With --input-format: what its columns are (TOML).")
 @click.option(
     "--materials",
     "shown",
     type=click.Path(path_type=Path),
-    help="With --from: the sentences: STUDY.toml, a folder of version files, or a file of materials.",
+    help="With --input-format: the sentences: STUDY.toml, a folder of version files, or a file of materials.",
 )
 @click.option(
     "--predictor",
@@ -337,19 +336,19 @@ EXTERNAL_SCORE_OPTIONS = ("materials", "from_", "mapping", "shown", "out", "parq
 def command(
     scoring: ScoringOptions,
     model: str | None,
-    from_: str | None,
+    input_format: str | None,
     mapping: Path | None,
     shown: Path | None,
     predictors: tuple[str, ...],
 ) -> None:
     """Write the tables surprisal (bits a word) and sentence_scores (nats a sentence) of MATERIALS, or of those of a STUDY.toml.
 
-    With --from table, MATERIALS is a table of surprisal that was computed elsewhere; of it comes surprisal alone.
+    With --input-format table, MATERIALS is a table of surprisal that was computed elsewhere; of it comes surprisal alone.
     """
     from gardenpath import lmscore
     from gardenpath.study.table_files import refuse_existing_tables
 
-    _check_call(from_, mapping)
+    _check_call(input_format, mapping)
     refuse_existing_tables(scoring.out, "score", scoring.force)
     if mapping is not None:
         _write_external_scores(scoring, mapping, shown)
@@ -372,24 +371,24 @@ def command(
         _write_score_tables(scoring, (scores._asdict() for scores in blocks), notes)
 
 
-def _check_call(from_: str | None, mapping: Path | None) -> None:
+def _check_call(input_format: str | None, mapping: Path | None) -> None:
     """Raise a `UsageError` for options of a model beside a table, or the other way round."""
     context = click.get_current_context()
     typed_options = {
         name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
     }
-    if from_ is None:
+    if input_format is None:
         if typed_options & {"mapping", "shown"}:
             raise click.UsageError(
-                f"--{'materials' if 'shown' in typed_options else 'mapping'} belongs to --from table"
+                f"--{'materials' if 'shown' in typed_options else 'mapping'} belongs to --input-format table"
             )
         if "model" not in typed_options:
             raise click.UsageError(
-                "Missing option '--model', or --from table for surprisal that was computed elsewhere"
+                "Missing option '--model', or --input-format table for surprisal that was computed elsewhere"
             )
         return
     if mapping is None:
-        raise click.UsageError("--from table needs --mapping FILE.toml: the mapping names the table's columns")
+        raise click.UsageError("--input-format table needs --mapping FILE.toml: the mapping names the table's columns")
     if unusable_options := sorted(typed_options - {*EXTERNAL_SCORE_OPTIONS}):
         raise click.UsageError(
             f"--{unusable_options[0].replace('_', '-')} is for scoring by a model; the mapping of a table names its model"

@@ -22,7 +22,7 @@ MATCH_METHODS = ("means", "sets", "best")
 @selection_options.add_selection_options
 @click.option("--items", type=click.IntRange(min=1), help="How many to choose.")
 @click.option(
-    "--between",
+    "--between-items",
     multiple=True,
     metavar="COLUMN",
     help="Levels in which items differ; as many of each are chosen. Repeatable.",
@@ -32,7 +32,9 @@ MATCH_METHODS = ("means", "sets", "best")
     type=click.Choice(MATCH_METHODS),
     help="Means within tolerances, matched sets, or the best choice.  [default: means]",
 )
-@click.option("--gap", type=float, help="How far from the best choice may be left open, in s.d.  [default: 0.05]")
+@click.option(
+    "--optimality-gap", type=float, help="How far from the best choice may be left open, in s.d.  [default: 0.05]"
+)
 @click.option("--null", metavar="N", help="Of sets: balanced, first, inclusive, or a level.  [default: balanced]")
 @click.option(
     "--maximise", type=click.Choice(["power"]), help="Of all choices that match, one with the largest expected effect."
@@ -49,7 +51,9 @@ MATCH_METHODS = ("means", "sets", "best")
     type=click.IntRange(min=2),
     help="For the power of the expected effect. Repeatable.",
 )
-@click.option("--runs", type=click.IntRange(min=1), help="Studies that are simulated for each power.  [default: 1000]")
+@click.option(
+    "--simulations", type=click.IntRange(min=1), help="Studies that are simulated for each power.  [default: 1000]"
+)
 @options.force
 @click.option("--json", "as_json", is_flag=True, help="Print the certificate as JSON.")
 @click.pass_context
@@ -63,7 +67,7 @@ def command(
     region: str | None,
     term: str | None,
     participants: tuple[int, ...],
-    runs: int | None,
+    simulations: int | None,
     force: bool,
     as_json: bool,
     **option_values: Any,
@@ -81,8 +85,10 @@ def command(
     settings, pool, surprisal, inputs = selection_options.read_selection_inputs(
         materials, stimuli.Selection, option_values, effect=effect
     )
-    if settings.effect is None and (participants or runs):
-        raise click.UsageError("--participants and --runs are of an expected effect: give --ms-per-bit and --source")
+    if settings.effect is None and (participants or simulations):
+        raise click.UsageError(
+            "--participants and --simulations are of an expected effect: give --ms-per-bit and --source"
+        )
     if settings.effect is not None and surprisal is None:
         raise click.UsageError(
             "an expected effect is of surprisal: give --scores, the folder that  gardenpath score  wrote"
@@ -108,11 +114,18 @@ def command(
         for sentence in wording.matched(selection.matching, len(selection.materials.items), len(pool.items)):
             click.echo(sentence)
     if settings.effect is not None and surprisal is not None:
-        _print_effect_power(selection, tables["expected_effects"], settings.effect, participants, runs, settings.seed)
+        _print_effect_power(
+            selection, tables["expected_effects"], settings.effect, participants, simulations, settings.seed
+        )
 
 
 def _print_effect_power(
-    selection: "SelectionResult", effects: Any, effect: Any, participants: Sequence[int], runs: int | None, seed: int
+    selection: "SelectionResult",
+    effects: Any,
+    effect: Any,
+    participants: Sequence[int],
+    simulations: int | None,
+    seed: int,
 ) -> None:
     """Say what effect is expected, which items carry none, and with what power it would be found."""
     import math
@@ -161,7 +174,7 @@ def _print_effect_power(
         term=term,
         factors=paradigm.factors,
         assumptions=dataclasses.replace(assumptions, item_slope=slope, name="expected"),
-        runs=runs,
+        runs=simulations,
         seed=seed,
     )
     for row in table.itertuples():

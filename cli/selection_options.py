@@ -23,9 +23,12 @@ SELECTION_OPTIONS = (
         help="letters:critical, zipf:REGION, surprisal:up to REGION, bigram:REGION, a column ...; of sets =LOW..HIGH. Repeatable.",
     ),
     click.option("--tolerance", type=float, help="How far means may differ, in s.d. of the pool.  [default: 0.05]"),
-    click.option("--spread", type=float, help="How far second moments may differ, in s.d. of the pool."),
+    click.option("--spread-tolerance", type=float, help="How far second moments may differ, in s.d. of the pool."),
     click.option(
-        "--even", multiple=True, metavar="COLUMN", help="Spread evenly: phenomenon, paradigm or a column. Repeatable."
+        "--balance-on",
+        multiple=True,
+        metavar="COLUMN",
+        help="Spread evenly: phenomenon, paradigm or a column. Repeatable.",
     ),
     click.option(
         "--scores", type=click.Path(path_type=Path), help="Folder or file of the table surprisal, which score writes."
@@ -118,7 +121,7 @@ def _parse_covariate(text: str) -> tuple[str, dict[str, Any]]:
     try:
         low, dots, high = value.partition("..")
         if dots:
-            return name, {"within": [float(low), float(high)]}
+            return name, {"difference_range": [float(low), float(high)]}
         return name, {"tolerance": float(value)} if equals else {}
     except ValueError:
         raise click.UsageError(

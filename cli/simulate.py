@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     metavar="MS",
     help="With --surprisal: ms for each bit of the word read; given again, of the word before it (spillover), and so on.",
 )
-@click.option("--scored-by", metavar="MODEL", help="With --surprisal: whose, where the table has several models.")
+@click.option(
+    "--model", "scored_by", metavar="MODEL", help="With --surprisal: whose, where the table has several models."
+)
 @click.option("--protocol", metavar="P", help="With --surprisal: which, where the table has several protocols.")
 @click.option(
     "--power", is_flag=True, help="How often the smallest effects of interest would be found, as the table power."
@@ -72,13 +74,12 @@ if TYPE_CHECKING:
     help="With --power: random slopes that are fitted.  [default: of the tested term; of ordinal models none]",
 )
 @click.option(
-    "--runs",
+    "--simulations",
     type=click.IntRange(min=1),
     help="With --power: studies a number.  [default: 1000; of ordinal and binomial models 200]",
 )
 @click.option(
-    "--from",
-    "pilot",
+    "--pilot",
     metavar="TABLES",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="With --power: tables of a pilot, from which the spreads are estimated.  [default: published ones]",
@@ -102,7 +103,7 @@ def command(
     terms: tuple[str, ...],
     items: tuple[int, ...],
     slopes: str | None,
-    runs: int | None,
+    simulations: int | None,
     pilot: Path | None,
     region: str,
     paradigm: str | None,
@@ -130,7 +131,7 @@ def command(
     if (surprisal is None) != (not ms_per_bit):
         raise click.UsageError("--surprisal SCORES and --ms-per-bit MS belong together: whose bits, and what one costs")
     if (scored_by or protocol) and surprisal is None:
-        raise click.UsageError("--scored-by and --protocol choose a surprisal: give --surprisal SCORES too")
+        raise click.UsageError("--model and --protocol choose a surprisal: give --surprisal SCORES too")
     if power and surprisal is not None:
         raise click.UsageError("--surprisal belongs to simulated sessions, not to --power")
     if power:
@@ -140,7 +141,7 @@ def command(
         options.print_notice(f"--seed {seed}")
         sizes = participants or powers.DEFAULT_PARTICIPANT_COUNTS
         request = powers.PowerRequest(
-            sizes, items, responses, terms, paradigm, region, slopes, runs, stated_effects, pilot, seed, workers
+            sizes, items, responses, terms, paradigm, region, slopes, simulations, stated_effects, pilot, seed, workers
         )
         powers.simulate_power(
             config, request, out, force, [path for path in (study_file, effects_file) if path is not None]

@@ -1,4 +1,4 @@
-"""gardenpath sweep: many models on many languages, planned, computed by workers on one machine or many, merged."""
+"""gardenpath sweep: many models on many languages, cut into units, computed by workers on one machine or many, merged."""
 
 import dataclasses
 import json
@@ -27,10 +27,10 @@ SCRIPTS_FOLDER = "slurm"
 
 @click.group("sweep")
 def command() -> None:
-    """Score minimal pairs of many languages by many models: plan, run, status, merge."""
+    """Score minimal pairs of many languages by many models: prepare, run, status, merge."""
 
 
-@command.command("plan")
+@command.command("prepare")
 @sweep_file
 @click.option(
     "--calibrate",
@@ -40,10 +40,10 @@ def command() -> None:
     metavar="SECONDS",
     help="Score for so long by the smallest model, to tell hours and costs; 0: tell none.",
 )
-def plan_command(sweep_file: Path, calibrate: float) -> None:
-    """Cut the sweep into units and store the plan; print what it will cost, and what fits which card.
+def prepare_command(sweep_file: Path, calibrate: float) -> None:
+    """Cut the sweep into units and store its manifest; print what it will cost, and what fits which card.
 
-    The plan follows from SWEEP.toml and the materials alone. What is done of an earlier plan, and is part of this one, stays done.
+    The manifest follows from SWEEP.toml and the materials alone. What is done of an earlier one, and is part of this one, stays done.
     Array scripts for Slurm are written to the folder slurm beside SWEEP.toml, one for each number of cards.
     """
     from gardenpath import study
@@ -67,7 +67,7 @@ def plan_command(sweep_file: Path, calibrate: float) -> None:
 @click.option(
     "--shard", metavar="I/N", help="Compute only one of N shares of the units, I from 0 on, as in a Slurm array."
 )
-@click.option("--cards", type=float, metavar="N", help="Compute only the models whose workers have so many cards.")
+@click.option("--gpus", type=float, metavar="N", help="Compute only the models whose workers have so many cards.")
 def run_command(
     sweep_file: Path, workers: int | None, shard: str | None, cards: float | None, ray: bool, address: str | None
 ) -> None:
@@ -80,10 +80,10 @@ def run_command(
     from gardenpath.study import executors
 
     sweep, manifest, store = _load_manifest(sweep_file)
-    units = [unit for unit in manifest.units if cards is None or unit.model.cards == cards]
+    units = [unit for unit in manifest.units if cards is None or unit.model.gpus == cards]
     if not units:
-        available = ", ".join(f"{number:g}" for number in sorted({model.cards for model in manifest.models}))
-        raise click.UsageError(f"--cards {cards:g}: no model has workers with as many; expected one of {available}")
+        available = ", ".join(f"{number:g}" for number in sorted({model.gpus for model in manifest.models}))
+        raise click.UsageError(f"--gpus {cards:g}: no model has workers with as many; expected one of {available}")
     if shard:
         units = execution.select_shard(units, *_parse_shard(shard))
 
@@ -92,7 +92,7 @@ def run_command(
             return executors.RayExecutor(workers or 1, sweep.threads, cards, address)
         return executors.LocalExecutor(workers, sweep.threads, cards)
 
-    needs_cards = any(unit.model.cards for unit in units)
+    needs_cards = any(unit.model.gpus for unit in units)
     max_cards = (
         (executors.RayExecutor(address=address).find_max_gpus() if ray else len(executors.list_visible_gpus()))
         if needs_cards
@@ -200,25 +200,25 @@ def _open_store(sweep_file: Path) -> "tuple[Sweep, Store]":
 
 
 def _load_manifest(sweep_file: Path, *, recreate: bool = False) -> "tuple[Sweep, SweepManifest, Store]":
-    """Return the plan of a sweep, which is stored if none is; one that is stored has to be this sweep's."""
+    """Return the manifest of a sweep, which is stored if none is; one that is stored has to be this sweep's."""
     from gardenpath import study
-    from gardenpath.lmscore.sweeps import manifest as plans
+    from gardenpath.lmscore.sweeps import manifest as manifests
 
     sweep, store = _open_store(sweep_file)
-    manifest, files = plans.make_manifest(sweep)
+    manifest, files = manifests.make_manifest(sweep)
     if not recreate:
         try:
-            stored_manifest = plans.read_manifest(store)
+            stored_manifest = manifests.read_manifest(store)
         except FileNotFoundError:
             recreate = True
         else:
-            if stored_manifest.made_of != manifest.made_of:
+            if stored_manifest.settings_hash != manifest.settings_hash:
                 raise study.DataError(
-                    f"{sweep_file}: it or its materials changed since the plan was made; plan again (gardenpath sweep plan "
+                    f"{sweep_file}: it or its materials changed since its manifest was made; prepare it again (gardenpath sweep prepare "
                     f"{sweep_file}): what is done and still part of it stays done"
                 )
     if recreate:
-        plans.write_manifest(manifest, files, store)
+        manifests.write_manifest(manifest, files, store)
     return sweep, manifest, store
 
 
@@ -235,12 +235,14 @@ def _build_comparison_tables(
     """Return the tables of the merge with those that `evaluate` and `judge` make of them."""
     from gardenpath import analysis, stimuli
     from gardenpath.analysis.comparing import all_comparisons
-    from gardenpath.lmscore.sweeps import manifest as plans
+    from gardenpath.lmscore.sweeps import manifest as manifests
 
     from .evaluate import read_languages
 
     tables = dict(merged.tables)
-    items = plans.join_materials([plans.read_part(store, part) for part in manifest.parts if part.kind == plans.PAIRS])
+    items = manifests.join_materials(
+        [manifests.read_part(store, part) for part in manifest.parts if part.kind == manifests.PAIRS]
+    )
     comparison_data = all_comparisons.ComparisonData(
         covariates=stimuli.extract_pair_covariates(items) if items.items else None,
         languages=read_languages(languages) if languages else None,
@@ -281,7 +283,7 @@ def _print_manifest(manifest: "SweepManifest", sweep: "Sweep", calibration: "Cal
         rows.append(
             [
                 one.model.label,
-                f"{one.model.cards:g}",
+                f"{one.model.gpus:g}",
                 "?" if one.gigabytes is None else f"{one.gigabytes:.1f} GB",
                 *("?" if cards_needed is None else str(cards_needed[size]) for size in costs.CARD_SIZES),
                 "?" if one.hours is None else options.format_duration(one.hours * 3600),

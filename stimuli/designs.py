@@ -117,7 +117,9 @@ class Design(study.DesignSection):
         trial_lists = []
         for e, paradigms in enumerate(self._assign_paradigms(chosen, materials, seed), start=1):
             if self.short_lists is not None:
-                pool, short_lists = self._build_short_lists(materials, paradigms, self.short_lists, f"{seed}-lists-E{e}")
+                pool, short_lists = self._build_short_lists(
+                    materials, paradigms, self.short_lists, f"{seed}-lists-E{e}"
+                )
                 pool = tuple(_add_prompts(trial, tasks_by_role.get(trial.role, ()), required_columns) for trial in pool)
                 trial_lists.append(TrialList("V1", f"E{e}", pool, ordering, seed, short_lists=short_lists))
                 continue
@@ -383,7 +385,11 @@ def _find_faults(design: Design, materials: Materials) -> list[str]:
     known = [paradigm.id for paradigm in materials.paradigms]
     unknown = [
         f"{what} names {', '.join(absent)}, which the materials do not have; they have {', '.join(known)}"
-        for what, names in (("fillers", design.fillers), ("catch", design.catch), ("paradigm_ratios", design.paradigm_ratios))
+        for what, names in (
+            ("fillers", design.fillers),
+            ("catch", design.catch),
+            ("paradigm_ratios", design.paradigm_ratios),
+        )
         if (absent := [name for name in names if name not in known])
     ]
     if unknown:
@@ -392,9 +398,7 @@ def _find_faults(design: Design, materials: Materials) -> list[str]:
     targets = design._select_targets(materials)
     each, more = divmod(len(targets), design.experiments)
     if not each or (more and not design.allow_unequal_experiments):
-        unequal = (
-            f"; expected allow_unequal_experiments = true, for {more} of {each + 1} and {design.experiments - more} of {each}"
-        )
+        unequal = f"; expected allow_unequal_experiments = true, for {more} of {each + 1} and {design.experiments - more} of {each}"
         faults.append(
             f"{len(targets)} paradigms cannot be dealt equally to {design.experiments} experiments{unequal if each else ''}"
         )
@@ -420,7 +424,9 @@ def _find_faults(design: Design, materials: Materials) -> list[str]:
     ratios = [ratio for _, ratio in shown]
     if design.short_lists is not None:
         excluded_fields = ("fillers", "task_shares", "between_participants")
-        faults += [f"short lists have no {name}; expected it left out" for name in excluded_fields if getattr(design, name)]
+        faults += [
+            f"short lists have no {name}; expected it left out" for name in excluded_fields if getattr(design, name)
+        ]
     faults += dict.fromkeys(fault for ratio in ratios for fault in _find_rotation_faults(design, ratio))
     n_lists = math.lcm(*(sum(ratio.values()) for ratio in ratios))
     if len({sum(ratio.values()) for ratio in ratios}) > 1 and any(

@@ -88,7 +88,9 @@ def _draw_lists(
     random: Random,
 ) -> list[list[Item]]:
     """Return the lists of one draw; nothing where it comes to a list that cannot be filled."""
-    waiting = {name: list(draw_in_rounds(some, len(some) * section.ratings_per_item, random)) for name, some in items.items()}
+    waiting = {
+        name: list(draw_in_rounds(some, len(some) * section.ratings_per_item, random)) for name, some in items.items()
+    }
     n_slots = sum(map(len, waiting.values()))
     number = -(-n_slots // section.items_per_list)
     assignment: list[list[Item]] = []

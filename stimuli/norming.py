@@ -73,7 +73,7 @@ class SampleSection:
 
     __pydantic_config__ = study.config.STRICT_VALIDATION
     items: int
-    of: int
+    pool_size: int
     seed: int
 
 
@@ -87,16 +87,18 @@ class NormingSettings:
 
     __pydantic_config__ = study.config.STRICT_VALIDATION
     task: str
-    per_item: int = 20
-    until: str = CRITICAL
+    responses_per_sentence: int = 20
+    fragment_end: str = CRITICAL
     keep: tuple[str, ...] = ()
-    drawn_at_random: SampleSection | None = None
+    random_sample: SampleSection | None = None
 
     def __post_init__(self) -> None:
         if self.task not in NORMING_TASKS:
             raise ValueError(f"task is {self.task!r}; expected one of {', '.join(NORMING_TASKS)}")
-        if self.per_item < 2:
-            raise ValueError(f"per_item is {self.per_item}; expected at least 2 answers a sentence")
+        if self.responses_per_sentence < 2:
+            raise ValueError(
+                f"responses_per_sentence is {self.responses_per_sentence}; expected at least 2 answers a sentence"
+            )
         known = (self.task, "entropy") if self.task == "cloze" else (self.task,)
         for rule in self.rules:
             if rule.measure not in known or (rule.measure == "entropy" and rule.statistic != "value"):
@@ -121,7 +123,7 @@ def read_norming_settings(path: str | Path) -> NormingSettings:
         content = tomllib.loads(study.files.read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise study.DataError(f"{path}: not TOML: {error}") from None
-    return study.config.parse_dataclass(NormingSettings, content, where=str(path))
+    return study.config.parse_dataclass(NormingSettings, content, where=str(path), file_kind="norm.toml")
 
 
 def select_items_to_norm(
@@ -158,15 +160,15 @@ def select_items_to_norm(
     if sample is not None:
         if not 0 < sample < len(items):
             raise study.DataError(f"{sample} items are asked for, of {len(items)}; expected fewer, or no sample")
-        settings = replace(settings, drawn_at_random=SampleSection(sample, len(items), seed))
+        settings = replace(settings, random_sample=SampleSection(sample, len(items), seed))
         drawn = {item.id for item in Random(f"{seed}-norming").sample(items, sample)}
         items = [item for item in items if item.id in drawn]
     if settings.task == "cloze":
-        items = [add_cut_region(item, settings.until) for item in items]
+        items = [add_cut_region(item, settings.fragment_end) for item in items]
     marked = [replace(item, question=None, extra={**item.extra, HASH_COLUMN: settings.sha256}) for item in items]
     result = Materials(tuple(chosen), tuple(marked), materials.source_lines)
     if settings.task == "cloze":
-        build_fragments_table(result, settings.until)
+        build_fragments_table(result, settings.fragment_end)
     return result, settings
 
 
@@ -246,15 +248,15 @@ def choose_list_size(items: int, participants: int) -> int:
 
 
 def count_participants_needed(materials: Materials, settings: NormingSettings) -> int:
-    """Return how many readers an item needs, so that each of its sentences has `per_item` answers at least.
+    """Return how many readers an item needs, so that each of its sentences has `responses_per_sentence` answers at least.
 
     Readers are dealt evenly to conditions; those with the same fragment share their answers.
     """
     conditions = max(len(item.sentences) for item in materials.items)
     if settings.task != "cloze":
-        return settings.per_item * conditions
-    shared = build_fragments_table(materials, settings.until).groupby(["item", "fragment"]).size().min()
-    return math.ceil(settings.per_item * conditions / int(shared))
+        return settings.responses_per_sentence * conditions
+    shared = build_fragments_table(materials, settings.fragment_end).groupby(["item", "fragment"]).size().min()
+    return math.ceil(settings.responses_per_sentence * conditions / int(shared))
 
 
 def compute_norm_decisions(norms: "pd.DataFrame", settings: NormingSettings, value: str = "value") -> "pd.DataFrame":

@@ -103,7 +103,9 @@ class Ordering(study.OrderingSection):
     def list_reset_positions(self, n_trials: int) -> frozenset[int]:
         """Return the positions before which neighbours do not count as such, among `n_trials` trials."""
         starts = [] if self.adjacent_across_breaks else self.list_break_positions(n_trials)
-        return frozenset(starts + ([] if self.adjacent_across_blocks else Blocks(self.blocks).list_starts(n_trials)[1:-1]))
+        return frozenset(
+            starts + ([] if self.adjacent_across_blocks else Blocks(self.blocks).list_starts(n_trials)[1:-1])
+        )
 
     def build_orders(self, trials: Sequence[Labels]) -> "ValidOrders":
         """Return the valid orders of these trials, each given by its factors; raises `ValueError` for unknown factors."""

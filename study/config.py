@@ -15,6 +15,7 @@ from pydantic import Discriminator, Tag, TypeAdapter, ValidationError
 
 from .errors import DataError
 from .files import read_text
+from .renamed_names import describe_renamed_keys
 from .yes_no_words import YES_NO_WORDS
 
 T = TypeVar("T")
@@ -191,7 +192,8 @@ class DesignSection:
         )
         for name, ratio in self.paradigm_ratios.items():
             _expect(
-                min(ratio.values(), default=0) > 0, f"paradigm_ratios.{name} is {ratio}; expected a share of at least 1 each"
+                min(ratio.values(), default=0) > 0,
+                f"paradigm_ratios.{name} is {ratio}; expected a share of at least 1 each",
             )
         if self.short_lists is not None:
             _expect(
@@ -199,7 +201,9 @@ class DesignSection:
                 f"versions is {self.versions} beside short_lists; expected the one or the other",
             )
             object.__setattr__(self, "versions", 1)
-        _expect(self.versions != NO_LIST_COUNT, "versions is missing; expected at least 1, or short_lists in their place")
+        _expect(
+            self.versions != NO_LIST_COUNT, "versions is missing; expected at least 1, or short_lists in their place"
+        )
         _expect(self.versions > 0, f"versions is {self.versions}; expected at least 1")
         _expect(self.items is None or self.items > 0, f"items is {self.items}; expected at least 1")
         _expect(self.experiments > 0, f"experiments is {self.experiments}; expected at least 1")
@@ -260,7 +264,12 @@ class OrderingSection:
 
     def __post_init__(self) -> None:
         _expect(self.scope in ("all", "targets"), f"scope is {self.scope!r}; expected 'all' or 'targets'")
-        parts = self.block_by or self.precedence or self.blocks > 1 or not (self.adjacent_across_breaks and self.adjacent_across_blocks)
+        parts = (
+            self.block_by
+            or self.precedence
+            or self.blocks > 1
+            or not (self.adjacent_across_breaks and self.adjacent_across_blocks)
+        )
         _expect(
             self.scope == "all" or not (parts or self.order != "random"),
             "scope is 'targets' beside blocks, breaks that part neighbours, order or precedence; expected rules alone",
@@ -271,7 +280,9 @@ class OrderingSection:
                 f"precedence has {chain}; expected two items or more, each once, in the order in which they come",
             )
         if circle := _find_cycle(self.precedence):
-            _expect(False, f"precedence goes round in a circle: {', '.join(circle)}; expected an order that can be kept")
+            _expect(
+                False, f"precedence goes round in a circle: {', '.join(circle)}; expected an order that can be kept"
+            )
         free = self.order == "random" and self.block_by is None
         _expect(
             free or not self.precedence,
@@ -283,7 +294,14 @@ class OrderingSection:
             self.block_order in squares,
             f"block_order is {self.block_order!r}; expected {' or '.join(map(repr, squares))}",
         )
-        ruled = self.no_adjacent or self.max_run or self.min_gap or self.min_fillers_between or self.start_with or self.end_with
+        ruled = (
+            self.no_adjacent
+            or self.max_run
+            or self.min_gap
+            or self.min_fillers_between
+            or self.start_with
+            or self.end_with
+        )
         _expect(
             self.order == "random" or not (ruled or self.block_by or self.blocks > 1),
             f"order is {self.order!r} beside rules; expected no other key of ordering: trials stand as in the files",
@@ -388,7 +406,8 @@ class DisplaySection:
             f"font_size is {self.font_size or 0:g}; expected px, from min_font_size ({self.min_font_size:g}) to 200",
         )
         _expect(
-            self.line_width is None or self.line_width >= 20, f"line_width is {self.line_width}; expected letters on a line, 20 or more"
+            self.line_width is None or self.line_width >= 20,
+            f"line_width is {self.line_width}; expected letters on a line, 20 or more",
         )
         _expect(
             self.font is None or re.fullmatch(r"""[^;{}<>\\]+""", self.font) is not None,
@@ -903,7 +922,9 @@ class Study:
     def __post_init__(self) -> None:
         _expect_each_once(self.simulate, "simulate")
         quota = self.online.quota if self.online and self.design.short_lists else None
-        _expect(quota is None, f"online.quota is {quota} beside design.short_lists; expected none: each list has one place")
+        _expect(
+            quota is None, f"online.quota is {quota} beside design.short_lists; expected none: each list has one place"
+        )
 
     @property
     def folder(self) -> Path:
@@ -946,9 +967,7 @@ def load(path: str | Path) -> Study:
     if not content:
         raise DataError(f"{path}: states nothing; expected a study.toml; begin one with  gardenpath new")
     content.pop("path", None)
-    if renamed := list(_find_renamed_keys(content)):
-        raise DataError(f"{path}: {fault}" for fault in renamed)
-    return parse_dataclass(Study, {**content, "path": path}, where=str(path))
+    return parse_dataclass(Study, {**content, "path": path}, where=str(path), file_kind="study.toml")
 
 
 @dataclass(frozen=True)
@@ -982,42 +1001,24 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise DataError(f"{path}: not valid TOML: {error}{_quote_line(path, str(error))}") from None
 
 
-# Keys that were, and what says the same now.
-RENAMED_KEYS = {
-    "procedure.rating": '[procedure.tasks.NAME] with kind = "rating" and scale = "keys", "slider" or "yes_no", asked by '
-    '[procedure.target] ask = ["NAME"]',
-    "procedure.choice": '[procedure.tasks.NAME] with kind = "choice", asked by [procedure.target] ask = ["NAME"]',
-    "procedure.presentation": '[procedure.target] show = "centred", and likewise for each role that differs',
-    "design.questions": '[design.task_shares] NAME = 0.5, for a task [procedure.tasks.NAME] with kind = "question"',
-}
-
-
-def _find_renamed_keys(content: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what is wrong with keys of an earlier form."""
-    for old, new in RENAMED_KEYS.items():
-        section, key = old.split(".")
-        if isinstance(content.get(section), dict) and key in content[section]:
-            yield f"key {old!r} is no longer used; expected {new}"
-    design = content.get("design")
-    for n, item in enumerate(design.get("attention", []) if isinstance(design, dict) else []):
-        if isinstance(item, dict) and isinstance(item.get("responses"), list):
-            yield f"design.attention.{n}.responses is a list; expected the answers of each task: {{ NAME = {item['responses']} }}"
-
-
 def _quote_line(path: Path, message: str) -> str:
     """Return the line that a TOML error names, to be looked at."""
     match = re.search(r"at line (\d+)", message)
     return f": {read_text(path).splitlines()[int(match.group(1)) - 1].strip()}" if match else ""
 
 
-def parse_dataclass(kind: type[T], data: object, *, where: str) -> T:
+def parse_dataclass(kind: type[T], data: object, *, where: str, file_kind: str = "") -> T:
     """Return `data`, or what a JSON text holds, as the dataclass `kind`, or raise `DataError` with every fault, named by its key.
+
+    Where `file_kind` is one whose keys were renamed (renamed.csv), keys with an old name are the only faults that are raised.
 
     >>> parse_dataclass(PageSection, {"block": 0, "text": "Half of it is done."}, where="pages.json")
     Traceback (most recent call last):
     ...
     gardenpath.study.errors.DataError: pages.json: block is 0; expected 1 or more
     """
+    if renamed := describe_renamed_keys(data, file_kind) if isinstance(data, Mapping) and file_kind else []:
+        raise DataError(f"{where}: {line}" for line in renamed)
     try:
         # JSON: strict, yet lists become tuples
         text = data if isinstance(data, str) else json.dumps(data, default=str)

@@ -19,7 +19,7 @@ paradigm = "relative_clauses"
 [units]                       # ms where not stated
 rt = "s"
 
-[[answers]]                   # rows, or cells of a trial's rows, that hold an answer
+[[responses]]                   # rows, or cells of a trial's rows, that hold an answer
 task = "question"
 where = { word_position = "?" }
 columns = { response = "word", correct = "correct", rt = "rt" }
@@ -35,7 +35,7 @@ age = "Q5"
 name = "critical"
 where = { condition = "objgap", word_position = "6" }
 
-[[leave_out]]                 # rows that are no data; each is reported with its number of rows
+[[exclude_rows]]              # rows that are no data; each is reported with its number of rows
 where = { experiment = "practice" }
 reason = "practice sentences"
 
@@ -146,32 +146,32 @@ class SurveyRule:
 
 @dataclass(frozen=True)
 class ColumnMapping:
-    """How their columns become ours; `separator` "space" means any run of blanks, `missing` what stands for no value.
+    """How their columns become ours; `separator` "space" means any run of blanks, `missing_values` what stands for no value.
 
-    `first_word` is their number of a sentence's first word; it has to be stated where their smallest is neither 0 nor 1.
+    `first_word_position` is their number of a sentence's first word; it has to be stated where their smallest is neither 0 nor 1.
 
     `roles` says by a regular expression for each role what its items, or their conditions, are called. `joined` names columns
     that are made of several of theirs; in a file, [columns] states them: condition = ["relative", "animacy"].
-    With `means`, a row is a word with its mean reading time over readers.
+    With `rows_are_means`, a row is a word with its mean reading time over readers.
 
-    `carry` names columns of theirs whose empty cells take what the row before has, where only a trial's first row names its item.
+    `fill_down` names columns of theirs whose empty cells take what the row before has, where only a trial's first row names its item.
     """
 
     __pydantic_config__ = STRICT_VALIDATION
     columns: dict[str, str] = field(default_factory=dict)
     constants: dict[str, str] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
-    answers: tuple[ResponseRule, ...] = ()
+    responses: tuple[ResponseRule, ...] = ()
     regions: tuple[RegionRule, ...] = ()
-    leave_out: tuple[RowExclusion, ...] = ()
+    exclude_rows: tuple[RowExclusion, ...] = ()
     repairs: tuple[Repair, ...] = ()
     survey: SurveyRule | None = None
     demographics: dict[str, str] = field(default_factory=dict)
-    carry: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
+    fill_down: tuple[str, ...] = ()
+    missing_values: tuple[str, ...] = ()
     separator: str = ","
-    first_word: int | None = None
-    means: bool = False
+    first_word_position: int | None = None
+    rows_are_means: bool = False
     roles: dict[str, str] = field(default_factory=dict)
     joined: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -180,9 +180,9 @@ class ColumnMapping:
         prepared_rows = [dict(row) for row in rows]
         columns = {name for row in prepared_rows for name in row}
         named = [name for name in self.columns.values() if name not in self.joined]
-        named += [*chain(*self.joined.values()), *self.demographics.values(), *self.carry]
-        found = [one.where for part in (self.answers, self.regions, self.leave_out, self.repairs) for one in part]
-        named += [*chain(*found), *chain(*(rule.columns.values() for rule in self.answers))]
+        named += [*chain(*self.joined.values()), *self.demographics.values(), *self.fill_down]
+        found = [one.where for part in (self.responses, self.regions, self.exclude_rows, self.repairs) for one in part]
+        named += [*chain(*found), *chain(*(rule.columns.values() for rule in self.responses))]
         if absent := [name for name in dict.fromkeys(named) if name not in columns]:
             log.warning("%s: has no column %s, which the mapping names", where, ", ".join(map(repr, absent)))
         for repair in self.repairs:
@@ -191,13 +191,13 @@ class ColumnMapping:
                 row.update(repair.set)
             log_repair = log.info if repaired else log.warning
             log_repair("%s: repaired %d rows where %s: %s", where, len(repaired), repair.where, repair.reason)
-        for column in self.carry:
+        for column in self.fill_down:
             before: Any = None
             for row in prepared_rows:
                 if is_empty_cell(row.get(column)):
                     row[column] = before
                 before = row[column]
-        for rule in self.leave_out:
+        for rule in self.exclude_rows:
             kept = [row for row in prepared_rows if not is_matching_row(row, rule.where)]
             log.info(
                 "%s: left out %d rows where %s: %s", where, len(prepared_rows) - len(kept), rule.where, rule.reason
@@ -234,14 +234,14 @@ class ColumnMapping:
         """Return the rules whose answer a row holds; raises `DataError` where two of them take one column."""
         rules = [
             rule
-            for rule in self.answers
+            for rule in self.responses
             if is_matching_row(row, rule.where) and not self.is_missing(row.get(rule.columns["response"]))
         ]
         for n, rule in enumerate(rules):
             if any(rule.columns["response"] == other.columns["response"] for other in rules[:n]):
                 asked = " and ".join(one.prompt_name for one in rules)
                 raise DataError(
-                    f"[[answers]]: {asked} take column {rule.columns['response']!r} of the same row; one column gives one answer: "
+                    f"[[responses]]: {asked} take column {rule.columns['response']!r} of the same row; one column gives one answer: "
                     "state in which rows ( where = { ... } )"
                 )
         return rules
@@ -256,7 +256,7 @@ class ColumnMapping:
 
     def is_missing(self, cell: Any) -> bool:
         """Return whether a cell holds no value."""
-        return is_empty_cell(cell) or (isinstance(cell, (str, int, float)) and format_cell(cell) in self.missing)
+        return is_empty_cell(cell) or (isinstance(cell, (str, int, float)) and format_cell(cell) in self.missing_values)
 
     def convert_to_ms(self, column: str, value: float) -> float:
         """Return a time of our column `column` in ms, whatever unit the file has it in."""
@@ -307,7 +307,7 @@ def read_mapping(
         # Its own name: no column of a file is called so.
         table["joined"] = {".".join(map(str, theirs)): theirs for theirs in combined_columns.values()}
         table["columns"] = columns | {ours: ".".join(map(str, theirs)) for ours, theirs in combined_columns.items()}
-    mapping = config.parse_dataclass(ColumnMapping, table, where=str(path))
+    mapping = config.parse_dataclass(ColumnMapping, table, where=str(path), file_kind="mapping")
     stated = (("columns", mapping.columns), ("constants", mapping.constants)) if names is not None else ()
     faults = [fault for part, of in stated for fault in _find_unknown_columns(part, of, names or ())]
     faults += _find_survey_faults(mapping.survey) if mapping.survey else []
@@ -324,7 +324,7 @@ def read_mapping(
         for column, unit in mapping.units.items()
         if column in units and unit not in units[column]
     ]
-    for rule in mapping.answers:
+    for rule in mapping.responses:
         faults += _find_unknown_columns("answers.columns", rule.columns, RESPONSE_COLUMNS)
         if "response" not in rule.columns:
             faults.append(

@@ -58,7 +58,7 @@ class AlignmentOptions:
     """How reading times and surprisal are aligned and modelled; `settings` are what study.toml states under [analysis].
 
     `lags`: words before whose surprisal enters too; `edges` keeps the first and the last word of each sentence; `slopes` lets the
-    effect of surprisal vary over participants; `despite_failure` fits models though the alignment test failed; `folds_by` (item,
+    effect of surprisal vary over participants; `ignore_alignment_failure` fits models though the alignment test failed; `folds_by` (item,
     story, participant or row) is what is held out together, in `folds` parts; `seed` deals these, flips and bootstraps.
     `predictors` are columns of the table surprisal that take the place of surprisal, each as a model of its own ("gpt2, renyi_2").
 
@@ -76,7 +76,7 @@ class AlignmentOptions:
     lags: int = 2
     edges: bool = False
     slopes: bool = True
-    despite_failure: bool = False
+    ignore_alignment_failure: bool = False
     folds_by: str = "item"
     folds: int = 10
     seed: int = 1
@@ -130,7 +130,7 @@ def align(tables: Mapping[str, pd.DataFrame], options: AlignmentOptions | None =
         return TableSet(correlation_tables)
     aligned, exclusion_log = align_words(tables, options)
     alignment_check = compute_alignment_check(aligned, engine=engine)
-    withheld = {} if options.despite_failure else find_failed_models(alignment_check)
+    withheld = {} if options.ignore_alignment_failure else find_failed_models(alignment_check)
     fitted = compute_alignment_models(
         aligned,
         lags=lags,

@@ -172,7 +172,10 @@ def _build_participant_rules(
         rule = f"less than {100 * rules.min_attention:g}% of attention items answered as asked"
         left[rule] = ~(participants["attention"] < rules.min_attention)
     if rules.min_catch:
-        rule, rated = f"less than {100 * rules.min_catch:g}% of catch sentences told apart", prompts.dropna(subset="catch")
+        rule, rated = (
+            f"less than {100 * rules.min_catch:g}% of catch sentences told apart",
+            prompts.dropna(subset="catch"),
+        )
         for prompt in list_prompts(rated):
             part = filter_prompt(rated, prompt)
             low = part.loc[part["catch"] < rules.min_catch, "participant"]
@@ -188,7 +191,9 @@ def _build_participant_rules(
                 rules.min_questions,
                 most,
             )
-        left[rule] = ~((participants["accuracy"] < rules.min_accuracy) & (participants["questions"] >= rules.min_questions))
+        left[rule] = ~(
+            (participants["accuracy"] < rules.min_accuracy) & (participants["questions"] >= rules.min_questions)
+        )
     if rules.max_outside_cutoffs < 1:
         rule = f"reading times out of the band in more than {100 * rules.max_outside_cutoffs:g}% of target trials"
         left[rule] = ~(participants["out_of_band"] > rules.max_outside_cutoffs)

@@ -51,9 +51,9 @@ def collect_platform_data(
             _pseudonymise_record(record, pseudonymise) for record in page_rows.build_session_records(rows, str(data))
         ]
         return build_session_tables(records, shown_materials.files, where=str(data))
-    if columns is not None and columns.means:
+    if columns is not None and columns.rows_are_means:
         if platform != table.NAME:
-            raise study.DataError(f"{data}: means = true is of tables (--from table), not of {platform}")
+            raise study.DataError(f"{data}: rows_are_means = true is of tables (--from table), not of {platform}")
         return build_mean_tables(read_platform_files(data, table), columns, shown_materials)
     try:
         return build_tables(read_platform_sessions(data, platform, columns), shown_materials, pseudonymise)

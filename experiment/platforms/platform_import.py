@@ -95,7 +95,7 @@ def read_platform_sessions(
         raise study.DataError(f"{data}: contains no session; expected rows of participants under the header line")
     if not any(s.demographics or any(map(_has_data, s.trials)) for s in sessions):
         raise study.DataError(
-            f"{data}: contains no reading time and no answer; name their columns in a mapping ([columns] rt, [[answers]]; "
+            f"{data}: contains no reading time and no answer; name their columns in a mapping ([columns] rt, [[responses]]; "
             "see docs/import.md)"
         )
     joined_sessions: list[ImportedSession] = getattr(chosen, "join", list)(sessions)

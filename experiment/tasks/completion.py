@@ -83,7 +83,9 @@ def _cut_fragment(sentence: Sentence, settings: Settings) -> str:
     """Return the sentence up to a region, or with a line in its place."""
     region = sentence.find_region(settings.fragment_end or settings.blank_region)
     if region is None:
-        raise ValueError(f"its sentence has no region {settings.fragment_end or settings.blank_region!r}, at which it is to be cut")
+        raise ValueError(
+            f"its sentence has no region {settings.fragment_end or settings.blank_region!r}, at which it is to be cut"
+        )
     before = sentence.text[: region.start]
     return before.rstrip() if settings.fragment_end else before + BLANK_LINE + sentence.text[region.end :]
 

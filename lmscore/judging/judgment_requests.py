@@ -62,10 +62,10 @@ class RequestBuilder:
     model: Model
     chat_format: ChatFormat
     protocol: Protocol
-    join: Literal["whole", "parts"] = "whole"
-    labels: Literal["first", "sum"] = "first"
+    prompt_tokenization: Literal["whole", "parts"] = "whole"
+    label_scoring: Literal["first", "sum"] = "first"
     both_orders: bool = False
-    as_released: bool = False
+    original_implementation: bool = False
     seed: int = 1
     _spellings_by_template: dict[Template, list[list[str]]] = field(default_factory=dict, compare=False, repr=False)
 
@@ -97,7 +97,7 @@ class RequestBuilder:
 
     def _encode_string(self, template: Template, sentences: tuple[str, ...]) -> EncodedText:
         options = self.protocol.list_options()
-        if self.join == "whole":
+        if self.prompt_tokenization == "whole":
             return self.model.encode(template.fill(*sentences)[1], **options)
         encoder = get_prompt_encoder(self.model)
         fed = [encoder.prefix] if options.get("prefix", True) else list_added_ids(encoder)
@@ -118,7 +118,9 @@ class RequestBuilder:
                 lps.append(np.array([np.logaddexp.reduce(found[owners == k]) for k in range(len(template.labels))]))
             label_probability = float(np.mean([np.exp(lp).sum() for lp in lps]))
             answers = ANSWER_SEPARATOR.join(template.labels[int(lp.argmax())] for lp in lps)
-            logits = self._compute_logits(template, prompts) if self.as_released and method == "yes_no" else None
+            logits = (
+                self._compute_logits(template, prompts) if self.original_implementation and method == "yes_no" else None
+            )
             return [
                 PairJudgment(
                     method,
@@ -147,7 +149,9 @@ class RequestBuilder:
             self.chat_format.check_text(sentence)
         system, user = template.fill(*sentences)
         # The released prompts end in a space, which the paper's do not.
-        answer_lead = template.answer + template.space if self.as_released and template.answer else template.answer
+        answer_lead = (
+            template.answer + template.space if self.original_implementation and template.answer else template.answer
+        )
         return self.chat_format.render_prompt(system, user, space=template.space, answer_lead=answer_lead)
 
     def _encode_labels(self, template: Template, prompt: str) -> tuple[list[EncodedText], np.ndarray]:
@@ -155,15 +159,19 @@ class RequestBuilder:
         spelt = self._find_spellings(template, prompt)
         owners = np.array([k for k, variants in enumerate(spelt) for _ in variants])
         flat = [variant for variants in spelt for variant in variants]
-        if self.join == "whole":
+        if self.prompt_tokenization == "whole":
             texts = encode_continuations(self.model, prompt, flat, rendered=self.chat_format.has_turns)
         else:
             encoder = get_prompt_encoder(self.model)
             before = (
-                list_added_ids(encoder) if self.as_released else [] if self.chat_format.has_turns else [encoder.prefix]
+                list_added_ids(encoder)
+                if self.original_implementation
+                else []
+                if self.chat_format.has_turns
+                else [encoder.prefix]
             )
             fed = [*before, *tokenise(encoder.tokenizer, prompt, special=self.chat_format.has_turns).ids]
-            pieces = encoder.tokenizer.get_vocab() if self.as_released else {}
+            pieces = encoder.tokenizer.get_vocab() if self.original_implementation else {}
             texts = [_encode_parts(encoder, fed, [variant], pieces.get(variant)) for variant in flat]
             check_distinct_tokens(self.model, flat, [text.ids for text in texts])
         return [self._check_fit(text) for text in texts], owners
@@ -175,9 +183,9 @@ class RequestBuilder:
         """
         if template in self._spellings_by_template:
             return self._spellings_by_template[template]
-        spaces = ("",) if self.as_released else self._list_spaces(template, prompt)
+        spaces = ("",) if self.original_implementation else self._list_spaces(template, prompt)
         spelt: list[list[str]] = []
-        if self.labels == "sum":
+        if self.label_scoring == "sum":
             known: dict[tuple[int, ...], int] = {}
             for k, label in enumerate(template.labels):
                 cased = dict.fromkeys([label, label.lower(), label.upper(), label.capitalize()])

@@ -60,10 +60,10 @@ def judge(
     *,
     templates: Sequence[Template] | None = None,
     language: str | None = None,
-    join: Literal["whole", "parts"] = "whole",
-    labels: Literal["first", "sum"] = "first",
+    prompt_tokenization: Literal["whole", "parts"] = "whole",
+    label_scoring: Literal["first", "sum"] = "first",
     both_orders: bool = False,
-    as_released: bool = False,
+    original_implementation: bool = False,
     chat: bool | None = None,
     protocol: str | Protocol | None = None,
     seed: int = 1,
@@ -77,9 +77,9 @@ def judge(
     10.1162/COLI.a.00559). `templates` are what `read_templates` gives, by default those that come along; those of `language`, or
     of each item's own. A model with a chat template is asked by it, unless `chat` says otherwise.
 
-    A string is tokenised whole; with `join="parts"` its template and sentences each by themselves. `labels="sum"` counts a label in
+    A string is tokenised whole; with `prompt_tokenization="parts"` its template and sentences each by themselves. `label_scoring="sum"` counts a label in
     any case and with or without a space. Which of two sentences stands first is drawn with `seed`; with `both_orders` both are
-    asked. `as_released` is the authors' own code: parts, no token before a text but the tokenizer's own, prompts that end in a
+    asked. `original_implementation` is the authors' own code: parts, no token before a text but the tokenizer's own, prompts that end in a
     space, Yes and No by a ratio of raw logits. Log-probabilities are in nats.
 
     Items that cannot be judged are left out, and the log names them; `attrs` of the table has their reasons, `left_out`, and what
@@ -108,16 +108,16 @@ def judge(
     materials = select_minimal_pairs(materials)
     templates = read_templates() if templates is None else templates
     chat_format = choose_chat_format(model, chat)
-    if as_released:
-        join, protocol = "parts", PROTOCOLS["minicons-default"]
+    if original_implementation:
+        prompt_tokenization, protocol = "parts", PROTOCOLS["minicons-default"]
     builder = RequestBuilder(
         model,
         chat_format,
         resolve_protocol(protocol or DEFAULT_PROTOCOL, model.name, model.masked),
-        join=join,
-        labels=labels,
+        prompt_tokenization=prompt_tokenization,
+        label_scoring=label_scoring,
         both_orders=both_orders,
-        as_released=as_released,
+        original_implementation=original_implementation,
         seed=seed,
     )
     run = _JudgmentRun(builder, templates, tuple(dict.fromkeys(methods)) if methods else None, language)
@@ -139,9 +139,9 @@ def judge(
     facts = {
         **chat_format.metadata,
         "protocol": builder.protocol.name,
-        "join": join,
-        "labels": labels,
-        "as_released": as_released,
+        "prompt_tokenization": prompt_tokenization,
+        "label_scoring": label_scoring,
+        "original_implementation": original_implementation,
         "templates": describe_templates(run.list_used_templates()),
     }
     table.attrs |= {"left_out": run.exclusion_reasons, "asked": facts}

@@ -1,1 +1,1 @@
-"""Many models on many languages: planned, computed by workers, merged."""
+"""Many models on many languages: cut into units, computed by workers, merged."""

@@ -39,7 +39,7 @@ class CostEstimate:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Positions a second of a model of a size, as they are counted in a plan."""
+    """Positions a second of a model of a size, as they are counted in a manifest."""
 
     model: ModelVariant
     rate: float
@@ -78,10 +78,10 @@ def count_cards_needed(model: ModelVariant) -> dict[int, int] | None:
 
 
 def calibrate(manifest: SweepManifest, store: Store, seconds: float) -> Calibration:
-    """Score items of the plan for some seconds by its smallest model that is known to be small; raises what `load` does."""
+    """Score items of the sweep for some seconds by its smallest model that is known to be small; raises what `load` does."""
     known = [model for model in manifest.models if count_parameters(model) is not None]
     model = min(known, key=lambda one: count_parameters(one) or 0) if known else manifest.models[0]
-    loaded = load(**model.build_load_arguments(model.cards))
+    loaded = load(**model.build_load_arguments(model.gpus))
     protocol = select_protocol(manifest.how["protocols"], loaded.name, loaded.masked)
     part = max((one for one in manifest.parts), key=lambda one: one.positions)
     materials, _ = select_scorable(read_part(store, part), loaded, protocol)
@@ -108,8 +108,8 @@ def estimate_costs(manifest: SweepManifest, sweep: Sweep, calibration: Calibrati
     found = []
     for model in manifest.models:
         hours = _estimate_hours(model, total, calibration)
-        card_hours = None if hours is None else hours * model.cards
-        price = sweep.cost.card_hour * model.cards if model.cards else sweep.cost.processor_hour * sweep.threads
+        card_hours = None if hours is None else hours * model.gpus
+        price = sweep.cost.gpu_hour * model.gpus if model.gpus else sweep.cost.processor_hour * sweep.threads
         found.append(
             CostEstimate(
                 model, total, hours, card_hours, None if hours is None else hours * price, compute_gigabytes(model)
@@ -119,7 +119,7 @@ def estimate_costs(manifest: SweepManifest, sweep: Sweep, calibration: Calibrati
 
 
 def _estimate_hours(model: ModelVariant, total: int, calibration: Calibration | None) -> float | None:
-    if calibration is None or (model.cards > 0) != (calibration.model.cards > 0):
+    if calibration is None or (model.gpus > 0) != (calibration.model.gpus > 0):
         return None  # a processor says nothing of a card
     if model == calibration.model:
         return total / calibration.rate / 3600
@@ -133,8 +133,8 @@ def _estimate_hours(model: ModelVariant, total: int, calibration: Calibration | 
 def build_slurm_scripts(manifest: SweepManifest, sweep: Sweep) -> Mapping[str, str]:
     """Return an array script for each class of resources, by file name."""
     scripts = {}
-    for cards in sorted({model.cards for model in manifest.models}):
-        units = sum(unit.model.cards == cards for unit in manifest.units)
+    for cards in sorted({model.gpus for model in manifest.models}):
+        units = sum(unit.model.gpus == cards for unit in manifest.units)
         tasks = min(MAX_SLURM_TASKS, units)
         scripts[f"cards-{cards:g}.sh"] = _build_script(sweep, cards, tasks)
     return scripts
@@ -149,7 +149,7 @@ def _build_script(sweep: Sweep, cards: float, tasks: int) -> str:
         f"#SBATCH --cpus-per-task={sweep.threads * workers}",
         *([f"#SBATCH --gpus-per-task={max(1, int(cards))}"] if cards else []),
         "# Each task computes a share of the units; one that is stopped is submitted again, and goes on.",
-        f"exec gardenpath sweep run {shlex.quote(sweep.path)} --cards {cards:g} --workers {workers} "
+        f"exec gardenpath sweep run {shlex.quote(sweep.path)} --gpus {cards:g} --workers {workers} "
         f'--shard "$SLURM_ARRAY_TASK_ID/{tasks}"',
     ]
     return "\n".join(lines) + "\n"

@@ -73,7 +73,7 @@ def run(
     most_cards: float = 0,
     on_report: Callable[[Unit, UnitReport], None] | None = None,
 ) -> RunSummary:
-    """Compute what is missing of a plan, and return what was done.
+    """Compute what is missing of a sweep, and return what was done.
 
     `make_executor` gives what workers with so many cards run on. Units that another run holds a fresh lease of are left for
     last; each is computed only if it is still missing. Units that do not fit a worker's memory go to one of twice the cards, up to
@@ -85,7 +85,7 @@ def run(
     todo: dict[float, list[Unit]] = {}
     for unit in wanted:
         if unit.id not in finished_ids:
-            todo.setdefault(unit.model.cards, []).append(unit)
+            todo.setdefault(unit.model.gpus, []).append(unit)
     while todo:
         cards = min(todo)
         some = todo.pop(cards)

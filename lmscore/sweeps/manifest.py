@@ -1,4 +1,4 @@
-"""A sweep is cut into units, which follow from sweep.toml and the materials alone; the plan is stored, and computes nothing."""
+"""A sweep is cut into units, which follow from sweep.toml and the materials alone; the manifest is stored, and computes nothing."""
 
 import dataclasses
 import hashlib
@@ -20,8 +20,8 @@ from ..scoring import select_minimal_pairs
 from .settings import Sweep
 from .stores import Store
 
-SCHEMA = 1
-MANIFEST_FILE = "plan.json"
+SCHEMA = 2
+MANIFEST_FILE = "manifest.json"
 PAIRS, JUDGMENTS = "pairs", "judgments"
 SPECIAL_TOKENS = 2  # tokens that a tokenizer puts around a text
 
@@ -39,13 +39,13 @@ class ModelVariant:
     adapter: str | None
     prefix_token: str | None
     trust_remote_code: bool
-    cards: float
+    gpus: float
     parameters: float | None
 
     def collect_identity(self) -> dict[str, Any]:
         """Return what of the model its numbers depend on, wherever it lies."""
         known = dataclasses.asdict(self)
-        return {name: known[name] for name in known if name not in ("source", "cards", "parameters")}
+        return {name: known[name] for name in known if name not in ("source", "gpus", "parameters")}
 
     def build_load_arguments(self, cards: float) -> dict[str, Any]:
         """Return the arguments of `load` for a worker with so many cards."""
@@ -84,12 +84,12 @@ class Unit:
 
 @dataclass(frozen=True)
 class SweepManifest:
-    """The models and parts of a sweep, and how scores are computed; `made_of` is a hash of sweep.toml's meaning."""
+    """The models and parts of a sweep, and how scores are computed; `settings_hash` is a hash of sweep.toml's meaning."""
 
     models: tuple[ModelVariant, ...]
     parts: tuple[MaterialsPart, ...]
     how: Mapping[str, Any]
-    made_of: str
+    settings_hash: str
     threads: int
     skip_bad: bool
     schema: int = SCHEMA
@@ -115,12 +115,12 @@ class SweepManifest:
             yield model, self.units[number * len(self.parts) : (number + 1) * len(self.parts)]
 
     def to_json(self) -> str:
-        """Return the plan as it is stored."""
+        """Return the manifest as it is stored."""
         return json.dumps(dataclasses.asdict(self), indent=1, ensure_ascii=False) + "\n"
 
 
 def make_manifest(sweep: Sweep) -> tuple[SweepManifest, dict[str, str]]:
-    """Return the plan of a sweep, and the items of its parts as files of the store, by name.
+    """Return the manifest of a sweep, and the items of its parts as files of the store, by name.
 
     Nothing but sweep.toml and the materials decides it: no model is looked at. Raises `study.DataError` for materials that cannot
     be read, `ValueError` for those without a minimal pair.
@@ -138,7 +138,7 @@ def make_manifest(sweep: Sweep) -> tuple[SweepManifest, dict[str, str]]:
     for kind in kinds:
         for language, materials in by_language.items():
             asked = _select_templates(templates, sweep, language) if kind == JUDGMENTS else ()
-            for some, positions in _split_materials(materials, sweep.unit, asked):
+            for some, positions in _split_materials(materials, sweep.unit_size, asked):
                 text = items_jsonl.write(some)
                 file = f"parts/{hashlib.sha256(text.encode()).hexdigest()[:24]}.jsonl"
                 files[file] = text
@@ -156,7 +156,7 @@ def make_manifest(sweep: Sweep) -> tuple[SweepManifest, dict[str, str]]:
     }
     how = json.loads(json.dumps(how))
     facts = [
-        [(model.collect_identity(), model.cards) for model in models],
+        [(model.collect_identity(), model.gpus) for model in models],
         [part.file for part in parts],
         how,
         sweep.threads,
@@ -166,20 +166,24 @@ def make_manifest(sweep: Sweep) -> tuple[SweepManifest, dict[str, str]]:
 
 
 def write_manifest(manifest: SweepManifest, files: Mapping[str, str], store: Store) -> None:
-    """Write a plan and its items to the store."""
+    """Write a manifest and its items to the store."""
     for name, text in files.items():
         store.write(name, text.encode())
     store.write(MANIFEST_FILE, manifest.to_json().encode())
 
 
 def read_manifest(store: Store) -> SweepManifest:
-    """Return the plan of a store; raises `FileNotFoundError` where there is none."""
+    """Return the manifest of a store; raises `FileNotFoundError` where there is none."""
     try:
         found = json.loads(store.read(MANIFEST_FILE))
     except FileNotFoundError:
-        raise FileNotFoundError(f"{store.address}: there is no plan; make one with gardenpath sweep plan") from None
+        raise FileNotFoundError(
+            f"{store.address}: there is no manifest; make one with gardenpath sweep prepare"
+        ) from None
     if found.get("schema") != SCHEMA:
-        raise study.DataError(f"{store.address}: the plan is another version's ({found.get('schema')}); plan again")
+        raise study.DataError(
+            f"{store.address}: the manifest is of another schema ({found.get('schema')}); prepare it again with gardenpath sweep prepare"
+        )
     models = tuple(ModelVariant(**model) for model in found.pop("models"))
     parts = tuple(MaterialsPart(**part) for part in found.pop("parts"))
     return SweepManifest(models=models, parts=parts, **found)
@@ -206,7 +210,7 @@ def _list_variants(sweep: Sweep) -> Iterator[ModelVariant]:
                 dtype=section.dtype,
                 kind="toy" if name == "pocket" else "",
             )
-            cards = sweep.cards if section.cards is None else section.cards
+            cards = sweep.gpus if section.gpus is None else section.gpus
             yield ModelVariant(
                 label,
                 name,

@@ -20,7 +20,7 @@ Dtype = Literal["float32", "bfloat16", "float16", "float64"]
 class ModelSection:
     """A model, or its revisions, and how it is loaded.
 
-    `cards` are those that a worker of it has: 0 is a processor, a half is a card for two workers. `parameters` say how large it
+    `gpus` are those that a worker of it has: 0 is a processor, a half is a card for two workers. `parameters` say how large it
     is, where its folder does not.
     """
 
@@ -33,13 +33,13 @@ class ModelSection:
     adapter: str | None = None
     prefix_token: str | None = None
     trust_remote_code: bool = False
-    cards: float | None = None
+    gpus: float | None = None
     parameters: float | None = None
 
     def __post_init__(self) -> None:
-        cards = self.cards
+        cards = self.gpus
         if cards is not None and (cards < 0 or (cards > 1 and cards != int(cards)) or 0 < cards < 0.05):
-            raise ValueError(f"cards is {cards:g}; expected 0, a share of one card such as 0.5, or a whole number")
+            raise ValueError(f"gpus is {cards:g}; expected 0, a share of one GPU such as 0.5, or a whole number")
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ class JudgingSection:
     methods: tuple[str, ...]
     templates: tuple[str, ...] = ()
     language: str | None = None
-    join: Literal["whole", "parts"] = "whole"
-    labels: Literal["first", "sum"] = "first"
+    prompt_tokenization: Literal["whole", "parts"] = "whole"
+    label_scoring: Literal["first", "sum"] = "first"
     both_orders: bool = False
-    as_released: bool = False
+    original_implementation: bool = False
     chat: bool | None = None
 
     def __post_init__(self) -> None:
@@ -67,7 +67,7 @@ class CostSection:
 
     __pydantic_config__ = STRICT_VALIDATION
 
-    card_hour: float = 0.0
+    gpu_hour: float = 0.0
     processor_hour: float = 0.0
     currency: str = "EUR"
 
@@ -87,10 +87,10 @@ class Sweep:
     unigrams: str | None = None
     judging: JudgingSection | None = None
     cost: CostSection = CostSection()
-    cards: float = 0
+    gpus: float = 0
     threads: int = 1
     batch_tokens: int | None = None
-    unit: int = MAX_UNIT_POSITIONS
+    unit_size: int = MAX_UNIT_POSITIONS
     skip_bad: bool = False
     seed: int = 1
     path: str = ""
@@ -100,8 +100,8 @@ class Sweep:
             raise ValueError("there is no model; expected [[models]] with a name")
         if not self.materials and not self.files:
             raise ValueError("there are no materials; expected [materials] with files by language, or files")
-        if not 1 <= self.unit <= MAX_UNIT_POSITIONS:
-            raise ValueError(f"unit is {self.unit}; expected 1 to {MAX_UNIT_POSITIONS} padded positions")
+        if not 1 <= self.unit_size <= MAX_UNIT_POSITIONS:
+            raise ValueError(f"unit_size is {self.unit_size}; expected 1 to {MAX_UNIT_POSITIONS} padded positions")
         if self.threads < 1:
             raise ValueError(f"threads is {self.threads}; expected 1 or more")
         _expect_known("measures", self.measures, MEASURES)
@@ -137,4 +137,6 @@ def read_sweep(path: str | Path) -> Sweep:
     if not sweep_path.is_file():
         raise FileNotFoundError(f"{path}: there is no such file; expected sweep.toml with [[models]] and [materials]")
     stated = study.config.read_toml(sweep_path)
-    return study.config.parse_dataclass(Sweep, {**stated, "path": str(sweep_path.resolve())}, where=str(path))
+    return study.config.parse_dataclass(
+        Sweep, {**stated, "path": str(sweep_path.resolve())}, where=str(path), file_kind="sweep.toml"
+    )

@@ -147,7 +147,7 @@ def build_sampling_scheme(compiled: CompiledParadigm) -> SamplingScheme:
             raise ValueError(f"{compiled.rule.line}: {build_unknown_fault('slot', slot, variables)}")
     balanced = dict.fromkeys(variables[slot] for slot in stated if slot in variables)
     return SamplingScheme(
-        settings.get("plan", "shares"), tuple(balanced), {variables[slot]: k for slot, k in at_most.items()}
+        settings.get("sampling", "shares"), tuple(balanced), {variables[slot]: k for slot, k in at_most.items()}
     )
 
 

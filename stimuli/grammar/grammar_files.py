@@ -47,7 +47,7 @@ TOP_LEVEL_KEYS = {
 }
 PHRASE_KEYS = {"head", "is", "slots", "where", "depth", "attractors"}
 # What a paradigm says of drawing is read by those who draw.
-DRAWING_KEYS = {"plan", "balanced", "at_most", "disjoint", "control", "same_length", "n", "note"}
+DRAWING_KEYS = {"sampling", "balanced", "at_most", "disjoint", "control", "same_length", "n", "note"}
 PARADIGM_KEYS = {
     "phenomenon",
     "references",

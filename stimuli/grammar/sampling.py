@@ -48,7 +48,7 @@ class SamplingScheme:
 
     def __post_init__(self) -> None:
         if self.kind not in SCHEME_KINDS:
-            raise ValueError(f"plan is {self.kind!r}; expected one of {', '.join(SCHEME_KINDS)}")
+            raise ValueError(f"sampling is {self.kind!r}; expected one of {', '.join(SCHEME_KINDS)}")
 
 
 @dataclass(frozen=True)

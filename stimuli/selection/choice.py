@@ -93,13 +93,13 @@ def select(materials: Materials, selection: Selection, *, surprisal: "pd.DataFra
     ...     for n in range(8)
     ... )
     >>> pool = stimuli.Materials((stimuli.Paradigm("p", "p", {"f": ("a",)}),), items)
-    >>> asked = stimuli.Selection(items=4, between=("kind",), covariates={"cloze": stimuli.CovariateSection(tolerance=0.0)})
+    >>> asked = stimuli.Selection(items=4, between_items=("kind",), covariates={"cloze": stimuli.CovariateSection(tolerance=0.0)})
     >>> chosen = stimuli.select(pool, asked)
     >>> chosen.certificate.verdict, chosen.certificate.conflict
     ('met', ())
     """
     pool = build_pool(materials, selection, surprisal)
-    levels = pool.list_levels(selection.between)
+    levels = pool.list_levels(selection.between_items)
     names = sorted(set(levels))
     each, more = divmod(selection.items, len(names))
     if more:
@@ -188,10 +188,10 @@ class _ChoiceSearch:
         self.n = len(levels)
         self.criteria = [criterion for _, criterion in pool.build_criteria(selection, each)]
         self.quotas = {
-            name: build_category_quota(pool.list_categories(name), selection.items) for name in selection.even
+            name: build_category_quota(pool.list_categories(name), selection.items) for name in selection.balance_on
         }
-        self.joint_groups = resolve_item_groups(selection.together, pool.positions, "together")
-        self.separated_groups = resolve_item_groups(selection.apart, pool.positions, "apart")
+        self.joint_groups = resolve_item_groups(selection.keep_together, pool.positions, "keep_together")
+        self.separated_groups = resolve_item_groups(selection.keep_apart, pool.positions, "keep_apart")
         self.repeated_groups = pool.find_repeated_groups()
         always = [
             Constraint(f"{each} items of {name or 'the pool'}", self._build_row(self.level_codes == k), each, each)
@@ -218,7 +218,7 @@ class _ChoiceSearch:
         for name, kind in self.quotas.items():
             rows = (kind.codes[None] == np.arange(len(kind.low))[:, None]).astype(float)
             constraints.append(Constraint(f"{name} spread evenly", rows, float(kind.low[0]), float(kind.high[0])))
-        for what, groups in (("apart", self.separated_groups), ("no sentence in common", self.repeated_groups)):
+        for what, groups in (("keep_apart", self.separated_groups), ("no sentence in common", self.repeated_groups)):
             for group in groups:
                 inside = np.isin(np.arange(self.n), group)
                 constraints.append(
@@ -230,7 +230,7 @@ class _ChoiceSearch:
             rows = np.zeros((len(group) - 1, self.n))
             rows[:, group[0]] = 1
             rows[np.arange(len(group) - 1), group[1:]] = -1
-            constraints.append(Constraint(f"together: {', '.join(self.pool.items[n].id for n in group)}", rows))
+            constraints.append(Constraint(f"keep_together: {', '.join(self.pool.items[n].id for n in group)}", rows))
         return constraints
 
     def build_ranges(self, criterion: MatchCriterion) -> list[tuple[str, Array]]:
@@ -361,22 +361,25 @@ class _ChoiceSearch:
 
     def _is_within_gap(self, outcome: Outcome) -> bool:
         """Whether a choice is shown to be within the gap of the best."""
-        return outcome.choice is not None and outcome.value - outcome.bound <= self.selection.gap + 1e-6
+        return outcome.choice is not None and outcome.value - outcome.bound <= self.selection.optimality_gap + 1e-6
 
     def _find_best(self) -> tuple[Outcome, Certificate]:
         """Return the choice whose widest difference is least, to within the gap where that is shown."""
         means = [rows for criterion in self.criteria for _, rows in self.build_ranges(criterion)]
         constraints = [constraint for constraint in self.program.constraints if constraint.max_range is None]
-        outcome = self.program.search(constraints, narrowest=means, gap=self.selection.gap, tries=1)
+        outcome = self.program.search(constraints, narrowest=means, gap=self.selection.optimality_gap, tries=1)
         if outcome.status != "infeasible" and not self._is_within_gap(outcome):
             matched = [
                 *constraints,
                 *(constraint for constraint in self.program.constraints if constraint.max_range is not None),
             ]
             start, scale = outcome.choice, 0.4
-            while scale > self.selection.gap / 8 and (closer := self.search_by_exchange(matched, scale)) is not None:
+            while (
+                scale > self.selection.optimality_gap / 8
+                and (closer := self.search_by_exchange(matched, scale)) is not None
+            ):
                 start, scale = closer, scale / 2
-            outcome = self.program.search(constraints, narrowest=means, start=start, gap=self.selection.gap)
+            outcome = self.program.search(constraints, narrowest=means, start=start, gap=self.selection.optimality_gap)
         if outcome.status == "infeasible":
             found = replace(self.program, constraints=constraints).find_conflict()
             return outcome, Certificate(

@@ -44,7 +44,7 @@ def split(materials: Materials, division: Division, *, surprisal: "pd.DataFrame 
     """Return the items dealt to so many lists, whose covariates are alike within tolerances, as far as the certificate says.
 
     Each item is in one list; with `items` a list each item is in as many lists as any other, or in one more. No two items that
-    have a sentence in common are in one list. `even` spreads phenomena, paradigms or a column of items over the lists. Raises
+    have a sentence in common are in one list. `balance_on` spreads phenomena, paradigms or a column of items over the lists. Raises
     `study.DataError` where values are not known, or there are fewer items than places in a list.
 
     >>> from gardenpath import stimuli
@@ -127,18 +127,18 @@ class _DivisionSearch:
         self.separated_groups = [
             *self.copies.values(),
             *self._list_copies(pool.find_repeated_groups()),
-            *self._list_copies(resolve_item_groups(division.apart, pool.positions, "apart")),
+            *self._list_copies(resolve_item_groups(division.keep_apart, pool.positions, "keep_apart")),
         ]
         self.joint_groups = [
             [self.copies[i][0] for i in group]
-            for group in resolve_item_groups(division.together, pool.positions, "together")
+            for group in resolve_item_groups(division.keep_together, pool.positions, "keep_together")
             if all(i in self.copies for i in group)
         ]
         if self.joint_groups and (times > 1 or over):
             raise study.DataError(
                 "together is of lists that have every item once; expected items left out, or no together"
             )
-        self.quotas = [(name, *self._build_quota(name)) for name in division.even]
+        self.quotas = [(name, *self._build_quota(name)) for name in division.balance_on]
         self.criteria = [
             MatchCriterion(f.name, f.values[self.item_of_copy], f.tolerance, f.across)
             for _, f in pool.build_criteria(division, int(self.sizes.min()))

@@ -1,7 +1,7 @@
 """Matched sets: one item of each level, each within tolerances of the set's null, as LexOPS generates them (Taylor et al. 2020,
 doi 10.3758/s13428-020-01389-1).
 
-A difference from the null is at least the lowest and at most the highest of `within`, both ends included. LexOPS draws sets until
+A difference from the null is at least the lowest and at most the highest of `difference_range`, both ends included. LexOPS draws sets until
 it finds no more; here they are the solution of one program, so that where it finds fewer than were asked for, there are no more.
 """
 
@@ -29,7 +29,7 @@ def find_matched_sets(
     if selection.null not in (*NULL_MODES, *names):
         raise study.DataError(f"null is {selection.null!r}; expected one of {', '.join((*NULL_MODES, *names))}")
     of = np.array([names.index(level) for level in levels])
-    within = np.array([selection.covariates[name].within for name in pool.names], dtype=float).reshape(-1, 2)
+    within = np.array([selection.covariates[name].difference_range for name in pool.names], dtype=float).reshape(-1, 2)
     fits = _find_fits(pool.values, within)
     nulls = _count_nulls(selection.null, names, each)
     columns: list[tuple[int, int]] = []  # null, member; of a null itself twice the same
@@ -141,7 +141,7 @@ def _build_program(
             )
     constraints = []
     for what, groups in (
-        ("apart", resolve_item_groups(selection.apart, pool.positions, "apart")),
+        ("keep_apart", resolve_item_groups(selection.keep_apart, pool.positions, "keep_apart")),
         ("no sentence in common", pool.find_repeated_groups()),
     ):
         for group in groups:
@@ -150,10 +150,10 @@ def _build_program(
                     f"{what}: {', '.join(pool.items[n].id for n in group)}", np.asarray(items[group].sum(0)), 0, 1
                 )
             )
-    for group in resolve_item_groups(selection.together, pool.positions, "together"):
-        label = f"together: {', '.join(pool.items[n].id for n in group)}"
+    for group in resolve_item_groups(selection.keep_together, pool.positions, "keep_together"):
+        label = f"keep_together: {', '.join(pool.items[n].id for n in group)}"
         constraints.append(Constraint(label, sparse.vstack([items[group[0]] - items[n] for n in group[1:]])))
-    for name in selection.even:
+    for name in selection.balance_on:
         from .exchange import build_category_quota
 
         kind = build_category_quota(pool.list_categories(name), selection.items)

@@ -23,10 +23,11 @@ def _expect(holds: bool, message: str) -> None:
 @dataclass(frozen=True)
 class CovariateSection:
     """What is asked of a covariate: of means in s.d. of the pool (`tolerance`), of the second moment about the pool's mean in
-    s.d. of that (`spread`), of counts in so many quantile `bins` of the pool; in matched sets `within` (lowest and highest
-    difference from the null, in the covariate's own units).
+    s.d. of that (`spread_tolerance`), of counts in so many quantile `bins` of the pool; in matched sets `difference_range`
+    (lowest and highest difference from the null, in the covariate's own units).
 
-    `across` says which cells are to be alike: all of them, the levels of items in each condition, or the conditions in each level.
+    `match_across` says which cells are to be alike: all of them, the levels of items in each condition, or the conditions in
+    each level.
 
     >>> CovariateSection(tolerance=0.02).bins is None
     True
@@ -34,19 +35,19 @@ class CovariateSection:
 
     __pydantic_config__ = STRICT_VALIDATION
     tolerance: float | None = None
-    spread: float | None = None
+    spread_tolerance: float | None = None
     bins: int | None = None
-    within: tuple[float, float] | None = None
-    across: AcrossScope | None = None
+    difference_range: tuple[float, float] | None = None
+    match_across: AcrossScope | None = None
 
     def __post_init__(self) -> None:
-        for name in ("tolerance", "spread"):
+        for name in ("tolerance", "spread_tolerance"):
             value = getattr(self, name)
             _expect(value is None or value >= 0, f"{name} is {value}; expected s.d. of the pool, 0 or more")
         _expect(self.bins is None or self.bins >= 2, f"bins is {self.bins}; expected 2 or more")
         _expect(
-            self.within is None or self.within[0] <= 0 <= self.within[1],
-            f"within is {self.within}; expected the lowest and the highest difference from the null, such as [-0.2, 0.2]",
+            self.difference_range is None or self.difference_range[0] <= 0 <= self.difference_range[1],
+            f"difference_range is {self.difference_range}; expected the lowest and the highest difference from the null, such as [-0.2, 0.2]",
         )
 
 
@@ -83,19 +84,19 @@ class MatchingSettings:
 
     `scores` is a folder or file of the table surprisal and `model` whose surprisal is meant where it has several; `bigrams` a
     corpus (a text, counted) or a table with the columns first, second and count; `norms` are tables of words, each a measure of
-    its name; `mapping` says what the columns of a table of another lab are. `even` names what is to be spread evenly:
-    phenomenon, paradigm, or a column of items. `together` and `apart` are groups of items. Items without a value are an error
-    unless `skip_bad`. `effort` multiplies how long is searched, in steps and nodes, never in seconds.
+    its name; `mapping` says what the columns of a table of another lab are. `balance_on` names what is to be spread evenly:
+    phenomenon, paradigm, or a column of items. `keep_together` and `keep_apart` are groups of items. Items without a value are an
+    error unless `skip_bad`. `effort` multiplies how long is searched, in steps and nodes, never in seconds.
     """
 
     __pydantic_config__ = STRICT_VALIDATION
     covariates: dict[str, CovariateSection] = field(default_factory=dict)
     materials: tuple[str, ...] = ()
     tolerance: float = 0.05
-    spread: float | None = None
-    even: tuple[str, ...] = ()
-    together: tuple[tuple[str, ...], ...] = ()
-    apart: tuple[tuple[str, ...], ...] = ()
+    spread_tolerance: float | None = None
+    balance_on: tuple[str, ...] = ()
+    keep_together: tuple[tuple[str, ...], ...] = ()
+    keep_apart: tuple[tuple[str, ...], ...] = ()
     scores: str | None = None
     model: str | None = None
     bigrams: str | None = None
@@ -117,7 +118,7 @@ class MatchingSettings:
 
     def get_across(self, name: str) -> AcrossScope:
         """Return which cells are to be alike in a covariate."""
-        return self.covariates[name].across or self.default_across
+        return self.covariates[name].match_across or self.default_across
 
     def get_tolerance(self, name: str) -> float:
         """Return the tolerance of a covariate's means."""
@@ -126,8 +127,8 @@ class MatchingSettings:
 
     def get_spread(self, name: str) -> float | None:
         """Return the tolerance of its second moment, if it is to be alike."""
-        own = self.covariates[name].spread
-        return self.spread if own is None else own
+        own = self.covariates[name].spread_tolerance
+        return self.spread_tolerance if own is None else own
 
 
 @dataclass(frozen=True)
@@ -135,8 +136,8 @@ class Selection(MatchingSettings):
     """How many items are chosen of a pool, and what of them is to be alike: a selection.toml.
 
     `match` is "means" (within tolerances, proven), "sets" (each set within tolerances, as in LexOPS) or "best" (the largest
-    difference as small as can be, to within `gap` s.d.). `between` names columns in whose levels items differ: as many of each
-    are chosen. `null` says what the members of a set are held against: each level in turn ("balanced"), the "first", every other
+    difference as small as can be, to within `optimality_gap` s.d.). `between_items` names columns in whose levels items differ:
+    as many of each are chosen. `null` says what the members of a set are held against: each level in turn ("balanced"), the "first", every other
     member ("inclusive"), or a level. `maximise` = "power" takes, of all choices that match, one with the largest expected effect.
 
     >>> Selection(items=48, covariates={"letters:critical": CovariateSection()}).get_tolerance("letters:critical")
@@ -145,8 +146,8 @@ class Selection(MatchingSettings):
 
     items: int = 0
     match: MatchMode = "means"
-    gap: float = 0.05
-    between: tuple[str, ...] = ()
+    optimality_gap: float = 0.05
+    between_items: tuple[str, ...] = ()
     null: str = "balanced"
     maximise: Literal["power"] | None = None
     effect: ExpectedEffectSection | None = None
@@ -154,7 +155,9 @@ class Selection(MatchingSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         _expect(self.items > 0, f"items is {self.items}; expected how many are to be chosen")
-        _expect(self.gap >= 0, f"gap is {self.gap}; expected s.d. of the pool, 0 or more")
+        _expect(
+            self.optimality_gap >= 0, f"optimality_gap is {self.optimality_gap}; expected s.d. of the pool, 0 or more"
+        )
         _expect(
             self.maximise is None or self.effect is not None,
             "maximise = 'power' needs [effect] with ms_per_bit and source, the DOI that states it",
@@ -165,10 +168,14 @@ class Selection(MatchingSettings):
         )
         for name, covariate in self.covariates.items() if self.match == "sets" else ():
             _expect(
-                covariate.within is not None, f"covariate {name} has no within; sets expect it, such as [-0.2, 0.2]"
+                covariate.difference_range is not None,
+                f"covariate {name} has no difference_range; sets expect it, such as [-0.2, 0.2]",
             )
         for name, covariate in self.covariates.items() if self.match != "sets" else ():
-            _expect(covariate.within is None, f"covariate {name} has within, which is of sets; expected match = 'sets'")
+            _expect(
+                covariate.difference_range is None,
+                f"covariate {name} has difference_range, which is of sets; expected match = 'sets'",
+            )
 
 
 @dataclass(frozen=True)
@@ -190,8 +197,11 @@ class Division(MatchingSettings):
         super().__post_init__()
         _expect(self.lists > 1, f"lists is {self.lists}; expected 2 or more")
         _expect(self.items is None or self.items > 0, f"items is {self.items}; expected items a list, 1 or more")
-        sets = [name for name, covariate in self.covariates.items() if covariate.within is not None]
-        _expect(not sets, f"covariate {', '.join(sets)} has within, which is of sets; lists are matched in their means")
+        sets = [name for name, covariate in self.covariates.items() if covariate.difference_range is not None]
+        _expect(
+            not sets,
+            f"covariate {', '.join(sets)} has difference_range, which is of sets; lists are matched in their means",
+        )
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
@@ -204,7 +214,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
 
 def build_settings(content: Mapping[str, Any], kind: type[T], *, where: str) -> T:
     """Return settings as `kind`, or raise `study.DataError` with every fault."""
-    return parse_dataclass(kind, content, where=where)
+    return parse_dataclass(kind, content, where=where, file_kind="selection")
 
 
 def resolve_item_groups(groups: Sequence[Sequence[str]], known: Mapping[str, int], what: str) -> list[list[int]]:

@@ -257,7 +257,7 @@ def test_evaluate_writes_the_tables_of_several_languages_and_of_two_groups(tmp_p
     assert means.loc[means["phenomenon"] == "all", "split"].tolist() == ["all", "low", "mid", "high", "family: west"]
     curve = pd.read_csv(tmp_path / "out" / "frequency_curves.csv").iloc[0]
     assert curve["note"] == "No curve: accuracy or frequency is the same in all languages, or no optimum was found."
-    done = run_here(f"gardenpath evaluate items.csv {model} --between source -o halves", tmp_path)
+    done = run_here(f"gardenpath evaluate items.csv {model} --compare-groups source -o halves", tmp_path)
     assert done.code == 0, done.said
     tests = pd.read_csv(tmp_path / "halves" / "proportion_tests.csv").set_index("over")
     assert tests["n_a"].to_dict() == {"pairs": 4, "paradigms": 4}

@@ -205,13 +205,13 @@ def test_evaluate_writes_accuracies_by_a_file_and_by_columns(tmp_path: Path) -> 
     (tmp_path / "corpus.txt").write_text("the cats sleep well\nthe dogs sleep well\nshe sleeps well\n")
     (tmp_path / "groups.csv").write_text("paradigm,factor,level\ncats,animal,cat\ndogs,animal,dog\n")
     call = "gardenpath evaluate pairs.csv --model ngram:corpus.txt:2 --no-cache -o out"
-    done = run_here(f"{call} --groups groups.csv --by source", tmp_path)
+    done = run_here(f"{call} --groups groups.csv --split-by source", tmp_path)
     assert done.code == 0, done.said
     table = pd.read_csv(tmp_path / "out" / "group_accuracies.csv")
     assert table[["factor", "level", "n"]].to_numpy().tolist() == [
         ["animal", "cat", 2], ["animal", "dog", 2], ["source", "hand", 2], ["source", "model", 2],
     ]  # fmt: skip
     assert compute_accuracy(pd.read_csv(tmp_path / "out" / "pairs.csv"))["accuracy"].iloc[0] == 1
-    wrong = run_here(f"{call} --by origin --force", tmp_path)
+    wrong = run_here(f"{call} --split-by origin --force", tmp_path)
     assert wrong.code == 1
     assert "no item has a column 'origin'; expected word_shuffling, language or one of theirs: source" in wrong.said

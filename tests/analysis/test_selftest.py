@@ -127,7 +127,7 @@ def test_models_of_shifted_data_are_withheld_unless_wanted(tables: Tables) -> No
     assert found["alignment_models"]["estimate"].isna().all()
     assert reason in found["alignment_models"]["note"].item()
     assert found["surprisal_effects"].empty or found["surprisal_effects"]["ms_per_bit"].isna().all()
-    assert align(given, AlignmentOptions(despite_failure=True))["alignment_models"]["estimate"].notna().any()
+    assert align(given, AlignmentOptions(ignore_alignment_failure=True))["alignment_models"]["estimate"].notna().any()
 
 
 def run(*arguments: object) -> Result:
@@ -143,6 +143,6 @@ def test_the_command_says_so_and_fails(tables: Tables, tmp_path: Path) -> None:
     assert "the largest slope is at lag −1" in told.stdout
     assert "for each bit" not in told.stdout
     assert read(tmp_path / "out", "alignment_test")["verdict"].item() == "failed"
-    despite = run("align", tmp_path, tmp_path, "-o", tmp_path / "more", "--despite-failure")
+    despite = run("align", tmp_path, tmp_path, "-o", tmp_path / "more", "--ignore-alignment-failure")
     assert despite.exit_code == 0
     assert "for each bit" in despite.stdout

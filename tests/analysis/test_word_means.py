@@ -122,8 +122,8 @@ stories,stories,boar,only,"If you were to journey, you would."
 stories,stories,aqua,only,The rather odd creature sat.
 """
 MAPPING = """
-means = true
-first_word = 1
+rows_are_means = true
+first_word_position = 1
 [columns]
 item = "story"
 word = "zone"
@@ -167,10 +167,12 @@ def test_a_published_table_of_means_is_collected_and_held_against_the_texts(
 
 def test_what_a_table_of_means_does_not_say_is_asked(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"line 2: word 1 \(from 0\) is 'If', expected 'you'"):
-        published(tmp_path, mapping=MAPPING.replace("first_word = 1", "first_word = 0"))
-    with pytest.raises(DataError, match=r"'participant' is missing.*\n.*\n.*say so in the mapping:  means = true"):
-        published(tmp_path, mapping=MAPPING.replace("means = true", ""))
-    with pytest.raises(DataError, match=r"means = true, and \[columns\] participant"):
+        published(tmp_path, mapping=MAPPING.replace("first_word_position = 1", "first_word_position = 0"))
+    with pytest.raises(
+        DataError, match=r"'participant' is missing.*\n.*\n.*say so in the mapping:  rows_are_means = true"
+    ):
+        published(tmp_path, mapping=MAPPING.replace("rows_are_means = true", ""))
+    with pytest.raises(DataError, match=r"rows_are_means = true, and \[columns\] participant"):
         published(tmp_path, mapping=MAPPING.replace("[columns]", '[columns]\nparticipant = "nItem"'))
     with pytest.raises(DataError, match="word 1 of item boar is there a second time"):
         published(

@@ -49,7 +49,7 @@ CASES: dict[str, tuple[Callable[[Path], object], list[str], int, str]] = {
     "an existing output": (lambda f: None, ["convert", "items.csv", "items.csv"], 2, "items.csv: exists already; give --force"),
     "a model that is none": (lambda f: (f / "model").mkdir(), ["score", "items.csv", "--model", "model", "-o", "scores"], 2, "model"),
     "no data": (lambda f: None, ["collect", "nothing", "-o", "tables"], 2, "nothing: there is no such file or folder"),
-    "a mapping without a table": (lambda f: None, ["collect", "x", "--from", "table", "-o", "t"], 2, "--from table needs --mapping FILE.toml"),
+    "a mapping without a table": (lambda f: None, ["collect", "x", "--platform", "table", "-o", "t"], 2, "--platform table needs --mapping FILE.toml"),
     "no participants": (lambda f: None, ["simulate", "study.toml", "--participants", "0", "--seed", "1", "-o", "sim"], 2, "0 is not in the range x>=1"),
     "a slip in a command": (lambda f: None, ["analyze", "tables"], 2, "no command 'analyze'; did you mean 'analyse'?"),
     "an unknown command": (lambda f: None, ["xyz"], 2, "no command 'xyz'; expected one of new, generate, "),

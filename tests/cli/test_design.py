@@ -81,9 +81,9 @@ def test_materials_with_errors_are_not_dealt_unless_told_to(folder: Path) -> Non
     refused = design(folder)
     assert isinstance(refused.exception, study.DataError)
     assert "s3 (sg.sg): UTF-8 read as Latin-1: SchlÃ¼ssel, probably Schlüssel" in str(refused.exception)
-    assert "--despite-errors" in refused.exception.faults[-1]
+    assert "--ignore-errors" in refused.exception.faults[-1]
     assert not (folder / "versions").exists()
-    assert design(folder, "--despite-errors").exit_code == 0
+    assert design(folder, "--ignore-errors").exit_code == 0
     assert len([*(folder / "versions").glob("E1-V?.json")]) == 4
 
 

@@ -143,7 +143,8 @@ def test_a_language_without_words_of_ours_is_named_in_the_request(folder: Path) 
 def test_an_endpoint_is_asked_until_there_are_enough_and_again_where_it_drops(folder: Path, chat: Chat) -> None:
     chat.script = [None, 503, said(NOUNS[:4]), said(NOUNS[4:7])]
     ran = run_here(
-        f"gardenpath draft items.csv --paradigm number -n 6 --each 4 --model m --endpoint {chat.address} -o d", folder
+        f"gardenpath draft items.csv --paradigm number -n 6 --pairs-per-request 4 --model m --endpoint {chat.address} -o d",
+        folder,
     )
     assert ran.code == 0, ran.said
     assert len(stimuli.read(folder / "d" / "draft.jsonl").items) == 7
@@ -156,7 +157,7 @@ def test_an_endpoint_is_asked_until_there_are_enough_and_again_where_it_drops(fo
 
 
 def test_a_refusal_keeps_what_was_answered_and_a_second_run_goes_on(folder: Path, chat: Chat) -> None:
-    line = f"gardenpath draft items.csv --paradigm number -n 6 --each 4 --model m --endpoint {chat.address} -o d"
+    line = f"gardenpath draft items.csv --paradigm number -n 6 --pairs-per-request 4 --model m --endpoint {chat.address} -o d"
     chat.script = [said(NOUNS[:4]) + "So far.\u2028More?", 401]  # a line end to Python, and none to JSON
     ran = run_here(line, folder)
     assert ran.code == 2
@@ -171,7 +172,10 @@ def test_a_refusal_keeps_what_was_answered_and_a_second_run_goes_on(folder: Path
     more = run_here(line.replace("-n 6", "-n 9 --force"), folder)
     assert more.code == 0, more.said
     assert len(chat.asked) == 4, "more are wanted: what was answered is not asked for again"
-    other = run_here(line.replace("-n 6", "-n 6 --force").replace("--each 4", "--each 4 --topic cats"), folder)
+    other = run_here(
+        line.replace("-n 6", "-n 6 --force").replace("--pairs-per-request 4", "--pairs-per-request 4 --topic cats"),
+        folder,
+    )
     assert (
         other.code != 0
     )  # the script is empty, so the server breaks off: the earlier answers were not taken for these
@@ -226,12 +230,12 @@ def test_a_small_chat_model_drafts(folder: Path) -> None:
 def test_a_judged_model_of_the_drafters_family_is_warned_of_and_origins_are_compared(folder: Path) -> None:
     (folder / "a.txt").write_text(said(NOUNS[:3]))
     run_here("gardenpath draft items.csv --paradigm number --paste a.txt --model pocket-2 -o d", folder)
-    ran = run_here("gardenpath evaluate items.csv d/draft.jsonl --model pocket --by origin -o r", folder)
+    ran = run_here("gardenpath evaluate items.csv d/draft.jsonl --model pocket --split-by origin -o r", folder)
     assert ran.code == 0, ran.said
     assert "drafted by a model of its own family" in ran.said
     groups = study.read(folder / "r", "group_accuracies")
     assert {"hand", "draft"} == {str(level) for level in groups["level"]}
-    ran = run_here("gardenpath evaluate items.csv d/draft.jsonl --model pocket --between origin -o t", folder)
+    ran = run_here("gardenpath evaluate items.csv d/draft.jsonl --model pocket --compare-groups origin -o t", folder)
     assert ran.code == 0, ran.said
     tests = study.read(folder / "t", "proportion_tests").iloc[0]
     assert (tests["group_a"], tests["n_a"], tests["group_b"], tests["n_b"]) == ("draft", 3, "hand", 2)

@@ -67,14 +67,15 @@ def test_the_pairs_go_on_to_models_and_to_a_study_in_any_language(folder: Path) 
     assert {*pairs["measure"]} == {"lp", "one_prefix"}
     assert {*pairs["language"]} == {"de"}
     assert (
-        run_here("gardenpath new choices --kind forced-choice --language de --from pairs/items.jsonl", folder).code == 0
+        run_here("gardenpath new choices --kind forced-choice --language de --items pairs/items.jsonl", folder).code
+        == 0
     )
     dealt = run_here("gardenpath design choices/study.toml", folder)
     assert dealt.code == 0
     assert "12 trials" in dealt.printed
     lithuanian = (folder / "pairs" / "items.jsonl").read_text("utf-8").replace('"language": "de"', '"language": "lt"')
     (folder / "lt.jsonl").write_text(lithuanian, "utf-8")
-    assert run_here("gardenpath new valia --kind forced-choice --language lt --from lt.jsonl", folder).code == 0
+    assert run_here("gardenpath new valia --kind forced-choice --language lt --items lt.jsonl", folder).code == 0
     dealt = run_here("gardenpath design valia/study.toml", folder)
     assert dealt.code == 0
     assert "still in English" in dealt.said

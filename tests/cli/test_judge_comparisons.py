@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_judgments_are_compared_again_without_a_model(folder: Path) -> None:
-    line = "gardenpath judge pairs.jsonl --beside earlier --by word_shuffling --select held-out --select held-out-paradigms"
+    line = "gardenpath judge pairs.jsonl --compare-with earlier --split-by word_shuffling --select held-out --select held-out-paradigms"
     ran = run_here(f"{line} --draws 10 --ensemble yes_no:3,template_lp:2 --ensemble ab:3 -o out", folder)
     assert ran.code == 0, ran.said
     assert not (folder / "out" / "judgments.csv").exists()
@@ -54,12 +54,12 @@ def test_judgments_are_compared_again_without_a_model(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("", "Missing option '--model', or --beside for judgments of an earlier run"),
-        ("--beside earlier --ensemble yes_no", "'yes_no': 'yes_no'; expected METHOD:TEMPLATES, such as yes_no:3,template_lp:2"),
-        ("--beside earlier --ensemble nobody:3", "'nobody:3'; expected METHOD:TEMPLATES"),
-        ("--beside earlier --ensemble yes_no:6", "m was judged under 5 templates of yes_no"),
-        ("--beside earlier --select test", "'test' is not one of 'held-out', 'held-out-paradigms'"),
-        ("--beside nowhere", "nowhere"),
+        ("", "Missing option '--model', or --compare-with for judgments of an earlier run"),
+        ("--compare-with earlier --ensemble yes_no", "'yes_no': 'yes_no'; expected METHOD:TEMPLATES, such as yes_no:3,template_lp:2"),
+        ("--compare-with earlier --ensemble nobody:3", "'nobody:3'; expected METHOD:TEMPLATES"),
+        ("--compare-with earlier --ensemble yes_no:6", "m was judged under 5 templates of yes_no"),
+        ("--compare-with earlier --select test", "'test' is not one of 'held-out', 'held-out-paradigms'"),
+        ("--compare-with nowhere", "nowhere"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_compared_is_said_in_a_line(folder: Path, options: str, said: str) -> None:

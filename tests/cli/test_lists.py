@@ -43,7 +43,7 @@ def test_what_knows_versions_alone_refuses_lists(folder: Path) -> None:
     power = run_here("gardenpath simulate study.toml --power -o power", folder)
     assert power.code == 1
     assert "--power knows versions, not design.short_lists; expected versions = N to simulate" in power.said
-    orders = run_here("gardenpath export study.toml --to jspsych --orders 3 -o out", folder)
+    orders = run_here("gardenpath export study.toml --platform jspsych --orders 3 -o out", folder)
     assert "orders is 3 beside design.short_lists; expected none: each list goes out once" in orders.said
 
 

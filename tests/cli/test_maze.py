@@ -66,7 +66,7 @@ def test_a_maze_study_from_its_items_to_its_readings(folder: Path) -> None:
     first, second = study.read(table, "distractors")["distractor"][:2]
     text = table.read_text().replace(f",{first},", ",oven,", 1).replace(f",{second},,", f",,{second},", 1)
     (folder / "edited.csv").write_text(text)
-    again = run_here(f"{MAZE} --reviewed edited.csv --force", folder)
+    again = run_here(f"{MAZE} --edited-distractors edited.csv --force", folder)
     assert again.code == 0, again.said
     assert study.read(table, "distractors")["distractor"][0] == "oven"
     assert study.read(table, "distractors")["distractor"][1] not in (second, None)

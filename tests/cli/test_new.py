@@ -162,7 +162,7 @@ def table(path: Path, sets: int = 8, factors: str = FACTORS, mark: str = "[{}]")
 @pytest.mark.parametrize("name", ["mine.csv", "mine.xlsx"])
 def test_ones_own_table_is_copied_and_stated_as_found(name: str, tmp_path: Path) -> None:
     source = table(tmp_path / name)
-    made = new(tmp_path / "study", "spr", "--from", str(source))
+    made = new(tmp_path / "study", "spr", "--items", str(source))
     assert made.exit_code == 0, made.output
     assert (tmp_path / "study" / name).read_bytes() == source.read_bytes()
     stated = (tmp_path / "study" / "study.toml").read_text()
@@ -184,16 +184,16 @@ def test_the_language_is_that_of_ones_own_items_where_none_is_stated(tmp_path: P
     source = table(tmp_path / "mine.csv")
     german = stimuli.read(source, language="de")
     stimuli.write(german, tmp_path / "mine.jsonl")
-    assert new(tmp_path / "own", "spr", "--from", str(tmp_path / "mine.jsonl")).exit_code == 0
+    assert new(tmp_path / "own", "spr", "--items", str(tmp_path / "mine.jsonl")).exit_code == 0
     assert study.load(tmp_path / "own").language == "de"
-    assert new(tmp_path / "said", "spr", "--from", str(source)).exit_code == 0
+    assert new(tmp_path / "said", "spr", "--items", str(source)).exit_code == 0
     assert study.load(tmp_path / "said").language == "en"
 
 
 def test_english_practice_beside_ones_own_sentences_is_called_so(tmp_path: Path) -> None:
     source = table(tmp_path / "mine.csv")
     for language, said in (("nl", True), ("de", False)):
-        assert new(tmp_path / language, "spr", "--from", str(source), "--language", language).exit_code == 0
+        assert new(tmp_path / language, "spr", "--items", str(source), "--language", language).exit_code == 0
         for page in ("study.toml", "README.md"):
             text = (tmp_path / language / page).read_text()
             assert ("English placeholders" in text) == said, page
@@ -201,7 +201,7 @@ def test_english_practice_beside_ones_own_sentences_is_called_so(tmp_path: Path)
 
 def test_sets_that_do_not_divide_are_left_over_and_said_so(tmp_path: Path) -> None:
     source = table(tmp_path / "mine.csv", sets=7)
-    made = new(tmp_path / "study", "spr", "--from", str(source))
+    made = new(tmp_path / "study", "spr", "--items", str(source))
     assert "in each paradigm: 4 of each are dealt, 3 of 7 left out\n" in made.output
     assert study.load(tmp_path / "study").design.items == 4
     assert len(experiment.build_list_files(study.load(tmp_path / "study"))) == 4

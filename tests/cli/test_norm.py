@@ -21,7 +21,7 @@ ort,ort,i5,eng,Die Bäckerin buk zum Geburtstag einen [Kuchen] mit Sahne.,de,
 ort,ort,i5,weit,Die Lehrerin zeichnete am Morgen einen [Kuchen] mit Sahne.,de,
 """
 MADE = (
-    "gardenpath norm items.csv --task cloze --per-item 6 --keep 'cloze < 0.1 in weit' --keep 'cloze.high >= 0.1 in eng' "
+    "gardenpath norm items.csv --task cloze --responses-per-sentence 6 --keep 'cloze < 0.1 in weit' --keep 'cloze.high >= 0.1 in eng' "
     "--seed 3 -o norming"
 )
 
@@ -115,7 +115,7 @@ def test_a_rule_changed_after_the_data_is_told_and_so_is_what_tables_cannot_tell
 
 def test_ratings_have_means_and_a_language_without_texts_is_to_be_translated(tmp_path: Path) -> None:
     (tmp_path / "items.csv").write_text(GERMAN.replace(",de,", ",fi,"), encoding="utf-8")
-    line = "gardenpath norm items.csv --task plausibility --per-item 4 --keep 'plausibility.low >= 2' --list-items 4 --seed 1 -o n"
+    line = "gardenpath norm items.csv --task plausibility --responses-per-sentence 4 --keep 'plausibility.low >= 2' --list-items 4 --seed 1 -o n"
     made = run_here(line, tmp_path)
     assert made.code == 0, made.said
     assert (tmp_path / "n" / "texts.toml").exists()
@@ -141,12 +141,12 @@ def test_a_model_stands_beside_people_and_new_items_take_the_place_of_the_droppe
     grammar = ROOT / "examples" / "grammar" / "agreement.toml"
     for line in (
         f"gardenpath generate {grammar} -n 30 --paradigm reflexive_number --seed 1 --brief -o pool.jsonl",
-        "gardenpath norm pool.jsonl --task cloze --per-item 6 --sample 10 --keep 'cloze >= 0.1' --seed 2 -o n",
+        "gardenpath norm pool.jsonl --task cloze --responses-per-sentence 6 --sample 10 --keep 'cloze >= 0.1' --seed 2 -o n",
         "gardenpath simulate n/study.toml --participants 20 --seed 1 -o n/data",
     ):
         assert (ran := run_here(line, tmp_path)).code == 0, ran.said
     (tmp_path / "corpus.txt").write_text("A dog barks.\n")
-    line = f"gardenpath norm n --results n/data -o r --model model --no-cache --device cpu --new {grammar} --seed 5"
+    line = f"gardenpath norm n --results n/data -o r --model model --no-cache --device cpu --replacements-from {grammar} --seed 5"
     ran = run_here(f"{line} --model ngram:corpus.txt:2", tmp_path)
     assert ran.code == 1  # once all else is written
     assert "1 of 2 models could not be used" in ran.said
@@ -167,13 +167,13 @@ def test_a_model_stands_beside_people_and_new_items_take_the_place_of_the_droppe
     assert (
         f"For {dropped} items dropped there are {dropped} new ones of agreement.toml, drawn with seed 5" in ran.printed
     )
-    again = "gardenpath norm r/new.jsonl --task cloze --per-item 6 --seed 2 -o again"
+    again = "gardenpath norm r/new.jsonl --task cloze --responses-per-sentence 6 --seed 2 -o again"
     assert run_here(again, tmp_path).code == 0
 
 
 def test_the_lab_refuses_the_code_of_a_reader_of_the_norming(normed: Path, tmp_path: Path) -> None:
     (tmp_path / "items.csv").write_text(GERMAN, encoding="utf-8")
-    assert run_here("gardenpath new main --kind rating --language de --from items.csv", tmp_path).code == 0
+    assert run_here("gardenpath new main --kind rating --language de --items items.csv", tmp_path).code == 0
     stated = tmp_path / "main" / "study.toml"
     online = f'[online]\nexcluded_participants = ["{(normed / "norming" / "data").as_posix()}"]'
     stated.write_text(stated.read_text("utf-8").replace("[online]", online), "utf-8")
@@ -202,7 +202,10 @@ REFUSED = {
         "norm items.csv --task cloze --list-items 6 -o x",
         "6 items a list of 5; expected 1 to 5",
     ),
-    "no region": ("norm items.csv --task cloze --until verb -o x", "has no region 'verb', at which it would be cut"),
+    "no region": (
+        "norm items.csv --task cloze --fragment-end verb -o x",
+        "has no region 'verb', at which it would be cut",
+    ),
     "no study": ("norm nothing --results data -o x", "nothing"),
 }
 

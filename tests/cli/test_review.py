@@ -108,7 +108,7 @@ def test_agreement_settling_and_writing_follow_from_the_log(drafts: Path) -> Non
     assert items[0].extra["reviewers"] == "Ann, Bob"
     counts = study.read(drafts.parent, "drafting").set_index(["step", "reason"])["n"]
     assert (counts["accepted", "none"], counts["dropped", "odd"]) == (11, 1)
-    assert run_here("gardenpath review draft.jsonl --settle Cem", drafts.parent).code == 1
+    assert run_here("gardenpath review draft.jsonl --adjudicate Cem", drafts.parent).code == 1
 
 
 def test_what_a_blind_reviewer_judges_otherwise_is_named(drafts: Path) -> None:
@@ -131,7 +131,7 @@ def test_what_a_blind_reviewer_judges_otherwise_is_named(drafts: Path) -> None:
         ("gardenpath review draft.jsonl --reviewer A --agreement", "expected one of"),
         ("gardenpath review draft.jsonl --agreement", "no decision yet"),
         ("gardenpath review draft.jsonl --write items.jsonl", "no pair is kept so far"),
-        ("gardenpath review draft.jsonl --settle C", "nothing to settle"),
+        ("gardenpath review draft.jsonl --adjudicate C", "nothing to settle"),
     ],
 )
 def test_what_cannot_be_done_yet_is_said(drafts: Path, line: str, message: str) -> None:

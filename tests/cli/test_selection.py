@@ -55,7 +55,7 @@ def pool(tmp_path: Path) -> Path:
 
 def test_a_choice_from_the_command_line(pool: Path) -> None:
     line = (
-        "gardenpath select pool.csv --items 16 --between frequency --even phenomenon --covariate cloze "
+        "gardenpath select pool.csv --items 16 --between-items frequency --balance-on phenomenon --covariate cloze "
         "--covariate letters:critical=0.1 --covariate 'surprisal:up to critical=0.3' --scores scores -o chosen"
     )
     ran = run_here(line, pool)
@@ -105,7 +105,7 @@ def test_a_file_says_the_same_and_what_is_impossible_is_explained(pool: Path) ->
 def test_expected_effects_and_their_power(pool: Path) -> None:
     ran = run_here(
         "gardenpath select pool.csv --items 12 --covariate letters:critical=0.6 --scores scores --maximise power --ms-per-bit 4 "
-        "--source 10.1016/j.cognition.2013.02.013 --participants 8 --runs 20 -o chosen",
+        "--source 10.1016/j.cognition.2013.02.013 --participants 8 --simulations 20 -o chosen",
         pool,
     )
     assert ran.code == 0, ran.said
@@ -128,7 +128,7 @@ def test_expected_effects_and_their_power(pool: Path) -> None:
         assert ran.code != 0
         assert said in ran.said
     assert (
-        "--participants and --runs are of an expected effect"
+        "--participants and --simulations are of an expected effect"
         in run_here("gardenpath select pool.csv --items 12 --participants 8 -o more", pool).said
     )
     ran = run_here("gardenpath select pool.csv --items 12 --maximise power --scores scores -o more --force", pool)
@@ -141,7 +141,7 @@ def test_expected_effects_and_their_power(pool: Path) -> None:
 
 def test_lists_from_the_command_line(pool: Path) -> None:
     ran = run_here(
-        "gardenpath split pool.csv --lists 4 --covariate cloze=0.15 --covariate letters:critical=0.3 --even phenomenon -o lists",
+        "gardenpath split pool.csv --lists 4 --covariate cloze=0.15 --covariate letters:critical=0.3 --balance-on phenomenon -o lists",
         pool,
     )
     assert ran.code == 0, ran.said

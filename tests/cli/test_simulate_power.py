@@ -48,7 +48,20 @@ log_rt = 0.3
 
 
 def test_processes_beside_each_other_make_the_same_table(factorial: Path, tmp_path: Path) -> None:
-    asked = ("--participants", 6, "--participants", 8, "--items", 8, "--runs", 25, "--seed", 3, "--response", "log_rt")
+    asked = (
+        "--participants",
+        6,
+        "--participants",
+        8,
+        "--items",
+        8,
+        "--simulations",
+        25,
+        "--seed",
+        3,
+        "--response",
+        "log_rt",
+    )
     for folder, more in (("one", ()), ("two", ("--workers", 2))):
         told = run("simulate", factorial, "--power", "--slopes", "none", *asked, *more, "-o", tmp_path / folder)
         assert told.exit_code == 0, told.output
@@ -60,7 +73,9 @@ def test_processes_beside_each_other_make_the_same_table(factorial: Path, tmp_pa
 
 def test_power_is_near_that_of_the_non_central_t(declared: Path, tmp_path: Path) -> None:
     """Two sentences in three are grammatical: SE = sd / sqrt(n p (1 - p)); slopes add their own variance."""
-    told = run("simulate", declared, "--power", *NUMBERS, "--slopes", "none", "--runs", 150, "-o", tmp_path / "out")
+    told = run(
+        "simulate", declared, "--power", *NUMBERS, "--slopes", "none", "--simulations", 150, "-o", tmp_path / "out"
+    )
     assert told.exit_code == 0, told.output
     table = read(tmp_path / "out", "power")
     assert table[["participants", "n_items", "runs"]].to_numpy().tolist() == [[8, 6, 150], [24, 6, 150]]
@@ -84,7 +99,7 @@ def test_power_is_near_that_of_the_non_central_t(declared: Path, tmp_path: Path)
 
 def test_a_second_call_keeps_what_the_first_has_simulated(declared: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    given = ("--slopes", "none", "--runs", 10, "-o", out)
+    given = ("--slopes", "none", "--simulations", 10, "-o", out)
     assert run("simulate", declared, "--power", "--participants", 8, "--items", 6, *given).exit_code == 0
     first = (out / "power.csv").read_bytes()
     assert run("simulate", declared, "--power", *NUMBERS, *given).exit_code == 0
@@ -100,7 +115,7 @@ def test_a_second_call_keeps_what_the_first_has_simulated(declared: Path, tmp_pa
 
 def test_a_factorial_study_has_the_power_of_each_coefficient_of_its_model(factorial: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    told = run("simulate", factorial, "--power", "--participants", 10, "--runs", 5, "-o", out)
+    told = run("simulate", factorial, "--power", "--participants", 10, "--simulations", 5, "-o", out)
     assert told.exit_code == 0, told.output
     table = read(out, "power").set_index("term")
     assert table["effect"].to_dict() == {"extraction": 0.2, "extraction:noun_phrase": 0.3, "noun_phrase": 0.2}
@@ -108,7 +123,17 @@ def test_a_factorial_study_has_the_power_of_each_coefficient_of_its_model(factor
     assert table["formula"]["noun_phrase"].endswith("(1 + noun_phrase|participant) + (1 + noun_phrase|item)")
     assert "An effect of extraction × noun phrase of 0.3 log ms is found by" in told.stdout
     more = run(
-        "simulate", factorial, "--power", "--term", "extraction@name", "--participants", 10, "--runs", 5, "-o", out
+        "simulate",
+        factorial,
+        "--power",
+        "--term",
+        "extraction@name",
+        "--participants",
+        10,
+        "--simulations",
+        5,
+        "-o",
+        out,
     )
     assert more.exit_code == 0, more.output
     assert read(out, "power")["term"].tolist() == [
@@ -121,7 +146,7 @@ def test_a_factorial_study_has_the_power_of_each_coefficient_of_its_model(factor
 
 
 def test_answers_have_binomial_models_whose_cost_is_said_before(factorial: Path, tmp_path: Path) -> None:
-    given = ("--power", "--response", "correct", "--term", "extraction", "--participants", 10, "--runs", 2)
+    given = ("--power", "--response", "correct", "--term", "extraction", "--participants", 10, "--simulations", 2)
     told = run("simulate", factorial, *given, "-o", tmp_path / "out")
     assert told.exit_code == 0, told.output
     [row] = read(tmp_path / "out", "power").to_dict("records")
@@ -135,7 +160,7 @@ def test_ratings_are_latent_and_z_is_put_on_that_scale(factorial: Path, tmp_path
         "[analysis.sesoi]", "[analysis]\nordinal = false\n\n[analysis.sesoi]", 1
     )
     factorial.write_text(text, encoding="utf-8")
-    given = ("--power", "--response", "rating", "--term", "extraction", "--participants", 10, "--runs", 2)
+    given = ("--power", "--response", "rating", "--term", "extraction", "--participants", 10, "--simulations", 2)
     told = run("simulate", factorial, *given, "-o", tmp_path / "out")
     assert told.exit_code == 0, told.output
     [row] = read(tmp_path / "out", "power").to_dict("records")
@@ -153,7 +178,7 @@ def test_without_r_ordinal_models_are_left_out_in_a_line(
         raise MissingExtra("engine 'lme4' needs R, not found here")
 
     monkeypatch.setattr(r_session, "get_session", absent)
-    given = ("--power", "--response", "rating", "--term", "extraction", "--participants", 10, "--runs", 2)
+    given = ("--power", "--response", "rating", "--term", "extraction", "--participants", 10, "--simulations", 2)
     told = run("simulate", factorial, *given, "-o", tmp_path / "out")
     assert told.exit_code == 0, told.output
     assert "rating, ordinal model, extraction, default: left out, since engine 'lme4' needs R" in told.stderr
@@ -166,7 +191,7 @@ def test_effects_of_a_file_are_all_true_and_those_named_are_tested(factorial: Pa
         "[simulate.extraction]\nlog_rt = { critical = 0.1, 'critical+1' = 0.05 }\n"
         "[simulate.'extraction:noun_phrase']\nlog_rt = { critical = 0.08 }\n"
     )
-    given = ("--power", "--effects", stated, "--participants", 10, "--runs", 2, "-o", tmp_path / "out")
+    given = ("--power", "--effects", stated, "--participants", 10, "--simulations", 2, "-o", tmp_path / "out")
     assert run("simulate", factorial, *given, "--term", "extraction@name").exit_code == 0
     assert run("simulate", factorial, *given, "--region", "critical+1").exit_code == 0
     table = read(tmp_path / "out", "power").set_index("term")
@@ -181,7 +206,7 @@ def test_spreads_of_a_pilot_and_their_limits_are_rows(factorial: Path, tmp_path:
     ):
         assert run(*line).exit_code == 0
     given = ("--power", "--term", "extraction", "--participants", 10, "--runs", 2, "-o", tmp_path / "out")
-    told = run("simulate", factorial, *given, "--from", folder / "tables")
+    told = run("simulate", factorial, *given, "--pilot", folder / "tables")
     assert told.exit_code == 0, told.output
     table = read(tmp_path / "out", "power").set_index("assumptions")
     assert table.index.tolist() == ["pilot", "pilot (80 % limits)"]
@@ -224,7 +249,7 @@ def test_sessions_are_simulated_for_one_number_of_participants(study_folder: Pat
 
 
 def test_the_order_of_calls_leaves_the_same_table(factorial: Path, tmp_path: Path) -> None:
-    given = ("--power", "--participants", 10, "--slopes", "none", "--runs", 2)
+    given = ("--power", "--participants", 10, "--slopes", "none", "--simulations", 2)
     for term in ("noun_phrase", "extraction"):
         assert run("simulate", factorial, *given, "--term", term, "-o", tmp_path / "one").exit_code == 0
     terms = ("--term", "extraction", "--term", "noun_phrase")

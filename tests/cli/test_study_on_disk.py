@@ -44,7 +44,7 @@ def test_reading_times_of_another_lab_are_collected_by_a_mapping(tmp_path: Path)
     run(
         "collect",
         str(tmp_path / "rt.csv"),
-        "--from",
+        "--platform",
         "table",
         "--mapping",
         str(tmp_path / "map.toml"),

@@ -20,7 +20,7 @@ PAIRS = "grammatical\tungrammatical\n" + "".join(
 SWEEP = """
 store = "store"
 measures = ["lp", "mean_lp"]
-unit = 600
+unit_size = 600
 [materials]
 en = ["en.tsv"]
 nl = ["nl.tsv"]
@@ -98,7 +98,7 @@ def test_what_is_wrong_is_said_in_a_line(place: Path) -> None:
     assert "there is no plan" in ran(place, "merge sweep.toml -o x", 2).said
     assert "expected I/N" in ran(place, "run sweep.toml --shard 2/2", 2).said
     assert "--address belongs to --ray" in ran(place, "run sweep.toml --address auto", 2).said
-    assert "expected one of 0" in ran(place, "run sweep.toml --cards 1", 2).said
+    assert "expected one of 0" in ran(place, "run sweep.toml --gpus 1", 2).said
     ran(place, "plan sweep.toml --calibrate 0")
     (place / "sweep.toml").write_text(SWEEP.replace('"lp", ', ""))
     assert "plan again" in ran(place, "run sweep.toml", 1).said

@@ -31,7 +31,7 @@ WALKS = {"tutorial-models": (1, 9, 4), "tutorial-blimp-nl": (1, 11, 4), "tutoria
 LIGHTER = {
     "--participants 90 --seed": "--participants 9 --seed",
     "--study paper.toml -o results": "--study paper.toml --no-figures -o results",
-    "--rated rating": "--no-slopes --folds 2 --rated rating",
+    "--rating-measure rating": "--no-slopes --folds 2 --rating-measure rating",
     "paper.toml -o report.html": "paper.toml --no-figures -o report.html",
 }
 

@@ -16,7 +16,7 @@ from gardenpath.cli.main import COMMANDS, cli
 
 ROOT = Path(__file__).parents[2]
 PINS = Path(__file__).parent / "pins"
-SUBCOMMANDS = [["prolific", "sync"], *(["sweep", name] for name in ("plan", "run", "status", "merge"))]
+SUBCOMMANDS = [["prolific", "sync"], *(["sweep", name] for name in ("prepare", "run", "status", "merge"))]
 
 
 def hold(path: Path, now: str, update: bool) -> None:

@@ -154,7 +154,7 @@ def test_add_corpus_of_minimal_pairs(tmp_path: Path, run: Run, monkeypatch: pyte
     run("convert pairs.jsonl items.csv")
     items = stimuli.read(tmp_path / "items.csv").items
     assert [(item.language, item.sentences["ungrammatical"].text) for item in items] == [("fy", p[2]) for p in PAIRS]
-    run("convert items.csv back.jsonl --to frisian-toy")
+    run("convert items.csv back.jsonl --to-format frisian-toy")
     assert [json.loads(line) for line in (tmp_path / "back.jsonl").read_text("utf-8").splitlines()] == lines
     (tmp_path / "bad.jsonl").write_text(text.replace(PAIRS[1][1], ""), "utf-8")
     with pytest.raises(study.DataError, match=r"bad\.jsonl, line 2: goed missing"):
@@ -178,7 +178,7 @@ def test_add_format_of_materials(tmp_path: Path, run: Run, monkeypatch: pytest.M
 def test_add_platform(tmp_path: Path, made: study.Study, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform_export, "EXPORTS", (*platform_export.EXPORTS, platform))
     monkeypatch.setattr(platform_import, "PLATFORMS", (*platform_import.PLATFORMS, platform))
-    run("export study.toml --to toy-platform --orders 1 -o out")
+    run("export study.toml --platform toy-platform --orders 1 -o out")
     places = [json.loads(path.read_text()) for path in sorted((tmp_path / "out").glob("assignment-*.json"))]
     assert [len(shown) for shown in places] == [4, 4]
     (tmp_path / "back").mkdir()
@@ -187,7 +187,7 @@ def test_add_platform(tmp_path: Path, made: study.Study, run: Run, monkeypatch: 
         writer.writerow(platform.COLUMNS)
         for who, shown in enumerate(places):
             writer.writerows([who, one["item"], one["condition"], 7 - 2 * ("are" in one["sentence"])] for one in shown)
-    run("collect back --from toy-platform --materials items.csv -o tables")
+    run("collect back --platform toy-platform --materials items.csv -o tables")
     responses = study.read(tmp_path / "tables", "responses")
     assert len(responses) == 8
     assert responses.groupby("condition")["response"].unique().map(list).to_dict() == {

@@ -102,7 +102,7 @@ def test_the_commands_back_up_and_restore(study_folder: Path, versions: list[exp
     store.publish_lists(versions)
     store.open_session(Arrival(participant="p"))
     load_participant_key(study_folder / "data" / "participant.key")
-    done = run_here("gardenpath backup study.toml --to copy", study_folder)
+    done = run_here("gardenpath backup study.toml --destination copy", study_folder)
     assert (done.code, done.printed) == (
         0, "copy: 1 session with 0 events backed up, and read back without a difference\n",
     )  # fmt: skip
@@ -110,8 +110,8 @@ def test_the_commands_back_up_and_restore(study_folder: Path, versions: list[exp
     assert (done.code, done.printed) == (0, "back: 1 session with 0 events restored\n")
     assert len(Store(f"sqlite:///{study_folder}/back/study.sqlite", create=False).read_sessions()) == 1
     for line, said in (
-        ("gardenpath backup study.toml", "expected --to FOLDER, or --restore FOLDER"),
-        ("gardenpath backup study.toml --to copy", "exists already"),
+        ("gardenpath backup study.toml", "expected --destination FOLDER, or --restore FOLDER"),
+        ("gardenpath backup study.toml --destination copy", "exists already"),
         ("gardenpath backup study.toml --restore copy", "holds a study already"),
         ("gardenpath backup study.toml --restore nothing -o new", "there is no such file"),
     ):

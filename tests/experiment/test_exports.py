@@ -188,7 +188,7 @@ def test_who_comes_from_prolific_is_sent_back_there(small: study.Study, tmp_path
 
 def test_the_command_says_how_counters_and_dropouts_bear_on_the_versions(small: study.Study, tmp_path: Path) -> None:
     said = CliRunner().invoke(
-        cli, ["export", str(small.path), "--to", "jatos", "--orders", "2", "-o", str(tmp_path / "out")]
+        cli, ["export", str(small.path), "--platform", "jatos", "--orders", "2", "-o", str(tmp_path / "out")]
     )
     assert said.exit_code == 0
     assert said.stdout == f"{tmp_path / 'out'}: 3 versions in 2 orders each, 6 assignments\n"
@@ -197,7 +197,7 @@ def test_the_command_says_how_counters_and_dropouts_bear_on_the_versions(small: 
     assert "6 assignments" in (tmp_path / "out" / "README.md").read_text()
     assert "completion_code" not in said.stderr
     again = CliRunner().invoke(
-        cli, ["export", str(small.path), "--to", "jatos", "--orders", "2", "-o", str(tmp_path / "out")]
+        cli, ["export", str(small.path), "--platform", "jatos", "--orders", "2", "-o", str(tmp_path / "out")]
     )
     assert again.exit_code != 0, "nothing is overwritten without --force"
     sidecar = study.files.read_json(tmp_path / "out" / "export.meta.json")
@@ -205,7 +205,7 @@ def test_the_command_says_how_counters_and_dropouts_bear_on_the_versions(small: 
 
 
 def test_a_completion_code_that_nobody_stated_is_named(tmp_path: Path) -> None:
-    for call in ("new begun --kind rating", "export begun --to pcibex --orders 1 -o out"):
+    for call in ("new begun --kind rating", "export begun --platform pcibex --orders 1 -o out"):
         said = run_here(f"gardenpath {call}", tmp_path)
         assert said.code == 0, said.said
     assert "study.toml: online.completion_code is still CHANGE-ME; state your own before participants come" in said.said

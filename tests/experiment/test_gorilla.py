@@ -273,8 +273,8 @@ def fixture(name: str) -> str:
 
 
 TB1 = '[columns]\nitem = "item"\ncondition = "cond"\ntext = "word"\n'
-TB1 += '[[leave_out]]\nwhere = { display = "instructions" }\nreason = "instructions"\n'
-TB1 += '[[answers]]\ntask = "rating"\nwhere = { "Zone Type" = "response_rating_scale_active" }\n'
+TB1 += '[[exclude_rows]]\nwhere = { display = "instructions" }\nreason = "instructions"\n'
+TB1 += '[[responses]]\ntask = "rating"\nwhere = { "Zone Type" = "response_rating_scale_active" }\n'
 TB1 += 'columns = { response = "Response", rt = "Reaction Time", correct = "Correct" }\n'
 
 

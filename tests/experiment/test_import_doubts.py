@@ -49,7 +49,7 @@ TAKEN = {
 @pytest.mark.parametrize(("name", "rule", "prompts"), TAKEN.values(), ids=TAKEN)
 def test_an_answer_that_the_mapping_takes_is_taken_once(name: str, rule: ResponseRule, prompts: list[str]) -> None:
     columns = {"item": "ItemNo", "condition": "Cond"} if "penn" in name else {}
-    mapping = ColumnMapping(columns, answers=(rule,))
+    mapping = ColumnMapping(columns, responses=(rule,))
     sessions = find_platform("pcibex").read(Source.from_path(FIXTURES / "pcibex" / name), mapping)
     answers = [r.name for s in sessions for t in s.trials for r in t.records if r.answer is not None]
     assert answers == prompts
@@ -60,7 +60,7 @@ def test_the_questions_of_a_real_ibex_file_are_not_doubled_by_a_mapping(real_dat
     source = Source.from_path(real_data / "ibex-tr-short" / "results")
     asked = source.text.count("basınız)")
     rule = ResponseRule({"response": "Answer", "rt": "Time taken to answer"}, "question", "judgment")
-    for mapping in (ColumnMapping(), ColumnMapping(answers=(rule,))):
+    for mapping in (ColumnMapping(), ColumnMapping(responses=(rule,))):
         sessions = find_platform("pcibex").read(source, mapping)
         answers = [r for s in sessions for t in s.trials for r in t.records if r.answer is not None]
         assert len(answers) == asked == 10_365
@@ -70,8 +70,8 @@ def test_a_column_that_two_rules_take_is_refused(table: Callable[..., Tables], t
     rules = ResponseRule({"response": "score"}, "rating"), ResponseRule({"response": "score"}, "question")
     lines = "subj,item,cond,score\n1,1,a,5\n"
     for mapping in (
-        ColumnMapping({**WHO, "response": "score"}, answers=rules[:1]),
-        ColumnMapping(WHO, answers=rules),
+        ColumnMapping({**WHO, "response": "score"}, responses=rules[:1]),
+        ColumnMapping(WHO, responses=rules),
     ):
         with pytest.raises(
             study.DataError, match="column 'score' is the response of two answers; one column gives one"
@@ -80,7 +80,7 @@ def test_a_column_that_two_rules_take_is_refused(table: Callable[..., Tables], t
     native = FIXTURES / "psychopy" / "native.csv"
     mapping = ColumnMapping(
         {"item": "item_nr", "condition": "cond"},
-        answers=tuple(ResponseRule({"response": "rate.keys"}, task) for task in ("rating", "question")),
+        responses=tuple(ResponseRule({"response": "rate.keys"}, task) for task in ("rating", "question")),
     )
     with pytest.raises(study.DataError, match=r"rating and question take column 'rate\.keys' of the same row"):
         collected(native, "psychopy", mapping)
@@ -95,7 +95,8 @@ def test_what_stands_for_no_value_stands_for_no_answer() -> None:
             [
                 r.answer
                 for s in read(
-                    Source.from_path(FIXTURES / platform / name), ColumnMapping(columns, answers=(rule,), missing=words)
+                    Source.from_path(FIXTURES / platform / name),
+                    ColumnMapping(columns, responses=(rule,), missing_values=words),
                 )
                 for t in s.trials
                 for r in t.records
@@ -131,7 +132,7 @@ def ibex(who: str, items: int, at: int) -> str:
 
 RATED = ResponseRule({"response": "rate.keys", "rt": "rate.rt"})
 MADE = {
-    "psychopy": (lambda who, n, at: psychopy(who, n, f"2026-03-{at:02}"), ColumnMapping(answers=(RATED,))),
+    "psychopy": (lambda who, n, at: psychopy(who, n, f"2026-03-{at:02}"), ColumnMapping(responses=(RATED,))),
     "pcibex": (lambda who, n, at: ibex(who, n, 1_600_000_000 + at), ColumnMapping()),
 }
 
@@ -154,7 +155,7 @@ def test_a_session_alone_is_held_against_the_materials(tmp_path: Path, caplog: p
     (tmp_path / "items.csv").write_text("\n".join(["paradigm,phenomenon,item,condition,sentence", *items]) + "\n")
     (tmp_path / "p1.csv").write_text(psychopy("p1", 3).replace(",a,", ",grammatical,"))
     given = {"materials": tmp_path / "items.csv"}
-    sessions = collected(tmp_path / "p1.csv", "psychopy", ColumnMapping(answers=(RATED,)), **given)["sessions"]
+    sessions = collected(tmp_path / "p1.csv", "psychopy", ColumnMapping(responses=(RATED,)), **given)["sessions"]
     assert sessions["complete"].tolist() == [False]
     assert "1 of 1 sessions have other than the 8 trials that the materials have (3;" in caplog.text
 
@@ -172,7 +173,7 @@ def test_sessions_of_a_table_stay_complete_and_odd_numbers_of_trials_are_named(
 def test_two_people_under_one_id_are_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     lines = [psychopy(who, 8).splitlines() for who in ("p1", "p2", "p3", "p1")]
     (tmp_path / "all.csv").write_text("\n".join([lines[0][0], *(row for of in lines for row in of[1:])]) + "\n")
-    sessions = collected(tmp_path / "all.csv", "psychopy", ColumnMapping(answers=(RATED,)))["sessions"]
+    sessions = collected(tmp_path / "all.csv", "psychopy", ColumnMapping(responses=(RATED,)))["sessions"]
     assert len(sessions) == 3
     assert "1 of 3 sessions have other than the 8 trials that most sessions have (16; first session p1" in caplog.text
     assert "1 of 3 participants had an item more than once, as if two people shared an id" in caplog.text
@@ -293,7 +294,7 @@ def test_two_columns_make_one_condition_and_patterns_make_roles(tmp_path: Path) 
 
 
 CONSECUTIVE = {
-    "psychopy": ("t.csv", psychopy("p", 1) + psychopy("p", 1).partition("\n")[2], ColumnMapping(answers=(RATED,))),
+    "psychopy": ("t.csv", psychopy("p", 1) + psychopy("p", 1).partition("\n")[2], ColumnMapping(responses=(RATED,))),
     "a loop of words in psychopy": (
         "t.csv",
         "item,condition,w,k.rt,words.thisN,participant,session,date,expName\n"
@@ -328,6 +329,6 @@ def test_two_trials_in_a_row_of_one_item_and_condition_stay_apart(
 def test_a_row_that_names_nobody_in_a_file_of_several_is_asked_about(tmp_path: Path) -> None:
     text = psychopy("p", 2) + psychopy("q", 2).partition("\n")[2]
     (tmp_path / "all.csv").write_text(text.replace(",q,1,2026-03-01,", ",,,,", 1))
-    mapping = ColumnMapping(answers=(RATED,))
+    mapping = ColumnMapping(responses=(RATED,))
     with pytest.raises(study.DataError, match=r"line 4: names no participant, session and date \(1 rows\)"):
         collected(tmp_path / "all.csv", "psychopy", mapping)

@@ -70,7 +70,7 @@ def table() -> Form:
     return Form(
         [["subj", "item", "cond", "pos", "w", "rt", "rating"], *rows],
         lambda row: (row.get("subj", ""), row.get("item", ""), *number(row.get("pos", ""))),
-        ColumnMapping(columns, answers=(ResponseRule({"response": "rating"}),)),
+        ColumnMapping(columns, responses=(ResponseRule({"response": "rating"}),)),
     )
 
 
@@ -110,7 +110,7 @@ def psychopy() -> Form:
         for who, n, item, condition, words in trials()
     ]
     rated = ResponseRule({"response": "rate.keys", "rt": "rate.rt"})
-    return Form([head, *rows], by("participant"), ColumnMapping({"text": "sent", "rt": "spr.rt"}, answers=(rated,)))
+    return Form([head, *rows], by("participant"), ColumnMapping({"text": "sent", "rt": "spr.rt"}, responses=(rated,)))
 
 
 def by(person: str, item: str = "item") -> Callable[[Mapping[str, str]], Place]:
@@ -240,7 +240,7 @@ def gorilla() -> Form:
         rows.append([*told, "rate", "response_rating", time(who, item), "5", item, condition, ""])
     mapping = ColumnMapping(
         {"item": "item", "condition": "cond", "text": "word", "rt": "Reaction Time"},
-        answers=(ResponseRule({"response": "Response", "rt": "Reaction Time"}, where={"Screen Name": "rate"}),),
+        responses=(ResponseRule({"response": "Response", "rt": "Reaction Time"}, where={"Screen Name": "rate"}),),
     )
     lines = [head, *([str(n), *row] for n, row in enumerate(rows))]
     return Form([*lines, ["END OF FILE"]], by("Participant Public ID"), mapping)

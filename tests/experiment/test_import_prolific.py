@@ -99,7 +99,7 @@ def test_data_of_our_own_server_are_joined_by_its_key(example: study.Study, tmp_
 
 def test_the_command_writes_what_the_function_returns(data: Path, tmp_path: Path) -> None:
     ran = CliRunner().invoke(
-        cli, ["collect", str(data), "--from", "jspsych", "--prolific", str(EXPORT), "-o", str(tmp_path / "tables")]
+        cli, ["collect", str(data), "--platform", "jspsych", "--prolific", str(EXPORT), "-o", str(tmp_path / "tables")]
     )
     assert ran.exit_code == 0, ran.output
     for name, table in experiment.collect(data, platform="jspsych", prolific=EXPORT).items():
@@ -114,7 +114,7 @@ def test_collections_of_another_platform_are_joined_with_an_export_each_or_one_f
     later = shutil.copy(data, tmp_path / "later.json")
     older = tmp_path / "older.csv"
     older.write_text(EXPORT.read_text().replace(",31,", ",30,"))
-    shared = f"gardenpath collect {data} {later} --from jspsych"
+    shared = f"gardenpath collect {data} {later} --platform jspsych"
     done = run_here(f"{shared} --prolific {EXPORT} --prolific {older} -o tables", tmp_path)
     assert done.code == 0, done.said
     alone = experiment.collect(data, platform="jspsych", prolific=EXPORT)
@@ -137,14 +137,14 @@ def test_collections_of_another_platform_are_joined_with_an_export_each_or_one_f
 
 def test_nothing_of_the_export_is_left_beside_the_tables(data: Path, tmp_path: Path) -> None:
     shutil.copy(EXPORT, tmp_path / "export.csv")
-    arguments = ["collect", str(data), "--from", "jspsych", "--prolific", str(tmp_path / "export.csv")]
+    arguments = ["collect", str(data), "--platform", "jspsych", "--prolific", str(tmp_path / "export.csv")]
     assert CliRunner().invoke(cli, [*arguments, "-o", str(tmp_path / "tables")]).exit_code == 0
     written = "".join(path.read_text() for path in (tmp_path / "tables").iterdir())
     assert not re.search(r"\b(5f3c|60aa|61bb|62cc)\b", written)  # within a hash they may stand by chance
 
 
 def test_tables_are_not_made_anew_with_another_key(data: Path, tmp_path: Path) -> None:
-    call = ["collect", str(data), "--from", "jspsych", "--force", "-o"]
+    call = ["collect", str(data), "--platform", "jspsych", "--force", "-o"]
     assert CliRunner().invoke(cli, [*call, str(tmp_path / "tables")]).exit_code == 0
     before = (tmp_path / "tables" / "sessions.csv").read_text()
     key = tmp_path / "participant.key"

@@ -235,7 +235,7 @@ def test_a_native_run_written_as_a_long_table_comes_back_as_it_was(study_folder:
     tables = experiment.collect(
         tmp_path / "long.csv",
         platform="table",
-        mapping=ColumnMapping(columns, answers=(rule,)),
+        mapping=ColumnMapping(columns, responses=(rule,)),
         materials=study_folder / "study.toml",
     )
     order = ["session", "trial", "word"]
@@ -316,7 +316,7 @@ def test_columns_of_other_tasks_come_from_a_plain_table_and_an_answer_out_of_tim
     answers = {"prompt": "asked", "response": "answer", "outcome": "ended", "rt": "took", "rt_first": "key"}
     rules = [ResponseRule(answers, task, where={"asked": asked}) for task, asked in
              (("completion", "ending"), ("rating", "sense"), ("rating", "again"))]  # fmt: skip
-    stated = ColumnMapping(words, units={"rt_first": "s"}, answers=tuple(rules))
+    stated = ColumnMapping(words, units={"rt_first": "s"}, responses=tuple(rules))
     tables = experiment.collect(tmp_path / "maze.csv", platform="table", mapping=stated)
     readings = tables["readings"]
     assert readings["line"].tolist() == [0, 0, 1]
@@ -335,7 +335,7 @@ def test_columns_of_other_tasks_come_from_a_plain_table_and_an_answer_out_of_tim
 def test_a_word_that_was_neither_right_nor_wrong_is_named(tmp_path: Path) -> None:
     (tmp_path / "maze.csv").write_text(MAZE.replace("2250,640,0", "2250,640,x"))
     words = {"participant": "who", "item": "item", "condition": "cond", "word": "pos", "rt": "ms", "correct": "right"}
-    stated = ColumnMapping(words, answers=(ResponseRule({"response": "answer"}, where={"pos": ""}),))
+    stated = ColumnMapping(words, responses=(ResponseRule({"response": "answer"}, where={"pos": ""}),))
     with pytest.raises(study.DataError, match=r"maze.csv, line 3: correct is 'x'; expected true or false, yes or no"):
         experiment.collect(tmp_path / "maze.csv", platform="table", mapping=stated)
 

@@ -52,7 +52,7 @@ def read_words(
     (tmp_path / "rt.csv").write_text(
         "\n".join(["subj,item,cond,pos,RT,text", *rows]).replace("come,", '"come,"') + "\n"
     )
-    (tmp_path / "map.toml").write_text((f"first_word = {first}\n" if first is not None else "") + TEXTS)
+    (tmp_path / "map.toml").write_text((f"first_word_position = {first}\n" if first is not None else "") + TEXTS)
     return experiment.collect(tmp_path / "rt.csv", platform="table", mapping=tmp_path / "map.toml", materials=ITEMS)
 
 
@@ -73,7 +73,7 @@ def test_a_text_at_another_position_than_its_own_leaves_the_trial_out(tmp_path: 
 
 def test_where_numbers_do_not_say_which_word_the_mapping_is_asked(tmp_path: Path) -> None:
     with pytest.raises(
-        study.DataError, match=r"\(column 'pos'\) begin at 3; state in the mapping .* first_word = 1  or"
+        study.DataError, match=r"\(column 'pos'\) begin at 3; state in the mapping .* first_word_position = 1  or"
     ):
         read_words(tmp_path, [3])
     with pytest.raises(study.DataError, match="begin at 1, and counted from there nobody read a sentence's last word"):
@@ -171,12 +171,12 @@ def test_answers_stand_in_rows_of_their_own_or_in_cells_that_rows_repeat(tmp_pat
     mapping = (
         MAPPING
         + """
-[[answers]]
+[[responses]]
 task = "question"
 where = { pos = "?" }
 columns = { response = "RT", correct = "ok" }
 
-[[answers]]
+[[responses]]
 task = "rating"
 prompt = "naturalness"
 columns = { response = "nat" }
@@ -198,9 +198,9 @@ def test_rows_are_left_out_and_cells_carried_and_missing_as_declared(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     mapping = (
-        'missing = ["NA"]\ncarry = ["item"]\nseparator = ";"\n'
+        'missing_values = ["NA"]\ncarry = ["item"]\nseparator = ";"\n'
         + MAPPING
-        + '\n[[leave_out]]\nwhere = { cond = "practice" }\nreason = "practice sentences"\n'
+        + '\n[[exclude_rows]]\nwhere = { cond = "practice" }\nreason = "practice sentences"\n'
     )
     table = "subj;item;cond;pos;RT\n1;p;practice;1;200\n1;1;a;1;300\n1;;a;2;NA\n"
     with caplog.at_level(logging.INFO, "gardenpath"):
@@ -233,7 +233,7 @@ FAULTS = {
     "a missing value that is not declared": (
         TABLE.replace("330.5", "NA"),
         MAPPING,
-        """line 5: rt is 'NA', expected a number; for a missing value state  missing = ["NA"]""",
+        """line 5: rt is 'NA', expected a number; for a missing value state  missing_values = ["NA"]""",
     ),
     "a file cut short": (TABLE[:-7], MAPPING, "line 5: 4 cells, expected 5 as in the header; the file is cut short"),
     "a header alone": (TABLE[:22], MAPPING, "the file holds no rows"),
@@ -267,7 +267,7 @@ FAULTS = {
     "a mapping without a column": (TABLE, MAPPING.replace('rt = "RT"', ""), "columns: 'rt' is missing"),
     "an answer without a response": (
         TABLE,
-        MAPPING + '[[answers]]\ntask = "question"\ncolumns = { correct = "RT" }\n',
+        MAPPING + '[[responses]]\ntask = "question"\ncolumns = { correct = "RT" }\n',
         "the question has no column for its response; expected  columns = { response = ... } (where a file says no more",
     ),
     "a mapping with a misspelt part": (TABLE, MAPPING.replace("[columns]", "[colums]"), "did you mean 'columns'?"),

@@ -170,7 +170,7 @@ def test_a_session_killed_at_a_key_loses_at_most_that_key_and_goes_on(folder: Pa
     )
     _, errors = refused.communicate(timeout=PATIENCE)
     assert refused.returncode == 2
-    assert "give --resume to go on or --new to begin another" in errors
+    assert "give --resume to go on or --new-session to begin another" in errors
     reader = sit(folder / "study.toml", "--resume")
     left = plan(folder / "data")
     assert left[0].screen.kind == "words", "consent and pages lie behind"

@@ -456,7 +456,7 @@ def test_both_layouts_of_penncontroller_are_read_with_logged_columns_that_a_mapp
     layout: str, tmp_path: Path
 ) -> None:
     mapping = '[columns]\nparticipant = "ID"\nitem = "ItemNo"\ncondition = "Cond"\n'
-    mapping += '[[answers]]\ntask = "rating"\nprompt = "naturalness"\nwhere = { PennElementName = "nat" }\ncolumns = { response = "Value" }\n'
+    mapping += '[[responses]]\ntask = "rating"\nprompt = "naturalness"\nwhere = { PennElementName = "nat" }\ncolumns = { response = "Value" }\n'
     (session,) = read(fixture(layout), tmp_path, mapping)
     (trial,) = session.trials
     assert (session.participant, trial.item, trial.condition) == ("anna", "12", "b")
@@ -516,7 +516,7 @@ def test_the_participants_id_may_be_a_field_of_a_form(tmp_path: Path, caplog: py
 
 
 def test_an_answer_that_is_left_empty_has_no_row_and_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    rule = '[columns]\nitem = "ItemNo"\n[[answers]]\nwhere = { PennElementName = "nat" }\ncolumns = { response = "Value" }\n'
+    rule = '[columns]\nitem = "ItemNo"\n[[responses]]\nwhere = { PennElementName = "nat" }\ncolumns = { response = "Value" }\n'
     text = fixture("penn_2021.txt").replace("Choice,5", "Choice,")
     assert answers_in(read(text, tmp_path, rule)[0].trials[0]) == ()
     assert "nat has no answer; left out" in caplog.text
@@ -587,7 +587,7 @@ def test_raw_results_that_are_cut_off_lose_their_last_submission(
 def test_a_session_without_a_trial_is_not_complete(tmp_path: Path) -> None:
     kinds = ("DashedSentence", "FlashSentence", "Question", "AcceptabilityJudgment")
     parts = [
-        f'[[leave_out]]\nwhere = {{ "Controller name" = "{kind}" }}\nreason = "an older version"\n' for kind in kinds
+        f'[[exclude_rows]]\nwhere = {{ "Controller name" = "{kind}" }}\nreason = "an older version"\n' for kind in kinds
     ]
     sessions = read(fixture("ibex.txt"), tmp_path, "".join(parts))
     assert [(len(s.trials), s.complete) for s in sessions] == [(0, False)] * len(sessions)

@@ -296,13 +296,13 @@ def fixture(name: str) -> str:
 
 
 LISTS = '[columns]\nitem = "item_nr"\ncondition = "cond"\nrt = "spr.rt"\ntext = "sent"\n'
-LISTS += '[[answers]]\ntask = "rating"\nprompt = "natural"\ncolumns = { response = "rate.keys", rt = "rate.rt", correct = "rate.corr" }\n'
+LISTS += '[[responses]]\ntask = "rating"\nprompt = "natural"\ncolumns = { response = "rate.keys", rt = "rate.rt", correct = "rate.corr" }\n'
 
 
 @pytest.mark.parametrize(("cell", "outcome"), [("1", "right"), ("True", "right"), ("0.0", "wrong"), ("", "answered")])
 def test_whether_an_answer_was_right_is_read_as_people_write_it(tmp_path: Path, cell: str, outcome: str) -> None:
     text = "participant,item,condition,rate.keys,rate.rt,rate.corr\n" + f"P1,i1,a,5,0.5,{cell}\n"
-    (session,) = read(text, tmp_path, '[columns]\nitem = "item"\n' + LISTS[LISTS.index("[[answers]]") :])
+    (session,) = read(text, tmp_path, '[columns]\nitem = "item"\n' + LISTS[LISTS.index("[[responses]]") :])
     [record] = [record for trial in session.trials for record in trial.records]
     assert (record.answer, record.outcome) == ("5", outcome)
 
@@ -425,8 +425,8 @@ def test_the_pavlovia_files_are_read_by_a_mapping_with_their_counts(
     """Held against the csv module: in each file 96 rows of the offline test have a judgment and, between 1 and 7, a confidence."""
     (tmp_path / "map.toml").write_text(
         '[columns]\nitem = "test"\ncondition = "group"\n'
-        '[[answers]]\ntask = "question"\nprompt = "heard"\ncolumns = { response = "Partz_no_partm.keys", rt = "Partz_no_partm.rt" }\n'
-        '[[answers]]\ntask = "rating"\nprompt = "confidence"\ncolumns = { response = "security_1_7.keys", rt = "security_1_7.rt" }\n'
+        '[[responses]]\ntask = "question"\nprompt = "heard"\ncolumns = { response = "Partz_no_partm.keys", rt = "Partz_no_partm.rt" }\n'
+        '[[responses]]\ntask = "rating"\nprompt = "confidence"\ncolumns = { response = "security_1_7.keys", rt = "security_1_7.rt" }\n'
     )
     files = sorted((real_data / "pavlovia").glob("*.csv"))
     assert len(files) == 2

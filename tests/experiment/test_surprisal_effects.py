@@ -127,7 +127,7 @@ def test_the_truth_goes_with_the_tables_to_the_estimates(
     slower = ["--surprisal", place["scores"], "--ms-per-bit", "3"]
     with pytest.raises(study.DataError, match="there are 2 models"):
         run(*simulate, *slower)
-    run(*simulate, *slower, "--scored-by", name)
+    run(*simulate, *slower, "--model", name)
     noted = study.files.read_sidecar(tmp_path / "data" / "sessions")
     assert noted["surprisal"] == {"model": name, "protocol": "default"}
     assert noted["effects"]["ms_per_bit"] == [3.0]  # type: ignore[index]
@@ -147,7 +147,7 @@ def test_the_truth_goes_with_the_tables_to_the_estimates(
     [
         (["--ms-per-bit", "3"], "--surprisal SCORES and --ms-per-bit MS belong together"),
         (["--surprisal", "scores"], "--surprisal SCORES and --ms-per-bit MS belong together"),
-        (["--scored-by", "gpt2"], "give --surprisal SCORES too"),
+        (["--model", "gpt2"], "give --surprisal SCORES too"),
         (["--power", "--surprisal", "scores", "--ms-per-bit", "3"], "not to --power"),
     ],
 )

@@ -164,7 +164,9 @@ def test_practice_questions_have_feedback_and_ratings_none(tmp_path: Path, brows
         assert judged.to_dict() == {"question": False}
 
 
-@pytest.mark.parametrize("display", ["", "\n[procedure.display]\nline_width = 20\nfont_size = 24\nfont = 'monospace'\n"])
+@pytest.mark.parametrize(
+    "display", ["", "\n[procedure.display]\nline_width = 20\nfont_size = 24\nfont = 'monospace'\n"]
+)
 def test_a_moving_window_shows_one_word_in_its_place(display: str, tmp_path: Path, browser: Any) -> None:  # noqa: F811
     with served(tmp_path, stated(show="moving_window") + display) as site:
         with opened(browser, f"{site.address}?participant=P1", viewport={"width": 820, "height": 600}) as reader:

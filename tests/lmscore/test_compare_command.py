@@ -45,7 +45,7 @@ def test_models_of_one_run_and_of_an_earlier_one_are_compared(tmp_path: Path) ->
     assert not (tmp_path / "early" / "model_comparisons.csv").exists()
     told = run("score", items, "--model", models["good"], "-o", tmp_path / "scores")
     assert told.exit_code == 0, told.output
-    both = ["--model", models["good"], "--model", models["poor"], "--beside", tmp_path / "early"]
+    both = ["--model", models["good"], "--model", models["poor"], "--compare-with", tmp_path / "early"]
     told = run("evaluate", items, *both, "-o", tmp_path / "out")
     assert told.exit_code == 0, told.output
     table = read(tmp_path / "out", "model_comparisons")
@@ -62,7 +62,7 @@ def test_models_of_one_run_and_of_an_earlier_one_are_compared(tmp_path: Path) ->
     assert set(read(tmp_path / "more", "accuracy_bins")["predictor"]) == {"confidence", "length", "perplexity", "lp"}
     assert len(read(tmp_path / "more", "length_bias")) == 1
     doubled = run(
-        "evaluate", items, "--model", models["flat"], "--beside", tmp_path / "early", "-o", tmp_path / "twice"
+        "evaluate", items, "--model", models["flat"], "--compare-with", tmp_path / "early", "-o", tmp_path / "twice"
     )
     assert isinstance(doubled.exception, DataError)
 

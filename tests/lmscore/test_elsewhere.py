@@ -17,7 +17,7 @@ rc,rc,i1,s,"gap: s, o",The [keys] are old.
 rc,rc,i1,o,,"Keys, [they] say, rust."
 """
 MAPPING = """
-first_word = 1
+first_word_position = 1
 [columns]
 item = "sentence_id"
 condition = "cond"
@@ -42,8 +42,10 @@ def table(words: list[str] | None = None, nats: list[float | None] | None = None
 def taken(folder: Path, text: str, mapping: str = MAPPING, materials: str = " --materials items.csv"):  # type: ignore[no-untyped-def]
     (folder / "items.csv").write_text(ITEMS)
     (folder / "gpt2.csv").write_text(text)
-    (folder / "map.toml").write_text('missing = ["NA"]\n' + mapping)
-    return run_here(f"gardenpath score gpt2.csv --from table --mapping map.toml{materials} -o scores --force", folder)
+    (folder / "map.toml").write_text('missing_values = ["NA"]\n' + mapping)
+    return run_here(
+        f"gardenpath score gpt2.csv --input-format table --mapping map.toml{materials} -o scores --force", folder
+    )
 
 
 def test_a_published_table_becomes_the_table_that_score_writes(tmp_path: Path) -> None:
@@ -88,7 +90,7 @@ FAULTS = {
         MAPPING,
         r"gpt2.csv, line 2: word 0 \(from 0\) is 'keys', expected 'The': The keys are old.",
     ),
-    "counted from 0": (table(), MAPPING.replace("first_word = 1", "first_word = 0"), r"word 4 \(from 0\) of item i1, s; it has 4 words"),
+    "counted from 0": (table(), MAPPING.replace("first_word_position = 1", "first_word_position = 0"), r"word 4 \(from 0\) of item i1, s; it has 4 words"),
     "a token a row": (table().replace("i1,s,2", "i1,s,1"), MAPPING, "line 3: word 1 of item i1 is there a second time"),
     "another item": (table().replace("i1,s,2", "i7,s,2"), MAPPING, "line 3: item 'i7' is not in the materials"),
     "no condition": (table(), MAPPING.replace('condition = "cond"\n', ""), "a second time; expected one row a word"),
@@ -128,10 +130,10 @@ def test_sentences_without_a_row_and_words_without_one_are_said(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--from table", "--from table needs --mapping"),
-        ("--from table --mapping map.toml --model gpt2", "--model is for scoring by a model"),
-        ("--mapping map.toml --model gpt2", "--mapping belongs to --from table"),
-        ("", "Missing option '--model', or --from table"),
+        ("--input-format table", "--input-format table needs --mapping"),
+        ("--input-format table --mapping map.toml --model gpt2", "--model is for scoring by a model"),
+        ("--mapping map.toml --model gpt2", "--mapping belongs to --input-format table"),
+        ("", "Missing option '--model', or --input-format table"),
     ],
 )
 def test_options_of_models_and_of_tables_are_kept_apart(options: str, said: str, tmp_path: Path) -> None:

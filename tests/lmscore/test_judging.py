@@ -153,13 +153,18 @@ def test_labels_that_a_model_cannot_tell_apart_are_no_ties(tmp_path, join):
         GPT2LMHeadModel(GPT2Config(vocab_size=len(tokenizer), n_positions=64, n_embd=8, n_layer=1, n_head=1)),
     )
     with pytest.raises(study.DataError, match="are the same tokens to"):
-        judged(lmscore.load(folder), ["yes_no"], [template("yes_no", "{{ sentence }}?", ("是", "否"))], join=join)
+        judged(
+            lmscore.load(folder),
+            ["yes_no"],
+            [template("yes_no", "{{ sentence }}?", ("是", "否"))],
+            prompt_tokenization=join,
+        )
 
 
 def test_parts_are_tokenised_each_by_itself(byte_model):
     one = template("single", "The cat {{ sentence }} sat.")
     item = pair("on the mat", "on the table")
-    apart = judged(byte_model, ["template_lp"], [one], item, join="parts")
+    apart = judged(byte_model, ["template_lp"], [one], item, prompt_tokenization="parts")
     whole = judged(byte_model, ["template_lp"], [one], item)
     tokenizer = byte_model.encoder.tokenizer
     for table, ids in (
@@ -181,7 +186,9 @@ def test_as_released_is_the_released_code(hand, tmp_path):
     tokenizer = model.encoder.tokenizer
     single = template("single", "The cat: {{ sentence }}")
     yes_no = template("yes_no", "the cat? {{ sentence }}", ("a", "b"), space=" ", answer="\nit:")
-    table = judged(model, ["template_lp", "yes_no"], [single, yes_no], pair("on the mat.", "on mat."), as_released=True)
+    table = judged(
+        model, ["template_lp", "yes_no"], [single, yes_no], pair("on the mat.", "on mat."), original_implementation=True
+    )
     scores = []
     for text in ("on the mat.", "on mat."):
         row = logits(model, tokenizer(f"the cat? {text}\nit: ")["input_ids"])
@@ -189,7 +196,7 @@ def test_as_released_is_the_released_code(hand, tmp_path):
         scores.append(yes / (yes + no))
     assert table.loc[("yes_no", "i1"), ["grammatical", "ungrammatical"]].tolist() == pytest.approx(scores)
     # A tokenizer that adds nothing: the first token is fed and not scored.
-    row = judged(hand, ["template_lp", "lp"], [SINGLE], as_released=True)["grammatical"].droplevel("item")
+    row = judged(hand, ["template_lp", "lp"], [SINGLE], original_implementation=True)["grammatical"].droplevel("item")
     assert row["template_lp"] == pytest.approx(math.log(0.5 * 0.5 * 0.4))
     assert row["lp"] == pytest.approx(math.log(0.5 * 0.4))
 
@@ -197,7 +204,7 @@ def test_as_released_is_the_released_code(hand, tmp_path):
 def test_labels_summed_are_all_ways_to_write_them(byte_model):
     asked = template("yes_no", "{{ sentence }}?", ("Yes", "No"), space=" ")
     [one, summed] = (
-        judged(byte_model, ["yes_no"], [asked], pair("The cat sat", "The cat sit"), labels=how)
+        judged(byte_model, ["yes_no"], [asked], pair("The cat sat", "The cat sit"), label_scoring=how)
         for how in ("first", "sum")
     )
     ways = [space + case for space in (" ", "") for case in ("Yes", "yes", "YES")]

@@ -98,7 +98,7 @@ def test_evaluate_takes_scores_of_several_programs_and_draws_a_curve_over_their_
         )
     (tmp_path / "runs.csv").write_text("model,tokens\nlstm-1e+06,1000000\nlstm-2e+06,2000000\nlstm-4e+06,4000000\n")
     files = " ".join(f"--from-scores {path.name}" for path in sorted(tmp_path.glob("lstm-*.csv")))
-    done = run_here(f"gardenpath evaluate {ITEMS} {files} --runs runs.csv -o out", tmp_path)
+    done = run_here(f"gardenpath evaluate {ITEMS} {files} --training-sizes runs.csv -o out", tmp_path)
     assert done.code == 0, done.said
     curves = read(tmp_path / "out", "learning_curves").set_index("phenomenon")
     shares = read(tmp_path / "out", "accuracy").query("phenomenon == 'all' and paradigm == 'mean'")["accuracy"]

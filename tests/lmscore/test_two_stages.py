@@ -132,10 +132,10 @@ def test_verdicts_of_a_network_are_those_of_float32(folders, clocked):
 
 def test_the_command_says_what_two_stages_did(folders, tmp_path):
     stimuli.write(of(6), tmp_path / "pairs.jsonl")
-    line = f"gardenpath evaluate pairs.jsonl --model {folders['gpt2']} --device cpu --no-cache --two-stages"
+    line = f"gardenpath evaluate pairs.jsonl --model {folders['gpt2']} --device cpu --no-cache --cascade"
     ran = run_here(f"{line} -o out", tmp_path)
     assert ran.code == 0, ran.said
     assert "two stages: All pairs, 6, are computed exactly" in ran.printed
     refused = run_here(f"{line} --dtype bfloat16 -o other", tmp_path)
     assert refused.code == 2
-    assert "--two-stages with bfloat16; expected --dtype float32, or float64" in refused.said
+    assert "--cascade with bfloat16; expected --dtype float32, or float64" in refused.said

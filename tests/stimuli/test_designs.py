@@ -543,8 +543,14 @@ def test_experiments_with_conditions_of_their_own_share_a_session(gp: dict[str, 
             {"versions": 4, "paradigm_ratios": {"gp": {"with": 2, "without": 1}}},
             "12 versions rotate the conditions of all paradigms",
         ),
-        ({"versions": 4, "paradigm_ratios": {"gq": {"with": 1}}}, "paradigm_ratios names gq, which the materials do not have"),
-        ({"versions": 4, "paradigm_ratios": {"fill": {"grammatical": 1}}}, "paradigm_ratios names fill, which is no target"),
+        (
+            {"versions": 4, "paradigm_ratios": {"gq": {"with": 1}}},
+            "paradigm_ratios names gq, which the materials do not have",
+        ),
+        (
+            {"versions": 4, "paradigm_ratios": {"fill": {"grammatical": 1}}},
+            "paradigm_ratios names fill, which is no target",
+        ),
         ({"versions": 4, "paradigm_ratios": {"gp": {"wiht": 1}}}, "paradigm_ratios.gp names the condition 'wiht'"),
         (
             {"versions": 4, "ratio": {"with": 1, "without": 1}},

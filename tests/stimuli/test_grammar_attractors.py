@@ -154,7 +154,7 @@ def heads(found: list[dict[str, str]]) -> Counter[str]:
 
 
 def test_heads_of_phrases_come_equally_often_or_so_often_at_most(texts) -> None:
-    settings = '{}plan = "uniform"\n'
+    settings = '{}sampling = "uniform"\n'
     uneven = PAIR.replace('number"]', 'number", "S: !lemma=sheep | sg"]')
     _, found = texts(uneven + settings.format('balanced = ["S"]\n'), 32)
     assert heads(found) == {"key": 8, "box": 8, "door": 8, "sheep": 8}

@@ -162,7 +162,11 @@ def test_what_is_refused_is_impossible_and_everything_else_is_dealt() -> None:
             pairs_in_lists(4, 19),
             r"335 items for 19 readers each are 6365 places, and lists of 4 leave 1 over",
         ),
-        ([5] * 67, pairs_in_lists(4, 19), r"expected ratings_per_item = 16 or 20, or short_lists.allow_short_last_list = true$"),
+        (
+            [5] * 67,
+            pairs_in_lists(4, 19),
+            r"expected ratings_per_item = 16 or 20, or short_lists.allow_short_last_list = true$",
+        ),
         ([5] * 67, pairs_in_lists(4, 3), r"expected ratings_per_item = 4, or"),
         ([9, 9, 9], pairs_in_lists(4, 4), r"lists of 4 items of different paradigms need 4 paradigms; there are 3"),
         (

@@ -19,7 +19,7 @@ X9;SR;an;Test;test;test;1;z
 F01;-;-;Die Sonne;scheint;hell.;5;y
 """
 MAP = """
-missing = ["NA", "-"]
+missing_values = ["NA", "-"]
 [columns]
 item = "StimNr"
 condition = ["Struktur", "Belebtheit"]
@@ -32,7 +32,7 @@ language = "de"
 factors = "structure: SR, OR | animacy: an, in"
 [roles]
 filler = "F[0-9]+"
-[[leave_out]]
+[[exclude_rows]]
 where = { StimNr = "X9" }
 reason = "practice"
 [[repairs]]

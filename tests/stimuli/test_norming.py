@@ -75,14 +75,14 @@ def test_items_of_two_languages_are_no_norming() -> None:
 def test_a_column_may_say_where_fragments_end() -> None:
     made, _ = select_items_to_norm(
         materials(NARROW, **{"upto (narrow)": "She cut", "upto (wide)": "There was"}),
-        NormingSettings("cloze", until="upto"),
+        NormingSettings("cloze", fragment_end="upto"),
     )
     assert build_fragments_table(made, "upto")[["fragment", "target"]].values.tolist() == [
         ["She cut", "the"],
         ["There was", "fresh"],
     ]
     with pytest.raises(study.DataError, match=r"item i1 \(narrow\): its column upto is no beginning"):
-        select_items_to_norm(materials(NARROW, upto="There was"), NormingSettings("cloze", until="upto"))
+        select_items_to_norm(materials(NARROW, upto="There was"), NormingSettings("cloze", fragment_end="upto"))
 
 
 def test_conditions_with_one_fragment_share_their_readers() -> None:
@@ -105,7 +105,9 @@ def test_nobody_is_asked_about_an_item_twice_and_every_sentence_is_asked_about_a
         materials(*[{name: f"{n} {text}" for name, text in NARROW.items()} for n in range(7)]),
         NormingSettings("plausibility", 3),
     )
-    lists = study.ShortListsSection(items_per_list=6, ratings_per_item=count_participants_needed(made, stated), one_per="item")
+    lists = study.ShortListsSection(
+        items_per_list=6, ratings_per_item=count_participants_needed(made, stated), one_per="item"
+    )
     [version] = stimuli.Design(short_lists=lists).build_trial_lists(made, seed=1)
     assert len(version.short_lists) == 7
     assert all(len({trial.item.id for trial in part}) == 6 for part in version.list_participant_trials())
@@ -123,7 +125,7 @@ def test_a_sample_is_drawn_by_the_seed_and_stated() -> None:
     made, stated = select_items_to_norm(pool, NormingSettings("plausibility"), sample=10, seed=4)
     again, _ = select_items_to_norm(pool, NormingSettings("plausibility"), sample=10, seed=4)
     other, _ = select_items_to_norm(pool, NormingSettings("plausibility"), sample=10, seed=5)
-    assert (stated.drawn_at_random and stated.drawn_at_random.of, len(made.items)) == (30, 10)
+    assert (stated.random_sample and stated.random_sample.pool_size, len(made.items)) == (30, 10)
     assert [i.id for i in made.items] == [i.id for i in again.items] != [i.id for i in other.items]
     assert (
         {item.extra[norming.HASH_COLUMN] for item in made.items}

@@ -187,7 +187,11 @@ def test_the_smallest_set_of_rules_that_cannot_hold_together_is_named() -> None:
             "4 trials of one value in 4 runs of 1 need 3 others between; there are 2",
         ),
         ({"start_with": {"filler": 3}}, (2, 2), "the first 3 of role filler asks for 3; there are 2"),
-        ({"blocks": 2, "balance_across_blocks": "paradigm"}, (3, 3), "3 trials of p0 cannot be spread evenly over 2 blocks"),
+        (
+            {"blocks": 2, "balance_across_blocks": "paradigm"},
+            (3, 3),
+            "3 trials of p0 cannot be spread evenly over 2 blocks",
+        ),
     ],
 )
 def test_a_rule_that_cannot_hold_is_refused_with_the_arithmetic(

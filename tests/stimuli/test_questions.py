@@ -77,7 +77,9 @@ def test_numbers_of_answers_differ_by_at_most_one_whatever_the_share(ratio: tupl
     shares = dict(zip(CONDITIONS, ratio, strict=True))
     for sets, fillers, percent in itertools.product((2 * total, 3 * total), (0, 7, 2 * total), range(10, most + 1, 15)):
         materials = attraction(sets, fillers, lambda n, _: ("yes", "no")[n % 2])
-        plan = Design(shares, total, fillers=["filler"] if fillers else [], task_shares={"comprehension": percent / 100})
+        plan = Design(
+            shares, total, fillers=["filler"] if fillers else [], task_shares={"comprehension": percent / 100}
+        )
         for version in plan.build_trial_lists(materials, seed=percent, **ASKS):
             assert asked(version).total() == round(percent / 100 * (sets + fillers))
             assert apart(version) <= 1, (ratio, sets, fillers, percent)

@@ -74,7 +74,9 @@ def test_a_choice_is_met_or_infeasible_as_enumeration_says(seed: int, spread: fl
         limits = {"x": tolerance, "y": tolerance, "x2": spread or 0, "y2": spread or 0}
         possible = any(all(apart <= limits[name] + 1e-9 for name, apart in one.items()) for one in every)
         sections = {name: CovariateSection() for name in values}
-        asked = Selection(items=6, between=("level",), covariates=sections, tolerance=tolerance, spread=spread)
+        asked = Selection(
+            items=6, between_items=("level",), covariates=sections, tolerance=tolerance, spread_tolerance=spread
+        )
         found = stimuli.select(pool, asked)
         assert found.certificate.verdict == ("met" if possible else "infeasible")
         verdicts.add(found.certificate.verdict)
@@ -94,11 +96,15 @@ def test_the_best_choice_is_within_its_gap_of_the_best_that_enumeration_finds(se
     values = {name: column(pool, name) for name in ("x", "y")}
     least = min(max(widest_of(values, level, chosen).values()) for chosen in choices(level, 3))
     covariates = {name: CovariateSection() for name in values}
-    found = stimuli.select(pool, Selection(items=6, match="best", gap=0.0, between=("level",), covariates=covariates))
+    found = stimuli.select(
+        pool, Selection(items=6, match="best", optimality_gap=0.0, between_items=("level",), covariates=covariates)
+    )
     assert found.certificate.verdict == "within gap"
     assert found.certificate.largest == pytest.approx(least, abs=1e-5)
     assert found.certificate.bound == pytest.approx(least, abs=1e-5)
-    loose = stimuli.select(pool, Selection(items=6, match="best", gap=0.2, between=("level",), covariates=covariates))
+    loose = stimuli.select(
+        pool, Selection(items=6, match="best", optimality_gap=0.2, between_items=("level",), covariates=covariates)
+    )
     assert loose.certificate.largest is not None
     assert loose.certificate.largest <= least + 0.2
 
@@ -147,10 +153,10 @@ def test_a_conflict_is_minimal_and_every_part_of_it_is_needed() -> None:
     pool = made(rows)
     asked = Selection(
         items=6,
-        between=("level",),
+        between_items=("level",),
         covariates={"x": CovariateSection(tolerance=0.1), "y": CovariateSection(tolerance=1.0)},
-        even=("phenomenon",),
-        apart=(("i0", "i1"),),
+        balance_on=("phenomenon",),
+        keep_apart=(("i0", "i1"),),
     )
     found = stimuli.select(pool, asked)
     assert found.certificate.verdict == "infeasible"
@@ -159,7 +165,9 @@ def test_a_conflict_is_minimal_and_every_part_of_it_is_needed() -> None:
     assert found.materials is None
     # Three that conflict: of p, whose items go together, one alone cannot be chosen.
     pool = made([{"phenomenon": "pq"[n // 3]} for n in range(6)])
-    asked = Selection(items=2, even=("phenomenon",), together=(("i0", "i1"), ("i1", "i2")), apart=(("i3", "i4"),))
+    asked = Selection(
+        items=2, balance_on=("phenomenon",), keep_together=(("i0", "i1"), ("i1", "i2")), keep_apart=(("i3", "i4"),)
+    )
     found = stimuli.select(pool, asked)
     assert found.certificate.verdict == "infeasible"
     holds = {
@@ -181,11 +189,11 @@ def test_links_phenomena_and_shared_sentences_hold_together_with_means() -> None
     rows[0]["text a"] = rows[9]["text a"] = "The same."
     asked = Selection(
         items=24,
-        between=("level",),
+        between_items=("level",),
         covariates={"x": CovariateSection(tolerance=0.05, bins=3)},
-        even=("phenomenon",),
-        together=(("i0", "i6", "i12"),),
-        apart=(("i1", "i7"), ("i2", "i8")),
+        balance_on=("phenomenon",),
+        keep_together=(("i0", "i6", "i12"),),
+        keep_apart=(("i1", "i7"), ("i2", "i8")),
     )
     found = stimuli.select(made(rows), asked)
     assert found.certificate.verdict == "met"
@@ -237,10 +245,10 @@ def lexicon() -> Materials:
 )
 def test_sets_have_the_tolerances_of_lexops(within: tuple[float, float], sets: int) -> None:
     """The member less the null, both ends included; the length exactly the same; found by pairing them all by hand."""
-    asked = {"length": CovariateSection(within=(0, 0)), "zipf_": CovariateSection(within=within)}
+    asked = {"length": CovariateSection(difference_range=(0, 0)), "zipf_": CovariateSection(difference_range=within)}
     for n in range(1, 5):
         found = stimuli.select(
-            lexicon(), Selection(items=2 * n, match="sets", between=("level",), null="short", covariates=asked)
+            lexicon(), Selection(items=2 * n, match="sets", between_items=("level",), null="short", covariates=asked)
         )
         possible = n <= sets
         assert found.certificate.verdict == ("met" if possible else "infeasible"), n
@@ -275,11 +283,11 @@ def test_sets_of_three_are_as_many_as_enumeration_finds(null: str) -> None:
             good(t, at) and most(left - 1, used | {*t}) for t in itertools.product(*of.values()) if not used & {*t}
         )
 
-    asked = {"x": CovariateSection(within=(-0.2, 0.1))}
+    asked = {"x": CovariateSection(difference_range=(-0.2, 0.1))}
     verdicts = []
     for n in range(1, 7):
         found = stimuli.select(
-            made(rows), Selection(items=3 * n, match="sets", between=("level",), null=null, covariates=asked)
+            made(rows), Selection(items=3 * n, match="sets", between_items=("level",), null=null, covariates=asked)
         )
         assert found.certificate.verdict == ("met" if most(n, frozenset()) else "infeasible")
         verdicts.append(found.certificate.verdict)
@@ -299,7 +307,10 @@ def test_lists_hold_every_item_once_alike_and_no_sentence_twice() -> None:
         rows[n]["text a"] = rows[n + 1]["text a"] = f"Shared {n}."
     pool = made(rows)
     asked = Division(
-        lists=3, covariates={"x": CovariateSection(), "y": CovariateSection()}, even=("phenomenon",), spread=0.2
+        lists=3,
+        covariates={"x": CovariateSection(), "y": CovariateSection()},
+        balance_on=("phenomenon",),
+        spread_tolerance=0.2,
     )
     dealt = stimuli.split(pool, asked)
     assert dealt.certificate.verdict == "met"
@@ -400,7 +411,7 @@ def test_the_largest_expected_effect_is_that_of_enumeration() -> None:
         (item.id, c): [float(value) for value in random.gamma(2, 3, 3).round(2)] for item in pool.items for c in "ab"
     }
     section = stimuli.ExpectedEffectSection(ms_per_bit=4.0, source="10.1016/j.cognition.2013.02.013", region="sentence")
-    asked = Selection(items=4, even=(), maximise="power", effect=section, apart=(("i1", "i2"),))
+    asked = Selection(items=4, balance_on=(), maximise="power", effect=section, keep_apart=(("i1", "i2"),))
     found = stimuli.select(pool, asked, surprisal=scores(bits))
     ms = {item.id: 4 * (sum(bits[item.id, "b"]) - sum(bits[item.id, "a"])) for item in pool.items}
     sign = 1 if sum(ms.values()) > 0 else -1

@@ -49,7 +49,11 @@ def test_every_wrong_key_is_named_at_once_with_the_nearest_known_one(study_folde
             "remove_outliers = false\nmin_rt = 50.0",
             "analysis: remove_outliers is false, and min_rt 50, max_rt 3000;",
         ),
-        ("min_rt = 100.0", 'spillover_regions = "both"', "analysis: spillover_regions is 'both'; expected 'following' or 'cumulative'"),
+        (
+            "min_rt = 100.0",
+            'spillover_regions = "both"',
+            "analysis: spillover_regions is 'both'; expected 'following' or 'cumulative'",
+        ),
         (
             "min_rt = 100.0",
             'covariates = ["age"]',
@@ -126,6 +130,8 @@ def test_a_smallest_effect_that_nothing_can_be_held_against_is_refused(stated: d
 
 def test_a_reference_level_needs_treatment_contrasts() -> None:
     model = {"name": "m", "formula": "z ~ noun + (1|item)", "reference_levels": {"noun": "name"}}
-    assert parse_dataclass(ModelSection, model | {"contrasts": {"noun": "treatment"}}, where="study.toml").reference_levels
+    assert parse_dataclass(
+        ModelSection, model | {"contrasts": {"noun": "treatment"}}, where="study.toml"
+    ).reference_levels
     with pytest.raises(DataError, match=r'contrasts are repeated; expected contrasts\.noun = "treatment"'):
         parse_dataclass(ModelSection, model, where="study.toml")

@@ -2,7 +2,7 @@
 
 Gorilla gives a file for each node of the experiment's tree: the files of one participant are joined. What is an answer and what a
 word is told by the screens that our recipe names (context_1, sentence_1, ask_1 ...), or by the mapping: rows that have its `text`
-or `word` are words, [[answers]] says which rows are answers. Times run on the screen's clock, in ms.
+or `word` are words, [[responses]] says which rows are answers. Times run on the screen's clock, in ms.
 """
 
 import logging
@@ -352,7 +352,7 @@ def _read_mapped_responses(lines: Iterable[NumberedRow], mapping: ColumnMapping)
         for _, row in lines
         for rule in mapping.find_response_rules(row)
     }
-    for prompt in dict.fromkeys(rule.prompt_name for rule in mapping.answers):
+    for prompt in dict.fromkeys(rule.prompt_name for rule in mapping.responses):
         if prompt in last:
             rule, mapped_cells = last[prompt]
             rt = parse_number(mapped_cells.get("rt"))

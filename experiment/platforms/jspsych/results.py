@@ -291,7 +291,7 @@ def _parse_json(cell: Any) -> Any:
 
 def _read_responses(row: Row, mapping: ColumnMapping) -> list[Record]:
     """Return the answers of a row: as the mapping states, or else as the plugins that are known record them."""
-    if mapping.answers:
+    if mapping.responses:
         return [
             answer for rule in mapping.find_response_rules(row) if (answer := _read_mapped_response(row, rule, mapping))
         ]

@@ -45,7 +45,7 @@ def recognises(source: Source) -> bool:
 def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]:
     """Return a session for each submission; raises `study.DataError` where no row names an item."""
     mapping = mapping or ColumnMapping()
-    mapping = replace(mapping, missing=("NA", "undefined", *mapping.missing))
+    mapping = replace(mapping, missing_values=("NA", "undefined", *mapping.missing_values))
     rows = mapping.prepare_rows(read_cells(source, mapping.separator), source.name)
     losses = Losses(source.name)
     faults: list[str] = []
@@ -154,7 +154,7 @@ def _read_words(
 
 def _read_responses(source: Source, row: Row, mapping: ColumnMapping, faults: list[str]) -> tuple[Record, ...]:
     """Return the answers of a screen: as the mapping states, or else its rating, its choice of an option, or its response."""
-    if mapping.answers:
+    if mapping.responses:
         mapped = [read_response(row, rule, mapping, source.name, faults) for rule in mapping.find_response_rules(row)]
         return tuple(one for one in mapped if one is not None)
 

@@ -71,7 +71,7 @@ def recognises(source: Source) -> bool:
 def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]:
     """Return the sessions; raises `study.DataError` with every line that cannot be read."""
     mapping, losses = mapping or ColumnMapping(), Losses(source.name)
-    mapping = replace(mapping, missing=("NULL", *mapping.missing))
+    mapping = replace(mapping, missing_values=("NULL", *mapping.missing_values))
     file_results = read_results(source, losses)
     rows = _prepare_rows(file_results.rows, mapping, source.name)
     by_session: dict[tuple[int, str, str], list[ResultLine]] = {}

@@ -2,7 +2,7 @@
 
 Our export names the columns: `sentence_key.rt` holds the times of all presses of a sentence, so that a word's reading time is
 the difference between two. Of other studies the mapping says which columns are item and condition, with `rt` where times stand
-(a list of presses in a row, or a press in each of several rows), and with [[answers]] where answers do.
+(a list of presses in a row, or a press in each of several rows), and with [[responses]] where answers do.
 """
 
 import ast
@@ -81,7 +81,7 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
 
 def _prepare_sessions(table: WideTable, mapping: ColumnMapping, source: Source) -> list[list[tuple[int, Cells]]]:
     """Return the rows of each session, with the mapping's repairs, and without the rows that it leaves out."""
-    missing = {*MISSING_VALUES, *mapping.missing}
+    missing = {*MISSING_VALUES, *mapping.missing_values}
     filled_rows = [{k: v for k, v in row.items() if v not in missing} | {"": n} for n, row in table.rows]
     prepared_rows: list[tuple[int, Cells]] = [
         (row.pop(""), row) for row in mapping.prepare_rows(filled_rows, source.name)
@@ -102,7 +102,7 @@ def _prepare_sessions(table: WideTable, mapping: ColumnMapping, source: Source) 
     if unnamed and len(sessions) > 1:
         raise study.DataError(
             f"{source.name}, line {unnamed[0][0]}: names no participant, session and date ({len(unnamed)} rows), and the file has "
-            f"{len(sessions)} sessions; correct the file, or leave these rows out ([[leave_out]])"
+            f"{len(sessions)} sessions; correct the file, or leave these rows out ([[exclude_rows]])"
         )
     return [sorted(session_rows + unnamed, key=lambda one: one[0]) for session_rows in sessions.values()] or [unnamed][
         : len(unnamed)
@@ -351,7 +351,7 @@ def _read_mapped_responses(
     for row in rows:
         for rule in mapping.find_response_rules(row):
             first.setdefault(rule.prompt_name, (rule, mapping.extract_response(row, rule)))
-    for rule in mapping.answers:
+    for rule in mapping.responses:
         if rule.prompt_name not in first:
             losses.add(f"{rule.columns['response']} is empty; no {rule.prompt_name} there", line)
         elif first[rule.prompt_name][0] is rule:

@@ -93,17 +93,19 @@ def read_cells(source: Source, separator: str = ",") -> list[Row]:
 
 def _check_columns(source: Source, header: Sequence[str], mapping: ColumnMapping) -> None:
     needed = ["participant", "item", "condition"]
-    if not mapping.answers:
+    if not mapping.responses:
         needed += (
             ["response"] if "response" in mapping.columns else ["rt"] if _has_regions_alone(mapping) else ["word", "rt"]
         )
     mapped = {*mapping.columns, *mapping.constants}
     faults = [f"columns: {c!r} is missing; expected {', '.join(needed)}" for c in needed if c not in mapped]
     if "participant" not in mapped and {"word", "rt"} <= mapped:
-        faults.append("of words with their mean reading times over readers, say so in the mapping:  means = true")
+        faults.append(
+            "of words with their mean reading times over readers, say so in the mapping:  rows_are_means = true"
+        )
     response_columns = [
         mapping.columns.get("response"),
-        *(rule.columns["response"] for rule in mapping.answers if not rule.where),
+        *(rule.columns["response"] for rule in mapping.responses if not rule.where),
     ]
     duplicates = sorted(
         {column for column in response_columns if column is not None and response_columns.count(column) > 1}
@@ -118,14 +120,14 @@ def find_absent_columns(source: Source, header: Sequence[str], mapping: ColumnMa
     """Return a fault for each column that the mapping names and the file does not have."""
     named_columns = {
         *mapping.columns.values(),
-        *mapping.carry,
+        *mapping.fill_down,
         *chain(*mapping.joined.values()),
     } - mapping.joined.keys()
-    for where in (rule.where for part in (mapping.regions, mapping.leave_out, mapping.repairs) for rule in part):
+    for where in (rule.where for part in (mapping.regions, mapping.exclude_rows, mapping.repairs) for rule in part):
         named_columns |= {*where}
     for repair in mapping.repairs:
         named_columns |= {*repair.set}
-    for rule in mapping.answers:
+    for rule in mapping.responses:
         named_columns |= {*rule.where, *rule.columns.values()}
     absent = sorted(named_columns - {*header})
     return [f"column {c!r} is missing; the file has {', '.join(header)}{_suggest_separator(source, c)}" for c in absent]
@@ -162,16 +164,16 @@ def infer_word_numbering(
 
     Of a file with `has_texts` the materials may say it later.
     """
-    if mapping.first_word is not None or "word" not in mapping.columns:
-        return WordNumbering(mapping.first_word or 0, is_stated=True)
+    if mapping.first_word_position is not None or "word" not in mapping.columns:
+        return WordNumbering(mapping.first_word_position or 0, is_stated=True)
     word_rows = (
-        row for row in rows if not any(rule.where and is_matching_row(row, rule.where) for rule in mapping.answers)
+        row for row in rows if not any(rule.where and is_matching_row(row, rule.where) for rule in mapping.responses)
     )
     first = min((n for row in word_rows if (n := parse_number(mapping.get_text(row, "word"))) is not None), default=0)
     if first not in (0, 1) and not has_texts:
         raise study.DataError(
             f"{where}: positions of words (column {mapping.columns['word']!r}) begin at {first:g}; state in the mapping which "
-            "number the first word of a sentence has:  first_word = 1  or  first_word = 0"
+            "number the first word of a sentence has:  first_word_position = 1  or  first_word_position = 0"
         )
     if first in (0, 1):
         log.info("%s: positions of words begin at %d, which is taken for each sentence's first word", where, first)
@@ -219,7 +221,7 @@ def _build_trial(
     first = rows[0]
     responses, word_rows = [], []
     for row in rows:
-        rules = [rule for rule in mapping.answers if rule.where and is_matching_row(row, rule.where)]
+        rules = [rule for rule in mapping.responses if rule.where and is_matching_row(row, rule.where)]
         responses += [record for rule in rules if (record := read_response(row, rule, mapping, where, faults))]
         word_rows += [] if rules else [row]
     responses += _read_repeated_responses(word_rows, mapping, where, faults)
@@ -292,7 +294,7 @@ def _read_repeated_responses(
 ) -> list[Record]:
     """Return answers that every row of a trial repeats; rows that disagree are a fault."""
     records = []
-    for rule in mapping.answers:
+    for rule in mapping.responses:
         if rule.where or not rows:
             continue
         repeated = {a for row in rows if (a := read_response(row, rule, mapping, where, faults))}
@@ -379,6 +381,6 @@ def _read_number(text: str, what: str, faults: list[str]) -> float | None:
         number = math.nan
     if math.isfinite(number):
         return number
-    more = f'; for a missing value state  missing = ["{text}"]' if text in ("NA", "NaN", "nan", ".", "-") else ""
+    more = f'; for a missing value state  missing_values = ["{text}"]' if text in ("NA", "NaN", "nan", ".", "-") else ""
     faults.append(f"{what} is {text!r}, expected a number{more}")
     return None

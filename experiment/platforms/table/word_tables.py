@@ -107,7 +107,7 @@ def build_mean_tables(
     """Return the table word_means of words with their mean reading times, and items, conditions and words where they are known."""
     if trial_columns := [name for name in ("participant", "session", "trial", "response") if name in mapping.columns]:
         raise study.DataError(
-            f"means = true, and [columns] {trial_columns[0]}: a word's mean has none; leave out the one or the other"
+            f"rows_are_means = true, and [columns] {trial_columns[0]}: a word's mean has none; leave out the one or the other"
         )
     parts = []
     for source in sources:

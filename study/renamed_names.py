@@ -1,0 +1,79 @@
+"""Names that studies, tables and command lines had before (renamed.csv): the messages that name the new word, and the page of the docs."""
+
+import csv
+import functools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Renaming:
+    """A name that is no longer used: `where` is the file and section of a key, the command of an option, the table of a column."""
+
+    kind: str
+    where: str
+    old: str
+    new: str
+
+
+@functools.cache
+def read_renamings(kind: str) -> tuple[Renaming, ...]:
+    """Return the renamings of a kind: key, option, command, table, column or folder.
+
+    >>> [renaming.new for renaming in read_renamings("key") if renaming.old == "smallest"]
+    ['sesoi']
+    """
+    text = (files("gardenpath.study") / "renamed.csv").read_text("utf-8")
+    return tuple(renaming for row in csv.DictReader(text.splitlines()) if (renaming := Renaming(**row)).kind == kind)
+
+
+def find_new_name(kind: str, where: str, old: str) -> str | None:
+    """Return what a name is called now, None where it was not renamed; `where` as `Renaming` has it.
+
+    >>> find_new_name("option", "design", "--despite-errors")
+    '--ignore-errors'
+    """
+    return next((one.new for one in read_renamings(kind) if (one.where, one.old) == (where, old)), None)
+
+
+def describe_renamed_keys(content: Mapping[str, Any], file_kind: str) -> list[str]:
+    """Return a line for each key that a file of a kind (study.toml, norm.toml ...) has under its old name.
+
+    Of a key whose old name is one of today's with another meaning, only a table is the old one.
+
+    >>> describe_renamed_keys({"analysis": {"smallest": {"z": 0.2}}}, "study.toml")
+    ["key 'analysis.smallest' is now 'analysis.sesoi'"]
+    """
+    keys = read_renamings("key")
+    reused = {(one.where, one.new) for one in keys}
+    lines = []
+    for renaming in keys:
+        name, _, section = renaming.where.partition(" ")
+        if name != file_kind:
+            continue
+        for path, table in _find_sections(content, section.split(".") if section else []):
+            value = table.get(renaming.old)
+            if renaming.old not in table or (
+                (renaming.where, renaming.old) in reused and not isinstance(value, Mapping)
+            ):
+                continue
+            new = renaming.new if " " in renaming.new else repr(".".join([*path, renaming.new]))
+            lines.append(f"key {'.'.join([*path, renaming.old])!r} is now {new}")
+    return lines
+
+
+def _find_sections(
+    content: object, parts: list[str], path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
+    """Yield the tables at a path of keys, with the path as it is; `*` is any key, and lists of tables are gone through."""
+    if isinstance(content, list):
+        for number, entry in enumerate(content):
+            yield from _find_sections(entry, parts, (*path, str(number)))
+    elif isinstance(content, Mapping):
+        if not parts:
+            yield path, content
+        for name, value in content.items():
+            if parts and parts[0] in (name, "*"):
+                yield from _find_sections(value, parts[1:], (*path, name))
