@@ -130,7 +130,7 @@ def command(
     if excluded_participants:
         is_previous = study.read(out, "sessions")["excluded"].fillna("").str.startswith("took part in ")
         options.print_notice(
-            f"{options.format_count(int(is_previous.sum()), 'session')} of excluded_participants participants marked as not counting"
+            f"{options.format_count(int(is_previous.sum()), 'session')} of previous participants marked as not counting"
         )
     if any(path.stem == "coverage" for path in written):
         options.print_notice(describe_judgment_counts(study.read(out, "coverage")))

@@ -94,7 +94,7 @@ def main() -> None:
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.ClickException as error:
-        _name_renamed(error)
+        error = _name_renamed(error)
         error.show()
         sys.exit(error.exit_code if isinstance(error, click.UsageError) else 1)
     except (KeyboardInterrupt, click.Abort):
@@ -106,24 +106,19 @@ def main() -> None:
         sys.exit(_print_error(error))
 
 
-def _name_renamed(error: click.ClickException) -> None:
-    """Let an error that an old option or command makes name the new one."""
+def _name_renamed(error: click.ClickException) -> click.ClickException:
+    """Return an error of the call; one that an old option or command makes names the new one."""
     from gardenpath.study.renamed_names import find_new_name
 
     context = error.ctx if isinstance(error, click.UsageError) else None
-    if context is None:
-        return
-    words = context.command_path.split()[1:]
+    words = context.command_path.split()[1:] if context else []
     if isinstance(error, click.NoSuchOption) and words:
         old, new = error.option_name, find_new_name("option", words[0], error.option_name)
     else:
         unknown = re.search(r"[Nn]o (?:such )?command '([\w-]+)'", error.message)
         old = " ".join([*words, unknown[1]]) if unknown else ""
         new = find_new_name("command", "", old)
-    if new:
-        error.message = f"{old} is now {new}"
-        if isinstance(error, click.NoSuchOption):
-            error.possibilities = None
+    return click.UsageError(f"{old} is now {new}", context) if new else error
 
 
 def _print_error(error: Exception) -> int:

@@ -265,7 +265,7 @@ def _write_norming_results(
         sentences.append(wording.replaced(len(dropped), len(files["new.jsonl"].items), replacements_from.name, seed))
     elif dropped:
         options.print_notice(
-            f"{options.format_count(len(dropped), 'item')} dropped; for as many new ones give --replacements-from a grammar, or drafts"
+            f"{options.format_count(len(dropped), 'item')} dropped; for as many new ones give --replacements-from FILE"
         )
     for name, table in output_tables.items():
         path = study.write(

@@ -43,7 +43,7 @@ def command() -> None:
 def prepare_command(sweep_file: Path, calibrate: float) -> None:
     """Cut the sweep into units and store its manifest; print what it will cost, and what fits which card.
 
-    The manifest follows from SWEEP.toml and the materials alone. What is done of an earlier one, and is part of this one, stays done.
+    The manifest follows from SWEEP.toml and the materials alone. What is done of an earlier one, and part of this one, stays done.
     Array scripts for Slurm are written to the folder slurm beside SWEEP.toml, one for each number of cards.
     """
     from gardenpath import study
@@ -214,8 +214,8 @@ def _load_manifest(sweep_file: Path, *, recreate: bool = False) -> "tuple[Sweep,
         else:
             if stored_manifest.settings_hash != manifest.settings_hash:
                 raise study.DataError(
-                    f"{sweep_file}: it or its materials changed since its manifest was made; prepare it again (gardenpath sweep prepare "
-                    f"{sweep_file}): what is done and still part of it stays done"
+                    f"{sweep_file}: it or its materials changed since its manifest was made; prepare it again "
+                    f"(gardenpath sweep prepare {sweep_file}): what is done and still part of it stays done"
                 )
     if recreate:
         manifests.write_manifest(manifest, files, store)

@@ -58,8 +58,8 @@ class AlignmentOptions:
     """How reading times and surprisal are aligned and modelled; `settings` are what study.toml states under [analysis].
 
     `lags`: words before whose surprisal enters too; `edges` keeps the first and the last word of each sentence; `slopes` lets the
-    effect of surprisal vary over participants; `ignore_alignment_failure` fits models though the alignment test failed; `folds_by` (item,
-    story, participant or row) is what is held out together, in `folds` parts; `seed` deals these, flips and bootstraps.
+    effect of surprisal vary over participants; `ignore_alignment_failure` fits models though the alignment test failed; `folds_by`
+    (item, story, participant or row) is what is held out together, in `folds` parts; `seed` deals these, flips and bootstraps.
     `predictors` are columns of the table surprisal that take the place of surprisal, each as a model of its own ("gpt2, renyi_2").
 
     `lags` outside 0 to 3 is a `ValueError`.

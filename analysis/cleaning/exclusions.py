@@ -186,7 +186,7 @@ def _build_participant_rules(
         if 0 < most < rules.min_questions:
             rule += TOO_FEW_RESPONSES_NOTE
             log.warning(
-                "analysis.exclude.min_questions is %d, and nobody answered more than %d: the rule about accuracy can exclude nobody;"
+                "analysis.exclude.min_questions is %d, and nobody answered more than %d: the rule about accuracy excludes nobody;"
                 " state a smaller number",
                 rules.min_questions,
                 most,
