@@ -111,14 +111,17 @@ def _name_renamed(error: click.ClickException) -> click.ClickException:
     from gardenpath.study.renamed_names import find_new_name
 
     context = error.ctx if isinstance(error, click.UsageError) else None
-    words = context.command_path.split()[1:] if context else []
+    words: list[str] = []  # the command, and its subcommand
+    while context and context.parent:
+        words.insert(0, str(context.info_name))
+        context = context.parent
     if isinstance(error, click.NoSuchOption) and words:
         old, new = error.option_name, find_new_name("option", words[0], error.option_name)
     else:
         unknown = re.search(r"[Nn]o (?:such )?command '([\w-]+)'", error.message)
         old = " ".join([*words, unknown[1]]) if unknown else ""
         new = find_new_name("command", "", old)
-    return click.UsageError(f"{old} is now {new}", context) if new else error
+    return click.UsageError(f"{old} is now {new}", error.ctx) if new and isinstance(error, click.UsageError) else error
 
 
 def _print_error(error: Exception) -> int:

@@ -26,8 +26,9 @@ def get_separation_key(item: Item, section: study.ShortListsSection) -> str:
 def find_list_faults(counts: Mapping[str, int], section: study.ShortListsSection) -> Iterator[str]:
     """Yield why so many items of each paradigm cannot be dealt to such lists, with the numbers that could.
 
-    >>> list(find_list_faults({"a": 4, "b": 3}, study.ShortListsSection(items_per_list=2, ratings_per_item=5)))
-    ['7 items for 5 readers each are 35 places, and lists of 2 leave 1 over; expected ratings_per_item = 4 or 6, or short_lists.allow_short_last_list = true']
+    >>> [fault] = find_list_faults({"a": 4, "b": 3}, study.ShortListsSection(items_per_list=2, ratings_per_item=5))
+    >>> print(fault)
+    7 items for 5 readers each are 35 places, and lists of 2 leave 1 over; expected ratings_per_item = 4 or 6, or allow_short_last_list = true
     """
     items, size, participants = sum(counts.values()), section.items_per_list, section.ratings_per_item
     number, over = divmod(items * participants, size)
@@ -43,7 +44,7 @@ def find_list_faults(counts: Mapping[str, int], section: study.ShortListsSection
         near = f"{below} or {below + step}" if below else str(step)
         yield (
             f"{items} items for {participants} readers each are {items * participants} places, and lists of {size} "
-            f"leave {over} over; expected ratings_per_item = {near}, or short_lists.allow_short_last_list = true"
+            f"leave {over} over; expected ratings_per_item = {near}, or allow_short_last_list = true"
         )
         return
     number += over > 0
@@ -76,8 +77,8 @@ def assign_items_to_lists(
         else "the last one is shorter"
     )
     raise ValueError(
-        f"no lists of {section.items_per_list} items were found in {MAX_DRAWS} draws in which nobody is shown a paradigm or a sentence "
-        f"twice ({reason}); expected shorter lists, other readers or other items"
+        f"no lists of {section.items_per_list} items were found in {MAX_DRAWS} draws in which nobody is shown a paradigm or a "
+        f"sentence twice ({reason}); expected shorter lists, other readers or other items"
     )
 
 

@@ -71,8 +71,8 @@ class PrecedenceOrders:
                 return made
         longest = max(map(len, rest))
         raise ValueError(
-            f"no order was found in {MAX_DRAWS} draws in which items stand as ordering.precedence states: rules look at what the items "
-            f"differ in, and of such a chain of {longest} about one order in {factorial(longest)} is right; state "
+            f"no order was found in {MAX_DRAWS} draws in which items stand as ordering.precedence states: rules look at what the "
+            f"items differ in, and of such a chain of {longest} about one order in {factorial(longest)} is right; state "
             "shorter chains, or loosen a rule"
         )
 

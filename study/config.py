@@ -309,8 +309,8 @@ class OrderingSection:
         parted = self.blocks > 1 or not (self.adjacent_across_blocks and self.adjacent_across_breaks)
         _expect(
             self.block_by is None or not parted,
-            "block_by is given beside blocks, adjacent_across_blocks or adjacent_across_breaks; expected block_by alone: rules hold "
-            "in its blocks",
+            "block_by is given beside blocks, adjacent_across_blocks or adjacent_across_breaks; expected block_by alone: rules "
+            "hold in its blocks",
         )
 
 
@@ -430,7 +430,7 @@ class RoleSection:
 
 @dataclass(frozen=True)
 class PracticeRoleSection(RoleSection):
-    """The same of practice, which is repeated until `criterion` of what has a right answer was right, `max_rounds` times at most."""
+    """The same of practice, repeated until `criterion` of what has a right answer was right, `max_rounds` times at most."""
 
     __pydantic_config__ = STRICT_VALIDATION
     criterion: float | None = None
@@ -799,8 +799,8 @@ class AnalysisSection:
             base, words, kind = parse_region_name(model.region)
             _expect(
                 not words or kind == self.spillover_regions,
-                f"models: {model.name!r} has the region {model.region!r}, and spillover_regions is {self.spillover_regions!r}; expected "
-                f"{format_region_after(base, words, self.spillover_regions)!r}",
+                f"models: {model.name!r} has the region {model.region!r}, and spillover_regions is {self.spillover_regions!r}; "
+                f"expected {format_region_after(base, words, self.spillover_regions)!r}",
             )
 
     @property

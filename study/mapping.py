@@ -154,7 +154,8 @@ class ColumnMapping:
     that are made of several of theirs; in a file, [columns] states them: condition = ["relative", "animacy"].
     With `rows_are_means`, a row is a word with its mean reading time over readers.
 
-    `fill_down` names columns of theirs whose empty cells take what the row before has, where only a trial's first row names its item.
+    `fill_down` names columns of theirs whose empty cells take what the row before has, where only a trial's first row names
+    its item.
     """
 
     __pydantic_config__ = STRICT_VALIDATION
@@ -241,8 +242,8 @@ class ColumnMapping:
             if any(rule.columns["response"] == other.columns["response"] for other in rules[:n]):
                 asked = " and ".join(one.prompt_name for one in rules)
                 raise DataError(
-                    f"[[responses]]: {asked} take column {rule.columns['response']!r} of the same row; one column gives one answer: "
-                    "state in which rows ( where = { ... } )"
+                    f"[[responses]]: {asked} take column {rule.columns['response']!r} of the same row; one column gives one "
+                    "answer: state in which rows ( where = { ... } )"
                 )
         return rules
 

@@ -1,4 +1,4 @@
-"""Names that studies, tables and command lines had before (renamed.csv): the messages that name the new word, and the page of the docs."""
+"""Names that studies, tables and command lines had before (renamed.csv), and the messages that name the new ones."""
 
 import csv
 import functools

@@ -30,8 +30,6 @@ def check_word_numbering(sessions: Sequence[ImportedSession], lengths: Mapping[t
         "state in the mapping which number the first word of a sentence has:  first_word_position = 1  or  "
         "first_word_position = 0"
     )
-    stated = all(session.word_numbering.is_stated for session in sessions if session.word_numbering)
-    state = "state in the mapping which number the first word of a sentence has:  first_word_position = 1  or  first_word_position = 0"
     if not stated and (odd := sorted(first_numbers.keys() - {0, 1})):
         raise study.DataError(
             f"{first_numbers[odd[0]]}: positions of words begin at {odd[0]}, and no materials have its texts at them; {state}"

@@ -77,10 +77,10 @@ def judge(
     10.1162/COLI.a.00559). `templates` are what `read_templates` gives, by default those that come along; those of `language`, or
     of each item's own. A model with a chat template is asked by it, unless `chat` says otherwise.
 
-    A string is tokenised whole; with `prompt_tokenization="parts"` its template and sentences each by themselves. `label_scoring="sum"` counts a label in
-    any case and with or without a space. Which of two sentences stands first is drawn with `seed`; with `both_orders` both are
-    asked. `original_implementation` is the authors' own code: parts, no token before a text but the tokenizer's own, prompts that end in a
-    space, Yes and No by a ratio of raw logits. Log-probabilities are in nats.
+    A string is tokenised whole; with `prompt_tokenization="parts"` its template and sentences each by themselves.
+    `label_scoring="sum"` counts a label in any case and with or without a space. Which of two sentences stands first is drawn with
+    `seed`; with `both_orders` both are asked. `original_implementation` is the authors' own code: parts, no token before a text but
+    the tokenizer's own, prompts that end in a space, Yes and No by a ratio of raw logits. Log-probabilities are in nats.
 
     Items that cannot be judged are left out, and the log names them; `attrs` of the table has their reasons, `left_out`, and what
     a sidecar records of templates and options, `asked`. Raises `study.DataError` where all are, `ValueError` for a masked or n-gram

@@ -182,7 +182,8 @@ def read_manifest(store: Store) -> SweepManifest:
         ) from None
     if found.get("schema") != SCHEMA:
         raise study.DataError(
-            f"{store.address}: the manifest is of another schema ({found.get('schema')}); prepare it again with gardenpath sweep prepare"
+            f"{store.address}: the manifest is of another schema ({found.get('schema')}); make it again with "
+            "gardenpath sweep prepare"
         )
     models = tuple(ModelVariant(**model) for model in found.pop("models"))
     parts = tuple(MaterialsPart(**part) for part in found.pop("parts"))

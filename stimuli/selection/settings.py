@@ -47,7 +47,8 @@ class CovariateSection:
         _expect(self.bins is None or self.bins >= 2, f"bins is {self.bins}; expected 2 or more")
         _expect(
             self.difference_range is None or self.difference_range[0] <= 0 <= self.difference_range[1],
-            f"difference_range is {self.difference_range}; expected the lowest and the highest difference from the null, such as [-0.2, 0.2]",
+            f"difference_range is {self.difference_range}; expected the lowest and the highest difference from the "
+            "null, such as [-0.2, 0.2]",
         )
 
 
@@ -137,8 +138,8 @@ class Selection(MatchingSettings):
 
     `match` is "means" (within tolerances, proven), "sets" (each set within tolerances, as in LexOPS) or "best" (the largest
     difference as small as can be, to within `optimality_gap` s.d.). `between_items` names columns in whose levels items differ:
-    as many of each are chosen. `null` says what the members of a set are held against: each level in turn ("balanced"), the "first", every other
-    member ("inclusive"), or a level. `maximise` = "power" takes, of all choices that match, one with the largest expected effect.
+    as many of each are chosen. `null` says what the members of a set are held against: each level in turn ("balanced"), the "first",
+    every other member ("inclusive"), or a level. `maximise` = "power" takes, of all choices that match, one with the largest expected effect.
 
     >>> Selection(items=48, covariates={"letters:critical": CovariateSection()}).get_tolerance("letters:critical")
     0.05

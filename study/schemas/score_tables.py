@@ -116,7 +116,7 @@ reason        string?  why units failed, and items were left out: the first reas
     ),
     Table(
         "distractors",
-        "a place of an item, which shares one distractor (Maze): to be read, edited and given back to gardenpath maze --edited-distractors",
+        "a place of an item, which shares one distractor (Maze): to be read, edited and given back (maze --edited-distractors)",
         parse_columns("""
 item          string   item
 place         string   label of the place, or region and number of the word in it

@@ -165,7 +165,7 @@ def test_what_is_refused_is_impossible_and_everything_else_is_dealt() -> None:
         (
             [5] * 67,
             pairs_in_lists(4, 19),
-            r"expected ratings_per_item = 16 or 20, or short_lists.allow_short_last_list = true$",
+            r"expected ratings_per_item = 16 or 20, or allow_short_last_list = true$",
         ),
         ([5] * 67, pairs_in_lists(4, 3), r"expected ratings_per_item = 4, or"),
         ([9, 9, 9], pairs_in_lists(4, 4), r"lists of 4 items of different paradigms need 4 paradigms; there are 3"),

@@ -1,0 +1,141 @@
+"""A study, a file or a command line in the words of before gets one message with the new ones; every row of renamed.csv holds."""
+
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import click
+import pytest
+
+from gardenpath import study
+from gardenpath.cli.main import cli
+from gardenpath.experiment.tasks import TASKS
+from gardenpath.lmscore.sweeps.settings import Sweep
+from gardenpath.stimuli.norming import NormingSettings, read_norming_settings
+from gardenpath.stimuli.selection.settings import Division, Selection
+from gardenpath.study.mapping import ColumnMapping
+from gardenpath.study.renamed_names import Renaming, read_renamings
+
+from ..conftest import run_here
+
+FILES: dict[str, list[type]] = {
+    "study.toml": [study.Study],
+    "norm.toml": [NormingSettings],
+    "mapping": [ColumnMapping],
+    "sweep.toml": [Sweep],
+    "selection": [Selection, Division],
+}
+OLD = """name = "s"
+language = "en"
+seed = 1
+[materials]
+files = ["items.csv"]
+[design]
+versions = 2
+share = { comprehension = 0.5 }
+[[design.attention]]
+kind = "nonsense"
+sentence = "Dog a."
+responses = { rating = ["1"] }
+[ordering]
+fillers_between = 1
+[procedure.tasks.fast]
+kind = "rsvp"
+word = 200
+[analysis.exclude]
+accuracy = 0.7
+"""
+NEW = [
+    ("design.share", "design.task_shares"),
+    ("design.attention.0.responses", "design.attention.0.expected_responses"),
+    ("ordering.fillers_between", "ordering.min_fillers_between"),
+    ("procedure.tasks.fast.word", "procedure.tasks.fast.word_duration"),
+    ("analysis.exclude.accuracy", "analysis.exclude.min_accuracy"),
+]
+
+
+def test_an_old_study_gets_one_message_with_all_its_new_names(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(OLD)
+    with pytest.raises(study.DataError) as error:
+        study.load(path)
+    assert {*error.value.faults} == {f"{path}: key {old!r} is now {new!r}" for old, new in NEW}
+    assert run_here("gardenpath check study.toml", tmp_path).said.count("is now") == len(NEW)
+
+
+def test_renamed_it_is_a_study(tmp_path: Path) -> None:
+    text = OLD
+    for old, new in NEW:
+        text = text.replace(f"\n{old.rsplit('.', 1)[1]} = ", f"\n{new.rsplit('.', 1)[1]} = ")
+    (tmp_path / "study.toml").write_text(text)
+    assert study.load(tmp_path).analysis.exclude.min_accuracy == 0.7
+
+
+def test_other_files_name_their_new_keys_too(tmp_path: Path) -> None:
+    path = tmp_path / "norm.toml"
+    path.write_text('task = "cloze"\nper_item = 10\n')
+    with pytest.raises(study.DataError, match="key 'per_item' is now 'responses_per_sentence'"):
+        read_norming_settings(path)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("design study.toml --despite-errors", "--despite-errors is now --ignore-errors"),
+        ("collect data --from jatos -o t", "--from is now --platform"),
+        ("export study.toml --to jatos -o t", "--to is now --platform"),
+        ("sweep plan sweep.toml", "sweep plan is now sweep prepare"),
+    ],
+)
+def test_an_old_option_or_command_is_told_its_new_name(tmp_path: Path, line: str, said: str) -> None:
+    done = run_here(f"gardenpath {line}", tmp_path)
+    assert done.code == 2
+    assert done.said.splitlines()[-1] == f"Error: {said}"
+
+
+def list_keys(kind: Any, section: list[str]) -> set[str]:
+    """The keys of a section of a file."""
+    if not section:
+        return {f.name for f in fields(kind)} if is_dataclass(kind) else set()
+    hints = get_type_hints(kind, include_extras=False) if is_dataclass(kind) else {}
+    found = set[str]()
+    for name, hint in hints.items():
+        if section[0] in (name, "*"):
+            rest = section[2:] if section[1:2] == ["*"] else section[1:]
+            for one in find_dataclasses(hint):
+                found |= list_keys(one, rest)
+    return found
+
+
+def find_dataclasses(hint: Any) -> list[type]:
+    own = [hint] if is_dataclass(hint) and isinstance(hint, type) else []
+    return own + [one for part in get_args(hint) for one in find_dataclasses(part)]
+
+
+def keys_of(renaming: Renaming) -> set[str]:
+    file, _, section = renaming.where.partition(" ")
+    parts = section.split(".") if section else []
+    if parts[:2] == ["procedure", "tasks"]:
+        return {f.name for task in TASKS for f in fields(task.Settings)}
+    parts = ["short_lists" if p == "lists" else "random_sample" if p == "drawn_at_random" else p for p in parts]
+    return set[str]().union(*(list_keys(kind, parts) for kind in FILES[file]))
+
+
+@pytest.mark.parametrize("renaming", read_renamings("key"), ids=lambda one: f"{one.where} {one.old}")
+def test_a_renamed_key_is_there_under_its_new_name_alone(renaming: Renaming) -> None:
+    known = keys_of(renaming)
+    assert known
+    if " " not in renaming.new:
+        assert renaming.new in known
+    reused = {(one.where, one.new) for one in read_renamings("key")}
+    assert renaming.old not in known or (renaming.where, renaming.old) in reused or renaming.where.endswith("tasks.*")
+
+
+@pytest.mark.parametrize("renaming", read_renamings("option"), ids=lambda one: f"{one.where} {one.old}")
+def test_a_renamed_option_is_there_under_its_new_name_alone(renaming: Renaming) -> None:
+    command = cli.get_command(click.Context(cli), renaming.where)
+    assert command is not None
+    commands = [command, *(command.commands.values() if isinstance(command, click.Group) else [])]
+    known = {name for one in commands for option in one.params for name in (*option.opts, *option.secondary_opts)}
+    assert renaming.new in known
+    assert renaming.old not in known
