@@ -2,7 +2,8 @@
 doi 10.3758/s13428-020-01389-1).
 
 A difference from the null is at least the lowest and at most the highest of `difference_range`, both ends included. LexOPS draws
-sets until it finds no more; here they are the solution of one program, so that where it finds fewer than were asked for, there are no more.
+sets until it finds no more; here they are the solution of one program, so that where
+it finds fewer than were asked for, there are no more.
 """
 
 import itertools

@@ -138,8 +138,9 @@ class Selection(MatchingSettings):
 
     `match` is "means" (within tolerances, proven), "sets" (each set within tolerances, as in LexOPS) or "best" (the largest
     difference as small as can be, to within `optimality_gap` s.d.). `between_items` names columns in whose levels items differ:
-    as many of each are chosen. `null` says what the members of a set are held against: each level in turn ("balanced"), the "first",
-    every other member ("inclusive"), or a level. `maximise` = "power" takes, of all choices that match, one with the largest expected effect.
+    as many of each are chosen. `null` says what the members of a set are held against: each level in turn ("balanced"), the
+    "first", every other member ("inclusive"), or a level. `maximise` = "power" takes, of all choices that match, one with the
+    largest expected effect.
 
     >>> Selection(items=48, covariates={"letters:critical": CovariateSection()}).get_tolerance("letters:critical")
     0.05
