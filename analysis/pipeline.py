@@ -64,7 +64,7 @@ def analyse(
 
     With conditions, factorial_models is there for a study with factors of its own, or with declared `models`; regions that
     they name beside the critical one are measured too, by the spans of words. Answers that are one of two (questions with a right
-    answer, ratings on a scale of two points, forced choices) are in binary_answers, and have their binomial models there too, also
+    answer, ratings on a scale of two points, forced choices) are in binary_responses, and have their binomial models there too, also
     those to minimal pairs.
 
     A table that is missing, no complete session, or rules that exclude everybody are a `DataError`.
@@ -119,7 +119,7 @@ def analyse(
             "participant_prompts": prompts,
             "rating_scores": scores,
             "region_times": measured,
-            **({"binary_answers": binary_responses} if len(binary_responses) else {}),
+            **({"binary_responses": binary_responses} if len(binary_responses) else {}),
             "condition_means": compute_condition_means(scores, measured),
             "rating_counts": (counts := compute_rating_counts(scores)),
             "unimodality": compute_unimodality(counts, seed=seed),

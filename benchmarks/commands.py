@@ -21,7 +21,7 @@ ALIGN_TABLES = [
     "lag_profile",
     "collinearity",
     "surprisal_effects",
-    "heldout",
+    "held_out_clusters",
     "delta_*",
     "rating_correlations",
 ]

@@ -161,7 +161,7 @@ def _print_results(results: Mapping[str, "pd.DataFrame"], simulated: "surprisal.
         withheld = models["note"].str.contains("self-test failed").fillna(False).astype(bool)
         misaligned = bool(withheld.any())
         sentences += [
-            *surprisal.alignment_test(results["alignment_test"], results["lag_profile"]),
+            *surprisal.alignment_check(results["alignment_check"], results["lag_profile"]),
             *surprisal.slopes(models[~withheld]),
             *surprisal.costs(results["surprisal_effects"]),
             *surprisal.recovered(results["surprisal_effects"], simulated),

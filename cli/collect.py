@@ -132,8 +132,8 @@ def command(
         options.print_notice(
             f"{options.format_count(int(is_previous.sum()), 'session')} of previous participants marked as not counting"
         )
-    if any(path.stem == "coverage" for path in written):
-        options.print_notice(describe_judgment_counts(study.read(out, "coverage")))
+    if any(path.stem == "judgment_counts" for path in written):
+        options.print_notice(describe_judgment_counts(study.read(out, "judgment_counts")))
 
 
 def _unwrap_single(values: list[str]) -> str | list[str]:

@@ -62,7 +62,7 @@ def command(
 
     Beside them stand the tables design_balance (trials of each paradigm and condition in each version), exposures
     (versions and readers of each sentence), matching (versions, conditions within each, fillers and targets in length
-    and frequency, drawn in figures/matching), design_lists where there are small lists and, where questions are asked,
+    and frequency, drawn in figures/matching), design_short_lists where there are small lists and, where questions are asked,
     design_questions, which is also printed where a right answer depends on the condition.
     """
     from gardenpath import experiment, stimuli, study
@@ -111,14 +111,14 @@ def command(
         if screen.task == "question"
     }
     questions = stimuli.compute_design_questions(trial_lists, names)
-    short_lists = stimuli.build_design_lists_table(trial_lists)
+    short_lists = stimuli.build_short_lists_table(trial_lists)
     participant_count = len(short_lists.groupby(["experiment", "list"])) or participants
     tables = {
         "design_balance": stimuli.compute_design_balance(trial_lists),
         "exposures": stimuli.compute_exposures(trial_lists, participant_count),
     }
     if len(short_lists):
-        tables["design_lists"] = short_lists
+        tables["design_short_lists"] = short_lists
     if len(questions):
         tables["design_questions"] = questions
     norms = stimuli.read_norms(config.materials.norms, config.folder)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MATERIALS_FILES = ("items.jsonl", "pool.jsonl")
 CONDITIONS_TABLE = "conditions_by_language"
-OUTPUT_TABLES = ("agreement", "rejected", CONDITIONS_TABLE)
+OUTPUT_TABLES = ("agreement_tests", "rejected_subjects", CONDITIONS_TABLE)
 RESTRICTIVE_LICENCE_PARTS = {
     "NC",
     "ND",
@@ -173,11 +173,11 @@ def _explain_no_pairs(extraction: "Extraction", folder: Path, minimum: int) -> s
         ", ".join(f"{count} {reason}" for reason, count in _count_rejection_reasons(extraction)[:3])
         or "no subject in any tree"
     )
-    return f"{folder}: no pair in {extraction.language}: {reasons}; {folder / 'rejected.csv'} has every subject"
+    return f"{folder}: no pair in {extraction.language}: {reasons}; {folder / 'rejected_subjects.csv'} has every subject"
 
 
 def _count_rejection_reasons(extraction: "Extraction") -> list[tuple[str, int]]:
-    counts = extraction.tables["rejected"]["reason"].value_counts(sort=True)
+    counts = extraction.tables["rejected_subjects"]["reason"].value_counts(sort=True)
     return [(str(reason), int(count)) for reason, count in counts.items()]
 
 

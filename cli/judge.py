@@ -133,13 +133,13 @@ def command(
 ) -> None:
     """Write the tables judgments and method_accuracies of the minimal pairs in MATERIALS; print the accuracy of each method.
 
-    Beside them come answer_shares, method_length_bias, votes of several templates (ensembles), method_comparisons against log
+    Beside them come response_shares, method_length_bias, votes of several templates (ensembles), method_comparisons against log
     probability, method_differences, and method_groups. Without --model the judgments of --compare-with are compared again.
 
     A model that cannot be asked is named and the others go on; so is an item that cannot be judged.
 
     With a STUDY.toml in place of MATERIALS models take part in it as people do: their sessions (for collect), these as text, and
-    the table model_answers are written. With a folder of people's sessions, or sessions as text (JSON lines), the table
+    the table model_responses are written. With a folder of people's sessions, or sessions as text (JSON lines), the table
     session_likelihoods says how probable the models find the answers.
     """
     import pandas as pd
@@ -199,7 +199,7 @@ def _print_results(comparisons: "Mapping[str, pd.DataFrame]") -> None:
     for name, sentences in {
         "ensembles": judgments.ensembles,
         "method_comparisons": judgments.method_comparisons,
-        "answer_shares": judgments.describe_response_shares,
+        "response_shares": judgments.describe_response_shares,
         "method_groups": judgments.groups,
     }.items():
         for sentence in sentences(comparisons[name]) if name in comparisons else ():

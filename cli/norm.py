@@ -52,7 +52,7 @@ def list_norming_tasks() -> list[str]:
     help="Of a norming FOLDER: what was collected (data folder, database, or tables), for norms and decisions.",
 )
 @click.option("--model", "models", multiple=True, metavar="M", help="Language model set beside people. Repeatable.")
-@click.option("--grouping", type=EXISTING_FILE, metavar="FILE", help="The table cloze_answers after you edited it.")
+@click.option("--grouping", type=EXISTING_FILE, metavar="FILE", help="The table cloze_responses after you edited it.")
 @click.option("--lemmas", type=EXISTING_FILE, metavar="FILE", help="Lexicon with columns form and lemma.")
 @click.option(
     "--replacements-from",
@@ -206,13 +206,13 @@ def _write_norming_results(
     output_tables: dict[str, pd.DataFrame] = {}
     if is_cloze:
         fragments = norming.build_fragments_table(materials, norming_design.fragment_end)
-        edited = None if grouping is None else study.read(grouping, "cloze_answers")
+        edited = None if grouping is None else study.read(grouping, "cloze_responses")
         answers = analysis.code_cloze_responses(
             responses, fragments, is_known_word=_build_word_checker(), edited_forms=edited
         )
         forms = analysis.compute_cloze(answers, fragments, _read_lemmas(lemmas))
         norms = analysis.compute_cloze_norms(forms, fragments)
-        output_tables |= {"fragments": fragments, "cloze_answers": answers, "cloze": forms}
+        output_tables |= {"fragments": fragments, "cloze_responses": answers, "cloze": forms}
     else:
         norms = analysis.compute_rating_norms(responses, stimuli.build_items_table(materials), norming_design.task)
     participants = responses["participant"].unique()
@@ -223,7 +223,7 @@ def _write_norming_results(
     )
     output_tables |= {"norms": norms, "norm_decisions": decisions}
     sentences = wording.normed(
-        norms, output_tables.get("cloze_answers"), len(participants), norming_design.responses_per_sentence
+        norms, output_tables.get("cloze_responses"), len(participants), norming_design.responses_per_sentence
     )
     sentences += wording.chosen(norms, decisions, norming_design.keep, norming_design.sha256, stated_before_data)
     norms_by_model, unnormed_values = None, None

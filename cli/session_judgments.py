@@ -132,7 +132,7 @@ def _is_sessions(paths: Sequence[Path]) -> bool:
 
 
 def run_model_participants(scoring: ScoringOptions, models: Sequence[str], participation: ParticipationOptions) -> None:
-    """Let models take part in a study: their sessions, these as text, and the table model_answers go to the folder -o."""
+    """Let models take part in a study: their sessions, these as text, and the table model_responses go to the folder -o."""
     import pandas as pd
 
     from gardenpath import experiment, lmscore, study
@@ -173,10 +173,10 @@ def run_model_participants(scoring: ScoringOptions, models: Sequence[str], parti
     responses = pd.concat([one for _, one, _ in done], ignore_index=True)
     write_model_sessions([one for model_sessions, _, _ in done for one in model_sessions], scoring.out)
     notes = {"models": [facts for *_, facts in done], "failed": failed, **vars(participation)}
-    scoring.write_table(responses, "model_answers", notes, participation.seed)
+    scoring.write_table(responses, "model_responses", notes, participation.seed)
     _print_participation(responses, list_files)
     options.print_notice(f"next:  gardenpath collect {scoring.out / 'sessions'} -o {scoring.out / 'tables'}")
-    _print_json(scoring, "model_answers", responses, notes)
+    _print_json(scoring, "model_responses", responses, notes)
     scoring.raise_failures(failed, len(done))
 
 

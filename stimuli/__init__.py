@@ -2,7 +2,7 @@
 
 from .balance import compute_balance
 from .checks import RULES, check
-from .design_tables import build_design_lists_table, compute_design_balance, compute_design_questions, compute_exposures
+from .design_tables import build_short_lists_table, compute_design_balance, compute_design_questions, compute_exposures
 from .designs import Design, design
 from .findings import Finding
 from .formats import examine, read, read_study, write
@@ -48,7 +48,7 @@ __all__ = [
     "Trial",
     "TrialList",
     "build_conditions_table",
-    "build_design_lists_table",
+    "build_short_lists_table",
     "build_items_table",
     "build_words_table",
     "check",

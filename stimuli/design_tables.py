@@ -67,8 +67,8 @@ def compute_exposures(trial_lists: Sequence[TrialList], participants: int) -> "p
     return _build_table("exposures", rows)
 
 
-def build_design_lists_table(trial_lists: Sequence[TrialList]) -> "pd.DataFrame":
-    """Return table `design_lists`: what each small list of these versions shows, beside practice.
+def build_short_lists_table(trial_lists: Sequence[TrialList]) -> "pd.DataFrame":
+    """Return table `design_short_lists`: what each small list of these versions shows, beside practice.
 
     >>> from gardenpath import stimuli, study
     >>> pair = {"grammatical": stimuli.Sentence("A dog barks."), "ungrammatical": stimuli.Sentence("A dog bark.")}
@@ -76,7 +76,7 @@ def build_design_lists_table(trial_lists: Sequence[TrialList]) -> "pd.DataFrame"
     >>> materials = stimuli.Materials((stimuli.Paradigm("number", "agreement"),), items)
     >>> short_lists = study.ShortListsSection(items_per_list=1, ratings_per_item=2)
     >>> plan = stimuli.Design({"grammatical": 1, "ungrammatical": 1}, short_lists=short_lists)
-    >>> sorted(stimuli.build_design_lists_table(plan.build_trial_lists(materials, seed=1))["item"])
+    >>> sorted(stimuli.build_short_lists_table(plan.build_trial_lists(materials, seed=1))["item"])
     ['i1', 'i1', 'i2', 'i2']
     """
     rows = [
@@ -85,7 +85,7 @@ def build_design_lists_table(trial_lists: Sequence[TrialList]) -> "pd.DataFrame"
         for n, part in enumerate(trial_list.short_lists)
         for trial in map(trial_list.trials.__getitem__, part)
     ]
-    return _build_table("design_lists", rows)
+    return _build_table("design_short_lists", rows)
 
 
 def compute_design_questions(trial_lists: Sequence[TrialList], question_names: Collection[str]) -> "pd.DataFrame":

@@ -18,7 +18,7 @@ FORMULA_WORDS = {
 }
 RESULT_COLUMN_NAMES = frozenset(
     name
-    for table in ("readings", "responses", "rating_scores", "region_times", "binary_answers")
+    for table in ("readings", "responses", "rating_scores", "region_times", "binary_responses")
     for name in TABLES[table].column_names
 )
 

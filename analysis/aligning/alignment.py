@@ -96,7 +96,7 @@ def align(tables: Mapping[str, pd.DataFrame], options: AlignmentOptions | None =
     Where nothing was read word by word, that is all there is.
     With responses and items (demographics, replacements) of `collect`, whoever and whatever `analyse` leaves out is left out here.
 
-    The tables, by name: aligned, alignment_test, lag_profile, collinearity, alignment_models, surprisal_effects, heldout,
+    The tables, by name: aligned, alignment_check, lag_profile, collinearity, alignment_models, surprisal_effects, held_out_clusters,
     delta_log_likelihood, delta_comparisons, alignment_exclusions; rating_correlations.
 
     Each word read in a target or filler trial that counts stands beside its surprisal (bits), length and
@@ -145,7 +145,7 @@ def align(tables: Mapping[str, pd.DataFrame], options: AlignmentOptions | None =
     return TableSet(
         {
             _get_table_name(aligned): aligned,
-            "alignment_test": alignment_check,
+            "alignment_check": alignment_check,
             "lag_profile": compute_lag_profile(aligned, engine=engine),
             "collinearity": compute_collinearity(aligned, lags=lags)
             if len(aligned)
@@ -264,8 +264,8 @@ def _apply_rule(exclusion_log: ExclusionLog, rule: str, read: pd.DataFrame, kept
 def _compute_held_out_tables(
     aligned: pd.DataFrame, withheld: "WithheldModels", *, lags: int, fold_unit: str, folds: int, seed: int
 ) -> dict[str, pd.DataFrame]:
-    """Return heldout, delta_log_likelihood and delta_comparisons; what cannot be held out keeps a row that says why."""
-    held, reasons = [_build_empty_table("heldout")], dict(withheld)
+    """Return held_out_clusters, delta_log_likelihood and delta_comparisons; what cannot be held out keeps a row that says why."""
+    held, reasons = [_build_empty_table("held_out_clusters")], dict(withheld)
     for model, protocol, rows in split_by_model(aligned):
         if (model, protocol) in reasons:
             continue
@@ -275,7 +275,7 @@ def _compute_held_out_tables(
             reasons[model, protocol] = str(error).replace("\n", "; ")
     densities = pd.concat(held[1:] or held, ignore_index=True)
     return {
-        "heldout": densities,
+        "held_out_clusters": densities,
         "delta_log_likelihood": pd.concat(
             [compute_delta_log_likelihood(densities, seed=seed), build_unfitted_rows(aligned, reasons)],
             ignore_index=True,

@@ -54,7 +54,7 @@ def compute_alignment_check(aligned: pd.DataFrame, *, engine: str = "glmm") -> p
         _check_model(rows, engine) | {"model": model, "protocol": protocol}
         for model, protocol, rows in split_by_model(aligned)
     ]
-    return check(pd.DataFrame(tested, columns=[*MODEL_KEY, *CHECK_COLUMNS]), "alignment_test")
+    return check(pd.DataFrame(tested, columns=[*MODEL_KEY, *CHECK_COLUMNS]), "alignment_check")
 
 
 CHECK_COLUMNS = ["verdict", "estimate", "se", "df", "t", "p", "largest", "ratio", "p_entropy", "n", "note"]

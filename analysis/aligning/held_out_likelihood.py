@@ -87,7 +87,7 @@ def compute_held_out_clusters(
         )  # fmt: skip
     if not parts:
         raise DataError("table aligned has no rows; expected a reading of each word, from align")
-    return check(pd.concat(parts, ignore_index=True), "heldout")
+    return check(pd.concat(parts, ignore_index=True), "held_out_clusters")
 
 
 def _assign_folds(rows: pd.DataFrame, fold_unit: str, folds: int, seed: int) -> Array:

@@ -109,7 +109,7 @@ def compute_method_tables(
             judgments, _average_by_phenomenon(judgments, comparison_data.human_accuracies)
         ),
         "method_length_bias": compute_method_length_bias(judgments),
-        "answer_shares": compute_response_shares(judgments),
+        "response_shares": compute_response_shares(judgments),
         "ensembles": compute_ensembles(judgments, votes, select=select, draws=draws, seed=seed),
         "method_comparisons": compute_method_comparisons(judgments, votes, seed=seed),
     }
@@ -142,7 +142,7 @@ def _compare_languages(pairs: pd.DataFrame, comparison_data: ComparisonData, see
         return {}
     tables = compute_language_tables(language_pairs, comparison_data.languages, seed=seed)
     if comparison_data.scores is not None:
-        tables["delta_regressions"] = compute_score_difference_regressions(
+        tables["score_difference_regressions"] = compute_score_difference_regressions(
             language_pairs, comparison_data.scores, comparison_data.languages, comparison_data.covariates
         )
     return tables

@@ -91,7 +91,7 @@ def compute_response_shares(judgments: pd.DataFrame) -> pd.DataFrame:
     table["wilson_low"], table["wilson_high"] = wilson_interval(table["n"], total)
     means = _summarise_templates(table, [*METHOD_KEY, "answer"], {"n": "sum"}, "share")
     table = _sort_rows(pd.concat([table, means], ignore_index=True), judgments)
-    return check(table.reindex(columns=TABLES["answer_shares"].column_names), "answer_shares")
+    return check(table.reindex(columns=TABLES["response_shares"].column_names), "response_shares")
 
 
 def compute_method_groups(

@@ -45,8 +45,8 @@ def compute_binary_responses(
     ]
     rows = pd.concat([part for part in parts if len(part)] or [judged], ignore_index=True)
     rows = rows.assign(phenomenon=rows["paradigm"].map(phenomena))
-    measured = [name for name in TABLES["binary_answers"].column_names if name not in COMPUTED_COLUMN_NAMES]
-    return check(add_formula_columns(rows.reindex(columns=measured), responses, conditions), "binary_answers")
+    measured = [name for name in TABLES["binary_responses"].column_names if name not in COMPUTED_COLUMN_NAMES]
+    return check(add_formula_columns(rows.reindex(columns=measured), responses, conditions), "binary_responses")
 
 
 def _select_yes_no_ratings(scores: pd.DataFrame) -> pd.DataFrame:

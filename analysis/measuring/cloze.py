@@ -63,7 +63,7 @@ def code_cloze_responses(
     is_known_word: WordLookup | None = None,
     edited_forms: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Return table `cloze_answers`: the form that each answer to a fragment is counted as, by its first word.
+    """Return table `cloze_responses`: the form that each answer to a fragment is counted as, by its first word.
 
     Words that differ in capitals alone are one form. A word of four letters or more that is not `is_known_word` (where nothing
     can say: that one person typed) is counted as one that is, if it is one edit from it: from a form that others gave to the
@@ -92,10 +92,10 @@ def code_cloze_responses(
             (item, conditions, *row)
             for row in _code_fragment_responses(some["response"].astype(str), fragment_rows, is_known_word)
         )
-    table = pd.DataFrame(rows, columns=TABLES["cloze_answers"].column_names).sort_values(
+    table = pd.DataFrame(rows, columns=TABLES["cloze_responses"].column_names).sort_values(
         [*FRAGMENT_KEY, "typed"], ignore_index=True
     )
-    return check(table if edited_forms is None else _apply_edited_forms(table, edited_forms), "cloze_answers")
+    return check(table if edited_forms is None else _apply_edited_forms(table, edited_forms), "cloze_responses")
 
 
 def select_norming_responses(tables: Mapping[str, pd.DataFrame], settings: AnalysisSection, task: str) -> pd.DataFrame:
@@ -173,7 +173,7 @@ def _apply_edited_forms(table: pd.DataFrame, edited_forms: pd.DataFrame) -> pd.D
 def compute_cloze(
     coded_responses: pd.DataFrame, fragments: pd.DataFrame, lemmas: Mapping[str, str] | None = None
 ) -> pd.DataFrame:
-    """Return table `cloze`: how probable each form is after its fragment, of table `cloze_answers`.
+    """Return table `cloze`: how probable each form is after its fragment, of table `cloze_responses`.
 
     The lemma of a form stands beside it where `lemmas` has it; nothing is added up by it, since `is` and `are` would be one.
 

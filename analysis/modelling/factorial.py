@@ -33,7 +33,7 @@ from .probabilities import probabilities
 TIMES = ("log_rt", "rt")
 RESPONSES = (*RATING_MEASURES, *TIMES, *BINARY_MEASURES)
 DECLARED = "declared"  # in the column random
-SOURCES = dict.fromkeys(RATING_MEASURES, "rating_scores") | dict.fromkeys(TIMES, "region_times")  # else binary_answers
+SOURCES = dict.fromkeys(RATING_MEASURES, "rating_scores") | dict.fromkeys(TIMES, "region_times")  # else binary_responses
 ABSENT = {  # what has no rows, of a response
     CORRECT_MEASURE: "no answer about these paradigms was right or wrong",
     YES_MEASURE: "no sentence of these paradigms was rated on a scale of two points",
@@ -104,7 +104,7 @@ def factorial_models(
     is not singular (Barr et al. 2013, doi 10.1016/j.jml.2012.11.001). Of ratings and answers, suggested or declared, there is a
     model for each prompt, unless the formula has `prompt` itself among its predictors.
 
-    `answers` is the table binary_answers, of which there are binomial models, in log odds: whether answers were right (`correct`)
+    `answers` is the table binary_responses, of which there are binomial models, in log odds: whether answers were right (`correct`)
     and, in place of z, whether sentences were accepted on a scale of two points (`yes`), by the same factors, the minimal pairs
     of a phenomenon together, slopes of interactions left out; and which of a pair was chosen (`chosen`), by the factors whose
     levels both members share, or an intercept alone, whose test is against one half.
@@ -225,7 +225,7 @@ class _Study:
         cls, scores: pd.DataFrame, times: pd.DataFrame, conditions: pd.DataFrame, answers: pd.DataFrame | None
     ) -> "_Study":
         """Return what there is of these tables; without `answers`, none."""
-        none = pd.DataFrame(columns=TABLES["binary_answers"].column_names)
+        none = pd.DataFrame(columns=TABLES["binary_responses"].column_names)
         return cls(scores, times, none if answers is None else answers, tabulate_levels(conditions))
 
     def rows(self, response: str) -> pd.DataFrame:
@@ -563,13 +563,13 @@ def _in_ms(estimated: ModelEstimate, design: Coded) -> dict[str, list[float]]:
 def _rows_code(plan: _Planned, rows: pd.DataFrame) -> str:
     """Return the R code that reads a model's rows from the table of results they stand in."""
     response = plan.formula.response
-    table = SOURCES.get(response, "binary_answers")
+    table = SOURCES.get(response, "binary_responses")
     paradigms = ", ".join(map(quote_text, sorted(set(rows["paradigm"]))))
     where = [f"paradigm %in% c({paradigms})"]
     where += {
         "rating_scores": ['role == "target"', "!is.na(z)"],
         "region_times": [f"region == {quote_text(plan.region)}"],
-        "binary_answers": [f"measure == {quote_text(response)}"],
+        "binary_responses": [f"measure == {quote_text(response)}"],
     }[table]
     where += [] if plan.prompt in (None, ALL_CONDITIONS) else [f"prompt == {quote_text(plan.prompt)}"]
     lines = [

@@ -38,7 +38,7 @@ SECTIONS: Sequence[Callable[[Page], Section]] = (
     effect_sections.times,
     surprisal_sections.alignment,
     surprisal_sections.surprisal,
-    surprisal_sections.heldout,
+    surprisal_sections.held_out_clusters,
     pair_sections.rating_correlations,
     pair_sections.pairs,
     pair_sections.comparisons,

@@ -38,7 +38,7 @@ OF_SENTENCES = (
     "norm_means",
     "fragments",
     "cloze",
-    "cloze_answers",
+    "cloze_responses",
     "cloze_by_model",
     "norms_by_model",
     "items",
@@ -62,7 +62,7 @@ OF_SENTENCES = (
     "language_wins",
     "frequency_curves",
     "frequency_residuals",
-    "delta_regressions",
+    "score_difference_regressions",
     "proportion_tests",
     "group_differences",
     "rankings",
@@ -70,7 +70,7 @@ OF_SENTENCES = (
     "accuracy_correlations",
     "judgments",
     "method_accuracies",
-    "answer_shares",
+    "response_shares",
     "ensembles",
     "method_comparisons",
     "method_length_bias",
@@ -183,7 +183,7 @@ class Page:
 
     def failed(self) -> pd.DataFrame:
         """Return model and protocol of the language models by which reading times stand beside the wrong words."""
-        tested = self.get("alignment_test")
+        tested = self.get("alignment_check")
         return tested.loc[tested["verdict"] == FAILED_VERDICT, ["model", "protocol"]]
 
     def figure(

@@ -317,7 +317,7 @@ def _alignment(tables: Tables) -> str:
         "The reading time of each word was set beside its surprisal in bits (whitespace counted as by Pimentel & Meister, 2024), "
         f"its length in letters and digits, and its Zipf frequency (van Heuven et al., 2014; Speer, 2022). {kept}"
     )
-    tested = table_of(tables, "alignment_test")
+    tested = table_of(tables, "alignment_check")
     if len(tested):
         verdicts = ", ".join(f"{n} {verdict}" for verdict, n in tested["verdict"].value_counts(sort=False).items())
         text += (
@@ -358,7 +358,7 @@ def _smooths(tables: Tables) -> str:
 
 
 def _heldout(tables: Tables, software: Versions) -> str:
-    held, gains = table_of(tables, "heldout"), table_of(tables, "delta_log_likelihood").dropna(subset="delta")
+    held, gains = table_of(tables, "held_out_clusters"), table_of(tables, "delta_log_likelihood").dropna(subset="delta")
     if held.empty or gains.empty:
         return ""
     by = str(held["folds_by"].iloc[0])

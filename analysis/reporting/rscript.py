@@ -13,7 +13,7 @@ from .exhibits import Tables
 TRIALS = {
     **dict.fromkeys(("z", "rating"), "rating_scores"),
     **dict.fromkeys(("log_rt", "rt"), "region_times"),
-    **dict.fromkeys(("correct", "yes", "chosen"), "binary_answers"),
+    **dict.fromkeys(("correct", "yes", "chosen"), "binary_responses"),
 }
 
 
@@ -36,7 +36,7 @@ REFITTED = {
     "ordinal_models": Refitted(("model", "phenomenon", "paradigm", "prompt"), "rows_of_ratings"),
     "alignment_models": Refitted(LANGUAGE_MODEL, "read_words"),
     "lag_profile": Refitted(LANGUAGE_MODEL, "read_words"),
-    "alignment_test": Refitted(LANGUAGE_MODEL, "read_words", format_formula(list_reading_terms([-1, *SEEN_LAGS]))),
+    "alignment_check": Refitted(LANGUAGE_MODEL, "read_words", format_formula(list_reading_terms([-1, *SEEN_LAGS]))),
 }
 # The other tables with estimates, and why R has no code for them here.
 LEFT_OUT = {
@@ -47,12 +47,12 @@ LEFT_OUT = {
     "marginal_contrasts": "differences between levels, computed from a fitted model (R: emmeans)",
     "simple_effects": "differences between levels, computed from models that are here (R: emmeans)",
     "surprisal_effects": "ms per bit, computed from alignment_models, and the same model of times that are not logarithms",
-    "heldout": "log densities of readings held out of a fit",
+    "held_out_clusters": "log densities of readings held out of a fit",
     "delta_log_likelihood": "gains on readings held out of a fit",
     "delta_comparisons": "gains on readings held out of a fit",
     "gam_terms": "curves (R: mgcv)",
     "smooths": "curves (R: mgcv)",
-    "delta_regressions": "differences in score over pairs, of which the predictors are columns of other tables",
+    "score_difference_regressions": "differences in score over pairs, of which the predictors are columns of other tables",
 }
 COMPUTED_COLUMNS_NOTE = "columns computed from the estimates: adjusted and equivalence p, mde, ms, raw and their limits"
 BAYESIAN = ("phenomenon_models", "factorial_models")

@@ -130,10 +130,10 @@ def mark_excluded_in_tables(
     reason = sessions["participant"].map(source_by_participant).map(EXCLUSION_REASON.format, na_action="ignore")
     sessions = sessions.assign(excluded=sessions["excluded"].where(sessions["excluded"].notna(), reason))
     tables = {**tables, SESSIONS_TABLE: study.check(sessions, SESSIONS_TABLE)}
-    if "coverage" in tables:
+    if "judgment_counts" in tables:
         judgment_counts = count_judgments(tables["responses"], sessions)
-        cells = tables["coverage"][["experiment", "item", "condition"]].itertuples(index=False, name=None)
-        tables["coverage"] = tables["coverage"].assign(judgments=[judgment_counts[cell] for cell in cells])
+        cells = tables["judgment_counts"][["experiment", "item", "condition"]].itertuples(index=False, name=None)
+        tables["judgment_counts"] = tables["judgment_counts"].assign(judgments=[judgment_counts[cell] for cell in cells])
     return tables
 
 

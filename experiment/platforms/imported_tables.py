@@ -92,7 +92,7 @@ def build_tables(
         judgment_table = compute_judgment_counts(
             shown_materials.files.values(), count_judgments(tables["responses"], tables["sessions"])
         )
-        tables |= {} if judgment_table is None else {"coverage": judgment_table}
+        tables |= {} if judgment_table is None else {"judgment_counts": judgment_table}
     return tables
 
 

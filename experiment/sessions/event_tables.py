@@ -131,7 +131,7 @@ def build_table_parts(
     count_table = compute_judgment_counts([*files.values(), *files_by_list.values()], judgment_counts)
     yield {
         "sessions": study.check(session_table, "sessions"),
-        **({} if count_table is None else {"coverage": count_table}),
+        **({} if count_table is None else {"judgment_counts": count_table}),
     }
 
 

@@ -30,7 +30,7 @@ def count_judgments(responses: pd.DataFrame, sessions: pd.DataFrame) -> Judgment
 
 
 def compute_judgment_counts(files: Iterable[ListFile], counts: JudgmentCounts) -> pd.DataFrame | None:
-    """Return table `coverage`: of each item, in each condition, how many judgments were planned and are there.
+    """Return table `judgment_counts`: of each item, in each condition, how many judgments were planned and are there.
 
     None where no version has lists. Of several files of a version, the last of them says what was planned.
 
@@ -53,4 +53,4 @@ def compute_judgment_counts(files: Iterable[ListFile], counts: JudgmentCounts) -
         for cell in dict.fromkeys([*scheduled, *counts])
         if cell[1] in paradigms
     ]
-    return study.check(pd.DataFrame(sorted(rows), columns=study.TABLES["coverage"].column_names), "coverage")
+    return study.check(pd.DataFrame(sorted(rows), columns=study.TABLES["judgment_counts"].column_names), "judgment_counts")

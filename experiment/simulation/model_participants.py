@@ -49,7 +49,7 @@ def run_model_sessions(
     batch_size: int | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> "tuple[list[ModelSession], pd.DataFrame]":
-    """Return the sessions of a model that takes part so often, versions in turn, and the table `model_answers`.
+    """Return the sessions of a model that takes part so often, versions in turn, and the table `model_responses`.
 
     `compute_answers` says how probable the answers to questions are, for instance `lmscore.answer_questions` of a model; it is
     asked for the next question of so many sessions `batch_size`, by default of all. Answers are drawn by these probabilities,
@@ -95,7 +95,7 @@ def run_model_sessions(
 def _build_answer_row(
     model_session: ModelSession, probabilities: AnswerProbabilities, chosen: int
 ) -> dict[str, object]:
-    """Return what `model_answers` says of an answer."""
+    """Return what `model_responses` says of an answer."""
     question = model_session.question
     assert question is not None
     trial = (

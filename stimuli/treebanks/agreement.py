@@ -82,7 +82,7 @@ def clopper_pearson_interval(k: int, m: int) -> tuple[float, float]:
 
 
 def compute_agreement(language: str, phenomenon: str, found: Counter[tuple[str, str, str]]) -> "pd.DataFrame":
-    """Return table `agreement` of what `count_values` found in a language.
+    """Return table `agreement_tests` of what `count_values` found in a language.
 
     For each value of subjects in each order, the test of Jumelet et al. (2025, arXiv 2504.02768): two one-sided binomial tests
     of the share of words with the same value against .9.
@@ -109,4 +109,4 @@ def compute_agreement(language: str, phenomenon: str, found: Counter[tuple[str, 
                 decide_agreement(k, m),
             )
         )
-    return study.check(pd.DataFrame(rows, columns=study.TABLES["agreement"].column_names), "agreement")
+    return study.check(pd.DataFrame(rows, columns=study.TABLES["agreement_tests"].column_names), "agreement_tests")

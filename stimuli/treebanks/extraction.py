@@ -50,7 +50,7 @@ class Condition(NamedTuple):
 
 
 ENTRY_UPOS = PREDICATE_UPOS | {*SUBJECT_UPOS["all"]}  # the kinds of words of which forms are kept
-CERTAINTIES = ("certain", "likely", "undecided")  # decisions of `agreement` after which pairs are kept
+CERTAINTIES = ("certain", "likely", "undecided")  # decisions of `agreement_tests` after which pairs are kept
 CHECK_BATCH_SIZE = 1000  # pairs at a time, since checks keep all words of what they look at
 UNKNOWN_LICENCE = "unknown"
 WAIVERS = {"critical-words": "the form that agrees is what the members differ in"}
@@ -60,8 +60,8 @@ WAIVERS = {"critical-words": "the form that agrees is what the members differ in
 class Extraction:
     """What `extract` returns.
 
-    `language` is its ISO 639-3 code, `materials` are the pairs drawn and `pool` all that there are; `tables` are `agreement`,
-    `rejected` and `conditions_by_language`; `notes` say for sidecars what was asked, read, left out and used, and `inputs` are the
+    `language` is its ISO 639-3 code, `materials` are the pairs drawn and `pool` all that there are; `tables` are `agreement_tests`,
+    `rejected_subjects` and `conditions_by_language`; `notes` say for sidecars what was asked, read, left out and used, and `inputs` are the
     files.
     """
 
@@ -181,7 +181,7 @@ def _build_conditions_table(
 
 
 def _build_rejected_table(rejected: Iterable[Rejection], language: str) -> "pd.DataFrame":
-    """Return table `rejected`."""
+    """Return table `rejected_subjects`."""
     import pandas as pd
 
     rows = ((one.phenomenon, one.edge, one.word, one.swapped, one.reason) for one in rejected)
@@ -199,7 +199,7 @@ def _build_rejected_table(rejected: Iterable[Rejection], language: str) -> "pd.D
         "reason": reasons,
         "sentence": [edge.text for edge in found],
     }
-    return study.check(pd.DataFrame(frame), "rejected")
+    return study.check(pd.DataFrame(frame), "rejected_subjects")
 
 
 def _read_treebanks(
@@ -339,8 +339,8 @@ def extract(
     import pandas as pd
 
     result = {
-        "agreement": pd.concat([*measured.values()], ignore_index=True),
-        "rejected": _build_rejected_table(rejected, taken.language),
+        "agreement_tests": pd.concat([*measured.values()], ignore_index=True),
+        "rejected_subjects": _build_rejected_table(rejected, taken.language),
         "conditions_by_language": _build_conditions_table(extracted, drawn, taken.language),
     }
     return Extraction(

@@ -99,7 +99,7 @@ token         string   item:condition:word
         is_always_written=False,
     ),
     Table(
-        "alignment_test",
+        "alignment_check",
         "one language model's test of whether reading times stand beside the right words",
         parse_columns(
             MODEL_COLUMNS
@@ -172,7 +172,7 @@ note          string?  why there is no number
         ALIGN,
     ),
     Table(
-        "heldout",
+        "held_out_clusters",
         "a cluster of readings that was held out of the fit",
         parse_columns(
             MODEL_COLUMNS

@@ -240,7 +240,7 @@ residual      float    accuracy - fitted: above 0, better than its frequency let
         is_always_written=False,
     ),
     Table(
-        "delta_regressions",
+        "score_difference_regressions",
         "a predictor of the difference of a pair's scores",
         parse_columns(
             MODEL_COLUMNS

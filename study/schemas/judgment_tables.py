@@ -30,7 +30,7 @@ mass          float?   probability that the model gives the labels at all, mean 
         JUDGE,
     ),
     Table(
-        "model_answers",
+        "model_responses",
         "an answer of a language model that took part in a study",
         parse_columns(
             """

@@ -121,7 +121,7 @@ questions     int      trials followed by a question with that right answer
         is_always_written=False,
     ),
     Table(
-        "design_lists",
+        "design_short_lists",
         "an item in a small list",
         parse_columns("""
 experiment    string   experiment of the design, E1 ...

@@ -34,7 +34,7 @@ mass          float?   mean probability that the model gives the labels at all; 
         JUDGE,
     ),
     Table(
-        "answer_shares",
+        "response_shares",
         "an answer of a language model to a template",
         parse_columns(
             METHOD_COLUMNS

@@ -30,7 +30,7 @@ adjacent      bool     whether the word follows the fragment without a space
         is_always_written=False,
     ),
     Table(
-        "cloze_answers",
+        "cloze_responses",
         "what was typed after a fragment",
         parse_columns("""
 item          string   item

@@ -144,7 +144,7 @@ log_rt        float    natural log of rt
         has_factors=True,
     ),
     Table(
-        "binary_answers",
+        "binary_responses",
         "an answer to a target trial that is one of two: right or wrong, yes or no, one of a pair or the other",
         parse_columns(
             TRIAL_COLUMNS

@@ -100,7 +100,7 @@ answer        string   answer; questions left empty have no row
         is_always_written=False,
     ),
     Table(
-        "coverage",
+        "judgment_counts",
         "an item of small lists in a condition",
         parse_columns("""
 experiment    string   experiment of the design, E1 ...

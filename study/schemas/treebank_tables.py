@@ -4,7 +4,7 @@ from .table_schema import EXTRACT, Table, parse_columns
 
 TABLES = (
     Table(
-        "agreement",
+        "agreement_tests",
         "a value of subjects that come before or after what agrees with them",
         parse_columns("""
 language      string   language (ISO 639-3)
@@ -24,7 +24,7 @@ decision      string   certain (greater <= 0.05), none (less <= 0.05: no pairs),
         EXTRACT,
     ),
     Table(
-        "rejected",
+        "rejected_subjects",
         "a subject, or another form of the word that agrees with it, of which no pair was made",
         parse_columns("""
 language      string   language (ISO 639-3)

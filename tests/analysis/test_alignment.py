@@ -30,8 +30,8 @@ def found(tables: Tables) -> Tables:
 
 def test_each_table_is_as_declared(found: Tables) -> None:
     assert list(found) == [
-        "aligned", "alignment_test", "lag_profile", "collinearity", "alignment_models", "surprisal_effects",
-        "heldout", "delta_log_likelihood", "delta_comparisons", "alignment_exclusions",
+        "aligned", "alignment_check", "lag_profile", "collinearity", "alignment_models", "surprisal_effects",
+        "held_out_clusters", "delta_log_likelihood", "delta_comparisons", "alignment_exclusions",
     ]  # fmt: skip
     for name, frame in found.items():
         pd.testing.assert_frame_equal(check(frame, name), frame)
@@ -270,9 +270,9 @@ def test_constant_and_infinite_surprisal_are_sentences(tables: Tables, surprisal
     scores = tables["surprisal"].copy()
     scores.loc[slice(None) if surprisal == 2.0 else scores.index[25:28], "surprisal"] = surprisal
     found = aligned(tables, surprisal=scores)
-    assert found["alignment_test"]["verdict"].item() == "untested"
+    assert found["alignment_check"]["verdict"].item() == "untested"
     why = "is 2 in each of" if surprisal == 2.0 else "are empty or not finite"
-    assert why in found["alignment_test"]["note"].item()
+    assert why in found["alignment_check"]["note"].item()
     assert found["alignment_models"]["note"].str.contains(why).all()
     assert found["surprisal_effects"]["raw"].isna().all()
 
@@ -366,9 +366,9 @@ def test_a_model_that_cannot_be_fitted_keeps_a_row_that_says_why(found: Tables) 
 
 def test_one_participant_is_a_sentence_in_every_table(tables: Tables) -> None:
     found = aligned(tables, readings=tables["readings"].query("participant == 'P00'"))
-    for name in ("alignment_test", "lag_profile", "alignment_models", "surprisal_effects", "delta_log_likelihood"):
+    for name in ("alignment_check", "lag_profile", "alignment_models", "surprisal_effects", "delta_log_likelihood"):
         assert found[name]["note"].str.contains(r"only one participant \(P00\)").all(), name
-    assert found["heldout"].empty
+    assert found["held_out_clusters"].empty
     assert found["delta_log_likelihood"]["delta"].isna().all()
 
 

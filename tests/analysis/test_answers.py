@@ -267,7 +267,7 @@ def test_minimal_pairs_are_modelled_by_phenomenon_grammatical_minus_ungrammatica
     islands = table[table["phenomenon"] == "islands"].groupby("condition")["answer"].mean()
     row = found.query("model == 'islands' and random == 'intercepts' and term != 'intercept'").iloc[0]
     assert row["estimate"] == pytest.approx(logit(islands["grammatical"]) - logit(islands["ungrammatical"]), abs=0.2)
-    assert not {"factorial_models", "binary_answers"} & {*analysed}  # nobody was asked anything but ratings
+    assert not {"factorial_models", "binary_responses"} & {*analysed}  # nobody was asked anything but ratings
 
 
 def test_what_is_said_and_drawn_of_answers(found: dict[str, pd.DataFrame]) -> None:

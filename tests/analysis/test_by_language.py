@@ -262,5 +262,5 @@ def test_evaluate_writes_the_tables_of_several_languages_and_of_two_groups(tmp_p
     tests = pd.read_csv(tmp_path / "halves" / "proportion_tests.csv").set_index("over")
     assert tests["n_a"].to_dict() == {"pairs": 4, "paradigms": 4}
     assert pd.read_csv(tmp_path / "halves" / "group_differences.csv")["n_b"].tolist() == [2] * 4
-    regressions = pd.read_csv(tmp_path / "out" / "delta_regressions.csv")
+    regressions = pd.read_csv(tmp_path / "out" / "score_difference_regressions.csv")
     assert {"agreement", "distance", "frequency"} <= set(regressions["term"])

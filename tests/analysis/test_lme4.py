@@ -205,5 +205,5 @@ def test_the_engine_lme4_does_without_glmm_all_but_what_is_held_out(
     given = {"readings": few, **{name: tables[name] for name in ("sessions", "surprisal", "words")}}
     found = align(given, AlignmentOptions(settings=AnalysisSection(engine="lme4")))
     assert found["alignment_models"]["estimate"].notna().all()
-    assert found["heldout"].empty
+    assert found["held_out_clusters"].empty
     assert "glmm, which fits the models, cannot be imported" in found["delta_log_likelihood"]["note"].iloc[0]

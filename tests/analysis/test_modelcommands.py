@@ -58,7 +58,7 @@ def test_align_tells_what_each_model_adds_and_how_it_fares_with_ratings(folder: 
     assert run("align", folder / "tables", folder / "scores", "-o", folder / "results").exception is not None
     again = run("align", folder / "tables", folder / "scores", "-o", folder / "again", "--no-slopes", "--folds", 2)
     assert "mean ratings" not in again.stdout  # nothing from analyse is there
-    for name in ("heldout", "delta_log_likelihood", "lag_profile", "collinearity", "surprisal_effects"):
+    for name in ("held_out_clusters", "delta_log_likelihood", "lag_profile", "collinearity", "surprisal_effects"):
         one, other = ((folder / where / f"{name}.csv").read_bytes() for where in ("results", "again"))
         assert one == other
 

@@ -123,7 +123,7 @@ def early(tables: Tables) -> Tables:
 def test_models_of_shifted_data_are_withheld_unless_wanted(tables: Tables) -> None:
     given = {name: early(tables)[name] for name in ("readings", "sessions", "surprisal", "words")}
     found = align(given)
-    [reason] = find_failed_models(found["alignment_test"]).values()
+    [reason] = find_failed_models(found["alignment_check"]).values()
     assert found["alignment_models"]["estimate"].isna().all()
     assert reason in found["alignment_models"]["note"].item()
     assert found["surprisal_effects"].empty or found["surprisal_effects"]["ms_per_bit"].isna().all()
@@ -142,7 +142,7 @@ def test_the_command_says_so_and_fails(tables: Tables, tmp_path: Path) -> None:
     assert "FAILED the alignment self-test" in told.stdout
     assert "the largest slope is at lag −1" in told.stdout
     assert "for each bit" not in told.stdout
-    assert read(tmp_path / "out", "alignment_test")["verdict"].item() == "failed"
+    assert read(tmp_path / "out", "alignment_check")["verdict"].item() == "failed"
     despite = run("align", tmp_path, tmp_path, "-o", tmp_path / "more", "--ignore-alignment-failure")
     assert despite.exit_code == 0
     assert "for each bit" in despite.stdout

@@ -319,7 +319,7 @@ def test_all_tables_of_judgments_are_there_where_they_can_be(judgments: pd.DataF
     groups = pd.DataFrame({"paradigm": ["p00", "p01"], "factor": "f", "level": ["a", "b"]})
     tables = compute_method_tables(judgments, ComparisonData(groups=[groups]))
     assert {*tables} == {
-        "method_accuracies", "method_length_bias", "answer_shares", "ensembles", "method_comparisons", "method_differences",
+        "method_accuracies", "method_length_bias", "response_shares", "ensembles", "method_comparisons", "method_differences",
         "method_groups",
     }  # fmt: skip
     alone = compute_method_tables(judgments[judgments["method"] == "lp"], ComparisonData())

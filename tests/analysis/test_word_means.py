@@ -51,7 +51,7 @@ def test_models_are_of_words_and_recover_what_a_bit_costs(found: Tables) -> None
     assert models.loc["surprisal_previous", "estimate"] == pytest.approx(BITS / 2, abs=0.001)
     assert "log_trial" not in models.index
     assert not models["formula"].str.contains("participant|token").any()
-    assert found["alignment_test"]["verdict"].tolist() == ["passed"]
+    assert found["alignment_check"]["verdict"].tolist() == ["passed"]
     assert "aligned" not in found
     for name, frame in found.items():
         pd.testing.assert_frame_equal(check(frame, name), frame)
@@ -100,7 +100,7 @@ def test_curves_are_over_words_in_series_of_texts(found: Tables) -> None:
 def test_gains_are_of_texts_held_out(found: Tables) -> None:
     (gain,) = found["delta_log_likelihood"].to_dict("records")
     assert (gain["folds_by"], gain["clusters"]) == ("item", 12)
-    assert gain["total"] == pytest.approx((found["heldout"]["full"] - found["heldout"]["base"]).sum())
+    assert gain["total"] == pytest.approx((found["held_out_clusters"]["full"] - found["held_out_clusters"]["base"]).sum())
     assert gain["p"] == gain["smallest_p"] == 2**-12
     with pytest.raises(ValueError, match="means over readers have no participant"):
         analysis.align(corpus(texts=2), AlignmentOptions(folds_by="participant"))
@@ -108,7 +108,7 @@ def test_gains_are_of_texts_held_out(found: Tables) -> None:
 
 def test_times_a_word_early_fail_the_self_test() -> None:
     early = analysis.align(corpus(shift=1))
-    assert early["alignment_test"]["verdict"].tolist() == ["failed"]
+    assert early["alignment_check"]["verdict"].tolist() == ["failed"]
     assert early["alignment_models"]["estimate"].isna().all()
 
 

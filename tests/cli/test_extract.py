@@ -12,7 +12,7 @@ from ..conftest import ROOT, run_here
 
 EXAMPLE = ROOT / "examples" / "agreement-pairs"
 GERMAN = "gardenpath extract --ud ud --unimorph unimorph --language deu --phenomenon sv-number --minimum 3"
-TABLES = ("agreement", "rejected", "conditions_by_language")
+TABLES = ("agreement_tests", "rejected_subjects", "conditions_by_language")
 
 
 @pytest.fixture

@@ -24,12 +24,12 @@ def test_the_plan_is_counted_and_so_is_what_is_there(folder: Path) -> None:
         in made.printed
     )
     assert "0 lists with a paradigm twice; 12 trials of attention" in made.printed
-    lists = study.read(folder / "versions", "design_lists")
+    lists = study.read(folder / "versions", "design_short_lists")
     assert set(lists[lists["role"] == "target"].groupby("item").size()) == {3}
 
     assert run_here("gardenpath simulate study.toml --participants 3 --seed 1 -o data", folder).code == 0
     collected = run_here("gardenpath collect data -o tables", folder)
-    coverage = study.read(folder / "tables", "coverage")
+    coverage = study.read(folder / "tables", "judgment_counts")
     there = len(study.read(folder / "tables", "sessions")) * 3
     assert coverage["judgments"].sum() == there < 36 == coverage["planned"].sum()
     assert f"{there} of 36 planned judgments are there, of 12 items; short of what was planned: p" in collected.said

@@ -81,15 +81,15 @@ def test_norms_are_those_of_the_answers_and_items_are_kept_by_the_rule(normed: P
 def test_a_grouping_that_somebody_edited_is_read_back(normed: Path, tmp_path: Path) -> None:
     line = "gardenpath norm norming --results norming/data -o {}"
     run_here(line.format(tmp_path / "before"), normed)
-    table = study.read(tmp_path / "before", "cloze_answers")
+    table = study.read(tmp_path / "before", "cloze_responses")
     table["form"] = "Brot"
-    study.write(table, "cloze_answers", tmp_path / "edited", command="by hand")
+    study.write(table, "cloze_responses", tmp_path / "edited", command="by hand")
     semicolons = (
-        (tmp_path / "edited" / "cloze_answers.csv").read_text().replace(",", ";")
+        (tmp_path / "edited" / "cloze_responses.csv").read_text().replace(",", ";")
     )  # as a spreadsheet may save it
-    (tmp_path / "edited" / "cloze_answers.csv").write_text("\ufeff" + semicolons, "utf-8")
+    (tmp_path / "edited" / "cloze_responses.csv").write_text("\ufeff" + semicolons, "utf-8")
     (tmp_path / "lemmas.csv").write_text("form,lemma\nBrot,Brot\nBrote,Brot\n")
-    edited = f"--grouping {tmp_path}/edited/cloze_answers.csv --lemmas {tmp_path}/lemmas.csv"
+    edited = f"--grouping {tmp_path}/edited/cloze_responses.csv --lemmas {tmp_path}/lemmas.csv"
     ran = run_here(f"{line.format(tmp_path / 'after')} {edited}", normed)
     assert ran.code == 0, ran.said
     forms = study.read(tmp_path / "after", "cloze")

@@ -136,7 +136,7 @@ def test_the_commands_of_a_paper_give_the_tables_it_names(paper: str, tmp_path: 
         of_people = study.read(tmp_path / "R", "phenomenon_models")
         assert len(analysis.compute_usable_phenomena(study.read(tmp_path / "R", "accuracy"), of_people)) == 3
     if paper == "MultiBLiMP":  # from the columns of the published tables
-        terms = {*read(tmp_path, "delta_regressions")["term"]}
+        terms = {*read(tmp_path, "score_difference_regressions")["term"]}
         assert {"distance", "congruent", "incongruent", "frequency"} <= terms
 
 

@@ -127,7 +127,7 @@ def test_every_pair_gets_its_judgments_though_readers_leave_and_are_rejected(
     assert max(Counter(session.slot % len(file.version.short_lists) for session in sessions).values()) > 1
 
     tables = experiment.collect(store.database.url)
-    coverage = tables["coverage"].groupby("item")[["planned", "judgments"]].sum()
+    coverage = tables["judgment_counts"].groupby("item")[["planned", "judgments"]].sum()
     assert coverage["planned"].to_dict() == dict.fromkeys(judged, READERS)
     assert coverage["judgments"].to_dict() == judged
     assert coverage["planned"].sum() == planned
@@ -176,7 +176,7 @@ def test_robots_of_a_simulation_take_several_lists(tmp_path: Path) -> None:
     assert max(tables["sessions"].groupby("participant").size()) == 3
     targets = tables["responses"].query("role == 'target'")
     assert not targets.duplicated(["participant", "item"]).any()
-    assert (tables["coverage"]["planned"] == tables["coverage"]["judgments"]).all()
+    assert (tables["judgment_counts"]["planned"] == tables["judgment_counts"]["judgments"]).all()
     first, second = (of["rt"].tolist() for _, of in islice(targets.groupby("session"), 2))
     assert first != second
     # Of a participant more than there is room for, nobody is shown anything twice.

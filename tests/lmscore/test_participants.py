@@ -145,15 +145,15 @@ def test_models_take_part_and_people_are_read_from_the_command_line(tmp_path: Pa
     new_studies.create_study(tmp_path / "study", "rating")
     ran = run_here(f"gardenpath judge study --model {folder} --participants 2 --seed 5 -o models", tmp_path)
     assert ran.code == 0, ran.said
-    answers = study.read(tmp_path / "models", "model_answers")
+    answers = study.read(tmp_path / "models", "model_responses")
     assert answers["session"].nunique() == 2
     ratings = answers[answers["task"] == "rating"]
     assert ratings["expected"].between(1, 7).all()
     assert answers.loc[answers["task"] == "question", "expected"].isna().all()
     again = run_here(f"gardenpath judge study --model {folder} --participants 2 --seed 5 -o again", tmp_path)
     assert again.code == 0
-    assert (tmp_path / "again" / "model_answers.csv").read_bytes() == (
-        tmp_path / "models" / "model_answers.csv"
+    assert (tmp_path / "again" / "model_responses.csv").read_bytes() == (
+        tmp_path / "models" / "model_responses.csv"
     ).read_bytes()
     fewer = run_here(
         f"gardenpath judge study --model {folder} --model ngram:nothing --participants 1 --seed 5 -o again --force",

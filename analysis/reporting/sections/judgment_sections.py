@@ -14,7 +14,7 @@ TABLES = {
     "ensembles": "Majority votes over several templates; the best on the test set is an oracle.",
     "method_comparisons": "Each method and vote against another on the same pairs, by a paired bootstrap.",
     "method_length_bias": "Leaning to shorter or longer members, by method.",
-    "answer_shares": "How often each answer was given.",
+    "response_shares": "How often each answer was given.",
     "method_groups": "Accuracy by method at the levels of a grouping.",
     "method_differences": "One method less another, paradigm by paradigm.",
 }
@@ -53,7 +53,7 @@ def judgments(page: Page) -> Section:
     compared = page.get("method_comparisons")
     head = [*words.method_accuracies(accuracies), *words.significant(compared)]
     sentences = [*head, *words.ensembles(page.get("ensembles")), *words.method_comparisons(compared)]
-    sentences += [*words.groups(groups), *words.describe_response_shares(page.get("answer_shares"))]
+    sentences += [*words.groups(groups), *words.describe_response_shares(page.get("response_shares"))]
     sentences += words.length_bias(page.get("method_length_bias"))
     sentences += words.differences(page.get("method_differences"))
     badges = page.badges_of_first("method_accuracies")

@@ -25,7 +25,7 @@ OVER_LANGUAGES = {
     "language_wins": "In how many languages one of two models wins more pairs.",
     "frequency_curves": "Accuracy as a logistic curve of log10 language frequency.",
     "frequency_residuals": "Languages above and below the curve.",
-    "delta_regressions": "What the difference of a pair's scores goes along with.",
+    "score_difference_regressions": "What the difference of a pair's scores goes along with.",
 }
 CHANCE = "Look for intervals right of the dashed line (chance)."
 
@@ -207,7 +207,7 @@ def languages(page: Page) -> Section:
         exhibits += _folded(page, name, caption)
     head = wording.means(means)
     sentences = [*head, *wording.wins(page.get("language_wins")), *wording.frequencies(curves, residuals)]
-    sentences += wording.regressions(page.get("delta_regressions"))
+    sentences += wording.regressions(page.get("score_difference_regressions"))
     badges = page.badges_of_first("language_accuracies")
     return Section("Language models over languages", badges, sentences, exhibits, first=leading(sentences, len(head)))
 

@@ -18,7 +18,7 @@ COSTS = (
 
 def alignment(page: Page) -> Section:
     """Return whether reading times stand beside the right words."""
-    tested, profile = page.get("alignment_test"), page.get("lag_profile")
+    tested, profile = page.get("alignment_check"), page.get("lag_profile")
     caption = (
         "Slopes of surprisal from two words ahead (−2) to three words back (3), all in one model, with 95% intervals. On grey "
         "ground are words that nobody has read yet: an interval that leaves out zero there is a warning. A shift of times "
@@ -26,13 +26,13 @@ def alignment(page: Page) -> Section:
     )
     draw = partial(surprisal_figures.lag_profile_figure, profile)
     exhibits = page.figure("lag_profile", "lag-profile", caption, draw)
-    exhibits += page.table("alignment_test", "The self-test of each language model.", tested, aside=True)
-    sentences = words.alignment_test(tested, profile)
+    exhibits += page.table("alignment_check", "The self-test of each language model.", tested, aside=True)
+    sentences = words.alignment_check(tested, profile)
     lead = (
         "In self-paced reading the next word has not been seen, so its surprisal must add nothing to the reading time. Where it "
         "does, times and words are shifted against each other, and nothing that follows would hold."
     )
-    title, badges = "Do reading times stand beside the right words?", page.badges_of_first("alignment_test")
+    title, badges = "Do reading times stand beside the right words?", page.badges_of_first("alignment_check")
     return Section(title, (*badges, *_alarm(page)), sentences, exhibits, lead=lead if sentences else "")
 
 
@@ -117,7 +117,7 @@ def _coefficients(page: Page, models: pd.DataFrame) -> list[Exhibit]:
     return exhibits + page.table("collinearity", caption, aside=True)
 
 
-def heldout(page: Page) -> Section:
+def held_out_clusters(page: Page) -> Section:
     """Return how much better surprisal predicts readings that were held out."""
     gains, comparisons = page.get("delta_log_likelihood"), page.get("delta_comparisons")
     caption = (

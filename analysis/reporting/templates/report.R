@@ -35,7 +35,7 @@ read <- function(file) {
 trials_of <- function(one) {
   if (one$measure %in% c("log_rt", "rt")) return(region_times[region_times$region == one$region, ])
   if (is_binary(one)) {
-    rows <- binary_answers[binary_answers$measure == one$measure, ]
+    rows <- binary_responses[binary_responses$measure == one$measure, ]
     rows[[one$measure]] <- rows$answer
   } else {
     rows <- rating_scores[rating_scores$role == "target" & !is.na(rating_scores$z), ]
@@ -117,7 +117,7 @@ left_out <- c(
 # A list with the rows of each model.
 models_of <- function(table) {
   rows <- read(table$file)
-  if (is.null(rows$term)) rows$term <- "surprisal_next"  # of alignment_test
+  if (is.null(rows$term)) rows$term <- "surprisal_next"  # of alignment_check
   if (!is.null(table$formula)) rows$formula <- table$formula
   for (key in table$keys) rows[[key]][is.na(rows[[key]])] <- ""  # what does not apply
   names <- do.call(paste, c(rows[table$keys], sep = "\r"))

@@ -26,7 +26,7 @@ def normed(norms: pd.DataFrame, answers: pd.DataFrame | None, readers: int, aske
     said.append(
         "An answer counts by its first word; words that differ in capitals are one form; a word of four letters or more that is "
         "in no word list (without a list: that one person typed) counts as the form that is one edit from it and was given most "
-        f"often, or is the item's own: {_count(int(how.get('spelling', 0)), 'answer')}, shown in the table cloze_answers. "
+        f"often, or is the item's own: {_count(int(how.get('spelling', 0)), 'answer')}, shown in the table cloze_responses. "
         f"{_count(int(how.get('edited', 0)), 'answer')} changed by hand; "
         f"{int(answers.loc[answers['form'].isna(), 'answers'].sum())} left out, without a word or by hand."
     )

@@ -23,7 +23,7 @@ SimulatedCosts = Mapping[
 ]  # simulated ms per bit at lags 0, 1 ... by model and protocol
 
 
-def alignment_test(tested: pd.DataFrame, profile: pd.DataFrame) -> list[str]:
+def alignment_check(tested: pd.DataFrame, profile: pd.DataFrame) -> list[str]:
     """Return the verdict on each language model with its test, and the lag at which the slope is largest."""
     sentences = []
     for row in list_rows(tested):

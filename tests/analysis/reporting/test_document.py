@@ -123,7 +123,7 @@ def test_the_hypothesis_comes_first_and_agreement_in_the_appendix(page: str) -> 
 def test_every_table_from_people_is_marked_whatever_it_is_called(everything: Tables) -> None:
     """What surprisal does to simulated reading times is a finding about robots too."""
     of_sentences = {"items", "words", "surprisal", "pairs", "accuracy"}
-    assert {"lag_profile", "heldout", "delta_log_likelihood"} <= set(everything)
+    assert {"lag_profile", "held_out_clusters", "delta_log_likelihood"} <= set(everything)
     unmarked = {name for name in everything if "simulated data" not in Page(everything).badges(name)}
     assert unmarked == of_sentences
 

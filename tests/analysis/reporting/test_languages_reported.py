@@ -93,7 +93,7 @@ def test_sentences_say_what_the_tables_hold(tables: Tables) -> None:
 
 
 def test_a_regression_is_told_by_its_predictors_and_not_by_phenomena() -> None:
-    row = dict.fromkeys(TABLES["delta_regressions"].column_names)
+    row = dict.fromkeys(TABLES["score_difference_regressions"].column_names)
     row |= {"model": "m", "protocol": "p", "measure": "lp", "method": "mixed", "n": 50, "languages": 4, "note": ""}
     fitted = {"estimate": -0.42, "se": 0.1, "df": 30.0, "t": -4.2, "p": 0.0002, "ci_low": -0.62, "ci_high": -0.22}
     table = pd.DataFrame([row | fitted | {"term": term} for term in ("SV-#", "perplexity")])

@@ -31,7 +31,7 @@ def everything(request: pytest.FixtureRequest, full: bool) -> Tables:
     return tables | found | align(read, AlignmentOptions(lags=1, folds=2))
 
 
-ROWS = ("rating_scores", "region_times", "binary_answers", "contrast_codes", "aligned")
+ROWS = ("rating_scores", "region_times", "binary_responses", "contrast_codes", "aligned")
 
 
 @pytest.mark.r
@@ -88,7 +88,7 @@ def test_every_table_of_models_is_fitted_again_or_named_as_left_out(everything: 
         COMPUTED_COLUMNS_NOTE.partition(":")[0]
     }
     assert named == {name for name in LEFT_OUT if name in everything and len(everything[name])}
-    assert {"sensitivity", "model_steps", "surprisal_effects", "heldout", "delta_log_likelihood"} <= named
+    assert {"sensitivity", "model_steps", "surprisal_effects", "held_out_clusters", "delta_log_likelihood"} <= named
 
 
 def test_keys_name_a_model_in_its_table(everything: Tables) -> None:
@@ -122,7 +122,7 @@ def factorial() -> Tables:
         name: pd.concat([kind[name] for kind in kinds], ignore_index=True)
         for name in ("factorial_models", "contrast_codes")
     }
-    return tables | {"rating_scores": scores, "region_times": times, "binary_answers": answers}
+    return tables | {"rating_scores": scores, "region_times": times, "binary_responses": answers}
 
 
 def answered(times: pd.DataFrame) -> pd.DataFrame:
@@ -139,7 +139,7 @@ def answered(times: pd.DataFrame) -> pd.DataFrame:
     pair = trials["condition"].str.replace(r".*\.(.*)", r"subject.\1+object.\1", regex=True)
     kinds = [("correct", "right", trials["condition"]), ("chosen", "subject over object", pair)]
     rows = [trials.assign(measure=m, event=e, condition=c, prompt=m, answer=answer) for m, e, c in kinds]
-    return check(pd.concat(rows)[TABLES["binary_answers"].column_names], "binary_answers")
+    return check(pd.concat(rows)[TABLES["binary_responses"].column_names], "binary_responses")
 
 
 def written(tables: Tables, folder: Path, before: str = "", after: str = "") -> Path:

@@ -18,13 +18,13 @@ def test_the_verdict_of_the_self_test_comes_with_its_statistics() -> None:
         "largest": 0.02, "note": "The next word's surprisal adds nothing (p >= .01), as it must be.",
     }])  # fmt: skip
     profile = pd.DataFrame({"model": "m", "protocol": "p", "lag": [-1, 0], "estimate": [0.0, 0.02]})
-    assert surprisal.alignment_test(tested, profile) == [
+    assert surprisal.alignment_check(tested, profile) == [
         "m (p) passed the alignment self-test. The next word's surprisal adds nothing (p ≥ .01), as it must be (b = −0.0010, "
         "95% CI [−0.0049, 0.0029], t(1000000000.0) = −0.50, p = .610; largest slope of lags 0 to 2: 0.02). Of lags −2 to 3 in "
         "one model, the largest slope is at lag 0."
     ]
     untested = tested.assign(verdict="untested", p=NAN, note="Not tested: no rows.")
-    assert surprisal.alignment_test(untested, profile.head(0)) == [
+    assert surprisal.alignment_check(untested, profile.head(0)) == [
         "m (p) could not be put to the alignment self-test. Not tested: no rows."
     ]
 

@@ -44,7 +44,7 @@ def test_every_sentence_gives_the_pairs_that_a_reader_would_make(german: Extract
     assert persons["schläft", "schläfst"] == "2"
     assert persons["sind", "seid"] == "2"
     reasons = {
-        (r.word, r.swapped): r.reason for r in german.tables["rejected"].itertuples() if r.phenomenon == "sv-person"
+        (r.word, r.swapped): r.reason for r in german.tables["rejected_subjects"].itertuples() if r.phenomenon == "sv-person"
     }
     assert reasons["sitzt", "sitzt"] == "same-form"  # du sitzt, er sitzt
     assert reasons["warten", "wartet"] == "duplicate"  # ihr wartet, er wartet
@@ -80,7 +80,7 @@ def test_check_finds_no_error_and_the_critical_words_differ_on_purpose(german: E
 
 
 def test_every_subject_is_a_pair_or_has_a_reason(german: Extraction) -> None:
-    rejected = german.tables["rejected"]
+    rejected = german.tables["rejected_subjects"]
     assert {*rejected["reason"]} <= {*REJECTION_REASONS}
     for name in PHENOMENA:
         subjects = {
