@@ -50,7 +50,7 @@ class Condition(NamedTuple):
 
 
 ENTRY_UPOS = PREDICATE_UPOS | {*SUBJECT_UPOS["all"]}  # the kinds of words of which forms are kept
-CERTAINTIES = ("certain", "likely", "undecided")  # decisions of `agreement` after which pairs are kept
+CERTAINTIES = ("certain", "likely", "undecided")  # decisions of `agreement_tests` after which pairs are kept
 CHECK_BATCH_SIZE = 1000  # pairs at a time, since checks keep all words of what they look at
 UNKNOWN_LICENCE = "unknown"
 WAIVERS = {"critical-words": "the form that agrees is what the members differ in"}
@@ -60,9 +60,9 @@ WAIVERS = {"critical-words": "the form that agrees is what the members differ in
 class Extraction:
     """What `extract` returns.
 
-    `language` is its ISO 639-3 code, `materials` are the pairs drawn and `pool` all that there are; `tables` are `agreement`,
-    `rejected` and `conditions_by_language`; `notes` say for sidecars what was asked, read, left out and used, and `inputs` are the
-    files.
+    `language` is its ISO 639-3 code, `materials` are the pairs drawn and `pool` all that there are; `tables` are `agreement_tests`,
+    `rejected_subjects` and `conditions_by_language`; `notes` say for sidecars what was asked, read, left out and used, and
+    `inputs` are the files.
     """
 
     language: str
@@ -181,7 +181,7 @@ def _build_conditions_table(
 
 
 def _build_rejected_table(rejected: Iterable[Rejection], language: str) -> "pd.DataFrame":
-    """Return table `rejected`."""
+    """Return table `rejected_subjects`."""
     import pandas as pd
 
     rows = ((one.phenomenon, one.edge, one.word, one.swapped, one.reason) for one in rejected)
@@ -189,7 +189,7 @@ def _build_rejected_table(rejected: Iterable[Rejection], language: str) -> "pd.D
     phenomena, found, words, swapped, reasons = columns
     frame = {
         "language": language,
-        "rejection": range(len(reasons)),
+        "row": range(len(reasons)),
         "phenomenon": [name or None for name in phenomena],
         "treebank": [edge.treebank for edge in found],
         "sent_id": [edge.sent_id for edge in found],
@@ -199,7 +199,7 @@ def _build_rejected_table(rejected: Iterable[Rejection], language: str) -> "pd.D
         "reason": reasons,
         "sentence": [edge.text for edge in found],
     }
-    return study.check(pd.DataFrame(frame), "rejected")
+    return study.check(pd.DataFrame(frame), "rejected_subjects")
 
 
 def _read_treebanks(
@@ -339,8 +339,8 @@ def extract(
     import pandas as pd
 
     result = {
-        "agreement": pd.concat([*measured.values()], ignore_index=True),
-        "rejected": _build_rejected_table(rejected, taken.language),
+        "agreement_tests": pd.concat([*measured.values()], ignore_index=True),
+        "rejected_subjects": _build_rejected_table(rejected, taken.language),
         "conditions_by_language": _build_conditions_table(extracted, drawn, taken.language),
     }
     return Extraction(
@@ -384,16 +384,16 @@ def compute_language_counts(conditions: "pd.DataFrame") -> "pd.DataFrame":
     where `conditions` has them, are counted by themselves.
 
     >>> import pandas as pd
-    >>> columns = ["language", "phenomenon", "value", "certainty", "drawn", "family"]
+    >>> columns = ["language", "phenomenon", "value", "certainty", "n_drawn", "family"]
     >>> rows = [("nld", "sv-number", "Sing", "certain", 50, "Germanic"), ("nld", "sv-number", "Plur", "likely", 20, "Germanic")]
     >>> rows += [("tur", "sv-number", "Sing", "likely", 10, "Turkic"), ("tur", "sv-number", "Plur", "certain", 0, "Turkic")]
     >>> counts = compute_language_counts(pd.DataFrame(rows, columns=columns).assign(resource=None))
-    >>> counts[["level", "languages", "certain", "pairs"]].to_numpy().tolist()
+    >>> counts[["level", "n_languages", "n_certain_languages", "n_pairs"]].to_numpy().tolist()
     [['all', 2, 1, 80], ['Germanic', 1, 1, 70], ['Turkic', 1, 0, 10]]
     """
     import pandas as pd
 
-    drawn = conditions[conditions["drawn"] > 0]
+    drawn = conditions[conditions["n_drawn"] > 0]
     rows = []
     for phenomenon, part in drawn.groupby("phenomenon"):
         for grouping in ("all", "family", "resource"):
@@ -401,6 +401,6 @@ def compute_language_counts(conditions: "pd.DataFrame") -> "pd.DataFrame":
             for level, group in part.groupby(levels):
                 certain = group.loc[group["certainty"] == "certain", "language"].nunique()
                 rows.append(
-                    (phenomenon, grouping, level, group["language"].nunique(), certain, int(group["drawn"].sum()))
+                    (phenomenon, grouping, level, group["language"].nunique(), certain, int(group["n_drawn"].sum()))
                 )
     return study.check(pd.DataFrame(rows, columns=study.TABLES["language_counts"].column_names), "language_counts")

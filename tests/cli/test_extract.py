@@ -12,7 +12,7 @@ from ..conftest import ROOT, run_here
 
 EXAMPLE = ROOT / "examples" / "agreement-pairs"
 GERMAN = "gardenpath extract --ud ud --unimorph unimorph --language deu --phenomenon sv-number --minimum 3"
-TABLES = ("agreement", "rejected", "conditions_by_language")
+TABLES = ("agreement_tests", "rejected_subjects", "conditions_by_language")
 
 
 @pytest.fixture
@@ -33,8 +33,8 @@ def test_pairs_pool_and_tables_are_written_with_what_was_read_and_used(folder: P
         "order",
         "type",
         "certainty",
-        "pool",
-        "drawn",
+        "n_found",
+        "n_drawn",
     ]
     assert len(stimuli.read(folder / "pairs" / "items.jsonl").items) == 12
     assert len(stimuli.read(folder / "pairs" / "pool.jsonl").items) == 28
@@ -119,7 +119,7 @@ def test_all_languages_are_counted_and_what_is_done_is_not_done_again(folder: Pa
     assert "1 of 3 languages were left out" in ran.said
     assert "en_broken" in ran.said
     counts = study.read(folder / "pairs", "language_counts").set_index(["grouping", "level"])
-    assert counts["languages"].to_dict() == {
+    assert counts["n_languages"].to_dict() == {
         ("all", "all"): 2,
         ("family", "Germanic"): 2,
         ("resource", "high"): 1,

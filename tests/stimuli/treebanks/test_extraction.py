@@ -44,7 +44,9 @@ def test_every_sentence_gives_the_pairs_that_a_reader_would_make(german: Extract
     assert persons["schläft", "schläfst"] == "2"
     assert persons["sind", "seid"] == "2"
     reasons = {
-        (r.word, r.swapped): r.reason for r in german.tables["rejected"].itertuples() if r.phenomenon == "sv-person"
+        (r.word, r.swapped): r.reason
+        for r in german.tables["rejected_subjects"].itertuples()
+        if r.phenomenon == "sv-person"
     }
     assert reasons["sitzt", "sitzt"] == "same-form"  # du sitzt, er sitzt
     assert reasons["warten", "wartet"] == "duplicate"  # ihr wartet, er wartet
@@ -80,7 +82,7 @@ def test_check_finds_no_error_and_the_critical_words_differ_on_purpose(german: E
 
 
 def test_every_subject_is_a_pair_or_has_a_reason(german: Extraction) -> None:
-    rejected = german.tables["rejected"]
+    rejected = german.tables["rejected_subjects"]
     assert {*rejected["reason"]} <= {*REJECTION_REASONS}
     for name in PHENOMENA:
         subjects = {
@@ -95,8 +97,8 @@ def test_every_subject_is_a_pair_or_has_a_reason(german: Extraction) -> None:
 def test_a_draw_has_the_cap_and_leaves_out_small_conditions() -> None:
     done = extracted(cap=2, minimum=4, phenomena=["sv-number"])
     conditions = done.tables["conditions_by_language"].set_index(["value", "order", "type"])
-    assert conditions.loc[("Sing", "SV", "verb"), ["pool", "drawn"]].tolist() == [7, 2]
-    assert conditions.loc[("Sing", "SV", "aux"), ["pool", "drawn"]].tolist() == [3, 0]
+    assert conditions.loc[("Sing", "SV", "verb"), ["n_found", "n_drawn"]].tolist() == [7, 2]
+    assert conditions.loc[("Sing", "SV", "aux"), ["n_found", "n_drawn"]].tolist() == [3, 0]
     assert [item.id for item in done.materials.items] == [
         item.id for item in extracted(cap=2, minimum=4, phenomena=["sv-number"]).materials.items
     ]
@@ -160,6 +162,6 @@ def test_distinct_sentences_are_drawn_once(german: Extraction) -> None:
     assert len({*texts}) == len(texts) > 20
     assert done.pool == german.pool
     assert all(item in german.pool.items for item in done.materials.items)
-    counts = done.tables["conditions_by_language"]["drawn"]
+    counts = done.tables["conditions_by_language"]["n_drawn"]
     assert counts.sum() == len(texts)
     assert all(count == 0 or count >= 3 for count in counts)

@@ -38,7 +38,7 @@ def test_every_odd_sentence_gives_what_is_written_beside_it(
     for item in done.pool.items:
         assert item.sentences["grammatical"].text == sentences[int(item.extra["sent_id"][1:]) - 1][0]
         found[item.extra["sent_id"]].append(item.sentences["ungrammatical"].text)
-    for row in done.tables["rejected"].itertuples():
+    for row in done.tables["rejected_subjects"].itertuples():
         found[str(row.sent_id)].append(f"[{row.reason}]")
     (bank,) = done.notes["treebanks"]
     left_out = Counter(f"[{reason}]" for reason in Counter(bank["left_out"]).elements())
@@ -65,6 +65,6 @@ def test_a_table_in_another_script_is_read_but_its_forms_are_not_put_into_senten
     sentences = [("ئۇ كەلدى", "", one), ("ئۇلار كەلدىلەر", "", several)]
     forms = "kel\tkeldi\tV;IND;3;SG\nkel\tkeldiler\tV;IND;3;PL\n"
     done = extracted(tmp_path, "uig", "ug", sentences, forms)
-    rejected = {(row.swapped, row.reason) for row in done.tables["rejected"].itertuples()}
+    rejected = {(row.swapped, row.reason) for row in done.tables["rejected_subjects"].itertuples()}
     assert ("keldiler", "other-script") in rejected
     assert {item.sentences["ungrammatical"].text for item in done.pool.items} == {"ئۇ كەلدىلەر", "ئۇلار كەلدى"}
