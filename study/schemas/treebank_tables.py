@@ -18,7 +18,7 @@ ci_low        float?   lower end of the 95 % Clopper-Pearson interval of share_a
 ci_high       float?   upper end
 p_greater     float?   P[Bin(n_words, 0.9) >= n_agreeing]
 p_less        float?   P[Bin(n_words, 0.9) <= n_agreeing]
-decision      string   certain (p_greater <= 0.05), none (p_less <= 0.05: no pairs), likely (share_agreeing > 0.9 and n_agreeing > 5), or undecided
+decision      string   certain (p_greater <= 0.05), none (p_less <= 0.05: no pairs), likely (over 0.9 and 5 words), or undecided
 """),
         ("language", "phenomenon", "order", "value"),
         EXTRACT,
