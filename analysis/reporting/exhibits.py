@@ -38,7 +38,7 @@ OF_SENTENCES = (
     "norm_means",
     "fragments",
     "cloze",
-    "cloze_answers",
+    "cloze_responses",
     "cloze_by_model",
     "norms_by_model",
     "items",

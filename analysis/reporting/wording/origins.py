@@ -138,8 +138,8 @@ def norming(norms: pd.DataFrame, decisions: pd.DataFrame) -> list[str]:
     said = []
     for task, some in norms.groupby("task", sort=False):
         own = decisions[decisions["task"].fillna(task) == task]
-        answers = _span(some["n"])
-        readers = own["readers"].dropna()
+        answers = _span(some["n_valid_responses"])
+        readers = own["n_participants"].dropna()
         by = f" by {counted(int(readers.max()), 'reader')}" if len(readers) else ""
         said.append(
             f"Before the study {counted(len(some), 'sentence')} of {counted(some['item'].nunique(), 'item')} were normed for "
@@ -151,7 +151,7 @@ def norming(norms: pd.DataFrame, decisions: pd.DataFrame) -> list[str]:
         if not rules:
             said.append(f"No rule for keeping items by {task} was stated; all were kept.")
             continue
-        stated = own["stated"].dropna()
+        stated = own["rules_stated_before_data"].dropna()
         when = (
             "whether it was stated before the first answer cannot be told" if stated.empty
             else "stated before the first answer" if stated.astype(bool).all()

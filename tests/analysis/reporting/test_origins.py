@@ -24,23 +24,30 @@ def tables() -> dict[str, pd.DataFrame]:
         [("keep", 90, 0.9, 0.6, 0.4, 0.8, 0.85, 0.7, 0.95), ("good", 90, 1.0, None, None, None, 1.0, 1.0, 1.0)],
         columns=["measure", "n", "agreement", "kappa", "kappa_low", "kappa_high", "ac1", "ac1_low", "ac1_high"],
     ).assign(reviewer_a="Ann", reviewer_b="Bob")
-    norms = pd.DataFrame({"item": ["i1", "i2", "i3"], "value": [0.1, 0.2, 0.7], "shrunken": [0.15, 0.2, 0.6], "n": 20})
+    norms = pd.DataFrame(
+        {"item": ["i1", "i2", "i3"], "value": [0.1, 0.2, 0.7], "shrunken": [0.15, 0.2, 0.6], "n_valid_responses": 20}
+    )
     norms = norms.assign(
         paradigm="ever",
         condition="grammatical",
         task="cloze",
         target="ever",
-        low=0.0,
-        high=1.0,
+        ci_low=0.0,
+        ci_high=1.0,
         sd=None,
         entropy=1.0,
-        modal="x",
+        modal_form="x",
     )
     decided = pd.DataFrame(
         {"item": ["i1", "i2", "i3"], "kept": [True, True, False], "reason": [None, None, "cloze <= 0.5: 0.7"]}
     )
     decided = decided.assign(
-        paradigm="ever", task="cloze", rules="cloze <= 0.5", stated=True, readers=20, source="simulation"
+        paradigm="ever",
+        task="cloze",
+        rules="cloze <= 0.5",
+        rules_stated_before_data=True,
+        n_participants=20,
+        source="simulation",
     )
     items = pd.DataFrame(
         {"item": ["i1", "i2", "i4"], "origin": ["draft", "draft", "hand"], "model": ["gpt-4o", "gpt-4o", None]}
@@ -98,9 +105,9 @@ def test_known_bad_pairs_are_counted_at_first_sight() -> None:
 def test_a_rule_that_came_after_the_data_is_said_loudly(tables: dict[str, pd.DataFrame]) -> None:
     norms, decided = tables["norms"], tables["norm_decisions"]
     assert "which was NOT stated before the first answer" in " ".join(
-        words.norming(norms, decided.assign(stated=False))
+        words.norming(norms, decided.assign(rules_stated_before_data=False))
     )
-    assert "cannot be told" in " ".join(words.norming(norms, decided.assign(stated=None)))
+    assert "cannot be told" in " ".join(words.norming(norms, decided.assign(rules_stated_before_data=None)))
     assert "No rule for keeping items by cloze was stated" in " ".join(words.norming(norms, decided.assign(rules=None)))
 
 
