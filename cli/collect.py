@@ -127,12 +127,12 @@ def command(
     for path, rows in written.items():
         click.echo(f"{path}: {rows} rows")
     if barred:
-        is_previous = study.read(out, "sessions")["excluded"].fillna("").str.startswith("took part in ")
+        is_previous = study.read(out, "sessions")["exclusion_reason"].fillna("").str.startswith("took part in ")
         options.print_notice(
             f"{options.format_count(int(is_previous.sum()), 'session')} of barred participants marked as not counting"
         )
-    if any(path.stem == "coverage" for path in written):
-        options.print_notice(describe_judgment_counts(study.read(out, "coverage")))
+    if any(path.stem == "judgment_counts" for path in written):
+        options.print_notice(describe_judgment_counts(study.read(out, "judgment_counts")))
 
 
 def _unwrap_single(values: list[str]) -> str | list[str]:

@@ -60,7 +60,7 @@ SESSIONS = sa.Table(
     sa.Column("finished", sa.String),
     sa.Column("withdrawn", sa.String),
     sa.Column("late", sa.Boolean, nullable=False, default=False),
-    sa.Column("excluded", sa.Text),
+    sa.Column("exclusion_reason", sa.Text),
     sa.Column("source", sa.String, nullable=False),
     sa.Column("visits", sa.Integer, nullable=False),
     sa.Column("tab", sa.String),
