@@ -189,7 +189,7 @@ def _write_agreement(decisions: "list[Decision]", draft: Path, log: Path, force:
     study.write(table, "review_agreement", draft.parent, command=options.format_command_line(), inputs=[log])
     for row in list_rows(table):
         click.echo(
-            f"{row['reviewer_a']} and {row['reviewer_b']}, {row['measure']}: {row['n']} pairs, "
+            f"{row['reviewer_a']} and {row['reviewer_b']}, {row['measure']}: {row['n_decided']} pairs, "
             f"agreement {row['agreement']:.2f}; {kappa(row)}"
         )
     options.print_notice(f"{path}; over first decisions, before edits")
