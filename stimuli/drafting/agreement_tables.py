@@ -44,7 +44,8 @@ def build_reviews_table(decisions: Sequence[Decision]) -> "pd.DataFrame":
         {
             "decision": number, "time": one.time, "reviewer": one.reviewer, "item": one.item, "condition": one.condition or None,
             "action": one.action, **{tick: one.ticks.get(tick) for tick in TICK_MEANINGS}, "reason": one.reason or None,
-            "injected_error": one.injected_error or None, "is_adjudication": one.is_adjudication, "guidelines": one.guidelines or None,
+            "injected_error": one.injected_error or None, "is_adjudication": one.is_adjudication,
+            "guidelines": one.guidelines or None,
         }
         for number, one in enumerate(decisions, start=1)
     ]  # fmt: skip
@@ -123,4 +124,6 @@ def build_drafting_table(
     if earlier is not None:
         is_review_row = earlier["step"].isin(("accepted", "corrected", "dropped"))
         rows = pd.concat([earlier[~is_review_row], rows], ignore_index=True)
-    return study.check(rows.groupby(key, sort=False)["n_pairs"].sum().reset_index().astype({"n_pairs": "int64"}), "drafting")
+    return study.check(
+        rows.groupby(key, sort=False)["n_pairs"].sum().reset_index().astype({"n_pairs": "int64"}), "drafting"
+    )

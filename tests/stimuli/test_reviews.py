@@ -177,7 +177,7 @@ def test_agreement_is_that_of_the_published_tables() -> None:
     same = compute_agreement([True] * 9, [True] * 9)
     assert same.kappa != same.kappa
     assert (same.agreement, same.ac1) == (1.0, 1.0)
-    assert compute_agreement([], []).n == 0
+    assert compute_agreement([], []).n_decided == 0
 
 
 def test_intervals_of_agreement_are_those_of_drawing_items_anew() -> None:

@@ -38,7 +38,9 @@ def drafting_figure(drafting: pd.DataFrame) -> "Figure":
     """
     several = len(ordered(drafting["model"])) > 1
     name = drafting["paradigm"] + (", " + drafting["model"] if several else "")
-    counts = drafting.assign(name=name).pivot_table(index="name", columns="step", values="n_pairs", aggfunc="sum", sort=False)
+    counts = drafting.assign(name=name).pivot_table(
+        index="name", columns="step", values="n_pairs", aggfunc="sum", sort=False
+    )
     counts = filled(counts[counts.get("parsed", pd.Series(0, counts.index)) > 0], "drafting").fillna(0)
     counts = counts.reindex(columns=["parsed", "accepted", "corrected", "dropped"], fill_value=0)
     counts["open"] = (counts["parsed"] - counts[["accepted", "corrected", "dropped"]].sum(axis=1)).clip(lower=0)

@@ -73,7 +73,12 @@ def drafting(table: pd.DataFrame) -> list[str]:
         else:
             said.append(f"{who} drafted pairs {of} in a chat, from which its answers were pasted; {read}.")
         if decided := accepted + corrected + dropped:
-            why = some[some["step"] == "dropped"].groupby("reason", sort=False)["n_pairs"].sum().sort_values(ascending=False)
+            why = (
+                some[some["step"] == "dropped"]
+                .groupby("reason", sort=False)["n_pairs"]
+                .sum()
+                .sort_values(ascending=False)
+            )
             reasons = ", ".join(f"{reason} {count}" for reason, count in [*why.items()][:NAMED])
             reasons += f" and {len(why) - NAMED} reasons more" if len(why) > NAMED else ""
             rest = f"; on {parsed - decided} nobody had decided, or not all agreed" if parsed > decided else ""
@@ -90,7 +95,8 @@ def agreement(table: pd.DataFrame) -> list[str]:
     """Return how far each two reviewers agree on keeping pairs, or in blind mode on acceptability."""
     return [
         f"{row['reviewer_a']} and {row['reviewer_b']} agree on {MEASURES[row['measure']]} in {percent(row['agreement'])} of "
-        f"{counted(row['n_decided'], 'sentence' if row['measure'] == 'acceptable' else 'pair')}, over first decisions and before edits: "
+        f"{counted(row['n_decided'], 'sentence' if row['measure'] == 'acceptable' else 'pair')}, over first decisions and before "
+        "edits: "
         f"{kappa(row)}."
         for row in list_rows(table[table["measure"].isin(["keep", "acceptable"])])
     ]
@@ -103,7 +109,9 @@ def describe_injected_errors(reviews: pd.DataFrame) -> list[str]:
     >>> describe_injected_errors(pd.DataFrame([row | dict.fromkeys(TICKS, True)]))
     ['Known-bad pairs had been put among them, which are in no materials: Ann noticed 0 of 1.']
     """
-    first = reviews[(reviews["action"] != "undo") & reviews["injected_error"].notna()].drop_duplicates(["reviewer", "item"])
+    first = reviews[(reviews["action"] != "undo") & reviews["injected_error"].notna()].drop_duplicates(
+        ["reviewer", "item"]
+    )
     if first.empty:
         return []
     accepted = (first["action"] == "accept") & first[list(TICKS)].fillna(False).astype(bool).all(axis=1)
