@@ -188,8 +188,8 @@ def test_intervals_of_agreement_are_those_of_drawing_items_anew() -> None:
     result = compute_agreement(one, other)
     for name in ("kappa", "ac1"):
         values = sorted(getattr(each, name) for each in made)
-        assert getattr(result, f"{name}_low") == pytest.approx(values[50], abs=0.02)
-        assert getattr(result, f"{name}_high") == pytest.approx(values[1949], abs=0.02)
+        assert getattr(result, f"{name}_ci_low") == pytest.approx(values[50], abs=0.02)
+        assert getattr(result, f"{name}_ci_high") == pytest.approx(values[1949], abs=0.02)
 
 
 def test_two_reviewers_are_compared_on_first_decisions_without_the_known_bad() -> None:
