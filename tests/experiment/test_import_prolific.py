@@ -93,7 +93,7 @@ def test_data_of_our_own_server_are_joined_by_its_key(example: study.Study, tmp_
     session = json.loads(record.read_text())
     record.write_text(json.dumps({**session, "participant": hash_participant("5f3c", key)}))
     tables = experiment.collect(folder, prolific=EXPORT)
-    ages = tables["demographics"].query("field == 'Age'")
+    ages = tables["demographics"].query("question == 'Age'")
     assert ages["response"].tolist() == ["31"]
 
 
@@ -118,9 +118,9 @@ def test_collections_of_another_platform_are_joined_with_an_export_each_or_one_f
     done = run_here(f"{shared} --prolific {EXPORT} --prolific {older} -o tables", tmp_path)
     assert done.code == 0, done.said
     alone = experiment.collect(data, platform="jspsych", prolific=EXPORT)
-    both = study.read(tmp_path / "tables", "demographics").query("field == 'Age'")
+    both = study.read(tmp_path / "tables", "demographics").query("question == 'Age'")
     assert both["response"].tolist() == ["31", "44", "30", "44"]
-    named = alone["demographics"].query("field == 'Age'")["participant"]
+    named = alone["demographics"].query("question == 'Age'")["participant"]
     assert both["participant"].tolist() == [f"{n}-{who}" for n in (1, 2) for who in named]
     assert len(study.read(tmp_path / "tables", "readings")) == 2 * len(alone["readings"])
     sidecar = study.files.read_sidecar(tmp_path / "tables" / "sessions.csv")
