@@ -184,9 +184,9 @@ def _build_rejected_table(rejected: Iterable[Rejection], language: str) -> "pd.D
     """Return table `rejected_subjects`."""
     import pandas as pd
 
-    rows = ((one.phenomenon, one.edge, one.word, one.swapped, one.reason) for one in rejected)
+    rows = ((one.phenomenon, one.edge, one.word, one.other_form, one.reason) for one in rejected)
     columns = [*zip(*rows, strict=True)] or [()] * 5
-    phenomena, found, words, swapped, reasons = columns
+    phenomena, found, words, other_forms, reasons = columns
     frame = {
         "language": language,
         "row": range(len(reasons)),
@@ -195,7 +195,7 @@ def _build_rejected_table(rejected: Iterable[Rejection], language: str) -> "pd.D
         "sent_id": [edge.sent_id for edge in found],
         "subject": [edge.subject.form for edge in found],
         "word": [word or None for word in words],
-        "swapped": [form or None for form in swapped],
+        "other_form": [form or None for form in other_forms],
         "reason": reasons,
         "sentence": [edge.text for edge in found],
     }

@@ -34,7 +34,7 @@ treebank      string   treebank
 sent_id       string   sentence of the treebank
 subject       string   subject
 word          string?  word that agrees with it; empty where there is none
-swapped       string?  other form of the word; empty where none was found
+other_form    string?  other form of the word; empty where none was found
 reason        string   why there is no pair, as listed in docs/treebanks.md
 sentence      string   text of the treebank
 """),
@@ -50,14 +50,14 @@ family        string?  family of the language, by a table of the user's
 resource      string?  resource class of the language, by a table of the user's
 phenomenon    string   what agrees in what, such as sv-number
 value         string   value of the feature in the grammatical member
-other         string   value in the ungrammatical member; several, with commas, where its form may be any of them
+other_value   string   value in the ungrammatical member; several, with commas, where its form may be any of them
 order         string   SV where the subject comes first, else VS
 type          string   word that agrees: verb, aux (auxiliary or copula) or ptcp (participle)
 certainty     string   decision of table agreement_tests: certain, likely or undecided
 n_found       int      pairs found
 n_drawn       int      pairs drawn; 0 where n_found is below the minimum
 """),
-        ("language", "phenomenon", "value", "other", "order", "type"),
+        ("language", "phenomenon", "value", "other_value", "order", "type"),
         EXTRACT,
     ),
     Table(

@@ -29,7 +29,7 @@ def test_pairs_pool_and_tables_are_written_with_what_was_read_and_used(folder: P
     assert ran.printed.splitlines()[0].split() == [
         "phenomenon",
         "value",
-        "other",
+        "other_value",
         "order",
         "type",
         "certainty",

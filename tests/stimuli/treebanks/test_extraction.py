@@ -29,7 +29,7 @@ def german() -> Extraction:
 def test_every_sentence_gives_the_pairs_that_a_reader_would_make(german: Extraction) -> None:
     """28 sentences with a subject and a finite verb each: number changes in all, person of the singular ones twice."""
     made = [item for item in german.pool.items if item.extra["value"] in ("Sing", "Plur")]
-    swapped = {item.extra["word"]: item.extra["swapped"] for item in made}
+    swapped = {item.extra["word"]: item.extra["other_form"] for item in made}
     assert len(made) == 28
     assert (swapped["blühen"], swapped["schläft"], swapped["sind"], swapped["hat"]) == (
         "blüht",
@@ -38,13 +38,15 @@ def test_every_sentence_gives_the_pairs_that_a_reader_would_make(german: Extract
         "haben",
     )
     persons = {
-        (i.extra["word"], i.extra["swapped"]): i.extra["other"] for i in german.pool.items if i.extra["value"] == "3"
+        (i.extra["word"], i.extra["other_form"]): i.extra["other_value"]
+        for i in german.pool.items
+        if i.extra["value"] == "3"
     }
     assert persons["ist", "bin"] == "1"
     assert persons["schläft", "schläfst"] == "2"
     assert persons["sind", "seid"] == "2"
     reasons = {
-        (r.word, r.swapped): r.reason
+        (r.word, r.other_form): r.reason
         for r in german.tables["rejected_subjects"].itertuples()
         if r.phenomenon == "sv-person"
     }
@@ -70,7 +72,7 @@ def test_an_attractor_beside_the_verb_is_one(german: Extraction) -> None:
     [item] = [
         i
         for i in german.pool.items
-        if "unter den Bänken" in i.sentences["grammatical"].text and i.extra["other"] == "Plur"
+        if "unter den Bänken" in i.sentences["grammatical"].text and i.extra["other_value"] == "Plur"
     ]
     assert (item.extra["incongruent"], item.extra["distance"]) == ("1", "4")
 
