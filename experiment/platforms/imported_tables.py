@@ -222,7 +222,7 @@ def _build_session_cells(session: ImportedSession) -> Row:
         "complete": session.complete,
         "source": session.source,
         "revision": 1,
-        "late": False,
+        "lease_expired": False,
         "exclusion_reason": None,
         "n_trials": len({trial.position for trial in session.trials}),
         "n_aborted_trials": 0,

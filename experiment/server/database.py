@@ -59,7 +59,7 @@ SESSIONS = sa.Table(
     sa.Column("seen", sa.String, nullable=False),
     sa.Column("finished", sa.String),
     sa.Column("withdrawn", sa.String),
-    sa.Column("late", sa.Boolean, nullable=False, default=False),
+    sa.Column("lease_expired", sa.Boolean, nullable=False, default=False),
     sa.Column("exclusion_reason", sa.Text),
     sa.Column("source", sa.String, nullable=False),
     sa.Column("visits", sa.Integer, nullable=False),

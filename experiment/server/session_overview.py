@@ -22,7 +22,7 @@ class SessionSummary:
     interruptions: int
     rejected_count: int
     visits: int
-    late: bool
+    lease_expired: bool
     exclusion_reason: str | None
     source: str
     revision: int
@@ -61,7 +61,7 @@ def _build_summary(row: Row, live_cutoff: str) -> SessionSummary:
         row.interruptions,
         row.apart,
         row.visits,
-        row.late,
+        row.lease_expired,
         row.exclusion_reason,
         row.source,
         row.revision,

@@ -51,7 +51,7 @@ def build_session(row: Row) -> Session:
         row.finished,
         row.source,
         row.revision,
-        row.late,
+        row.lease_expired,
         row.exclusion_reason,
     )
 

@@ -341,7 +341,7 @@ def _build_session_row(
         "complete": complete,
         "source": session.source,
         "revision": session.revision,
-        "late": session.late,
+        "lease_expired": session.lease_expired,
         "exclusion_reason": session.exclusion_reason,
         "n_trials": len(trials),
         "n_aborted_trials": sum(len(runs) - 1 for runs in trials),

@@ -40,7 +40,7 @@ class Condition(NamedTuple):
 
     phenomenon: str
     value: str
-    other: str
+    other_value: str
     order: str
     type: str
 

@@ -53,13 +53,13 @@ participant   string   who: a label or keyed hash, never a platform's raw id
 session       string   one participant's run of one version
 experiment    string   experiment of the design
 version       string   version of the experiment
-slot          int?     place within the version, from 0; with seed and version it fixes the order; empty where others drew it
+slot          int?     number of the session within the version, from 0; with seed and version it fixes the order; empty where others drew it
 started       string?  UTC time of the assignment, ISO 8601
 finished      string?  UTC time of completion
 complete      bool     whether the end was reached with all events stored
 source        string   server, lab, robot, simulation, preview, model (a language model), or a platform's name
 revision      int      number of the study's texts, materials and settings as they were then; a change has the next number
-late          bool     whether it went on after its place had been given away
+lease_expired bool     whether it went on after its slot had been given away
 exclusion_reason string? why the experimenter does not count it
 n_trials      int      trials begun
 n_aborted_trials int   trials broken off by a reload and begun again

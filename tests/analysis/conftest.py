@@ -329,7 +329,7 @@ def _one_session(number, participants, sentences, words, quality, effects, rng, 
             device=None,
             refresh_hz=60.0,
             revision=1,
-            late=False,
+            lease_expired=False,
             exclusion_reason=None,
             n_aborted_trials=0,
         )

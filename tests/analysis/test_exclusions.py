@@ -36,7 +36,7 @@ def sat(*people: str, **changes: object) -> pd.DataFrame:
     """Return complete sessions of 20 minutes, one a participant."""
     rows = pd.DataFrame({"participant": people, "session": [f"s-{name}" for name in people]}).assign(
         experiment="E1", version="V1", slot=0, started="2026-01-01T10:00:00Z", finished="2026-01-01T10:20:00Z",
-        complete=True, source="server", revision=1, late=False, exclusion_reason=None, n_trials=6, n_aborted_trials=0, device=None, refresh_hz=60.0,
+        complete=True, source="server", revision=1, lease_expired=False, exclusion_reason=None, n_trials=6, n_aborted_trials=0, device=None, refresh_hz=60.0,
     )  # fmt: skip
     return check(rows.assign(**changes)[TABLES["sessions"].column_names], "sessions")
 
@@ -156,7 +156,7 @@ def test_declared_answers_about_oneself_keep_those_who_gave_them_however_written
             "session longer than 60 minutes",
         ),
         ({"aborted": 1}, {"n_aborted_trials": [1, 2]}, "session with more than 1 trials broken off"),
-        ({"sessions": {"late": ["false"]}}, {"late": [False, True]}, "session whose late is not false"),
+        ({"sessions": {"lease_expired": ["false"]}}, {"lease_expired": [False, True]}, "session whose lease_expired is not false"),
         ({"sessions": {"device": ["lab"]}}, {"device": [" Lab", None]}, "session whose device is not lab"),
     ],
 )

@@ -115,10 +115,10 @@ def test_every_pair_gets_its_judgments_though_readers_leave_and_are_rejected(
     sessions = store.read_sessions()
     counting = [session for session in sessions if session.finished and not session.exclusion_reason]
     judged = Counter(item for session in counting for item, _ in items_of(session, file))
-    late = Counter(item for session in counting if session.late for item, _ in items_of(session, file))
+    late = Counter(item for session in counting if session.lease_expired for item, _ in items_of(session, file))
     assert all(judged[item] - late[item] <= READERS <= judged[item] for item in judged)
     assert len(judged) == PARADIGMS * PAIRS
-    on_time = Counter(place for session in counting if not session.late for place in items_of(session, file))
+    on_time = Counter(place for session in counting if not session.lease_expired for place in items_of(session, file))
     assert all(1 <= times <= 2 for place, times in on_time.items() if not late[place[0]])
     # Nobody meets a pair twice, in whatever became of a session.
     by_reader = Counter((session.participant, item) for session in sessions for item, _ in items_of(session, file))
