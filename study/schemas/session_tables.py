@@ -53,7 +53,7 @@ participant   string   who: a label or keyed hash, never a platform's raw id
 session       string   one participant's run of one version
 experiment    string   experiment of the design
 version       string   version of the experiment
-slot          int?     number of the session within the version, from 0; with seed and version it fixes the order; empty where others drew it
+slot          int?     session within the version, from 0; with seed and version it fixes the order; empty where others drew it
 started       string?  UTC time of the assignment, ISO 8601
 finished      string?  UTC time of completion
 complete      bool     whether the end was reached with all events stored
