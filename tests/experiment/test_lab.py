@@ -305,7 +305,7 @@ def test_who_stops_by_escape_keeps_the_session_and_may_go_on(tmp_path: Path) -> 
     assert stopped.ending == "stopped"
     rows = experiment.collect(data)["sessions"].iloc[0]
     assert not rows["complete"]
-    assert rows["trials"] == 3
+    assert rows["n_trials"] == 3
     resumed = take(data, files, Machine())
     assert resumed.session.id == stopped.session.id
     recorded = events(data, stopped.session.id)
