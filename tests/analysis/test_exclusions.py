@@ -156,7 +156,11 @@ def test_declared_answers_about_oneself_keep_those_who_gave_them_however_written
             "session longer than 60 minutes",
         ),
         ({"aborted": 1}, {"n_aborted_trials": [1, 2]}, "session with more than 1 trials broken off"),
-        ({"sessions": {"lease_expired": ["false"]}}, {"lease_expired": [False, True]}, "session whose lease_expired is not false"),
+        (
+            {"sessions": {"lease_expired": ["false"]}},
+            {"lease_expired": [False, True]},
+            "session whose lease_expired is not false",
+        ),
         ({"sessions": {"device": ["lab"]}}, {"device": [" Lab", None]}, "session whose device is not lab"),
     ],
 )

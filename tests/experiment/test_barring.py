@@ -93,7 +93,10 @@ def test_ids_of_a_platform_are_known_again(tmp_path: Path, earlier: Path) -> Non
     tables = experiment.collect(
         tmp_path / "answers.csv", platform="table", mapping=tmp_path / "map.toml", excluded_participants=[earlier]
     )
-    assert tables["sessions"].set_index("participant")["exclusion_reason"].notna().to_dict() == {"5e": False, "5f": True}
+    assert tables["sessions"].set_index("participant")["exclusion_reason"].notna().to_dict() == {
+        "5e": False,
+        "5f": True,
+    }
 
 
 def test_tables_do_in_place_of_data_and_no_sessions_are_a_fault(tmp_path: Path, earlier: Path) -> None:

@@ -128,7 +128,8 @@ def test_collections_of_another_platform_are_joined_with_an_export_each_or_one_f
     assert set(sidecar["inputs"]) == {"data.json", "later.json", "export.csv", "older.csv"}  # type: ignore[call-overload]
     done = run_here(f"{shared} --prolific {EXPORT} -o shared", tmp_path)
     assert (
-        study.read(tmp_path / "shared", "demographics").query("question == 'Age'")["response"].tolist() == ["31", "44"] * 2
+        study.read(tmp_path / "shared", "demographics").query("question == 'Age'")["response"].tolist()
+        == ["31", "44"] * 2
     )
     refused = run_here(f"{shared} {' '.join([f'--prolific {EXPORT}'] * 3)} -o more", tmp_path)
     assert refused.code != 0
