@@ -42,9 +42,7 @@ def tables() -> str:
         lines += [f"## {title}", "", f"{first_sentence(part.__doc__)}", ""]
         for table in part.TABLES:
             producer = table.producer
-            command = (
-                f"`gardenpath {producer.command}`, in `{producer.folder}/`" if producer else "a function, not a command"
-            )
+            command = f"`gardenpath {producer.command}`, in `{producer.folder}/`" if producer else "a function, not a command"
             lines += [
                 f"### {table.name}",
                 "",
