@@ -83,7 +83,7 @@ def select_complete_sessions(
     rules = {
         "session not complete": sessions["complete"].astype(bool),
         "session of the experimenter's own (preview)": sessions["source"] != "preview",
-        "session that the experimenter marked as not counting": sessions["excluded"].isna(),
+        "session that the experimenter marked as not counting": sessions["exclusion_reason"].isna(),
     }
     if is_human.any() and not is_human.all() and not include_models:
         rules["session of a language model, beside people's"] = is_human

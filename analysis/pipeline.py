@@ -64,8 +64,8 @@ def analyse(
 
     With conditions, factorial_models is there for a study with factors of its own, or with declared `models`; regions that
     they name beside the critical one are measured too, by the spans of words. Answers that are one of two (questions with a right
-    answer, ratings on a scale of two points, forced choices) are in binary_responses, and have their binomial models there too, also
-    those to minimal pairs.
+    answer, ratings on a scale of two points, forced choices) are in binary_responses, and have their binomial models too,
+    also those to minimal pairs.
 
     A table that is missing, no complete session, or rules that exclude everybody are a `DataError`.
 

@@ -161,7 +161,7 @@ def _describe_identity_risks(tables: "Mapping[str, pd.DataFrame]", config: "Stud
     """Yield what could tell who somebody is, though no name does."""
     if "demographics" in tables and len(demographics := tables["demographics"]):
         responses = demographics.pivot_table(
-            index="participant", columns="field", values="answer", aggfunc="first"
+            index="participant", columns="question", values="response", aggfunc="first"
         ).fillna("")
         unique_count = (responses.groupby(list(responses.columns))[responses.columns[0]].transform("size") == 1).sum()
         yield (

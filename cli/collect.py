@@ -128,7 +128,7 @@ def command(
     for path, rows in written.items():
         click.echo(f"{path}: {rows} rows")
     if excluded_participants:
-        is_previous = study.read(out, "sessions")["excluded"].fillna("").str.startswith("took part in ")
+        is_previous = study.read(out, "sessions")["exclusion_reason"].fillna("").str.startswith("took part in ")
         options.print_notice(
             f"{options.format_count(int(is_previous.sum()), 'session')} of previous participants marked as not counting"
         )

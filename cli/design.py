@@ -137,7 +137,7 @@ def command(
         click.echo(f"{path}: {summary}")
     for name, table in tables.items():
         study.write(table, name, folder, command=options.format_command_line(), inputs=inputs, seed=config.seed)
-    if len(matching) and matching["d"].notna().any():
+    if len(matching) and matching["standardised_difference"].notna().any():
         figure_style.save(matching_figures.matching_figure(matching), "matching", folder / "figures")
     if len(questions) and any(
         _has_condition_dependent_answer(trial, names) for trial_list in trial_lists for trial in trial_list.trials
@@ -160,7 +160,7 @@ def command(
         )
     exposures = tables["exposures"]
     study_exposures = exposures[~exposures["paradigm"].isin(["practice", "attention"])]
-    for condition, counts in () if len(short_lists) else study_exposures.groupby("condition")["readers"]:
+    for condition, counts in () if len(short_lists) else study_exposures.groupby("condition")["n_participants"]:
         options.print_notice(
             f"at {participants} participants, a sentence in condition {condition} has {_format_range(counts)} readers"
         )
@@ -306,7 +306,7 @@ def _compare_promised_minutes(config: "Study") -> str | None:
 def _check_question_count(config: "Study", questions: "pd.DataFrame") -> str | None:
     """Return that the rule of [analysis.exclude] about accuracy can exclude nobody, where versions ask fewer questions."""
     rules = config.analysis.exclude
-    counts = questions.groupby(["experiment", "version"])["questions"].sum()
+    counts = questions.groupby(["experiment", "version"])["n_questions"].sum()
     if not rules.min_accuracy or counts.empty or counts.min() >= rules.min_questions:
         return None
     question_range = " to ".join(str(n) for n in sorted({counts.min(), counts.max()}))
@@ -319,10 +319,10 @@ def _check_question_count(config: "Study", questions: "pd.DataFrame") -> str | N
 
 def _check_answer_balance(questions: "pd.DataFrame") -> str | None:
     """Return that somebody who always gives the same answer is right too often, in the version where that is most so."""
-    questions_by_list = questions.groupby(["experiment", "version"])["questions"]
+    questions_by_list = questions.groupby(["experiment", "version"])["n_questions"]
     totals = questions_by_list.sum().loc[lambda n: n >= MIN_QUESTIONS]
-    answers = questions.groupby(["experiment", "version", "answer"])["questions"].sum()
-    shares = (answers / totals.reindex(answers.droplevel("answer").index).to_numpy()).dropna()
+    answers = questions.groupby(["experiment", "version", "correct_answer"])["n_questions"].sum()
+    shares = (answers / totals.reindex(answers.droplevel("correct_answer").index).to_numpy()).dropna()
     if shares.empty or shares.max() <= MAX_ANSWER_SHARE:
         return None
     group = experiment, trial_list, answer = shares.idxmax()
@@ -342,7 +342,7 @@ def _has_condition_dependent_answer(trial: "Trial", names: set[str]) -> bool:
 def _format_answer_counts(questions: "pd.DataFrame") -> str:
     """Return how often each answer is right in each version, by paradigm and condition."""
     index = ["experiment", "version", "paradigm", "condition"]
-    table = questions.pivot_table("questions", index, "answer", aggfunc="sum", fill_value=0).reset_index()
+    table = questions.pivot_table("n_questions", index, "correct_answer", aggfunc="sum", fill_value=0).reset_index()
     return options.format_columns([[*table.columns], *table.astype(str).to_numpy().tolist()])
 
 

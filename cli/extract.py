@@ -115,9 +115,9 @@ def command(out: Path, language: str | None, every: bool, force: bool, languages
     """Make minimal pairs of agreement out of treebanks, in any language that has one.
 
     Sentences are the treebank's own. Beside the pairs drawn, which are balanced (items.jsonl), are all that there are
-    (pool.jsonl) and the tables agreement (whether the language has it), conditions_by_language and rejected (every
-    subject without a pair, and why). With --all each language has a folder, and language_counts says how many languages
-    have a phenomenon.
+    (pool.jsonl) and the tables agreement_tests (whether the language has it), conditions_by_language and rejected_subjects
+    (every subject without a pair, and why). With --all each language has a folder, and language_counts says how many
+    languages have a phenomenon.
     """
     if every == (language is not None):
         raise click.UsageError("expected --language CODE or --all, one of the two")
@@ -167,13 +167,15 @@ def _extract_language(
 def _explain_no_pairs(extraction: "Extraction", folder: Path, minimum: int) -> str:
     """Return why there are no pairs, and what to do."""
     if extraction.pool.items:
-        largest = int(extraction.tables["conditions_by_language"]["pool"].max())
+        largest = int(extraction.tables["conditions_by_language"]["n_found"].max())
         return f"{folder}: no condition has {minimum} pairs, the largest {largest}; take smaller ones with  --minimum {largest}"
     reasons = (
         ", ".join(f"{count} {reason}" for reason, count in _count_rejection_reasons(extraction)[:3])
         or "no subject in any tree"
     )
-    return f"{folder}: no pair in {extraction.language}: {reasons}; {folder / 'rejected_subjects.csv'} has every subject"
+    return (
+        f"{folder}: no pair in {extraction.language}: {reasons}; {folder / 'rejected_subjects.csv'} has every subject"
+    )
 
 
 def _count_rejection_reasons(extraction: "Extraction") -> list[tuple[str, int]]:

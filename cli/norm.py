@@ -39,7 +39,7 @@ def list_norming_tasks() -> list[str]:
     "--keep",
     multiple=True,
     metavar="RULE",
-    help="Which items are kept, as in 'cloze.high <= 0.4 in neutral'. Repeatable.",
+    help="Which items are kept, as in 'cloze.ci_high <= 0.4 in neutral'. Repeatable.",
 )
 @click.option("--fragment-end", metavar="NAME", help="Region, or column, at which fragments end.  [default: critical]")
 @click.option("--paradigm", "paradigms", multiple=True, metavar="NAME", help="Only this paradigm; may be repeated.")
@@ -207,19 +207,19 @@ def _write_norming_results(
     if is_cloze:
         fragments = norming.build_fragments_table(materials, norming_design.fragment_end)
         edited = None if grouping is None else study.read(grouping, "cloze_responses")
-        answers = analysis.code_cloze_responses(
+        coded_responses = analysis.code_cloze_responses(
             responses, fragments, is_known_word=_build_word_checker(), edited_forms=edited
         )
-        forms = analysis.compute_cloze(answers, fragments, _read_lemmas(lemmas))
+        forms = analysis.compute_cloze(coded_responses, fragments, _read_lemmas(lemmas))
         norms = analysis.compute_cloze_norms(forms, fragments)
-        output_tables |= {"fragments": fragments, "cloze_responses": answers, "cloze": forms}
+        output_tables |= {"fragments": fragments, "cloze_responses": coded_responses, "cloze": forms}
     else:
         norms = analysis.compute_rating_norms(responses, stimuli.build_items_table(materials), norming_design.task)
     participants = responses["participant"].unique()
     sessions = tables["sessions"]
     sources = sorted(sessions.loc[sessions["participant"].isin(participants), "source"].unique())
     decisions = norming.compute_norm_decisions(norms, norming_design).assign(
-        stated=stated_before_data, readers=len(participants), source=", ".join(sources)
+        rules_stated_before_data=stated_before_data, n_participants=len(participants), source=", ".join(sources)
     )
     output_tables |= {"norms": norms, "norm_decisions": decisions}
     sentences = wording.normed(
@@ -386,7 +386,7 @@ def _compare_models(
         )
         norms_by_model.append(values.merge(paired_decisions, on="item", validate="m:1"))
         first = merge_shared_fragments(fragments).drop_duplicates(["item", "conditions"])
-        contexts = first[["item", "conditions", "context", "language", "adjacent"]]
+        contexts = first[["item", "conditions", "context", "language", "target_attached"]]
         form_rows = forms.merge(contexts, on=["item", "conditions"], validate="m:1")
         forms_by_model.append(
             form_rows.assign(model=loaded.name, model_probability=compute_probabilities(form_rows, form_rows["form"]))
@@ -420,7 +420,7 @@ def _compute_word_probabilities(
     for row, word in zip(fragments.to_dict("records"), words, strict=True):
         context = row["context"] if isinstance(row["context"], str) else None
         lead = build_lead_in(context, joiner=protocol.get_joiner(row["language"]))
-        queries.append((lead + row["fragment"], "" if row["adjacent"] else " ", word))
+        queries.append((lead + row["fragment"], "" if row["target_attached"] else " ", word))
     return lmscore.compute_cloze_probabilities(model, queries, batch_tokens=batch_tokens)
 
 

@@ -35,7 +35,7 @@ MAX_SENTENCES_NAMED = 5  # sentences that are spelt out
 )
 @click.option(
     "--inject-known-errors",
-    "planted",
+    "known_bad_share",
     type=click.FloatRange(0, 0.5),
     default=0.07,
     show_default=True,
@@ -55,7 +55,7 @@ def command(
     blind: bool,
     guidelines: Path | None,
     log: Path | None,
-    planted: float,
+    known_bad_share: float,
     port: int,
     browser: bool,
     agree: bool,
@@ -103,7 +103,7 @@ def command(
             raise study.DataError(f"{log}: there is nothing to adjudicate: reviewers agree, or one alone has decided")
         items = tuple(item for item in materials.items if item.id in disputed_items)
         materials = stimuli.Materials(materials.paradigms, items)
-    shown_pairs = build_queue(materials, reviewer_name, known_bad_share=0 if adjudicate else planted, blind=blind)
+    shown_pairs = build_queue(materials, reviewer_name, known_bad_share=0 if adjudicate else known_bad_share, blind=blind)
     if left_out := len(materials.items) - sum(not one.known_bad for one in shown_pairs):
         options.print_notice(
             f"{options.format_count(left_out, 'item')} of other designs than minimal pairs left out: they are reviewed as a table"
@@ -195,7 +195,7 @@ def _write_agreement(decisions: "list[Decision]", draft: Path, log: Path, force:
     study.write(table, "review_agreement", draft.parent, command=options.format_command_line(), inputs=[log])
     for row in list_rows(table):
         click.echo(
-            f"{row['reviewer_a']} and {row['reviewer_b']}, {row['measure']}: {row['n']} pairs, "
+            f"{row['reviewer_a']} and {row['reviewer_b']}, {row['measure']}: {row['n_decided']} pairs, "
             f"agreement {row['agreement']:.2f}; {kappa(row)}"
         )
     options.print_notice(f"{path}; over first decisions, before edits")

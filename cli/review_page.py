@@ -160,8 +160,8 @@ class Review:
                 after=after,
                 guidelines=self.guidelines_hash,
                 condition=condition,
-                planted=next(one.known_bad for one in self.shown_pairs if one.item.id == item),
-                settles=self.is_settling,
+                injected_error=next(one.known_bad for one in self.shown_pairs if one.item.id == item),
+                is_adjudication=self.is_settling,
             ),
         )
 

@@ -104,7 +104,7 @@ def command(
     if settings.effect is not None and surprisal is not None:
         effects = stimuli.compute_expected_effects(pool, settings.effect, surprisal, model=settings.model)
         chosen_items = {item.id for item in selection.materials.items} if selection.materials else set()
-        tables["expected_effects"] = effects.assign(chosen=effects["item"].isin(chosen_items))
+        tables["expected_effects"] = effects.assign(selected=effects["item"].isin(chosen_items))
     selection_options.write_selection(out, tables, selection.materials, inputs, settings, certificate)
     click.echo(json.dumps(certificate, indent=1, ensure_ascii=False) if as_json else str(selection.certificate))
     if selection.materials is None:
@@ -134,18 +134,18 @@ def _print_effect_power(
     from gardenpath.analysis.modelling.simulated_trials import standard
 
     assert selection.materials is not None
-    flat_effects = effects.loc[~effects["contrast"]]
-    effects = effects[effects["chosen"]]
-    mean, sd = float(effects["ms"].mean()), float(effects["ms"].std()) if len(effects) > 1 else 0.0
+    flat_effects = effects.loc[~effects["has_contrast"]]
+    effects = effects[effects["selected"]]
+    mean, sd = float(effects["effect_ms"].mean()), float(effects["effect_ms"].std()) if len(effects) > 1 else 0.0
     term = str(effects["term"].iloc[0])
     click.echo(
         f"Expected effect of {term} in {effect.region}, second level less first: {mean:.1f} ms (s.d. of items {sd:.1f}), "
         f"from {effect.ms_per_bit:g} ms a bit (doi {effect.source})."
     )
-    opposite_effects = effects[(effects["ms"] * mean < 0) & effects["contrast"]]
+    opposite_effects = effects[(effects["effect_ms"] * mean < 0) & effects["has_contrast"]]
     for description, effect_rows in (
-        ("no contrast in surprisal (below 0.05 bits), chosen", flat_effects[flat_effects["chosen"]]),
-        ("no contrast in surprisal, in the rest of the pool", flat_effects[~flat_effects["chosen"]]),
+        ("no contrast in surprisal (below 0.05 bits), chosen", flat_effects[flat_effects["selected"]]),
+        ("no contrast in surprisal, in the rest of the pool", flat_effects[~flat_effects["selected"]]),
         ("chosen, with an effect in the other direction", opposite_effects),
     ):
         if len(effect_rows):

@@ -157,7 +157,7 @@ def write_selection(
         study.files.write_sidecar(
             path, command=options.format_command_line(), inputs=inputs, seed=selection_settings.seed, notes=notes
         )
-    if tables["matching"]["alike"].any():
+    if tables["matching"]["should_match"].any():
         tolerances = {name: selection_settings.get_tolerance(name) for name in selection_settings.covariates}
         figure = matching_figures.matching_figure(tables["matching"], tolerances)
         figure_style.save(figure, "matching", out / "figures")

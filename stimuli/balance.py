@@ -42,7 +42,7 @@ MIN_ITEMS = 5  # items; with fewer, a single one decides
 class Contrast:
     """Two conditions of a paradigm in one part of the sentence: means over items and standardised difference.
 
-    `d` is infinite where the means differ and the items do not, and None where nothing can be said.
+    `cohens_d` is infinite where the means differ and the items do not, and None where nothing can be said.
     """
 
     paradigm: str
@@ -53,7 +53,7 @@ class Contrast:
     n_items: int
     mean_a: float
     mean_b: float
-    d: float | None
+    cohens_d: float | None
 
 
 def compute_balance(materials: Materials, norms: "Norms | None" = None) -> "pd.DataFrame":
@@ -73,7 +73,7 @@ def compute_balance(materials: Materials, norms: "Norms | None" = None) -> "pd.D
 
     rows = [vars(contrast) for contrast in compute_contrasts(segment(materials, norms))]
     frame = pd.DataFrame(rows, columns=study.TABLES["balance"].column_names)
-    frame["d"] = [None if d is None or math.isinf(d) else d for d in frame["d"]]
+    frame["cohens_d"] = [None if d is None or math.isinf(d) else d for d in frame["cohens_d"]]
     return study.check(frame, "balance")
 
 
@@ -83,10 +83,10 @@ def find_unbalanced_conditions(segmented: SegmentedMaterials) -> Iterator[Fault]
     with_cue = {contrast.paradigm for contrast in all_contrasts if contrast.region == CUE}
     for c in all_contrasts:
         contrast_itself = c.region == CUE or (c.region == "sentence" and c.paradigm in with_cue)
-        if c.d is None or abs(c.d) <= LARGE_DIFFERENCE or c.n_items < MIN_ITEMS or contrast_itself:
+        if c.cohens_d is None or abs(c.cohens_d) <= LARGE_DIFFERENCE or c.n_items < MIN_ITEMS or contrast_itself:
             continue
         what = {"letters": "mean letters", "zipf": "mean Zipf frequency"}.get(c.measure, f"mean {c.measure}")
-        size = "the same in all items" if math.isinf(c.d) else f"standardised difference {c.d:.2f}"
+        size = "the same in all items" if math.isinf(c.cohens_d) else f"standardised difference {c.cohens_d:.2f}"
         means = f"{c.mean_a:.2f} ({c.condition_a}), {c.mean_b:.2f} ({c.condition_b})"
         yield segmented.paradigms[c.paradigm], "", f"{what} of {PART_LABELS[c.region]}: {means}; {size}"
 
@@ -127,8 +127,8 @@ def _compare_conditions(
                 _compute_mean_and_variance([a[i] for i in both]),
                 _compute_mean_and_variance([b[i] for i in both]),
             )
-            d = _compute_standardised_difference(of_a, of_b) if len(both) > 1 else None
-            yield Contrast(paradigm, part, measure, one, two, len(both), of_a[0], of_b[0], d)
+            cohens_d = _compute_standardised_difference(of_a, of_b) if len(both) > 1 else None
+            yield Contrast(paradigm, part, measure, one, two, len(both), of_a[0], of_b[0], cohens_d)
 
 
 def _list_parts(member: SegmentedSentence) -> Iterator[tuple[str, tuple[str, ...]]]:

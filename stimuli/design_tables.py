@@ -20,7 +20,7 @@ def compute_design_balance(trial_lists: Sequence[TrialList]) -> "pd.DataFrame":
     >>> items = tuple(stimuli.Item(f"i{n}", "number", pair) for n in (1, 2))
     >>> materials = stimuli.Materials((stimuli.Paradigm("number", "agreement"),), items)
     >>> versions = stimuli.Design({"grammatical": 1, "ungrammatical": 1}, versions=2).build_trial_lists(materials, seed=1)
-    >>> stimuli.compute_design_balance(versions)[["version", "condition", "trials"]].values.tolist()
+    >>> stimuli.compute_design_balance(versions)[["version", "condition", "n_trials"]].values.tolist()
     [['V1', 'grammatical', 1], ['V1', 'ungrammatical', 1], ['V2', 'grammatical', 1], ['V2', 'ungrammatical', 1]]
     """
     counts = Counter(
@@ -50,7 +50,7 @@ def compute_exposures(trial_lists: Sequence[TrialList], participants: int) -> "p
     >>> items = tuple(stimuli.Item(f"i{n}", "number", pair) for n in (1, 2))
     >>> materials = stimuli.Materials((stimuli.Paradigm("number", "agreement"),), items)
     >>> versions = stimuli.Design({"grammatical": 1, "ungrammatical": 1}, versions=2).build_trial_lists(materials, seed=1)
-    >>> stimuli.compute_exposures(versions, 5)[["item", "condition", "readers"]].values.tolist()
+    >>> stimuli.compute_exposures(versions, 5)[["item", "condition", "n_participants"]].values.tolist()
     [['i1', 'grammatical', 2], ['i1', 'ungrammatical', 3], ['i2', 'grammatical', 3], ['i2', 'ungrammatical', 2]]
     """
     parts = [part for trial_list in trial_lists for part in trial_list.list_participant_trials()]
@@ -97,7 +97,8 @@ def compute_design_questions(trial_lists: Sequence[TrialList], question_names: C
     >>> materials = stimuli.Materials((stimuli.Paradigm("verbs", "voice", {"voice": ("active",)}),), (item,))
     >>> tasks = {"target": ["comprehension"]}
     >>> versions = stimuli.Design({"active": 1}, versions=1).build_trial_lists(materials, seed=1, tasks_by_role=tasks)
-    >>> stimuli.compute_design_questions(versions, ["comprehension"])[["condition", "answer", "questions"]].values.tolist()
+    >>> table = stimuli.compute_design_questions(versions, ["comprehension"])
+    >>> table[["condition", "correct_answer", "n_questions"]].values.tolist()
     [['active', 'yes', 1]]
     """
     counts = Counter(

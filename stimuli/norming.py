@@ -26,8 +26,17 @@ if TYPE_CHECKING:
 NORMING_TASKS = ("cloze", "plausibility", "acceptability")
 HASH_COLUMN = "norming"  # the free column with the hash of what was stated before the first answer
 REPLACES_COLUMN = "replaces"
+FREE_COLUMNS = {  # what add_norms puts after the name of the task, and the column of norms that it is
+    "": "value",
+    "_shrunken": "shrunken",
+    "_ci_low": "ci_low",
+    "_ci_high": "ci_high",
+    "_n": "n_valid_responses",
+}
 MAX_LIST_SIZE, MIN_LIST_SIZE = 40, 10
-RULE_PATTERN = re.compile(r"\s*(\w+)(?:\.(low|high|shrunken))?\s*(<=|>=|<|>)\s*(-?\d+(?:\.\d+)?)(?:\s+in\s+(.+?))?\s*")
+RULE_PATTERN = re.compile(
+    r"\s*(\w+)(?:\.(ci_low|ci_high|shrunken))?\s*(<=|>=|<|>)\s*(-?\d+(?:\.\d+)?)(?:\s+in\s+(.+?))?\s*"
+)
 COMPARISONS = {"<=": float.__le__, ">=": float.__ge__, "<": float.__lt__, ">": float.__gt__}
 
 
@@ -36,8 +45,8 @@ class KeepRule:
     """What an item has to fulfil to be kept, in one condition or in each: of the estimate, a limit of its 95 % interval, or the
     shrunken estimate.
 
-    >>> KeepRule.parse("cloze.high <= 0.3 in neutral")
-    KeepRule(measure='cloze', statistic='high', comparison='<=', limit=0.3, condition='neutral')
+    >>> KeepRule.parse("cloze.ci_high <= 0.3 in neutral")
+    KeepRule(measure='cloze', statistic='ci_high', comparison='<=', limit=0.3, condition='neutral')
     """
 
     measure: str
@@ -51,8 +60,8 @@ class KeepRule:
         """Return the rule that a text states; raises `ValueError`."""
         if not (match := RULE_PATTERN.fullmatch(text)):
             raise ValueError(
-                f"keep is {text!r}; expected MEASURE <= NUMBER, as in 'cloze <= 0.2', 'cloze.high < 0.4 in neutral' or "
-                "'plausibility.low >= 4'"
+                f"keep is {text!r}; expected MEASURE <= NUMBER, as in 'cloze <= 0.2', 'cloze.ci_high < 0.4 in neutral' or "
+                "'plausibility.ci_low >= 4'"
             )
         measure, statistic, comparison, limit, condition = match.groups()
         return cls(measure, statistic or "value", comparison, float(limit), condition)
@@ -306,13 +315,13 @@ def add_norms(materials: Materials, norms: "pd.DataFrame", kept: Iterable[str]) 
     """Return the items that are kept, with what was found of each of their sentences in free columns.
 
     These are named after the task, with the condition in parentheses where there are several: `cloze (neutral)`, and the same
-    of `_shrunken`, `_low`, `_high` and `_n`.
+    of `_shrunken`, `_ci_low`, `_ci_high` and `_n`.
     """
     known: dict[str, dict[str, str]] = defaultdict(dict)
     single = len({*norms["condition"]}) == 1
     for row in norms.to_dict("records"):
         where = "" if single else f" ({row['condition']})"
-        for name, column in (("", "value"), ("_shrunken", "shrunken"), ("_low", "low"), ("_high", "high"), ("_n", "n")):
+        for name, column in FREE_COLUMNS.items():
             if row[column] == row[column]:
                 known[row["item"]][f"{row['task']}{name}{where}"] = f"{row[column]:.4g}"
     chosen = set(kept)

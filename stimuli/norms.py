@@ -197,12 +197,12 @@ def describe_words_not_found(table: "pd.DataFrame", norms: Norms) -> list[str]:
     """Return a sentence for each covariate that words were not found for: how many, their share, and the most frequent."""
     sentences = []
     for name, part in table.groupby("covariate", sort=False):
-        counts = zip(part["word"], part["occurrences"], strict=True)
+        counts = zip(part["word"], part["n_occurrences"], strict=True)
         words = [f"{word} ({n})" if n > 1 else str(word) for word, n in counts]
         more = f" and {len(words) - MAX_SHOWN} more" if len(words) > MAX_SHOWN else ""
         file = norms[str(name).partition(":")[0]].file
         sentences.append(
-            f"{name}: {file} has no value of {part['share'].sum():.1%} of the words ({len(words)} different), which means leave "
-            f"out: {', '.join(words[:MAX_SHOWN])}{more}"
+            f"{name}: {file} has no value of {part['share_of_words'].sum():.1%} of the words ({len(words)} different), which means "
+            f"leave out: {', '.join(words[:MAX_SHOWN])}{more}"
         )
     return sentences

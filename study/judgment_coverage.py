@@ -12,15 +12,15 @@ def describe_judgment_counts(judgment_counts: "pd.DataFrame") -> str:
     """Return how many judgments of the table `judgment_counts` are there, and which items are short of what was planned.
 
     >>> import pandas as pd
-    >>> describe_judgment_counts(pd.DataFrame({"experiment": ["E1"], "item": ["i1"], "planned": [20], "judgments": [19]}))
+    >>> describe_judgment_counts(pd.DataFrame({"experiment": ["E1"], "item": ["i1"], "n_planned": [20], "n_judgments": [19]}))
     '19 of 20 planned judgments are there, of 1 item; short of what was planned: i1'
     """
-    items = judgment_counts.groupby(["experiment", "item"])[["planned", "judgments"]].sum()
-    short = [str(item) for _, item in items.index[items["judgments"] < items["planned"]]]
+    items = judgment_counts.groupby(["experiment", "item"])[["n_planned", "n_judgments"]].sum()
+    short = [str(item) for _, item in items.index[items["n_judgments"] < items["n_planned"]]]
     there = int(items.min(axis=1).sum())
-    more = int(items["judgments"].sum()) - there
+    more = int(items["n_judgments"].sum()) - there
     summary = (
-        f"{there} of {int(items['planned'].sum())} planned judgments are there{f', and {more} more' if more else ''}"
+        f"{there} of {int(items['n_planned'].sum())} planned judgments are there{f', and {more} more' if more else ''}"
     )
     short_items = ", ".join(short[:MAX_NAMED_ITEMS]) + (
         f" and {len(short) - MAX_NAMED_ITEMS} others" if len(short) > MAX_NAMED_ITEMS else ""

@@ -75,7 +75,7 @@ MAPPABLE_COLUMNS = tuple(
             for name in TABLES[table].column_names
             if name not in COMPUTED_COLUMN_NAMES
         ]
-        + ["started", "finished", "device", "readers"]
+        + ["started", "finished", "device", "n_readings"]
     )
 )
 # What the columns of a survey can say.

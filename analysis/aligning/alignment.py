@@ -96,8 +96,8 @@ def align(tables: Mapping[str, pd.DataFrame], options: AlignmentOptions | None =
     Where nothing was read word by word, that is all there is.
     With responses and items (demographics, replacements) of `collect`, whoever and whatever `analyse` leaves out is left out here.
 
-    The tables, by name: aligned, alignment_check, lag_profile, collinearity, alignment_models, surprisal_effects, held_out_clusters,
-    delta_log_likelihood, delta_comparisons, alignment_exclusions; rating_correlations.
+    The tables, by name: aligned, alignment_check, lag_profile, collinearity, alignment_models, surprisal_effects,
+    held_out_clusters, delta_log_likelihood, delta_comparisons, alignment_exclusions; rating_correlations.
 
     Each word read in a target or filler trial that counts stands beside its surprisal (bits), length and
     Zipf frequency, and those of the words around it (spillover: up to `lags` words before enter the models); then one

@@ -95,7 +95,7 @@ def apply_exclusions(
         )
     for flag in rules.flags:
         trial = [readings["session"], readings["trial"]]
-        marked = _has_flag(readings["flag"], flag).groupby(trial).transform("any").astype(bool)
+        marked = _has_flag(readings["flags"], flag).groupby(trial).transform("any").astype(bool)
         [readings] = exclusion_log.apply_rule(f"a word of the sentence is flagged {flag}", readings=(readings, ~marked))
     if rules.after_error is not None:
         rule = f"a wrong first choice, or one of the {rules.after_error} words after it"
@@ -156,7 +156,9 @@ def _build_session_rules(sessions: pd.DataFrame, rules: ExcludeSection) -> dict[
     if rules.max_minutes is not None:
         left[f"session longer than {rules.max_minutes:g} minutes"] = ~(minutes > rules.max_minutes)
     if rules.max_aborted is not None:
-        left[f"session with more than {rules.max_aborted} trials broken off"] = sessions["aborted"] <= rules.max_aborted
+        left[f"session with more than {rules.max_aborted} trials broken off"] = (
+            sessions["n_aborted_trials"] <= rules.max_aborted
+        )
     _require_known(rules.sessions, "sessions", list(sessions.columns))
     for name, accepted in rules.sessions.items():
         left[f"session whose {name} is not {' or '.join(accepted)}"] = _is_accepted(sessions[name], accepted)
@@ -209,11 +211,11 @@ def _build_demographic_rules(
         raise DataError(
             f"analysis.exclude.demographics names {', '.join(accepted)}, but there is no table demographics"
         )
-    _require_known(accepted, "demographics", list(demographics["field"].unique()))
+    _require_known(accepted, "demographics", list(demographics["question"].unique()))
     left = {}
     for name, accepted_responses in accepted.items():
-        rows = demographics[demographics["field"] == name]
-        fits = _is_accepted(rows["answer"], accepted_responses)
+        rows = demographics[demographics["question"] == name]
+        fits = _is_accepted(rows["response"], accepted_responses)
         left[f"{name} is not {' or '.join(accepted_responses)}"] = participants.isin(set(rows.loc[fits, "participant"]))
     return left
 
@@ -248,7 +250,9 @@ def build_participants_table(
     responses = drop_missing_responses(responses)
     participant_rows = pd.DataFrame({"participant": sorted({*sessions["participant"]})})
     by = sessions.assign(minutes=_compute_minutes(sessions)).groupby("participant")
-    session_counts = by.agg(sessions=("session", "size"), minutes=("minutes", "sum"), aborted=("aborted", "sum"))
+    session_counts = by.agg(
+        sessions=("session", "size"), minutes=("minutes", "sum"), aborted=("n_aborted_trials", "sum")
+    )
     asked = (responses["task"] == "question") & (responses["role"] != "practice")
     parts: list[pd.DataFrame] = [
         session_counts.reset_index(),

@@ -329,7 +329,10 @@ def compute_score_difference_regressions(
         for names, rows in joined.groupby(MODEL_MEASURE_KEY, sort=False)
         for model in _fit_regressions(rows)
     ]
-    return check(pd.concat(models, ignore_index=True)[TABLES["score_difference_regressions"].column_names], "score_difference_regressions")
+    return check(
+        pd.concat(models, ignore_index=True)[TABLES["score_difference_regressions"].column_names],
+        "score_difference_regressions",
+    )
 
 
 PREDICTORS = ("distance", "perplexity", "length", "subwords", "congruent", "incongruent", "frequency")

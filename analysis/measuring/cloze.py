@@ -70,11 +70,11 @@ def code_cloze_responses(
     same fragment, the one given most often, or the target. Of two equally frequent ones it is neither's. `edited_forms` is such
     a table as a person has changed it: its forms decide.
 
-    >>> asked = {"item": "i1", "paradigm": "p", "condition": "a", "language": "en", "context": None, "spaced": True}
+    >>> asked = {"item": "i1", "paradigm": "p", "condition": "a", "language": "en", "context": None, "has_word_spaces": True}
     >>> fragments = pd.DataFrame([{**asked, "fragment": "She cut the", "target": "bread"}])
     >>> typed = ["bread", "Bread.", "braed and butter", "cake"]
     >>> responses = pd.DataFrame({"item": "i1", "condition": "a", "response": typed})
-    >>> code_cloze_responses(responses, fragments)[["typed", "form", "how"]].values.tolist()
+    >>> code_cloze_responses(responses, fragments)[["response", "form", "coding"]].values.tolist()
     [['Bread.', 'bread', 'case'], ['braed and butter', 'bread', 'spelling'], ['bread', 'bread', 'typed'], ['cake', 'cake', 'typed']]
     """
     merged_fragments = merge_shared_fragments(fragments)
@@ -93,7 +93,7 @@ def code_cloze_responses(
             for row in _code_fragment_responses(some["response"].astype(str), fragment_rows, is_known_word)
         )
     table = pd.DataFrame(rows, columns=TABLES["cloze_responses"].column_names).sort_values(
-        [*FRAGMENT_KEY, "typed"], ignore_index=True
+        [*FRAGMENT_KEY, "response"], ignore_index=True
     )
     return check(table if edited_forms is None else _apply_edited_forms(table, edited_forms), "cloze_responses")
 
@@ -119,7 +119,7 @@ def _code_fragment_responses(
     typed: pd.Series, fragment_rows: pd.DataFrame, is_known_word: WordLookup | None
 ) -> Iterator[tuple[Any, ...]]:
     """Yield each answer to one fragment with its number, its word, its form and how that was found."""
-    fragment, language, spaced = fragment_rows[["fragment", "language", "spaced"]].iloc[0]
+    fragment, language, spaced = fragment_rows[["fragment", "language", "has_word_spaces"]].iloc[0]
     times = Counter(typed)
     words = {text: extract_first_word(text, fragment, spaced=bool(spaced)) for text in times}
     spellings: dict[str, Counter[str]] = defaultdict(Counter)
@@ -154,19 +154,19 @@ def _code_fragment_responses(
 
 
 def _apply_edited_forms(table: pd.DataFrame, edited_forms: pd.DataFrame) -> pd.DataFrame:
-    key = [*FRAGMENT_KEY, "typed"]
+    key = [*FRAGMENT_KEY, "response"]
     both = table.merge(edited_forms[[*key, "form"]], on=key, how="outer", suffixes=("", "_edited"), indicator=True)
     if len(unknown := both[both["_merge"] == "right_only"]):
         row = unknown.iloc[0]
         raise DataError(
-            f"the grouping has {row['typed']!r} for item {row['item']} ({row['conditions']}), which nobody answered; expected "
+            f"the grouping has {row['response']!r} for item {row['item']} ({row['conditions']}), which nobody answered; expected "
             f"the answers of these data ({len(unknown)} are not)"
         )
     there = both["_merge"] == "both"
     empty = both["form_edited"].isna() & both["form"].isna()
     changed = there & ~empty & (both["form"] != both["form_edited"])
     both["form"] = both["form"].where(~there, both["form_edited"])
-    both["how"] = both["how"].where(~changed, "edited")
+    both["coding"] = both["coding"].where(~changed, "edited")
     return both[table.columns].sort_values(key, ignore_index=True)
 
 
@@ -177,26 +177,26 @@ def compute_cloze(
 
     The lemma of a form stands beside it where `lemmas` has it; nothing is added up by it, since `is` and `are` would be one.
 
-    >>> row = {"item": "i1", "paradigm": "p", "condition": "a", "language": "en", "context": None, "spaced": True}
+    >>> row = {"item": "i1", "paradigm": "p", "condition": "a", "language": "en", "context": None, "has_word_spaces": True}
     >>> fragments = pd.DataFrame([{**row, "fragment": "She cut the", "target": "bread"}])
-    >>> answers = pd.DataFrame({"item": "i1", "conditions": "a", "form": ["bread", "cake"], "answers": [3, 1]})
-    >>> compute_cloze(answers, fragments)[["form", "probability"]].values.tolist()
+    >>> coded = pd.DataFrame({"item": "i1", "conditions": "a", "form": ["bread", "cake"], "n_responses": [3, 1]})
+    >>> compute_cloze(coded, fragments)[["form", "probability"]].values.tolist()
     [['bread', 0.75], ['cake', 0.25]]
     """
     counted = (
         coded_responses.dropna(subset="form")
-        .groupby([*FRAGMENT_KEY, "form"], sort=False)["answers"]
+        .groupby([*FRAGMENT_KEY, "form"], sort=False)["n_responses"]
         .sum()
         .reset_index()
     )
-    counted["n"] = counted.groupby(FRAGMENT_KEY)["answers"].transform("sum")
-    counted["probability"] = counted["answers"] / counted["n"]
-    counted["low"], counted["high"] = wilson_interval(counted["answers"], counted["n"])
+    counted["n_valid_responses"] = counted.groupby(FRAGMENT_KEY)["n_responses"].transform("sum")
+    counted["probability"] = counted["n_responses"] / counted["n_valid_responses"]
+    counted["ci_low"], counted["ci_high"] = wilson_interval(counted["n_responses"], counted["n_valid_responses"])
     counted["lemma"] = [(lemmas or {}).get(form) for form in counted["form"]]
     texts = merge_shared_fragments(fragments)[[*FRAGMENT_KEY, "fragment"]].drop_duplicates()
     table = counted.merge(texts, on=FRAGMENT_KEY, validate="m:1")[TABLES["cloze"].column_names]
     order = table.sort_values(
-        [*FRAGMENT_KEY, "answers", "form"], ascending=[True, True, False, True], ignore_index=True
+        [*FRAGMENT_KEY, "n_responses", "form"], ascending=[True, True, False, True], ignore_index=True
     )
     return check(order, "cloze")
 
@@ -206,10 +206,10 @@ def compute_cloze_norms(table: pd.DataFrame, fragments: pd.DataFrame) -> pd.Data
 
     The entropy (bits) is that of the shares as they are; with few answers it is too low (doi 10.1162/089976603321780272).
 
-    >>> row = {"item": "i1", "paradigm": "p", "condition": "a", "language": "en", "context": None, "spaced": True}
+    >>> row = {"item": "i1", "paradigm": "p", "condition": "a", "language": "en", "context": None, "has_word_spaces": True}
     >>> fragments = pd.DataFrame([{**row, "fragment": "She cut the", "target": "bread"}])
-    >>> answers = pd.DataFrame({"item": "i1", "conditions": "a", "form": ["bread", "cake"], "answers": [1, 1]})
-    >>> compute_cloze_norms(compute_cloze(answers, fragments), fragments)[["target", "value", "entropy"]].values.tolist()
+    >>> coded = pd.DataFrame({"item": "i1", "conditions": "a", "form": ["bread", "cake"], "n_responses": [1, 1]})
+    >>> compute_cloze_norms(compute_cloze(coded, fragments), fragments)[["target", "value", "entropy"]].values.tolist()
     [['bread', 0.5, 1.0]]
     """
     import numpy as np
@@ -219,12 +219,16 @@ def compute_cloze_norms(table: pd.DataFrame, fragments: pd.DataFrame) -> pd.Data
     found = [
         _summarise_forms(given.get((row["item"], row["conditions"])), row["target"]) for row in norms.to_dict("records")
     ]
-    norms[["n", "hits", "entropy", "modal"]] = pd.DataFrame(found, columns=["n", "hits", "entropy", "modal"])
-    hits, n = norms["hits"].astype("float64"), norms["n"].where(norms["n"] > 0).astype("float64")
+    found_columns = ["n_valid_responses", "hits", "entropy", "modal_form"]
+    norms[found_columns] = pd.DataFrame(found, columns=found_columns)
+    n = norms["n_valid_responses"].where(norms["n_valid_responses"] > 0).astype("float64")
+    hits = norms["hits"].astype("float64")
     norms["value"] = hits / n
-    norms["low"], norms["high"] = wilson_interval(hits, n)
-    counted = norms.assign(hits=hits).dropna(subset="value").groupby("condition")[["hits", "n"]]
-    shrunken = [pd.Series(shrink_proportions(some["hits"], some["n"]), some.index) for _, some in counted]
+    norms["ci_low"], norms["ci_high"] = wilson_interval(hits, n)
+    counted = norms.assign(hits=hits).dropna(subset="value").groupby("condition")[["hits", "n_valid_responses"]]
+    shrunken = [
+        pd.Series(shrink_proportions(some["hits"], some["n_valid_responses"]), some.index) for _, some in counted
+    ]
     norms = norms.assign(task="cloze", sd=np.nan, shrunken=pd.concat(shrunken) if shrunken else np.nan)
     return check(norms[TABLES["norms"].column_names], "norms")
 
@@ -236,8 +240,13 @@ def _summarise_forms(forms: pd.DataFrame | None, target: str) -> tuple[int, int,
     if forms is None:
         return 0, 0, np.nan, None
     p = forms["probability"].to_numpy(dtype="float64")
-    hits = int(forms.loc[forms["form"].map(_standardise_word) == _standardise_word(target), "answers"].sum())
-    return int(forms["n"].iloc[0]), hits, float(-(p * np.log2(p)).sum()) + 0.0, str(forms["form"].iloc[0])
+    hits = int(forms.loc[forms["form"].map(_standardise_word) == _standardise_word(target), "n_responses"].sum())
+    return (
+        int(forms["n_valid_responses"].iloc[0]),
+        hits,
+        float(-(p * np.log2(p)).sum()) + 0.0,
+        str(forms["form"].iloc[0]),
+    )
 
 
 def compute_rating_norms(responses: pd.DataFrame, items: pd.DataFrame, task: str) -> pd.DataFrame:
@@ -245,22 +254,29 @@ def compute_rating_norms(responses: pd.DataFrame, items: pd.DataFrame, task: str
 
     >>> items = pd.DataFrame({"item": ["i1"], "paradigm": ["p"], "condition": ["a"]})
     >>> responses = pd.DataFrame({"item": "i1", "condition": "a", "response": ["5", "6", "7"]})
-    >>> compute_rating_norms(responses, items, "plausibility")[["n", "value", "low", "high"]].round(2).values.tolist()
+    >>> norms = compute_rating_norms(responses, items, "plausibility")
+    >>> norms[["n_valid_responses", "value", "ci_low", "ci_high"]].round(2).values.tolist()
     [[3.0, 6.0, 3.52, 8.48]]
     """
     import numpy as np
     from scipy import stats
 
     given = responses.assign(rating=pd.to_numeric(responses["response"])).dropna(subset="rating")
-    by = given.groupby(["item", "condition"])["rating"].agg(n="count", value="mean", sd="std").reset_index()
+    by = (
+        given.groupby(["item", "condition"])["rating"]
+        .agg(n_valid_responses="count", value="mean", sd="std")
+        .reset_index()
+    )
     norms = items[["item", "paradigm", "condition"]].merge(by, on=["item", "condition"], how="left", validate="1:1")
-    norms["n"] = norms["n"].fillna(0).astype("int64")
-    half = stats.t.ppf(0.975, (norms["n"] - 1).clip(lower=1)) * norms["sd"] / norms["n"] ** 0.5
-    norms["low"], norms["high"] = norms["value"] - half, norms["value"] + half
-    rated = norms.dropna(subset="sd").groupby("condition")[["value", "sd", "n"]]
-    shrunken = [pd.Series(shrink_means(some["value"], some["sd"], some["n"]), some.index) for _, some in rated]
+    norms["n_valid_responses"] = n = norms["n_valid_responses"].fillna(0).astype("int64")
+    half = stats.t.ppf(0.975, (n - 1).clip(lower=1)) * norms["sd"] / n**0.5
+    norms["ci_low"], norms["ci_high"] = norms["value"] - half, norms["value"] + half
+    rated = norms.dropna(subset="sd").groupby("condition")[["value", "sd", "n_valid_responses"]]
+    shrunken = [
+        pd.Series(shrink_means(some["value"], some["sd"], some["n_valid_responses"]), some.index) for _, some in rated
+    ]
     norms["shrunken"] = pd.concat(shrunken) if shrunken else np.nan
-    norms = norms.assign(task=task, target=None, entropy=np.nan, modal=None)
+    norms = norms.assign(task=task, target=None, entropy=np.nan, modal_form=None)
     return check(norms[TABLES["norms"].column_names], "norms")
 
 
@@ -347,7 +363,7 @@ def compute_norm_means(
     no intervals of fewer than ten items.
 
     >>> norms = pd.DataFrame({"paradigm": "p", "condition": "a", "value": [0.1, 0.3] * 5})
-    >>> compute_norm_means(norms)[["n_items", "mean_value", "low", "high"]].round(2).values.tolist()
+    >>> compute_norm_means(norms)[["n_items", "mean_value", "ci_low", "ci_high"]].round(2).values.tolist()
     [[10.0, 0.2, 0.13, 0.27]]
     """
     import numpy as np
@@ -363,7 +379,7 @@ def compute_norm_means(
         mean, enough = values.mean(), len(values) >= FEWEST_UNITS
         half = NORMAL_QUANTILE * values.std(ddof=1) / len(values) ** 0.5 if enough else np.nan
         row = {"paradigm": paradigm, "condition": condition, "n_items": len(values), "mean_value": mean}
-        row |= {"low": mean - half, "high": mean + half}
+        row |= {"ci_low": mean - half, "ci_high": mean + half}
         found = []
         for model, rest in () if others is None else others.groupby("model", sort=False):
             assert by_model is not None
@@ -372,8 +388,10 @@ def compute_norm_means(
             more = _select_rows(rest, is_here)["model_value"].dropna()
             if min(len(own), len(more)) >= FEWEST_UNITS:
                 predicted = prediction_powered_mean(own["value"], own["model_value"], more)
-                names = ("predicted", "predicted_low", "predicted_high")
-                found.append({**row, "model": model, "others": len(more), **dict(zip(names, predicted, strict=True))})
+                names = ("predicted_mean", "predicted_ci_low", "predicted_ci_high")
+                found.append(
+                    {**row, "model": model, "n_other_items": len(more), **dict(zip(names, predicted, strict=True))}
+                )
         rows += found or [row]
     task = norms["task"].iloc[0] if "task" in norms and len(norms) else None
     return check(pd.DataFrame(rows, columns=TABLES["norm_means"].column_names).assign(task=task), "norm_means")

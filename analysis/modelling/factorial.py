@@ -33,7 +33,9 @@ from .probabilities import probabilities
 TIMES = ("log_rt", "rt")
 RESPONSES = (*RATING_MEASURES, *TIMES, *BINARY_MEASURES)
 DECLARED = "declared"  # in the column random
-SOURCES = dict.fromkeys(RATING_MEASURES, "rating_scores") | dict.fromkeys(TIMES, "region_times")  # else binary_responses
+SOURCES = dict.fromkeys(RATING_MEASURES, "rating_scores") | dict.fromkeys(
+    TIMES, "region_times"
+)  # else binary_responses
 ABSENT = {  # what has no rows, of a response
     CORRECT_MEASURE: "no answer about these paradigms was right or wrong",
     YES_MEASURE: "no sentence of these paradigms was rated on a scale of two points",

@@ -20,7 +20,7 @@ def combine_collections(collections: Sequence[Tables], names: Sequence[str]) -> 
     Participants, sessions and experiments get the number of their collection before their name (`2-P001`), so that nobody is taken
     for somebody else. Items that several collections have stand there once; where they differ, it is a `DataError` that names them.
 
-    >>> shown = pd.DataFrame({"participant": ["P1"], "session": ["S1"], "field": ["age"], "answer": ["30"]})
+    >>> shown = pd.DataFrame({"participant": ["P1"], "session": ["S1"], "question": ["age"], "response": ["30"]})
     >>> combine_collections([{"demographics": shown}, {"demographics": shown}], ["A", "B"])["demographics"]["participant"].to_list()
     ['1-P1', '2-P1']
     """

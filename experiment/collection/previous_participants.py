@@ -115,7 +115,8 @@ def mark_excluded_sessions(
         session = recorded_session.session
         if source := source_by_participant.get(session.participant):
             recorded_session = replace(
-                recorded_session, session=replace(session, excluded=session.excluded or EXCLUSION_REASON.format(source))
+                recorded_session,
+                session=replace(session, exclusion_reason=session.exclusion_reason or EXCLUSION_REASON.format(source)),
             )
         yield recorded_session
 
@@ -128,12 +129,15 @@ def mark_excluded_in_tables(
         return tables
     sessions = tables[SESSIONS_TABLE]
     reason = sessions["participant"].map(source_by_participant).map(EXCLUSION_REASON.format, na_action="ignore")
-    sessions = sessions.assign(excluded=sessions["excluded"].where(sessions["excluded"].notna(), reason))
+    given = sessions["exclusion_reason"]
+    sessions = sessions.assign(exclusion_reason=given.where(given.notna(), reason))
     tables = {**tables, SESSIONS_TABLE: study.check(sessions, SESSIONS_TABLE)}
     if "judgment_counts" in tables:
         judgment_counts = count_judgments(tables["responses"], sessions)
         cells = tables["judgment_counts"][["experiment", "item", "condition"]].itertuples(index=False, name=None)
-        tables["judgment_counts"] = tables["judgment_counts"].assign(judgments=[judgment_counts[cell] for cell in cells])
+        tables["judgment_counts"] = tables["judgment_counts"].assign(
+            n_judgments=[judgment_counts[cell] for cell in cells]
+        )
     return tables
 
 

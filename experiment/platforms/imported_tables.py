@@ -158,7 +158,7 @@ def _build_rows(
         "responses": [],
         "sessions": [{**session_cells, **_build_session_cells(session)}],
         "demographics": [
-            {**participant_cells, "field": f, "answer": a} for f, a in _list_demographics(session, pseudonymise)
+            {**participant_cells, "question": f, "response": a} for f, a in _list_demographics(session, pseudonymise)
         ],
     }
     for trial in map(agreement.locate_trial, session.trials):
@@ -222,10 +222,10 @@ def _build_session_cells(session: ImportedSession) -> Row:
         "complete": session.complete,
         "source": session.source,
         "revision": 1,
-        "late": False,
-        "excluded": None,
-        "trials": len({trial.position for trial in session.trials}),
-        "aborted": 0,
+        "lease_expired": False,
+        "exclusion_reason": None,
+        "n_trials": len({trial.position for trial in session.trials}),
+        "n_aborted_trials": 0,
         "device": session.device,
         "refresh_hz": session.refresh_hz,
     }

@@ -102,7 +102,7 @@ class SessionAssigner:
         is_live = ~is_finished & (SESSIONS.c.seen > self._leases.get_live_cutoff())
         sums = [
             sa.func.sum(sa.case((which, 1), else_=0))
-            for which in (is_finished, is_live, is_finished & SESSIONS.c.late, ~is_finished & ~is_live)
+            for which in (is_finished, is_live, is_finished & SESSIONS.c.lease_expired, ~is_finished & ~is_live)
         ]
         query = sa.select(SESSIONS.c.version, *sums).where(IS_COUNTED).group_by(SESSIONS.c.version)
         return {list_name: SlotCounts(*map(int, numbers)) for list_name, *numbers in connection.execute(query)}

@@ -270,7 +270,7 @@ class Dashboard:
         flags = []
         if session.source != "server":
             flags.append(session.source)
-        if session.late:
+        if session.lease_expired:
             flags.append("late")
         if session.visits > 1:
             flags.append(f"loaded {session.visits} times")

@@ -22,8 +22,8 @@ class SessionSummary:
     interruptions: int
     rejected_count: int
     visits: int
-    late: bool
-    excluded: str | None
+    lease_expired: bool
+    exclusion_reason: str | None
     source: str
     revision: int
 
@@ -36,7 +36,9 @@ def list_summaries(connection: sa.Connection, live_cutoff: str, offset: int, lim
 
 def list_durations(connection: sa.Connection) -> list[float]:
     """Return the minutes that each completed session took that counts, in increasing order."""
-    is_counted = SESSIONS.c.finished.is_not(None) & SESSIONS.c.withdrawn.is_(None) & SESSIONS.c.excluded.is_(None)
+    is_counted = (
+        SESSIONS.c.finished.is_not(None) & SESSIONS.c.withdrawn.is_(None) & SESSIONS.c.exclusion_reason.is_(None)
+    )
     query = sa.select(SESSIONS.c.started, SESSIONS.c.finished).where(IS_REAL & is_counted)
     return sorted(_count_minutes(row.started, row.finished) for row in connection.execute(query))
 
@@ -59,8 +61,8 @@ def _build_summary(row: Row, live_cutoff: str) -> SessionSummary:
         row.interruptions,
         row.apart,
         row.visits,
-        row.late,
-        row.excluded,
+        row.lease_expired,
+        row.exclusion_reason,
         row.source,
         row.revision,
     )
@@ -86,20 +88,22 @@ def exclude_session(connection: sa.Connection, name: str, reason: str) -> str:
     id = connection.scalar(sa.select(SESSIONS.c.id).where(is_named, IS_REAL))
     if id is None:
         raise KeyError(f"session {name!r} is not known")
-    connection.execute(SESSIONS.update().where(SESSIONS.c.id == id).values(excluded=reason))
+    connection.execute(SESSIONS.update().where(SESSIONS.c.id == id).values(exclusion_reason=reason))
     return str(id)
 
 
 def release_slot(connection: sa.Connection, submission: str, reason: str) -> bool:
     """Mark the unfinished session of a submission as not counting; return whether it counted, unfinished, until now."""
     is_of_submission = SESSIONS.c.id.in_(sa.select(PAYMENTS.c.session).where(PAYMENTS.c.submission == submission))
-    is_open = SESSIONS.c.finished.is_(None) & SESSIONS.c.withdrawn.is_(None) & SESSIONS.c.excluded.is_(None)
-    return bool(connection.execute(SESSIONS.update().where(is_of_submission, is_open).values(excluded=reason)).rowcount)
+    is_open = SESSIONS.c.finished.is_(None) & SESSIONS.c.withdrawn.is_(None) & SESSIONS.c.exclusion_reason.is_(None)
+    return bool(
+        connection.execute(SESSIONS.update().where(is_of_submission, is_open).values(exclusion_reason=reason)).rowcount
+    )
 
 
 def include_session(connection: sa.Connection, session: str) -> None:
     """Let a session count again; raises `KeyError` for one that is not known."""
-    changed = connection.execute(SESSIONS.update().where(SESSIONS.c.id == session).values(excluded=None))
+    changed = connection.execute(SESSIONS.update().where(SESSIONS.c.id == session).values(exclusion_reason=None))
     if not changed.rowcount:
         raise KeyError(f"session {session!r} is not known")
 

@@ -13,7 +13,7 @@ from ..sessions.sessions import Event, RecordedSession, RejectedEvent, Session, 
 from .database import EVENTS, IS_REAL, REJECTED_EVENTS, SCREENINGS, SESSIONS, Row
 from .rules import Refusal
 
-IS_COUNTED = SESSIONS.c.excluded.is_(None) & SESSIONS.c.withdrawn.is_(None) & IS_REAL
+IS_COUNTED = SESSIONS.c.exclusion_reason.is_(None) & SESSIONS.c.withdrawn.is_(None) & IS_REAL
 PROGRESS_KINDS = ("begin", "word", "outcome", "done")  # the kinds of events that say how far a session has come
 
 
@@ -51,8 +51,8 @@ def build_session(row: Row) -> Session:
         row.finished,
         row.source,
         row.revision,
-        row.late,
-        row.excluded,
+        row.lease_expired,
+        row.exclusion_reason,
     )
 
 

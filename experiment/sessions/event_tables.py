@@ -312,7 +312,7 @@ def _build_demographics_rows(session: Session, run: _StepRun) -> tuple[Cells, li
             record = build_record(screen, [event for event in run.events if event.screen == n])
             answers |= record.answer if isinstance(record.answer, Mapping) else {}
     session_cells = {"participant": session.participant, "session": session.id}
-    return session_cells, [{"field": name, "answer": str(answer)} for name, answer in answers.items()]
+    return session_cells, [{"question": name, "response": str(answer)} for name, answer in answers.items()]
 
 
 def _describe_lost_events(recorded_session: RecordedSession) -> str | None:
@@ -341,10 +341,10 @@ def _build_session_row(
         "complete": complete,
         "source": session.source,
         "revision": session.revision,
-        "late": session.late,
-        "excluded": session.excluded,
-        "trials": len(trials),
-        "aborted": sum(len(runs) - 1 for runs in trials),
+        "lease_expired": session.lease_expired,
+        "exclusion_reason": session.exclusion_reason,
+        "n_trials": len(trials),
+        "n_aborted_trials": sum(len(runs) - 1 for runs in trials),
         "device": visit.get("device"),
         "refresh_hz": visit.get("refresh_hz"),
     }

@@ -17,11 +17,13 @@ def count_judgments(responses: pd.DataFrame, sessions: pd.DataFrame) -> Judgment
     """Return how often each target was judged: an answer to any prompt, in a complete session that counts.
 
     >>> place = {"session": "s1", "experiment": "E1", "trial": 0, "role": "target", "item": "i1", "condition": "good+bad"}
-    >>> sessions = pd.DataFrame({"session": ["s1"], "complete": [True], "excluded": [None], "source": ["server"]})
+    >>> sessions = pd.DataFrame({"session": ["s1"], "complete": [True], "exclusion_reason": [None], "source": ["server"]})
     >>> count_judgments(pd.DataFrame([{**place, "response": "good"}]), sessions)
     Counter({('E1', 'i1', 'good+bad'): 1})
     """
-    counted_sessions = sessions[sessions["complete"] & sessions["excluded"].isna() & (sessions["source"] != "preview")]
+    counted_sessions = sessions[
+        sessions["complete"] & sessions["exclusion_reason"].isna() & (sessions["source"] != "preview")
+    ]
     answered = responses["response"].notna() & (responses["role"] == "target")
     rows = responses[answered & responses["session"].isin(counted_sessions["session"])].drop_duplicates(
         ["session", "trial"]
@@ -53,4 +55,6 @@ def compute_judgment_counts(files: Iterable[ListFile], counts: JudgmentCounts) -
         for cell in dict.fromkeys([*scheduled, *counts])
         if cell[1] in paradigms
     ]
-    return study.check(pd.DataFrame(sorted(rows), columns=study.TABLES["judgment_counts"].column_names), "judgment_counts")
+    return study.check(
+        pd.DataFrame(sorted(rows), columns=study.TABLES["judgment_counts"].column_names), "judgment_counts"
+    )

@@ -32,8 +32,8 @@ __all__ = [
 class Session:
     """One participant's run of one version; `order` holds positions in the version's trials.
 
-    `revision` numbers what the study showed then; a `late` one went on after its place had been given away; `excluded` is why
-    it does not count.
+    `revision` numbers what the study showed then; one with `lease_expired` went on after its slot had been given away;
+    `exclusion_reason` is why it does not count.
     """
 
     id: str
@@ -47,8 +47,8 @@ class Session:
     finished: str | None
     source: str
     revision: int = 1
-    late: bool = False
-    excluded: str | None = None
+    lease_expired: bool = False
+    exclusion_reason: str | None = None
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ DEVIATION_KINDS = {  # of a deviation, by how its key begins; the first that fit
     "analysis.remove_outliers": "exclusion",
     "analysis.sesoi": "smallest effect",
     "analysis": "model",
-    "sessions.excluded": "exclusion",
+    "sessions.exclusion_reason": "exclusion",
     "sessions": "procedure",
     "items": "items",
     "conditions": "items",
@@ -446,15 +446,15 @@ def _find_data_deviations(registered: Json, tables: "Mapping[str, pd.DataFrame]"
         participant_sessions = sessions[
             ~sessions["source"].isin(["preview", "model"]) & sessions["complete"].astype(bool)
         ]
-        manually_excluded = participant_sessions.dropna(subset="excluded")
+        manually_excluded = participant_sessions.dropna(subset="exclusion_reason")
         for name, column in (("participants", "participant"), ("sessions", "session")):
             number, intended = participant_sessions[column].nunique(), registered["sample"].get(name)
             if intended not in (None, number):
                 yield f"sample.{name}", "tables", str(intended), str(number)
         if len(manually_excluded):
-            reasons = manually_excluded["excluded"].value_counts(sort=False)
+            reasons = manually_excluded["exclusion_reason"].value_counts(sort=False)
             reason_text = "; ".join(f"{reason} ({count})" for reason, count in reasons.items())
-            yield "sessions.excluded", "tables", "none by hand", reason_text
+            yield "sessions.exclusion_reason", "tables", "none by hand", reason_text
         revisions = sorted({*participant_sessions["revision"].dropna().astype(int)})
         if len(revisions) > 1:
             changed = f"changed while it ran: revisions {', '.join(map(str, revisions))}"

@@ -10,14 +10,14 @@ Z_95 = 1.959963984540054  # 95 %
 class Agreement(NamedTuple):
     """The share of items on which two agree, kappa and AC1 with 95 % intervals; NaN where there is no chance to disagree."""
 
-    n: int
+    n_decided: int
     agreement: float
     kappa: float
-    kappa_low: float
-    kappa_high: float
+    kappa_ci_low: float
+    kappa_ci_high: float
     ac1: float
-    ac1_low: float
-    ac1_high: float
+    ac1_ci_low: float
+    ac1_ci_high: float
 
 
 def compute_agreement(one: Sequence[bool], other: Sequence[bool]) -> Agreement:

@@ -30,8 +30,8 @@ REVIEW_COLUMNS = [
     "action",
     *TICK_MEANINGS,
     "reason",
-    "planted",
-    "settles",
+    "injected_error",
+    "is_adjudication",
     "guidelines",
 ]
 
@@ -44,7 +44,8 @@ def build_reviews_table(decisions: Sequence[Decision]) -> "pd.DataFrame":
         {
             "decision": number, "time": one.time, "reviewer": one.reviewer, "item": one.item, "condition": one.condition or None,
             "action": one.action, **{tick: one.ticks.get(tick) for tick in TICK_MEANINGS}, "reason": one.reason or None,
-            "planted": one.planted or None, "settles": one.settles, "guidelines": one.guidelines or None,
+            "injected_error": one.injected_error or None, "is_adjudication": one.is_adjudication,
+            "guidelines": one.guidelines or None,
         }
         for number, one in enumerate(decisions, start=1)
     ]  # fmt: skip
@@ -90,7 +91,7 @@ def count_detected_known_bad(decisions: Sequence[Decision]) -> dict[str, tuple[i
     counts: dict[str, tuple[int, int]] = {}
     for (who, _, _), one in sorted(find_first_decisions(decisions).items()):
         noticed, seen = counts.get(who, (0, 0))
-        if one.planted:
+        if one.injected_error:
             noticed, seen = noticed + has_detected(one), seen + 1
         counts[who] = noticed, seen
     return {who: count for who, count in counts.items() if count[1]}
@@ -119,8 +120,10 @@ def build_drafting_table(
     import pandas as pd
 
     key = ["paradigm", "model", "prompt_hash", "step", "reason"]
-    rows = pd.DataFrame(list(list_drafting_steps(materials, result)), columns=[*key, "n"])
+    rows = pd.DataFrame(list(list_drafting_steps(materials, result)), columns=[*key, "n_pairs"])
     if earlier is not None:
         is_review_row = earlier["step"].isin(("accepted", "corrected", "dropped"))
         rows = pd.concat([earlier[~is_review_row], rows], ignore_index=True)
-    return study.check(rows.groupby(key, sort=False)["n"].sum().reset_index().astype({"n": "int64"}), "drafting")
+    return study.check(
+        rows.groupby(key, sort=False)["n_pairs"].sum().reset_index().astype({"n_pairs": "int64"}), "drafting"
+    )

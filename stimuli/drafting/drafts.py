@@ -88,7 +88,7 @@ def build_drafts(materials: Materials, paradigm: str, replies: Sequence[ModelRep
     >>> made = build_drafts(materials, "number", [reply], read_wording("en"))
     >>> [(item.id, item.sentences["grammatical"].list_region_words("critical")[0].text) for item in made.materials.items]
     [('number-draft-001', 'sleep.')]
-    >>> made.drafting_table[["step", "reason", "n"]].values.tolist()
+    >>> made.drafting_table[["step", "reason", "n_pairs"]].values.tolist()
     [['asked', 'none', 2], ['parsed', 'none', 1], ['not parsed', 'neither label', 1], ['flagged', 'none', 0]]
     """
     chosen, seeds = select_seeds(materials, paradigm)
@@ -118,13 +118,13 @@ def build_drafts(materials: Materials, paradigm: str, replies: Sequence[ModelRep
         }
         steps += [
             *(
-                [{**who, "step": "asked", "reason": NO_REASON_CELL, "n": reply.n_requested}]
+                [{**who, "step": "asked", "reason": NO_REASON_CELL, "n_pairs": reply.n_requested}]
                 if reply.n_requested
                 else []
             ),
-            {**who, "step": "parsed", "reason": NO_REASON_CELL, "n": len(pairs)},
+            {**who, "step": "parsed", "reason": NO_REASON_CELL, "n_pairs": len(pairs)},
             *(
-                {**who, "step": "not parsed", "reason": why, "n": sum(one.reason == why for one in bad)}
+                {**who, "step": "not parsed", "reason": why, "n_pairs": sum(one.reason == why for one in bad)}
                 for why in reasons
             ),
         ]
@@ -139,7 +139,7 @@ def build_drafts(materials: Materials, paradigm: str, replies: Sequence[ModelRep
             "prompt_hash": reply.prompt_hash or UNKNOWN_CELL,
         }
         steps.append(
-            {**who, "step": "flagged", "reason": NO_REASON_CELL, "n": sum(bool(flagged[item.id]) for item in own)}
+            {**who, "step": "flagged", "reason": NO_REASON_CELL, "n_pairs": sum(bool(flagged[item.id]) for item in own)}
         )
     return Drafts(
         Materials((chosen,), tuple(items)),
@@ -153,5 +153,5 @@ def _build_drafting_table(steps: Sequence[dict[str, object]]) -> "pd.DataFrame":
     import pandas as pd
 
     key = ["paradigm", "model", "prompt_hash", "step", "reason"]
-    table = pd.DataFrame(list(steps), columns=[*key, "n"])
-    return study.check(table.groupby(key, sort=False)["n"].sum().reset_index(), "drafting")
+    table = pd.DataFrame(list(steps), columns=[*key, "n_pairs"])
+    return study.check(table.groupby(key, sort=False)["n_pairs"].sum().reset_index(), "drafting")

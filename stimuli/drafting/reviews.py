@@ -43,8 +43,8 @@ class Decision:
     after: Mapping[str, str] = field(default_factory=dict)
     guidelines: str = ""
     condition: str = ""
-    planted: str = ""
-    settles: bool = False
+    injected_error: str = ""
+    is_adjudication: bool = False
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def find_first_decisions(decisions: Iterable[Decision]) -> dict[tuple[str, str, 
     """Return each reviewer's first decision about each item, whatever came of it later."""
     first: dict[tuple[str, str, str], Decision] = {}
     for decision in decisions:
-        if decision.action != "undo" and not decision.settles:
+        if decision.action != "undo" and not decision.is_adjudication:
             first.setdefault((decision.reviewer, decision.item, decision.condition), decision)
     return first
 
@@ -200,7 +200,7 @@ def find_disagreements(decisions: Sequence[Decision]) -> list[str]:
 
 def _find_outcome(several: Sequence[Decision]) -> Decision | None:
     """Return what stands of several people's decisions: the settler's, or what all agree on."""
-    settled = [decision for decision in several if decision.settles]
+    settled = [decision for decision in several if decision.is_adjudication]
     if settled:
         return max(settled, key=lambda decision: decision.time)
     keeps = {decision.action in KEEP_ACTIONS for decision in several}
@@ -308,10 +308,10 @@ def list_drafting_steps(materials: Materials, result: ReviewResult) -> Iterator[
                 **who,
                 "step": "corrected" if item.id in result.corrected_items else "accepted",
                 "reason": "none",
-                "n": 1,
+                "n_pairs": 1,
             }
         elif item.id in result.drop_reasons:
-            yield {**who, "step": "dropped", "reason": result.drop_reasons[item.id] or "none", "n": 1}
+            yield {**who, "step": "dropped", "reason": result.drop_reasons[item.id] or "none", "n_pairs": 1}
 
 
 def _read_last_byte(path: Path) -> bytes:

@@ -124,7 +124,7 @@ def select(materials: Materials, selection: Selection, *, surprisal: "pd.DataFra
     before = _build_groups(pool, levels, None)
     after = [] if chosen is None else _build_groups(pool, levels, chosen)
     table = pool.table.assign(
-        chosen=False if chosen is None else pool.table["item"].map(dict(zip(pool.positions, chosen, strict=True)))
+        selected=False if chosen is None else pool.table["item"].map(dict(zip(pool.positions, chosen, strict=True)))
     )
     matching = compute_matching(pool, selection, [("before", before), *([("after", after)] if after else [])])
     if found is not None and selection.match != "best":
@@ -163,7 +163,7 @@ def _build_groups(pool: Pool, levels: Sequence[str], chosen: Sequence[bool] | No
 
 def find_largest_difference(matching: "pd.DataFrame") -> float | None:
     """Return the widest difference after the choice between cells that were to be alike, in s.d. of the pool."""
-    asked = matching[(matching["stage"] == "after") & matching["alike"]]["d"].abs()
+    asked = matching[(matching["stage"] == "after") & matching["should_match"]]["standardised_difference"].abs()
     return float(asked.max()) if len(asked) else None
 
 

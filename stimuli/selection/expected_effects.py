@@ -21,7 +21,7 @@ def compute_expected_effects(
     """Return table `expected_effects`: for each item the difference in surprisal that a term makes, in bits and in ms.
 
     The term is a main effect of a factor with two levels, or an interaction of such (`a:b`, a difference of differences): that of
-    the second level less the first, as `analysis.power_curve` codes it. `contrast` is false of items that have none, less than
+    the second level less the first, as `analysis.power_curve` codes it. `has_contrast` is false of items that have none, less than
     0.05 bits.
 
     >>> import pandas as pd
@@ -32,7 +32,7 @@ def compute_expected_effects(
     >>> item = stimuli.Item("i1", "p", {"a": stimuli.Sentence("Run."), "b": stimuli.Sentence("Run.")})
     >>> materials = stimuli.Materials((stimuli.Paradigm("p", "p", {"f": ("a", "b")}),), (item,))
     >>> section = stimuli.ExpectedEffectSection(ms_per_bit=2.0, source="10.1016/j.cognition.2013.02.013", region="sentence")
-    >>> stimuli.compute_expected_effects(materials, section, table)[["bits", "ms"]].to_numpy().tolist()
+    >>> stimuli.compute_expected_effects(materials, section, table)[["effect_bits", "effect_ms"]].to_numpy().tolist()
     [[2.5, 5.0]]
     """
     import pandas as pd
@@ -51,7 +51,7 @@ def compute_expected_effects(
     ]
     return study.check(
         pd.DataFrame(
-            rows, columns=[name for name in study.TABLES["expected_effects"].column_names if name != "chosen"]
+            rows, columns=[name for name in study.TABLES["expected_effects"].column_names if name != "selected"]
         ),
         "expected_effects",
     )

@@ -43,33 +43,35 @@ def count_values(values: Iterable[tuple[FeatureValues, FeatureValues, str]]) -> 
     return found
 
 
-def compute_binomial_tails(k: int, m: int) -> tuple[float, float]:
-    """Return the probabilities of `k` or more, and of `k` or fewer, of `m` words that agree nine times in ten.
+def compute_binomial_tails(n_agreeing: int, n_words: int) -> tuple[float, float]:
+    """Return the probabilities of `n_agreeing` or more, and of as many or fewer, of `n_words` that agree nine times in ten.
 
     >>> "{:.4f} {:.4f}".format(*compute_binomial_tails(20, 20))
     '0.1216 1.0000'
     """
     from scipy import special  # scipy.stats takes ten times as long to load
 
-    return float(special.bdtrc(k - 1, m, AGREEMENT_RATE)) if k else 1.0, float(special.bdtr(k, m, AGREEMENT_RATE))
+    return float(special.bdtrc(n_agreeing - 1, n_words, AGREEMENT_RATE)) if n_agreeing else 1.0, float(
+        special.bdtr(n_agreeing, n_words, AGREEMENT_RATE)
+    )
 
 
-def decide_agreement(k: int, m: int) -> str:
-    """Return what `k` words of `m` that agree say: 'certain', 'none', 'likely' (above nine in ten, and over five) or 'undecided'.
+def decide_agreement(n_agreeing: int, n_words: int) -> str:
+    """Return 'certain', 'none', 'likely' (above nine in ten, and over five) or 'undecided', by how many words of `n_words` agree.
 
-    >>> [decide_agreement(k, m) for k, m in [(29, 29), (28, 28), (95, 100), (83, 100), (5, 5)]]
+    >>> [decide_agreement(n_agreeing, n_words) for n_agreeing, n_words in [(29, 29), (28, 28), (95, 100), (83, 100), (5, 5)]]
     ['certain', 'likely', 'likely', 'none', 'undecided']
     """
-    greater, less = compute_binomial_tails(k, m)
-    if greater <= ALPHA / 2:
+    p_greater, p_less = compute_binomial_tails(n_agreeing, n_words)
+    if p_greater <= ALPHA / 2:
         return "certain"
-    if less <= ALPHA / 2:
+    if p_less <= ALPHA / 2:
         return "none"
-    return "likely" if k > AGREEMENT_RATE * m and k > MAX_UNDECIDED_COUNT else "undecided"
+    return "likely" if n_agreeing > AGREEMENT_RATE * n_words and n_agreeing > MAX_UNDECIDED_COUNT else "undecided"
 
 
-def clopper_pearson_interval(k: int, m: int) -> tuple[float, float]:
-    """Return the 95 % Clopper-Pearson interval of `k` in `m` (doi.org/10.1093/biomet/26.4.404).
+def clopper_pearson_interval(n_agreeing: int, n_words: int) -> tuple[float, float]:
+    """Return the 95 % Clopper-Pearson interval of `n_agreeing` in `n_words` (doi.org/10.1093/biomet/26.4.404).
 
     >>> "{:.4f} {:.4f}".format(*clopper_pearson_interval(95, 100))
     '0.8872 0.9836'
@@ -77,8 +79,10 @@ def clopper_pearson_interval(k: int, m: int) -> tuple[float, float]:
     from scipy import special
 
     alpha = (1 - CONFIDENCE_LEVEL) / 2
-    low = float(special.betaincinv(k, m - k + 1, alpha)) if k else 0.0
-    return low, float(special.betaincinv(k + 1, m - k, 1 - alpha)) if k < m else 1.0
+    low = float(special.betaincinv(n_agreeing, n_words - n_agreeing + 1, alpha)) if n_agreeing else 0.0
+    return low, float(
+        special.betaincinv(n_agreeing + 1, n_words - n_agreeing, 1 - alpha)
+    ) if n_agreeing < n_words else 1.0
 
 
 def compute_agreement(language: str, phenomenon: str, found: Counter[tuple[str, str, str]]) -> "pd.DataFrame":
@@ -93,20 +97,20 @@ def compute_agreement(language: str, phenomenon: str, found: Counter[tuple[str, 
     for (order, value, _), count in found.items():
         totals[order, value] += count
     rows = []
-    for (order, value), m in sorted(totals.items()):
-        k = found[order, value, value]
+    for (order, value), n_words in sorted(totals.items()):
+        n_agreeing = found[order, value, value]
         rows.append(
             (
                 language,
                 phenomenon,
                 order,
                 value,
-                k,
-                m,
-                k / m,
-                *clopper_pearson_interval(k, m),
-                *compute_binomial_tails(k, m),
-                decide_agreement(k, m),
+                n_agreeing,
+                n_words,
+                n_agreeing / n_words,
+                *clopper_pearson_interval(n_agreeing, n_words),
+                *compute_binomial_tails(n_agreeing, n_words),
+                decide_agreement(n_agreeing, n_words),
             )
         )
     return study.check(pd.DataFrame(rows, columns=study.TABLES["agreement_tests"].column_names), "agreement_tests")

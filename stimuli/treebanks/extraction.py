@@ -40,7 +40,7 @@ class Condition(NamedTuple):
 
     phenomenon: str
     value: str
-    other: str
+    other_value: str
     order: str
     type: str
 
@@ -61,8 +61,8 @@ class Extraction:
     """What `extract` returns.
 
     `language` is its ISO 639-3 code, `materials` are the pairs drawn and `pool` all that there are; `tables` are `agreement_tests`,
-    `rejected_subjects` and `conditions_by_language`; `notes` say for sidecars what was asked, read, left out and used, and `inputs` are the
-    files.
+    `rejected_subjects` and `conditions_by_language`; `notes` say for sidecars what was asked, read, left out and used, and
+    `inputs` are the files.
     """
 
     language: str
@@ -184,18 +184,18 @@ def _build_rejected_table(rejected: Iterable[Rejection], language: str) -> "pd.D
     """Return table `rejected_subjects`."""
     import pandas as pd
 
-    rows = ((one.phenomenon, one.edge, one.word, one.swapped, one.reason) for one in rejected)
+    rows = ((one.phenomenon, one.edge, one.word, one.other_form, one.reason) for one in rejected)
     columns = [*zip(*rows, strict=True)] or [()] * 5
-    phenomena, found, words, swapped, reasons = columns
+    phenomena, found, words, other_forms, reasons = columns
     frame = {
         "language": language,
-        "rejection": range(len(reasons)),
+        "row": range(len(reasons)),
         "phenomenon": [name or None for name in phenomena],
         "treebank": [edge.treebank for edge in found],
         "sent_id": [edge.sent_id for edge in found],
         "subject": [edge.subject.form for edge in found],
         "word": [word or None for word in words],
-        "swapped": [form or None for form in swapped],
+        "other_form": [form or None for form in other_forms],
         "reason": reasons,
         "sentence": [edge.text for edge in found],
     }
@@ -384,16 +384,16 @@ def compute_language_counts(conditions: "pd.DataFrame") -> "pd.DataFrame":
     where `conditions` has them, are counted by themselves.
 
     >>> import pandas as pd
-    >>> columns = ["language", "phenomenon", "value", "certainty", "drawn", "family"]
+    >>> columns = ["language", "phenomenon", "value", "certainty", "n_drawn", "family"]
     >>> rows = [("nld", "sv-number", "Sing", "certain", 50, "Germanic"), ("nld", "sv-number", "Plur", "likely", 20, "Germanic")]
     >>> rows += [("tur", "sv-number", "Sing", "likely", 10, "Turkic"), ("tur", "sv-number", "Plur", "certain", 0, "Turkic")]
     >>> counts = compute_language_counts(pd.DataFrame(rows, columns=columns).assign(resource=None))
-    >>> counts[["level", "languages", "certain", "pairs"]].to_numpy().tolist()
+    >>> counts[["level", "n_languages", "n_certain_languages", "n_pairs"]].to_numpy().tolist()
     [['all', 2, 1, 80], ['Germanic', 1, 1, 70], ['Turkic', 1, 0, 10]]
     """
     import pandas as pd
 
-    drawn = conditions[conditions["drawn"] > 0]
+    drawn = conditions[conditions["n_drawn"] > 0]
     rows = []
     for phenomenon, part in drawn.groupby("phenomenon"):
         for grouping in ("all", "family", "resource"):
@@ -401,6 +401,6 @@ def compute_language_counts(conditions: "pd.DataFrame") -> "pd.DataFrame":
             for level, group in part.groupby(levels):
                 certain = group.loc[group["certainty"] == "certain", "language"].nunique()
                 rows.append(
-                    (phenomenon, grouping, level, group["language"].nunique(), certain, int(group["drawn"].sum()))
+                    (phenomenon, grouping, level, group["language"].nunique(), certain, int(group["n_drawn"].sum()))
                 )
     return study.check(pd.DataFrame(rows, columns=study.TABLES["language_counts"].column_names), "language_counts")

@@ -17,7 +17,7 @@ class Rejection:
     phenomenon: str
     edge: Edge
     word: str
-    swapped: str
+    other_form: str
     reason: str
 
 
@@ -73,9 +73,9 @@ class LanguagePairs:
                 order = "SV" if edge.subject.id < word.id else "VS"
                 yield frozenset().union(*of_word), frozenset().union(*of_subject), order
 
-    def reject_subject(self, name: str, edge: Edge, word: str, swapped: str, reason: str) -> None:
+    def reject_subject(self, name: str, edge: Edge, word: str, other_form: str, reason: str) -> None:
         """Remember why a subject gives no pair."""
-        self.rejections.append(Rejection(name, edge, word, swapped, reason))
+        self.rejections.append(Rejection(name, edge, word, other_form, reason))
 
     def _find_fault(self, name: str, edge: Edge, features: Features) -> str:
         """Return why a subject and a word cannot make a pair of the phenomenon, whatever the other form, or nothing."""

@@ -22,5 +22,5 @@ REJECTION_REASONS: Mapping[str, str] = {
     "fused": "the word is in a multiword token that is not its words side by side, or a form begins with an apostrophe",
     "ambiguous-subject": "the subject's form may also have the other value, or says nothing of the feature",
     "duplicate": "there is the same pair already",
-    "no-agreement": "the language does not have the agreement in this value and order (table `agreement_tests`), or no word states it",
+    "no-agreement": "the language lacks the agreement in this value and order (table `agreement_tests`), or no word states it",
 }

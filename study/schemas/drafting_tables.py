@@ -29,7 +29,7 @@ model       string   model that drafted, name@revision; 'unknown' of pasted answ
 prompt_hash string   first 16 hexadecimal digits of the SHA-256 of what was asked; 'unknown' of pasted answers
 step        string   asked (unknown of pasted answers), parsed, not parsed (lines), flagged (findings), accepted, corrected, dropped
 reason      string   why not parsed, or dropped; 'none' otherwise
-n           int      number of pairs, or of lines that are no pair
+n_pairs     int      number of pairs, or of lines that are no pair
 """
         ),
         ("paradigm", "model", "prompt_hash", "step", "reason"),
@@ -51,8 +51,8 @@ bad          bool?    tick: the ungrammatical sentence is ungrammatical
 nothing_else bool?    tick: nothing else is wrong with either
 fits         bool?    tick: the pair fits the paradigm
 reason       string?  why it was dropped
-planted      string?  how a known-bad pair was made bad; empty of drafts
-settles      bool     whether it settles what others did not agree on
+injected_error string? how a known-bad pair was made bad; empty of drafts
+is_adjudication bool   whether it settles what others did not agree on
 guidelines   string?  first 16 hexadecimal digits of the SHA-256 of the guidelines beside it
 """
         ),
@@ -67,14 +67,14 @@ guidelines   string?  first 16 hexadecimal digits of the SHA-256 of the guidelin
 reviewer_a string   one reviewer
 reviewer_b string   the other
 measure    string   good, bad, nothing_else, fits (ticks), keep (accepted or corrected), acceptable (blind)
-n          int      pairs, or sentences, that both decided
+n_decided  int      pairs, or sentences, that both decided
 agreement  float    share on which they agree
 kappa      float?   Cohen's kappa; empty where both gave one answer throughout
-kappa_low  float?   lower end of its 95 % interval
-kappa_high float?   upper end
+kappa_ci_low float?   lower end of its 95 % interval
+kappa_ci_high float?   upper end
 ac1        float?   Gwet's AC1
-ac1_low    float?   lower end of its 95 % interval
-ac1_high   float?   upper end
+ac1_ci_low float?   lower end of its 95 % interval
+ac1_ci_high float?   upper end
 """
         ),
         ("reviewer_a", "reviewer_b", "measure"),

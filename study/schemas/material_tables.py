@@ -70,7 +70,7 @@ condition_b   string   the other
 n_items       int      items that have the part in both conditions
 mean_a        float    mean over items in condition_a
 mean_b        float    mean over items in condition_b
-d             float?   mean_a - mean_b over the pooled SD of items (doi 10.1002/sim.3697); empty where items do not vary
+cohens_d      float?   mean_a - mean_b over the pooled SD of items (doi 10.1002/sim.3697); empty where items do not vary
 """),
         ("paradigm", "region", "measure", "condition_a", "condition_b"),
         producer=None,
@@ -86,7 +86,7 @@ paradigm      string   paradigm
 levels        string?  levels of the factors in which items differ
 condition     string   condition
 side          int      1 for the only or the first sentence of a trial, 2 for the second of a pair
-trials        int      trials that show it there
+n_trials      int      trials that show it there
 """),
         ("experiment", "version", "role", "paradigm", "levels", "condition", "side"),
         DESIGN,
@@ -98,8 +98,8 @@ trials        int      trials that show it there
 paradigm      string   paradigm
 item          string   item
 condition     string   condition
-versions      int      versions, or small lists, in which the sentence appears
-readers       int      participants who read it, of the number stated
+n_lists       int      versions, or small lists, in which the sentence appears
+n_participants int      participants who read it, of the number stated
 """),
         ("item", "condition"),
         DESIGN,
@@ -113,10 +113,10 @@ version       string   counterbalanced version of the experiment, V1 ...
 role          string   target or filler
 paradigm      string   paradigm
 condition     string   condition
-answer        string   right answer
-questions     int      trials followed by a question with that right answer
+correct_answer string  right answer
+n_questions   int      trials followed by a question with that right answer
 """),
-        ("experiment", "version", "role", "paradigm", "condition", "answer"),
+        ("experiment", "version", "role", "paradigm", "condition", "correct_answer"),
         DESIGN,
         is_always_written=False,
     ),
@@ -143,11 +143,11 @@ item          string   item
 condition     string   condition
 covariate     string   what is measured: MEASURE:PART, or a column of items
 value         float?   in units of the measure; empty where it is not known
-chosen        bool?    whether the item was chosen
+selected      bool?    whether the item was chosen
 """),
         ("item", "condition", "covariate"),
         SELECT,
-        added_columns=("chosen",),
+        added_columns=("selected",),
     ),
     Table(
         "words_not_found",
@@ -155,8 +155,8 @@ chosen        bool?    whether the item was chosen
         parse_columns("""
 covariate     string   covariate, NORM:PART
 word          string   word without the marks at its edges
-occurrences   int      how often it stands in that part of the sentences
-share         float    of all words there
+n_occurrences int      how often it stands in that part of the sentences
+share_of_words float   of all words there
 """),
         ("covariate", "word"),
         SELECT,
@@ -170,17 +170,17 @@ stage         string   before or after the choice; of a design versions, conditi
 covariate     string   what is measured
 group_a       string   one condition, level, list, version or role
 group_b       string   the other
-alike         bool     whether the two were to be alike
+should_match  bool     whether the two were to be alike
 n_a           int      sentences of group_a
 n_b           int      sentences of group_b
 mean_a        float    mean of group_a
 mean_b        float    mean of group_b
 sd_a          float?   s.d. of group_a
 sd_b          float?   s.d. of group_b
-d             float?   mean_a - mean_b in s.d. of the pool; empty where the pool does not vary
-low           float?   lower end of its 90 % interval
-high          float?   upper end
-bound         float?   equivalence bound: the least difference that two one-sided tests at .05 exclude (doi 10.1007/BF01068419)
+standardised_difference float? mean_a - mean_b in s.d. of the pool; empty where the pool does not vary
+ci_low        float?   lower end of its 90 % interval
+ci_high       float?   upper end
+equivalence_bound float? the least difference that two one-sided tests at .05 exclude (doi 10.1007/BF01068419)
 """),
         ("stage", "covariate", "group_a", "group_b"),
         SELECT,
@@ -204,14 +204,14 @@ item          string   item
 item          string   item
 paradigm      string   paradigm
 term          string   main effect or interaction
-bits          float    difference in surprisal that the term makes
-ms            float    the same in ms, at the ms a bit that were declared
-contrast      bool     whether there is one: FALSE of items below 0.05 bits
-chosen        bool?    whether the item was chosen
+effect_bits   float    difference in surprisal that the term makes
+effect_ms     float    the same in ms, at the ms a bit that were declared
+has_contrast  bool     whether there is one: FALSE of items below 0.05 bits
+selected      bool?    whether the item was chosen
 """),
         ("item",),
         SELECT,
-        added_columns=("chosen",),
+        added_columns=("selected",),
         is_always_written=False,
     ),
     Table(

@@ -5,9 +5,9 @@ from .table_schema import Producer, Table, parse_columns
 NORM = Producer("norm", "norming/results", "what people made of single items before the study, and which were kept")
 
 VALUE_COLUMNS = """
-value         float?   cloze: share of answers with the target's form; of ratings their mean; empty without an answer
-low           float?   lower end of the 95 % interval: Wilson's, or by Student's t over readers
-high          float?   upper end
+value         float?   cloze: share of responses with the target's form; of ratings their mean; empty without a response
+ci_low        float?   lower end of the 95 % interval: Wilson's, or by Student's t over readers
+ci_high       float?   upper end
 """
 
 TABLES = (
@@ -22,8 +22,8 @@ language      string   language tag (BCP 47)
 context       string?  what is read before
 fragment      string   the sentence up to that word
 target        string   the word, without the marks around it
-spaced        bool     whether words are set apart; where not, the whole answer is one
-adjacent      bool     whether the word follows the fragment without a space
+has_word_spaces bool   whether words are set apart; where not, the whole answer is one
+target_attached bool   whether the word follows the fragment without a space
 """),
         ("item", "condition"),
         NORM,
@@ -35,13 +35,13 @@ adjacent      bool     whether the word follows the fragment without a space
         parse_columns("""
 item          string   item
 conditions    string   conditions with this fragment, with commas between
-typed         string   answer as typed
-answers       int      times it was typed
+response      string   response as typed
+n_responses   int      times it was typed
 word          string?  its first word, without the marks around it; empty where there is none
 form          string?  form that it is counted as; edit it and give the file back (--grouping); empty: it does not count
-how           string   typed; first word (of more, or marks); case; spelling (one edit from a form, or the target); none; edited
+coding        string   typed; first word (of more, or marks); case; spelling (one edit from a form, or the target); none; edited
 """),
-        ("item", "conditions", "typed"),
+        ("item", "conditions", "response"),
         NORM,
         is_always_written=False,
     ),
@@ -54,11 +54,11 @@ conditions    string   conditions with this fragment, with commas between
 fragment      string   the sentence up to the word
 form          string   form
 lemma         string?  its lemma, where a lexicon has one alone
-answers       int      answers of this form
-n             int      answers that count
-probability   float    answers / n
-low           float    lower end of its 95 % Wilson interval (doi 10.1080/01621459.1927.10502953)
-high          float    upper end
+n_responses   int      responses of this form
+n_valid_responses int  responses that count
+probability   float    n_responses / n_valid_responses
+ci_low        float    lower end of its 95 % Wilson interval (doi 10.1080/01621459.1927.10502953)
+ci_high       float    upper end
 """),
         ("item", "conditions", "form"),
         NORM,
@@ -74,13 +74,13 @@ paradigm      string   paradigm of the item
 condition     string   condition
 task          string   cloze, plausibility or acceptability
 target        string?  cloze: the word of the sentence, whose form is counted
-n             int      answers that count
+n_valid_responses int  responses that count
 """
             + VALUE_COLUMNS
             + """
 sd            float?   ratings: their standard deviation
 entropy       float?   cloze: entropy of the forms, bits, of shares as they are (too low with few answers)
-modal         string?  cloze: the form given most often
+modal_form    string?  cloze: the form given most often
 shrunken      float?   value drawn towards those of all items of the condition: beta-binomial or normal empirical Bayes
 """
         ),
@@ -97,13 +97,13 @@ kept          bool     whether all rules hold of it
 reason        string?  rules that do not, with what was found
 task          string?  cloze, plausibility or acceptability
 rules         string?  rules as stated, with semicolons between; empty: none, all are kept
-stated        bool?    whether they were stated before the first answer; empty: tables do not tell
-readers       int?     people whose answers count
+rules_stated_before_data bool? whether they were stated before the first answer; empty: tables do not tell
+n_participants int?    people whose responses count
 source        string?  where their sessions come from, as in table sessions, with commas between
 """),
         ("item", "task"),
         NORM,
-        added_columns=("task", "rules", "stated", "readers", "source"),
+        added_columns=("task", "rules", "rules_stated_before_data", "n_participants", "source"),
     ),
     Table(
         "norms_by_model",
@@ -146,13 +146,13 @@ paradigm      string   paradigm; all: of all of them together
 condition     string   condition
 n_items       int      items that were normed
 mean_value    float    mean of their values
-low           float?   lower end of its 95 % interval, normal over items; empty under ten
-high          float?   upper end
+ci_low        float?   lower end of its 95 % interval, normal over items; empty under ten
+ci_high       float?   upper end
 model         string?  model whose values are there of the other items; empty: none, or the items were not drawn at random
-others        int?     items that were not normed
-predicted     float?   prediction-powered mean of all items drawn from; empty under ten (doi 10.1126/science.adi6000)
-predicted_low float?   lower end of its 95 % interval
-predicted_high float?  upper end
+n_other_items int?     items that were not normed
+predicted_mean float?  prediction-powered mean of all items drawn from; empty under ten (doi 10.1126/science.adi6000)
+predicted_ci_low float? lower end of its 95 % interval
+predicted_ci_high float? upper end
 task          string?  cloze, plausibility or acceptability
 """),
         ("paradigm", "condition", "model", "task"),

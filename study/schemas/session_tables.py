@@ -18,7 +18,7 @@ rt_first      float?   Maze: ms to the first choice, right or wrong
 rt_onset      float?   ms from the frame that painted the word to the key press that ended it
 duration      float?   ms the word was shown, frame to frame, where it was shown for a time
 correct       bool?    Maze: whether the first choice was right
-flag          string?  interruptions and repeats, separated by spaces
+flags         string?  interruptions and repeats, separated by spaces
 """
         ),
         ("session", "trial", "condition", "word"),
@@ -53,16 +53,16 @@ participant   string   who: a label or keyed hash, never a platform's raw id
 session       string   one participant's run of one version
 experiment    string   experiment of the design
 version       string   version of the experiment
-slot          int?     place within the version, from 0; with seed and version it fixes the order; empty where others drew it
+slot          int?     session within the version, from 0; with seed and version it fixes the order; empty where others drew it
 started       string?  UTC time of the assignment, ISO 8601
 finished      string?  UTC time of completion
 complete      bool     whether the end was reached with all events stored
 source        string   server, lab, robot, simulation, preview, model (a language model), or a platform's name
 revision      int      number of the study's texts, materials and settings as they were then; a change has the next number
-late          bool     whether it went on after its place had been given away
-excluded      string?  why the experimenter does not count it
-trials        int      trials begun
-aborted       int      trials broken off by a reload and begun again
+lease_expired bool     whether it went on after its slot had been given away
+exclusion_reason string? why the experimenter does not count it
+n_trials      int      trials begun
+n_aborted_trials int   trials broken off by a reload and begun again
 device        string?  browser and operating system family, or the lab machine's software
 refresh_hz    float?   measured refresh rate of the display
 """),
@@ -80,7 +80,7 @@ word          int      position in the sentence, from 0
 text          string   word
 region        string?  innermost region that holds the word
 rt            float?   mean reading time, ms, as the table has it; empty where nobody's was kept
-readers       int?     readings averaged
+n_readings    int?     readings averaged
 """),
         ("item", "condition", "word"),
         COLLECT,
@@ -92,10 +92,10 @@ readers       int?     readings averaged
         parse_columns("""
 participant   string   who: a label or keyed hash, never a platform's raw id
 session       string   one participant's run of one version
-field         string   name of the question
-answer        string   answer; questions left empty have no row
+question      string   name of the question
+response      string   response; questions left empty have no row
 """),
-        ("session", "field"),
+        ("session", "question"),
         COLLECT,
         is_always_written=False,
     ),
@@ -107,8 +107,8 @@ experiment    string   experiment of the design, E1 ...
 paradigm      string   paradigm
 item          string   item
 condition     string   condition shown; of a pair both, the first side first
-planned       int      lists that show it
-judgments     int      answers to it in complete sessions that count
+n_planned     int      lists that show it
+n_judgments   int      responses to it in complete sessions that count
 """),
         ("experiment", "item", "condition"),
         COLLECT,

@@ -11,14 +11,14 @@ language      string   language (ISO 639-3)
 phenomenon    string   what agrees in what, such as sv-number
 order         string   SV where the subject comes first, else VS
 value         string   value of the feature of the subject
-k             int      words of the same value
-m             int      words of any value
-p             float?   k / m; empty where m is 0
-low           float?   lower end of the 95 % Clopper-Pearson interval of p
-high          float?   upper end
-greater       float?   P[Bin(m, 0.9) >= k]
-less          float?   P[Bin(m, 0.9) <= k]
-decision      string   certain (greater <= 0.05), none (less <= 0.05: no pairs), likely (p > 0.9 and k > 5), or undecided
+n_agreeing    int      words of the same value
+n_words       int      words of any value
+share_agreeing float?  n_agreeing / n_words; empty where n_words is 0
+ci_low        float?   lower end of the 95 % Clopper-Pearson interval of share_agreeing
+ci_high       float?   upper end
+p_greater     float?   P[Bin(n_words, 0.9) >= n_agreeing]
+p_less        float?   P[Bin(n_words, 0.9) <= n_agreeing]
+decision      string   certain (p_greater <= 0.05), none (p_less <= 0.05: no pairs), likely (over 0.9 and 5 words), or undecided
 """),
         ("language", "phenomenon", "order", "value"),
         EXTRACT,
@@ -28,17 +28,17 @@ decision      string   certain (greater <= 0.05), none (less <= 0.05: no pairs),
         "a subject, or another form of the word that agrees with it, of which no pair was made",
         parse_columns("""
 language      string   language (ISO 639-3)
-rejection     int      number of the row, from 0, in the order of the treebanks
+row           int      number of the row, from 0, in the order of the treebanks
 phenomenon    string?  phenomenon; empty where the subject is none of any
 treebank      string   treebank
 sent_id       string   sentence of the treebank
 subject       string   subject
 word          string?  word that agrees with it; empty where there is none
-swapped       string?  other form of the word; empty where none was found
+other_form    string?  other form of the word; empty where none was found
 reason        string   why there is no pair, as listed in docs/treebanks.md
 sentence      string   text of the treebank
 """),
-        ("language", "rejection"),
+        ("language", "row"),
         EXTRACT,
     ),
     Table(
@@ -50,14 +50,14 @@ family        string?  family of the language, by a table of the user's
 resource      string?  resource class of the language, by a table of the user's
 phenomenon    string   what agrees in what, such as sv-number
 value         string   value of the feature in the grammatical member
-other         string   value in the ungrammatical member; several, with commas, where its form may be any of them
+other_value   string   value in the ungrammatical member; several, with commas, where its form may be any of them
 order         string   SV where the subject comes first, else VS
 type          string   word that agrees: verb, aux (auxiliary or copula) or ptcp (participle)
-certainty     string   decision of table agreement: certain, likely or undecided
-pool          int      pairs found
-drawn         int      pairs drawn; 0 where the pool is below the minimum
+certainty     string   decision of table agreement_tests: certain, likely or undecided
+n_found       int      pairs found
+n_drawn       int      pairs drawn; 0 where n_found is below the minimum
 """),
-        ("language", "phenomenon", "value", "other", "order", "type"),
+        ("language", "phenomenon", "value", "other_value", "order", "type"),
         EXTRACT,
     ),
     Table(
@@ -67,9 +67,9 @@ drawn         int      pairs drawn; 0 where the pool is below the minimum
 phenomenon    string   what agrees in what, such as sv-number
 grouping      string   all, family or resource
 level         string   family or resource class; all
-languages     int      languages with at least the minimum of pairs
-certain       int      those of them that have as many in conditions of certain agreement
-pairs         int      pairs drawn in these languages
+n_languages   int      languages with at least the minimum of pairs
+n_certain_languages int those of them that have as many in conditions of certain agreement
+n_pairs       int      pairs drawn in these languages
 """),
         ("phenomenon", "grouping", "level"),
         EXTRACT,

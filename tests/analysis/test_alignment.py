@@ -383,10 +383,12 @@ def test_align_leaves_out_whom_and_what_analyse_does(tables: Tables, found: Tabl
     people = sorted(set(tables["sessions"]["participant"]))
     flags = tables["readings"]["trial"].eq(5) & tables["readings"]["word"].eq(0)
     given = tables | {
-        "readings": tables["readings"].assign(flag=flags.map({True: "interrupted", False: None})),
-        "sessions": tables["sessions"].assign(late=tables["sessions"]["participant"].isin(people[2:4])),
+        "readings": tables["readings"].assign(flags=flags.map({True: "interrupted", False: None})),
+        "sessions": tables["sessions"].assign(lease_expired=tables["sessions"]["participant"].isin(people[2:4])),
     }
-    stated = AnalysisSection(exclude=ExcludeSection(sessions={"late": ["false"]}, items={"islands-3": "misspelt"}))
+    stated = AnalysisSection(
+        exclude=ExcludeSection(sessions={"lease_expired": ["false"]}, items={"islands-3": "misspelt"})
+    )
     ours, _ = align_words(given, AlignmentOptions(settings=stated))
     kept = ~(ours_of := found["aligned"])["participant"].isin(people[2:4])
     kept &= ours_of["item"].ne("islands-3") & ours_of["trial"].ne(5)

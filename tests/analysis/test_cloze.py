@@ -16,7 +16,14 @@ WORDS = {"bread", "bred", "cheese", "butter", "soup", "their", "there", "cat", "
 
 def fragments(*targets: str, text: str = "She cut the", language: str = "en", spaced: bool = True) -> pd.DataFrame:
     """One item whose conditions a, b ... have the same fragment and these targets."""
-    row = {"item": "i1", "paradigm": "p", "language": language, "context": None, "fragment": text, "spaced": spaced}
+    row = {
+        "item": "i1",
+        "paradigm": "p",
+        "language": language,
+        "context": None,
+        "fragment": text,
+        "has_word_spaces": spaced,
+    }
     return pd.DataFrame([{**row, "condition": "abcd"[n], "target": word} for n, word in enumerate(targets)])
 
 
@@ -34,7 +41,7 @@ def forms(
     """The form of each answer, and how it was found."""
     table = analysis.code_cloze_responses(answers, fragments(*targets), is_known_word=known)
     given = table["form"].astype(object).where(table["form"].notna(), None)
-    return {text: (form, how) for text, form, how in zip(table["typed"], given, table["how"], strict=True)}
+    return {text: (form, how) for text, form, how in zip(table["response"], given, table["coding"], strict=True)}
 
 
 TYPED = {
@@ -89,7 +96,7 @@ def test_probabilities_entropy_and_intervals_are_those_of_a_hand() -> None:
     both = pd.concat([typed("bread", "bread", "Bread", None), typed("cheese", "braed", condition="b")])
     answers = analysis.code_cloze_responses(both, asked, is_known_word=known)
     table = analysis.compute_cloze(answers, asked, {"bread": "bread"})
-    assert table[["conditions", "form", "answers", "n"]].values.tolist() == [
+    assert table[["conditions", "form", "n_responses", "n_valid_responses"]].values.tolist() == [
         ["a, b", "bread", 4, 5],
         ["a, b", "cheese", 1, 5],
     ]
@@ -99,10 +106,10 @@ def test_probabilities_entropy_and_intervals_are_those_of_a_hand() -> None:
     assert norms["entropy"].tolist() == pytest.approx([-0.8 * math.log2(0.8) - 0.2 * math.log2(0.2)] * 2)
     z, p, n = 1.959963984540054, 0.8, 5
     centre, half = (p + z * z / (2 * n)), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    assert norms.loc["a", ["low", "high"]].tolist() == pytest.approx(
+    assert norms.loc["a", ["ci_low", "ci_high"]].tolist() == pytest.approx(
         [(centre - half) / (1 + z * z / n), (centre + half) / (1 + z * z / n)]
     )
-    assert norms["modal"].tolist() == ["bread", "bread"]
+    assert norms["modal_form"].tolist() == ["bread", "bread"]
     assert norms["shrunken"].isna().all()  # of one item nothing is known of how items spread
 
 
@@ -111,7 +118,7 @@ def test_a_fragment_that_nobody_went_on_with_is_there_and_empty() -> None:
     norms = analysis.compute_cloze_norms(
         analysis.compute_cloze(analysis.code_cloze_responses(typed("bread"), asked), asked), asked
     )
-    assert norms["n"].tolist() == [1, 0]
+    assert norms["n_valid_responses"].tolist() == [1, 0]
     assert norms["value"].isna().tolist() == [False, True]
 
 
@@ -121,10 +128,12 @@ def test_what_a_person_changed_decides() -> None:
     table = analysis.code_cloze_responses(given, asked, is_known_word=known)
     edited = table.assign(form=["bread", "bread", None])
     again = analysis.code_cloze_responses(given, asked, is_known_word=known, edited_forms=edited)
-    assert again["how"].tolist() == ["typed", "edited", "edited"]
-    assert analysis.compute_cloze(again, asked)[["form", "answers", "n"]].values.tolist() == [["bread", 2, 2]]
+    assert again["coding"].tolist() == ["typed", "edited", "edited"]
+    assert analysis.compute_cloze(again, asked)[["form", "n_responses", "n_valid_responses"]].values.tolist() == [
+        ["bread", 2, 2]
+    ]
     with pytest.raises(study.DataError, match=r"'cake' for item i1 \(a\), which nobody answered"):
-        analysis.code_cloze_responses(given, asked, edited_forms=edited.assign(typed=["bread", "bred", "cake"]))
+        analysis.code_cloze_responses(given, asked, edited_forms=edited.assign(response=["bread", "bred", "cake"]))
 
 
 @pytest.mark.r
@@ -176,10 +185,10 @@ def test_ratings_have_student_s_intervals_and_no_answer_is_none() -> None:
     items = pd.DataFrame({"item": ["i1", "i2"], "paradigm": "p", "condition": "a"})
     responses = pd.DataFrame({"item": "i1", "condition": "a", "response": ["2", "4", "6"]})
     norms = analysis.compute_rating_norms(responses, items, "plausibility")
-    assert norms["n"].tolist() == [3, 0]
+    assert norms["n_valid_responses"].tolist() == [3, 0]
     half = 4.302652729749464 * 2 / math.sqrt(3)  # Student's t at .975 with 2 degrees of freedom
-    assert norms.loc[0, ["value", "low", "high", "sd"]].tolist() == pytest.approx([4, 4 - half, 4 + half, 2])
-    assert norms.loc[1, ["value", "low", "high"]].isna().all()
+    assert norms.loc[0, ["value", "ci_low", "ci_high", "sd"]].tolist() == pytest.approx([4, 4 - half, 4 + half, 2])
+    assert norms.loc[1, ["value", "ci_low", "ci_high"]].isna().all()
 
 
 def test_prediction_powered_intervals_are_those_of_a_loop_and_cover() -> None:
@@ -214,14 +223,16 @@ def test_means_of_conditions_are_over_items_and_predicted_where_there_are_others
     rest = norms.drop(columns="value").assign(model="m", model_value=rng.random(24))
     table = analysis.compute_norm_means(norms, by_model, rest.iloc[:22]).set_index("paradigm")
     assert table["n_items"].to_dict() == {"p": 12, "q": 12, "all": 24}
-    assert table["others"].to_dict() == {"p": 11, "q": 11, "all": 22}
+    assert table["n_other_items"].to_dict() == {"p": 11, "q": 11, "all": 22}
     for name, of in (("p", norms["paradigm"] == "p"), ("all", norms["value"] > -1)):
         expected = analysis.prediction_powered_mean(
             norms["value"][of], by_model["model_value"][of], rest.iloc[:22]["model_value"][of[:22]]
         )
-        assert tuple(table.loc[name, ["predicted", "predicted_low", "predicted_high"]]) == pytest.approx(expected)
+        assert tuple(table.loc[name, ["predicted_mean", "predicted_ci_low", "predicted_ci_high"]]) == pytest.approx(
+            expected
+        )
         assert table.loc[name, "mean_value"] == pytest.approx(norms["value"][of].mean())
     few = analysis.compute_norm_means(norms, by_model, rest.iloc[:18])  # nine others of each paradigm
-    assert few.set_index("paradigm")["predicted"].notna().to_dict() == {"p": False, "q": False, "all": True}
-    assert analysis.compute_norm_means(norms.iloc[:18])["low"].notna().tolist() == [False, False, True]
-    assert analysis.compute_norm_means(norms)["predicted"].isna().all()
+    assert few.set_index("paradigm")["predicted_mean"].notna().to_dict() == {"p": False, "q": False, "all": True}
+    assert analysis.compute_norm_means(norms.iloc[:18])["ci_low"].notna().tolist() == [False, False, True]
+    assert analysis.compute_norm_means(norms)["predicted_mean"].isna().all()

@@ -212,7 +212,7 @@ def test_figures_and_text_to_paste_lie_beside_the_tables(analysed: Path) -> None
 
 def test_rules_of_exclusion_come_from_the_study_and_answers_from_its_table(study: Path) -> None:
     rows = [(f"P{n:02d}", f"s{n:02d}", "native_language", "English" if n else "Dutch") for n in range(24)]
-    frame = pd.DataFrame(rows, columns=["participant", "session", "field", "answer"])
+    frame = pd.DataFrame(rows, columns=["participant", "session", "question", "response"])
     write(frame, "demographics", study / "tables", command="c")
     toml = study / "study.toml"
     toml.write_text(

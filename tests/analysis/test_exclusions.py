@@ -36,7 +36,7 @@ def sat(*people: str, **changes: object) -> pd.DataFrame:
     """Return complete sessions of 20 minutes, one a participant."""
     rows = pd.DataFrame({"participant": people, "session": [f"s-{name}" for name in people]}).assign(
         experiment="E1", version="V1", slot=0, started="2026-01-01T10:00:00Z", finished="2026-01-01T10:20:00Z",
-        complete=True, source="server", revision=1, late=False, excluded=None, trials=6, aborted=0, device=None, refresh_hz=60.0,
+        complete=True, source="server", revision=1, lease_expired=False, exclusion_reason=None, n_trials=6, n_aborted_trials=0, device=None, refresh_hz=60.0,
     )  # fmt: skip
     return check(rows.assign(**changes)[TABLES["sessions"].column_names], "sessions")
 
@@ -56,7 +56,7 @@ def answered(rows: list[tuple[str, str, str, str, str, bool | None]]) -> pd.Data
 
 def read(rows: list[tuple[str, int, float, str | None]]) -> pd.DataFrame:
     """Return one critical word a trial from (participant, trial, rt, flags)."""
-    frame = pd.DataFrame(rows, columns=["participant", "trial", "rt", "flag"])
+    frame = pd.DataFrame(rows, columns=["participant", "trial", "rt", "flags"])
     frame = frame.assign(
         session="s-" + frame["participant"], experiment="E1", version="V1", role="target", paradigm="npi",
         item=[f"npi{t % 6}" for t in frame["trial"]], condition="grammatical", word=0, text="w", region="critical", line=None,
@@ -126,7 +126,7 @@ def test_declared_answers_about_oneself_keep_those_who_gave_them_however_written
     rows = [row for person in ("de", "en", "none") for row in ratings(person, "7", "1")]
     told = pd.DataFrame(
         [("de", "s-de", "native_language", "German"), ("en", "s-en", "native_language", " english ")],
-        columns=["participant", "session", "field", "answer"],
+        columns=["participant", "session", "question", "response"],
     )
     rules = ExcludeSection(demographics={"native_language": ["English", "Scots"]})
     rule = "native_language is not English or Scots"
@@ -144,7 +144,7 @@ def test_declared_answers_about_oneself_keep_those_who_gave_them_however_written
     [
         ({}, {"complete": [True, False]}, "session not complete"),
         ({}, {"source": ["server", "preview"]}, "session of the experimenter's own (preview)"),
-        ({}, {"excluded": [None, "slept"]}, "session that the experimenter marked as not counting"),
+        ({}, {"exclusion_reason": [None, "slept"]}, "session that the experimenter marked as not counting"),
         (
             {"min_minutes": 5},
             {"finished": ["2026-01-01T10:05:00Z", "2026-01-01T10:04:59Z"]},
@@ -155,8 +155,12 @@ def test_declared_answers_about_oneself_keep_those_who_gave_them_however_written
             {"finished": ["2026-01-01T11:00:00Z", "2026-01-01T11:00:01Z"]},
             "session longer than 60 minutes",
         ),
-        ({"aborted": 1}, {"aborted": [1, 2]}, "session with more than 1 trials broken off"),
-        ({"sessions": {"late": ["false"]}}, {"late": [False, True]}, "session whose late is not false"),
+        ({"aborted": 1}, {"n_aborted_trials": [1, 2]}, "session with more than 1 trials broken off"),
+        (
+            {"sessions": {"lease_expired": ["false"]}},
+            {"lease_expired": [False, True]},
+            "session whose lease_expired is not false",
+        ),
         ({"sessions": {"device": ["lab"]}}, {"device": [" Lab", None]}, "session whose device is not lab"),
     ],
 )

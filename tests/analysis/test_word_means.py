@@ -33,7 +33,7 @@ def corpus(texts: int = 12, words: int = 60, shift: int = 0, seed: int = 1) -> T
         frame = pd.DataFrame({"item": f"story {text}", "condition": "only", "word": range(words), "text": letters})
         parts.append(frame.assign(surprisal=bits, length=lengths.astype(float), zipf=zipf, rt=np.exp(log_rt)))
     rows = pd.concat(parts, ignore_index=True).assign(
-        paradigm="stories", region=None, readers=80, model="m", protocol="imported", words=1, surprisal_naive=None,
+        paradigm="stories", region=None, n_readings=80, model="m", protocol="imported", words=1, surprisal_naive=None,
         entropy=None, renyi=None, tokens=None, start=0, end=1,
     )  # fmt: skip
     named = ("word_means", "surprisal", "words")
@@ -100,7 +100,9 @@ def test_curves_are_over_words_in_series_of_texts(found: Tables) -> None:
 def test_gains_are_of_texts_held_out(found: Tables) -> None:
     (gain,) = found["delta_log_likelihood"].to_dict("records")
     assert (gain["folds_by"], gain["clusters"]) == ("item", 12)
-    assert gain["total"] == pytest.approx((found["held_out_clusters"]["full"] - found["held_out_clusters"]["base"]).sum())
+    assert gain["total"] == pytest.approx(
+        (found["held_out_clusters"]["full"] - found["held_out_clusters"]["base"]).sum()
+    )
     assert gain["p"] == gain["smallest_p"] == 2**-12
     with pytest.raises(ValueError, match="means over readers have no participant"):
         analysis.align(corpus(texts=2), AlignmentOptions(folds_by="participant"))
@@ -129,7 +131,7 @@ item = "story"
 word = "zone"
 text = "token"
 rt = "meanItemRT"
-readers = "nItem"
+n_readings = "nItem"
 [units]
 rt = "s"
 """
@@ -160,7 +162,7 @@ def test_a_published_table_of_means_is_collected_and_held_against_the_texts(
     means = made["word_means"]
     assert " ".join(means["text"]) == "If you were to journey, you would. The rather odd creature sat."
     assert means["rt"].fillna(0).round(6).tolist() == [310, 320, 0, 340, 350, 360, 370, 310, 320, 330, 340, 350]
-    assert means["readers"].fillna(0).tolist()[:4] == [81, 82, 0, 84]
+    assert means["n_readings"].fillna(0).tolist()[:4] == [81, 82, 0, 84]
     assert set(means["paradigm"]) == {"stories"}
     assert "1 of 12 words have no mean reading time" in caplog.text
 

@@ -149,7 +149,7 @@ def test_what_could_tell_who_somebody_is_is_named(folder: Path) -> None:
     sessions = study.read(folder / "tables", "sessions")
     asked = pd.DataFrame({"participant": sessions["participant"], "session": sessions["session"]})
     ages = [str(20 + min(n, 3)) for n in range(len(asked))]
-    study.write(asked.assign(field="age", answer=ages), "demographics", folder / "tables", command="by hand")
+    study.write(asked.assign(question="age", response=ages), "demographics", folder / "tables", command="by hand")
     change(
         folder, "responses", task="completion", response="ACKNOWLEDGEMENTS", prompt="typed"
     )  # no id, for all its capitals

@@ -71,7 +71,7 @@ def test_json_holds_findings_summary_and_balance(tmp_path: Path) -> None:
     assert len([f for f in parts["findings"] if f["rule"] == "word-before"]) == 6
     assert parts["summary"][0]["items"] == 6
     before = [r for r in parts["balance"] if (r["region"], r["measure"]) == ("cue", "letters")]
-    assert (before[0]["mean_a"], before[0]["mean_b"], before[0]["d"]) == (2, 3, None)
+    assert (before[0]["mean_a"], before[0]["mean_b"], before[0]["cohens_d"]) == (2, 3, None)
 
 
 def test_what_cannot_be_read_is_summed_up_too(tmp_path: Path) -> None:

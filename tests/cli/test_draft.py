@@ -113,7 +113,7 @@ def test_pasted_answers_become_items_with_findings_and_counts(folder: Path) -> N
     assert (folder / "d" / "unread.txt").read_text().splitlines()[1].startswith("answer 1, line 8: the other member")
     kept = [json.loads(line)["answer"] for line in (folder / "d" / "answers.jsonl").read_text().splitlines()]
     assert kept == [(folder / name).read_text() for name in ("a.txt", "b.txt")]
-    counts = study.read(folder / "d", "drafting").set_index(["step", "reason"])["n"]
+    counts = study.read(folder / "d", "drafting").set_index(["step", "reason"])["n_pairs"]
     assert counts["parsed", "none"] == 5
     assert counts["not parsed", "the other member is missing"] == 1
     assert run_here("gardenpath check d/draft.jsonl", folder).code in (0, 1)

@@ -41,7 +41,7 @@ def test_pairs_go_from_two_by_hand_to_lists(tmp_path: Path) -> None:
     )
     done("simulate n/study.toml --participants 24 --seed 1 -o n/data")
     done("norm n --results n/data -o results")
-    counts = study.read(tmp_path / "d", "drafting").set_index(["step", "reason"])["n"]
+    counts = study.read(tmp_path / "d", "drafting").set_index(["step", "reason"])["n_pairs"]
     assert (counts["parsed", "none"], counts["accepted", "none"], counts["dropped", "odd"]) == (10, 9, 1)
     decided = study.read(tmp_path / "results", "norm_decisions").set_index("item")["kept"]
     assert len(decided) == 2 + 9

@@ -29,12 +29,12 @@ def test_pairs_pool_and_tables_are_written_with_what_was_read_and_used(folder: P
     assert ran.printed.splitlines()[0].split() == [
         "phenomenon",
         "value",
-        "other",
+        "other_value",
         "order",
         "type",
         "certainty",
-        "pool",
-        "drawn",
+        "n_found",
+        "n_drawn",
     ]
     assert len(stimuli.read(folder / "pairs" / "items.jsonl").items) == 12
     assert len(stimuli.read(folder / "pairs" / "pool.jsonl").items) == 28
@@ -120,7 +120,7 @@ def test_all_languages_are_counted_and_what_is_done_is_not_done_again(folder: Pa
     assert "1 of 3 languages were left out" in ran.said
     assert "en_broken" in ran.said
     counts = study.read(folder / "pairs", "language_counts").set_index(["grouping", "level"])
-    assert counts["languages"].to_dict() == {
+    assert counts["n_languages"].to_dict() == {
         ("all", "all"): 2,
         ("family", "Germanic"): 2,
         ("resource", "high"): 1,

@@ -29,9 +29,9 @@ def test_the_plan_is_counted_and_so_is_what_is_there(folder: Path) -> None:
 
     assert run_here("gardenpath simulate study.toml --participants 3 --seed 1 -o data", folder).code == 0
     collected = run_here("gardenpath collect data -o tables", folder)
-    coverage = study.read(folder / "tables", "judgment_counts")
+    counts = study.read(folder / "tables", "judgment_counts")
     there = len(study.read(folder / "tables", "sessions")) * 3
-    assert coverage["judgments"].sum() == there < 36 == coverage["planned"].sum()
+    assert counts["n_judgments"].sum() == there < 36 == counts["n_planned"].sum()
     assert f"{there} of 36 planned judgments are there, of 12 items; short of what was planned: p" in collected.said
     assert run_here("gardenpath report study.toml -o report.html", folder).code == 0
     page = (folder / "report.html").read_text()

@@ -21,7 +21,7 @@ ort,ort,i5,eng,Die Bäckerin buk zum Geburtstag einen [Kuchen] mit Sahne.,de,
 ort,ort,i5,weit,Die Lehrerin zeichnete am Morgen einen [Kuchen] mit Sahne.,de,
 """
 MADE = (
-    "gardenpath norm items.csv --task cloze --responses-per-sentence 6 --keep 'cloze < 0.1 in weit' --keep 'cloze.high >= 0.1 in eng' "
+    "gardenpath norm items.csv --task cloze --responses-per-sentence 6 --keep 'cloze < 0.1 in weit' --keep 'cloze.ci_high >= 0.1 in eng' "
     "--seed 3 -o norming"
 )
 
@@ -66,7 +66,7 @@ def test_norms_are_those_of_the_answers_and_items_are_kept_by_the_rule(normed: P
         assert norms.loc[place, "value"] == words.count(norms.loc[place, "target"].casefold()) / 6
     decided = study.read(normed / "results", "norm_decisions").set_index("item")["kept"]
     wide, narrow = norms.xs("weit", level="condition"), norms.xs("eng", level="condition")
-    expected = (wide["value"] < 0.1) & (narrow["high"] >= 0.1)
+    expected = (wide["value"] < 0.1) & (narrow["ci_high"] >= 0.1)
     assert decided.to_dict() == expected.to_dict()
     assert 0 < decided.sum() < 5
     kept = stimuli.read(normed / "results" / "items.jsonl").items
@@ -115,7 +115,7 @@ def test_a_rule_changed_after_the_data_is_told_and_so_is_what_tables_cannot_tell
 
 def test_ratings_have_means_and_a_language_without_texts_is_to_be_translated(tmp_path: Path) -> None:
     (tmp_path / "items.csv").write_text(GERMAN.replace(",de,", ",fi,"), encoding="utf-8")
-    line = "gardenpath norm items.csv --task plausibility --responses-per-sentence 4 --keep 'plausibility.low >= 2' --list-items 4 --seed 1 -o n"
+    line = "gardenpath norm items.csv --task plausibility --responses-per-sentence 4 --keep 'plausibility.ci_low >= 2' --list-items 4 --seed 1 -o n"
     made = run_here(line, tmp_path)
     assert made.code == 0, made.said
     assert (tmp_path / "n" / "texts.toml").exists()
@@ -128,7 +128,7 @@ def test_ratings_have_means_and_a_language_without_texts_is_to_be_translated(tmp
     )
     norms = study.read(tmp_path / "results", "norms").set_index(["item", "condition"])
     assert norms["value"].round(9).to_dict() == ratings.mean().round(9).to_dict()
-    assert set(norms["n"]) == {4}
+    assert set(norms["n_valid_responses"]) == {4}
     refused = run_here("gardenpath norm n --results n/data -o other --model pocket", tmp_path)
     assert (refused.code, "belong to cloze; this study asks for plausibility" in refused.said) == (2, True)
 
@@ -156,8 +156,8 @@ def test_a_model_stands_beside_people_and_new_items_take_the_place_of_the_droppe
     kept = beside.groupby("item")["model_value"].min() >= 0.1
     assert beside.groupby("item")["kept_by_model"].first().to_dict() == kept.to_dict()
     means = study.read(tmp_path / "r", "norm_means")
-    assert (means["n_items"].tolist(), means["others"].tolist()) == ([10, 10], [20, 20])
-    assert (means["predicted_low"] < means["predicted_high"]).all()
+    assert (means["n_items"].tolist(), means["n_other_items"].tolist()) == ([10, 10], [20, 20])
+    assert (means["predicted_ci_low"] < means["predicted_ci_high"]).all()
     assert "prediction-powered by" in ran.printed
     dropped = (~study.read(tmp_path / "r", "norm_decisions")["kept"]).sum()
     new = stimuli.read(tmp_path / "r" / "new.jsonl").items

@@ -92,7 +92,7 @@ def test_agreement_settling_and_writing_follow_from_the_log(drafts: Path) -> Non
     assert ran.code == 0, ran.said
     assert "Ann: noticed 0 of 1 known-bad pairs\nBob: noticed 1 of 1 known-bad pairs" in ran.printed
     table = study.read(drafts.parent, "review_agreement").set_index("measure")
-    assert table.loc["keep", "n"] == 12
+    assert table.loc["keep", "n_decided"] == 12
     assert table.loc["keep", "agreement"] == pytest.approx(11 / 12)
     ran = run_here("gardenpath review draft.jsonl --write items.jsonl", drafts.parent)
     assert ran.code == 0, ran.said
@@ -106,7 +106,7 @@ def test_agreement_settling_and_writing_follow_from_the_log(drafts: Path) -> Non
     items = stimuli.read(drafts.parent / "items.jsonl").items
     assert len(items) == 11
     assert items[0].extra["reviewers"] == "Ann, Bob"
-    counts = study.read(drafts.parent, "drafting").set_index(["step", "reason"])["n"]
+    counts = study.read(drafts.parent, "drafting").set_index(["step", "reason"])["n_pairs"]
     assert (counts["accepted", "none"], counts["dropped", "odd"]) == (11, 1)
     assert run_here("gardenpath review draft.jsonl --adjudicate Cem", drafts.parent).code == 1
 

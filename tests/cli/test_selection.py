@@ -69,9 +69,9 @@ def test_a_choice_from_the_command_line(pool: Path) -> None:
     assert len(chosen.items) == 16
     assert sum(item.extra["frequency"] == "high" for item in chosen.items) == 8
     table = study.read(pool / "chosen", "covariates")
-    assert set(table.loc[table["chosen"], "item"]) == {item.id for item in chosen.items}
+    assert set(table.loc[table["selected"], "item"]) == {item.id for item in chosen.items}
     after = study.read(pool / "chosen", "matching").query("stage == 'after' and covariate == 'cloze'")
-    assert after["d"].abs().max() <= 0.05 + 1e-6
+    assert after["standardised_difference"].abs().max() <= 0.05 + 1e-6
     assert (pool / "chosen" / "figures" / "matching.svg").exists()
     again = run_here(line, pool)
     assert again.code == 2
@@ -113,11 +113,11 @@ def test_expected_effects_and_their_power(pool: Path) -> None:
     assert "Power of 8 participants and 12 items: " in ran.printed
     whole = study.read(pool / "chosen", "expected_effects")
     assert len(whole) == 40
-    flat = whole.loc[~whole["contrast"] & ~whole["chosen"], "item"]
+    flat = whole.loc[~whole["has_contrast"] & ~whole["selected"], "item"]
     assert flat.empty or f"in the rest of the pool: {len(flat)} item" in ran.said
-    effects = whole[whole["chosen"].astype(bool)]
+    effects = whole[whole["selected"].astype(bool)]
     certificate = json.loads((pool / "chosen" / "certificate.json").read_text())
-    assert certificate["value"] == pytest.approx(abs(effects["ms"].mean()), abs=1e-6)
+    assert certificate["value"] == pytest.approx(abs(effects["effect_ms"].mean()), abs=1e-6)
     assert certificate["value"] <= certificate["bound"] + 1e-6
     asked = "gardenpath select pool.csv --items 12 -o more --ms-per-bit"
     for more, said in (

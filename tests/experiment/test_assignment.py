@@ -250,7 +250,7 @@ def test_a_session_that_does_not_count_opens_its_place_and_keeps_its_data(
         clock.pass_minutes(1)
         assert store.exclude_session("submission-7", "pressed keys\nat random") == first.session.id
         assert store.open_session(arrival("bert")).session.version == first.session.version
-        assert [record.session.excluded for record in store.read_recorded_sessions()] == [
+        assert [record.session.exclusion_reason for record in store.read_recorded_sessions()] == [
             "pressed keys at random",
             None,
         ]

@@ -72,7 +72,7 @@ def test_a_session_of_theirs_does_not_count(
             Arrival(hash_participant(id, bytes.fromhex(key)), PlatformParticipant(id, "prolific"), "server")
         )
     sessions = experiment.collect(folder, excluded_participants=[earlier])["sessions"].set_index("participant")[
-        "excluded"
+        "exclusion_reason"
     ]
     assert sessions[hash_participant("5f", bytes.fromhex(key))] == f"took part in {earlier}"
     assert sessions.isna().sum() == 1
@@ -80,7 +80,7 @@ def test_a_session_of_theirs_does_not_count(
     with pytest.raises(study.DataError, match="have different keys of participants' ids"):
         experiment.collect(folder, excluded_participants=[earlier])
     (earlier / "participant.key").write_text(key)
-    assert experiment.collect(folder, excluded_participants=[earlier])["sessions"]["excluded"].isna().all()
+    assert experiment.collect(folder, excluded_participants=[earlier])["sessions"]["exclusion_reason"].isna().all()
     store.database.engine.dispose()
 
 
@@ -93,7 +93,10 @@ def test_ids_of_a_platform_are_known_again(tmp_path: Path, earlier: Path) -> Non
     tables = experiment.collect(
         tmp_path / "answers.csv", platform="table", mapping=tmp_path / "map.toml", excluded_participants=[earlier]
     )
-    assert tables["sessions"].set_index("participant")["excluded"].notna().to_dict() == {"5e": False, "5f": True}
+    assert tables["sessions"].set_index("participant")["exclusion_reason"].notna().to_dict() == {
+        "5e": False,
+        "5f": True,
+    }
 
 
 def test_tables_do_in_place_of_data_and_no_sessions_are_a_fault(tmp_path: Path, earlier: Path) -> None:

@@ -144,8 +144,8 @@ def test_questions_about_the_participant_are_read_by_their_labels_and_checked(si
     reader.code()
     tables = experiment.collect(site.folder)
     answers = tables["demographics"]
-    assert list(zip(answers["field"], answers["answer"], strict=True)) == [("age", "31"), ("hand", "left")]
-    assert "languages" not in set(answers["field"]), "what is left empty has no row"
+    assert list(zip(answers["question"], answers["response"], strict=True)) == [("age", "31"), ("hand", "left")]
+    assert "languages" not in set(answers["question"]), "what is left empty has no row"
 
 
 def test_consent_stands_with_its_time_and_its_text_in_the_version_that_ran(site: Site, reader: Reader) -> None:

@@ -170,7 +170,7 @@ def test_the_page_judges_by_itself_who_takes_part(tmp_path: Path, browser: Any) 
             reader.code()
             [[text, _]] = reader.page.evaluate("window.saved")
     about = tables_from(text, tmp_path / "out")["demographics"]
-    assert about[["field", "answer"]].to_numpy().tolist() == [["native", "yes"]]
+    assert about[["question", "response"]].to_numpy().tolist() == [["native", "yes"]]
 
 
 @pytest.mark.slow
@@ -242,8 +242,8 @@ def test_a_reload_goes_on_at_the_next_sentence_and_loses_nothing(folder: Path, b
     assert len({row["gardenpath_session"]["id"] for row in rows}) == 1
     assert {row["assigned_by"] for row in rows} == {"random"}
     tables = tables_from(text, folder)
-    assert tables["sessions"][["complete", "trials", "aborted"]].to_numpy().tolist() == [[True, 4, 1]]
-    flags = tables["readings"].groupby("trial")["flag"].first().fillna("")
+    assert tables["sessions"][["complete", "n_trials", "n_aborted_trials"]].to_numpy().tolist() == [[True, 4, 1]]
+    flags = tables["readings"].groupby("trial")["flags"].first().fillna("")
     assert ["seen_before" in flag for flag in flags] == [False, False, True, False]
 
 

@@ -244,7 +244,7 @@ def test_the_nodes_of_one_participant_are_joined_and_collected(tmp_path: Path) -
     )
     assert len(tables["sessions"]) == 9
     assert tables["sessions"]["complete"].all()
-    assert sorted(tables["demographics"]["answer"]) == [str(20 + n) for n in range(9)]
+    assert sorted(tables["demographics"]["response"]) == [str(20 + n) for n in range(9)]
     assert len(tables["readings"]) == sum(len(words_in(t)) for place in found for t in expected(place))
     assert len(tables["responses"]) == sum(len(answers_in(t)) for place in found for t in expected(place))
 

@@ -193,7 +193,7 @@ def test_every_field_of_every_kind_of_event_changed_harms_nobody_else(
     assert len(tables["sessions"]) == sessions + 2
     whole = tables["sessions"].tail(2)
     assert whole["complete"].all()
-    assert whole["trials"].tolist() == [len(file.version.trials)] * 2
+    assert whole["n_trials"].tolist() == [len(file.version.trials)] * 2
     words = sum(
         len(getattr(screen, "words", getattr(screen, "pairs", ())))
         for step in file.script.trials

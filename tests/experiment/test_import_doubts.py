@@ -322,7 +322,7 @@ def test_two_trials_in_a_row_of_one_item_and_condition_stay_apart(
     platform = request.node.callspec.id.split()[-1]
     (tmp_path / name).write_text(text)
     tables = collected(tmp_path / name, platform, mapping)
-    assert tables["sessions"]["trials"].tolist() == [2]
+    assert tables["sessions"]["n_trials"].tolist() == [2]
     assert len(tables["responses"]) + len(tables["readings"]) == (4 if "words" in text else 2)
 
 

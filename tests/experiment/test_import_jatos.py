@@ -45,7 +45,7 @@ def test_objects_without_separators_over_several_components_are_one_session(tmp_
     tables = experiment.collect(archive(tmp_path, files), platform="jatos")
     sessions = tables["sessions"]
     assert sessions["participant"].nunique() == 2
-    assert sessions["trials"].tolist() == [2, 2]
+    assert sessions["n_trials"].tolist() == [2, 2]
     assert sessions["started"].tolist() == ["2025-10-09T08:53:20.000+00:00"] * 2
     assert sessions["finished"].tolist() == ["2025-10-09T08:54:20.000+00:00"] * 2
     assert sessions["complete"].all()

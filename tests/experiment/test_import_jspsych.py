@@ -83,7 +83,7 @@ def test_a_page_that_was_loaded_again_is_a_second_session(tmp_path: Path) -> Non
     sessions = experiment.collect(tmp_path / "twice.json", platform="jspsych")["sessions"]
     assert sessions["session"].nunique() == 2
     assert len(set(sessions["participant"])) == 1
-    assert sessions["trials"].tolist() == [1, 2]
+    assert sessions["n_trials"].tolist() == [1, 2]
 
 
 def ten_runs(tmp_path: Path, **columns: list[str]) -> Path:

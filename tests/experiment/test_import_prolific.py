@@ -37,7 +37,7 @@ def test_answers_stand_with_the_session_and_revoked_consent_removes_a_person(
     key = load_participant_key(data.parent / "participant.key")
     name = {who: hash_participant(who, key) for who in ("5f3c", "60aa", "61bb", "unknown")}
     demographics = tables["demographics"]
-    assert demographics[["participant", "field", "answer"]].values.tolist() == [
+    assert demographics[["participant", "question", "response"]].values.tolist() == [
         [name["5f3c"], "Age", "31"],
         [name["5f3c"], "Sex", "Female"],
         [name["5f3c"], "Nationality", "Netherlands"],
@@ -93,8 +93,8 @@ def test_data_of_our_own_server_are_joined_by_its_key(example: study.Study, tmp_
     session = json.loads(record.read_text())
     record.write_text(json.dumps({**session, "participant": hash_participant("5f3c", key)}))
     tables = experiment.collect(folder, prolific=EXPORT)
-    ages = tables["demographics"].query("field == 'Age'")
-    assert ages["answer"].tolist() == ["31"]
+    ages = tables["demographics"].query("question == 'Age'")
+    assert ages["response"].tolist() == ["31"]
 
 
 def test_the_command_writes_what_the_function_returns(data: Path, tmp_path: Path) -> None:
@@ -118,9 +118,9 @@ def test_collections_of_another_platform_are_joined_with_an_export_each_or_one_f
     done = run_here(f"{shared} --prolific {EXPORT} --prolific {older} -o tables", tmp_path)
     assert done.code == 0, done.said
     alone = experiment.collect(data, platform="jspsych", prolific=EXPORT)
-    both = study.read(tmp_path / "tables", "demographics").query("field == 'Age'")
-    assert both["answer"].tolist() == ["31", "44", "30", "44"]
-    named = alone["demographics"].query("field == 'Age'")["participant"]
+    both = study.read(tmp_path / "tables", "demographics").query("question == 'Age'")
+    assert both["response"].tolist() == ["31", "44", "30", "44"]
+    named = alone["demographics"].query("question == 'Age'")["participant"]
     assert both["participant"].tolist() == [f"{n}-{who}" for n in (1, 2) for who in named]
     assert len(study.read(tmp_path / "tables", "readings")) == 2 * len(alone["readings"])
     sidecar = study.files.read_sidecar(tmp_path / "tables" / "sessions.csv")
@@ -128,7 +128,8 @@ def test_collections_of_another_platform_are_joined_with_an_export_each_or_one_f
     assert set(sidecar["inputs"]) == {"data.json", "later.json", "export.csv", "older.csv"}  # type: ignore[call-overload]
     done = run_here(f"{shared} --prolific {EXPORT} -o shared", tmp_path)
     assert (
-        study.read(tmp_path / "shared", "demographics").query("field == 'Age'")["answer"].tolist() == ["31", "44"] * 2
+        study.read(tmp_path / "shared", "demographics").query("question == 'Age'")["response"].tolist()
+        == ["31", "44"] * 2
     )
     refused = run_here(f"{shared} {' '.join([f'--prolific {EXPORT}'] * 3)} -o more", tmp_path)
     assert refused.code != 0

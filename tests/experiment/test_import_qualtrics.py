@@ -40,7 +40,7 @@ def test_sentences_in_headings_are_found_in_the_materials(folder: Path, caplog: 
         ["1", "grammatical", "6"],
     ]
     assert "left out 1 rows that are previews" in caplog.text
-    assert tables["demographics"][["field", "answer"]].values.tolist() == [["age", "31"], ["age", "27"]]
+    assert tables["demographics"][["question", "response"]].values.tolist() == [["age", "31"], ["age", "27"]]
 
 
 def test_times_are_utc_and_who_did_not_finish_is_not_complete(folder: Path) -> None:

@@ -217,7 +217,7 @@ def test_a_mapped_column_that_no_row_has_is_named(tmp_path: Path, caplog: pytest
 
 def test_a_session_without_anything_is_a_session_without_trials() -> None:
     tables = build_tables([session()], None, str)
-    assert json.loads(tables["sessions"].to_json(orient="records"))[0]["trials"] == 0
+    assert json.loads(tables["sessions"].to_json(orient="records"))[0]["n_trials"] == 0
 
 
 def test_a_native_run_written_as_a_long_table_comes_back_as_it_was(study_folder: Path, tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_a_native_run_written_as_a_long_table_comes_back_as_it_was(study_folder:
     long = native["readings"].drop(columns=["text", "region", "paradigm"]).join(ratings, on=place)
     long.to_csv(tmp_path / "long.csv", index=False)
     same = ("participant", "session", "experiment", "version", "trial", "role", "item", "condition", "word")
-    columns = {name: name for name in (*same, "rt", "rt_onset", "flag")}
+    columns = {name: name for name in (*same, "rt", "rt_onset", "flags")}
     rule = ResponseRule({"response": "judged"}, "rating", native["responses"]["prompt"].iloc[0])
     tables = experiment.collect(
         tmp_path / "long.csv",

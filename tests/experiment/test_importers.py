@@ -164,7 +164,7 @@ def test_a_table_of_ratings_becomes_responses(tmp_path: Path) -> None:
     ]
     assert made["responses"]["rt"].fillna(-1).tolist() == [1250, 2000, -1]
     assert len(made["readings"]) == 0
-    assert made["sessions"]["trials"].tolist() == [2]
+    assert made["sessions"]["n_trials"].tolist() == [2]
 
 
 def test_answers_stand_in_rows_of_their_own_or_in_cells_that_rows_repeat(tmp_path: Path) -> None:

@@ -121,9 +121,9 @@ def test_a_whole_session_records_every_key_at_the_time_it_was_sent(folder: Path,
     assert all(onset > 0 for onset in onsets)
     tables = _collected(folder)
     assert tables["sessions"]["complete"].tolist() == [True]
-    assert tables["demographics"]["answer"].tolist() == ["31"]
+    assert tables["demographics"]["response"].tolist() == ["31"]
     assert tables["responses"]["response"].tolist() == ["1", "2", "3"]
-    assert tables["readings"]["flag"].str.contains("interrupted").sum() == 1
+    assert tables["readings"]["flags"].str.contains("interrupted").sum() == 1
     assert tables["readings"].groupby("trial")["text"].agg(" ".join).tolist()[0] == "She slept well."
 
 
@@ -181,12 +181,12 @@ def test_a_session_killed_at_a_key_loses_at_most_that_key_and_goes_on(folder: Pa
     assert events[: len(before)] == before
     assert [event.seq for event in events] == list(range(len(events)))
     tables = experiment.collect(folder / "data")
-    assert tables["sessions"][["complete", "aborted"]].iloc[0].tolist() == [True, 1]
+    assert tables["sessions"][["complete", "n_aborted_trials"]].iloc[0].tolist() == [True, 1]
     assert sorted(tables["responses"]["trial"]) == [0, 1, 2]
     words = {row.item: row.sentence.split() for row in tables["items"].itertuples()}
     for item, sentence in tables["readings"].groupby("item"):
         assert len(sentence) == len(words[item])
-    assert tables["readings"].loc[tables["readings"]["flag"] == "seen_before", "trial"].unique().tolist() == [1]
+    assert tables["readings"].loc[tables["readings"]["flags"] == "seen_before", "trial"].unique().tolist() == [1]
 
 
 def everything(file: experiment.ListFile) -> experiment.ListFile:

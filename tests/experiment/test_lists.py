@@ -113,12 +113,12 @@ def test_every_pair_gets_its_judgments_though_readers_leave_and_are_rejected(
 
     planned = PARADIGMS * PAIRS * READERS
     sessions = store.read_sessions()
-    counting = [session for session in sessions if session.finished and not session.excluded]
+    counting = [session for session in sessions if session.finished and not session.exclusion_reason]
     judged = Counter(item for session in counting for item, _ in items_of(session, file))
-    late = Counter(item for session in counting if session.late for item, _ in items_of(session, file))
+    late = Counter(item for session in counting if session.lease_expired for item, _ in items_of(session, file))
     assert all(judged[item] - late[item] <= READERS <= judged[item] for item in judged)
     assert len(judged) == PARADIGMS * PAIRS
-    on_time = Counter(place for session in counting if not session.late for place in items_of(session, file))
+    on_time = Counter(place for session in counting if not session.lease_expired for place in items_of(session, file))
     assert all(1 <= times <= 2 for place, times in on_time.items() if not late[place[0]])
     # Nobody meets a pair twice, in whatever became of a session.
     by_reader = Counter((session.participant, item) for session in sessions for item, _ in items_of(session, file))
@@ -127,10 +127,10 @@ def test_every_pair_gets_its_judgments_though_readers_leave_and_are_rejected(
     assert max(Counter(session.slot % len(file.version.short_lists) for session in sessions).values()) > 1
 
     tables = experiment.collect(store.database.url)
-    coverage = tables["judgment_counts"].groupby("item")[["planned", "judgments"]].sum()
-    assert coverage["planned"].to_dict() == dict.fromkeys(judged, READERS)
-    assert coverage["judgments"].to_dict() == judged
-    assert coverage["planned"].sum() == planned
+    counts = tables["judgment_counts"].groupby("item")[["n_planned", "n_judgments"]].sum()
+    assert counts["n_planned"].to_dict() == dict.fromkeys(judged, READERS)
+    assert counts["n_judgments"].to_dict() == judged
+    assert counts["n_planned"].sum() == planned
     better = tables["responses"].query("role == 'target' and task == 'choice'")
     agreed = compute_choice_agreement(better[better["session"].isin([s.id for s in counting])], tables["items"])
     assert {"majority_strict", "individual"} < set(agreed)
@@ -176,7 +176,7 @@ def test_robots_of_a_simulation_take_several_lists(tmp_path: Path) -> None:
     assert max(tables["sessions"].groupby("participant").size()) == 3
     targets = tables["responses"].query("role == 'target'")
     assert not targets.duplicated(["participant", "item"]).any()
-    assert (tables["judgment_counts"]["planned"] == tables["judgment_counts"]["judgments"]).all()
+    assert (tables["judgment_counts"]["n_planned"] == tables["judgment_counts"]["n_judgments"]).all()
     first, second = (of["rt"].tolist() for _, of in islice(targets.groupby("session"), 2))
     assert first != second
     # Of a participant more than there is room for, nobody is shown anything twice.

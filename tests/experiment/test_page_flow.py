@@ -113,7 +113,7 @@ def test_who_is_let_in_by_a_question_is_not_asked_it_again(tmp_path: Path, brows
         assert [(value["outcome"], value["answer"]) for value in outcomes] == [("accepted", {"native": "yes"})]
         tables = experiment.collect(site.folder)
         assert tables["sessions"]["complete"].tolist() == [True]
-        assert tables["demographics"][["field", "answer"]].to_numpy().tolist() == [["native", "yes"]]
+        assert tables["demographics"][["question", "response"]].to_numpy().tolist() == [["native", "yes"]]
 
 
 def test_who_is_screened_out_leaves_with_that_ending_and_without_data(tmp_path: Path, browser: Any) -> None:  # noqa: F811

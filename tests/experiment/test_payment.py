@@ -91,7 +91,7 @@ def test_who_is_late_or_fast_or_does_not_count_is_paid_all_the_same(paying: Runn
     paying.store.exclude_session(late.payload["session"], "answers at random")
     assert late.finish()["code"] == "GARDEN-PATH-1"
     (record,) = paying.store.read_recorded_sessions()
-    assert (record.session.late, record.session.excluded) == (True, "answers at random")
+    assert (record.session.lease_expired, record.session.exclusion_reason) == (True, "answers at random")
     assert paid(paying)[0][-1] == "completed"
 
 

@@ -497,7 +497,7 @@ def with_fields(layout: str) -> str:
 def test_fields_without_a_name_or_an_answer_and_fields_alike_are_kept_apart(layout: str, tmp_path: Path) -> None:
     (tmp_path / "results.csv").write_text(with_fields(layout), "utf-8")
     tables = experiment.collect(tmp_path / "results.csv", platform="pcibex")
-    about = dict(tables["demographics"][["field", "answer"]].itertuples(index=False))
+    about = dict(tables["demographics"][["question", "response"]].itertuples(index=False))
     hashed = about.pop("inputID")
     assert about == {"about": "left", "speaks": "checked", "speaks 2": "unchecked", "language": "Farsi"}
     assert len(hashed) == 16

@@ -178,8 +178,8 @@ def not_finished(sessions: pd.DataFrame, drawn: random.Random) -> tuple[pd.DataF
 
 
 def left_out_by_hand(sessions: pd.DataFrame, drawn: random.Random) -> tuple[pd.DataFrame, set[str]]:
-    sessions.loc[drawn.randrange(len(sessions)), "excluded"] = "too slow"
-    return sessions, {"sessions.excluded"}
+    sessions.loc[drawn.randrange(len(sessions)), "exclusion_reason"] = "too slow"
+    return sessions, {"sessions.exclusion_reason"}
 
 
 def changed_while_it_ran(sessions: pd.DataFrame, drawn: random.Random) -> tuple[pd.DataFrame, set[str]]:

@@ -130,7 +130,7 @@ def synced(folder: Path, server: StandIn, *more: str) -> Ran:
 
 
 def excluded(store: Store) -> dict[str, str | None]:
-    return {session.participant.removeprefix("hash-"): session.excluded for session in store.read_sessions()}
+    return {session.participant.removeprefix("hash-"): session.exclusion_reason for session in store.read_sessions()}
 
 
 def test_returned_places_open_and_nobody_is_paid_unasked(

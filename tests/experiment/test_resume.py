@@ -76,7 +76,7 @@ def test_a_killed_tab_loses_no_press_that_was_done(site: Site, reader: Reader) -
     assert [event["value"]["word"] for event in kept[1:]] == [-1, 0, 1, 2]
     tables = experiment.collect(site.folder)
     assert list(tables["responses"].sort_values("trial")["response"].astype(int)) == reader.answers
-    assert tables["sessions"]["aborted"].tolist() == [1]
+    assert tables["sessions"]["n_aborted_trials"].tolist() == [1]
 
 
 def test_a_reload_in_the_middle_of_a_sentence_begins_that_sentence_again(site: Site, reader: Reader) -> None:
@@ -96,7 +96,7 @@ def test_a_reload_in_the_middle_of_a_sentence_begins_that_sentence_again(site: S
     tables = experiment.collect(site.folder)
     readings = tables["readings"]
     assert not readings.duplicated(["session", "trial", "word"]).any()
-    flagged = readings["flag"].fillna("").str.contains("seen_before")
+    flagged = readings["flags"].fillna("").str.contains("seen_before")
     assert (flagged == (readings["trial"] == 2)).all()
     assert [list(group["text"]) for _, group in readings.groupby("trial")] == reader.sentences
     assert list(tables["responses"].sort_values("trial")["response"].astype(int)) == reader.answers
@@ -131,10 +131,10 @@ def test_timed_words_that_were_broken_off_are_not_shown_again(tmp_path: Path, br
     words = {(event["trial"], event["visit"]) for event in events if event["kind"] == "word"}
     assert words == {(0, 0), (1, 0), (2, 1), (3, 2)}, "each in one visit"
     readings = tables["readings"]
-    assert ((readings["flag"] == "interrupted") == readings["trial"].isin([1, 2])).all()
+    assert ((readings["flags"] == "interrupted") == readings["trial"].isin([1, 2])).all()
     assert set(readings["trial"]) == {0, 1, 2, 3}
     assert sorted(tables["responses"]["trial"]) == [0, 3]
-    assert tables["sessions"][["complete", "aborted"]].values.tolist() == [[True, 0]]
+    assert tables["sessions"][["complete", "n_aborted_trials"]].values.tolist() == [[True, 0]]
 
 
 def _kept(page: Any) -> set[str]:

@@ -151,11 +151,11 @@ def test_robots_answer_so_that_they_go_on_until_a_quota_is_full(screened: Runnin
     transport = experiment.HttpTransport(screened.address, ROBOT_KEY)
     codes = [experiment.run_robot_session(robot, transport, f"r{n}") for n in range(3)]
     about = experiment.collect(screened.store.database.url)["demographics"]
-    hands = about[about["field"] == "hand"]["answer"].value_counts().to_dict()
+    hands = about[about["question"] == "hand"]["response"].value_counts().to_dict()
     assert codes.count("GARDEN-PATH-1") == sum(hands.values()) > 0
     assert hands.get("right", 0) <= 1
     assert hands.get("left", 0) <= 2
-    assert set(about[about["field"] == "native"]["answer"]) == {"yes"}
+    assert set(about[about["question"] == "native"]["response"]) == {"yes"}
 
 
 def test_pages_never_learn_what_is_accepted_and_quotas_change_no_revision(tmp_path: Path) -> None:
@@ -175,8 +175,8 @@ def test_simulated_participants_give_accepted_answers(tmp_path: Path) -> None:
     files = experiment.build_list_files(plan_of(tmp_path / "study"))
     experiment.simulate(files, tmp_path / "data", participants=6, seed=1)
     about = experiment.collect(tmp_path / "data")["demographics"]
-    assert set(about[about["field"] == "native"]["answer"]) == {"yes"}
-    assert set(about[about["field"] == "hand"]["answer"]) == {"left", "right"}
+    assert set(about[about["question"] == "native"]["response"]) == {"yes"}
+    assert set(about[about["question"] == "hand"]["response"]) == {"left", "right"}
 
 
 def test_exports_say_what_of_a_screener_does_not_hold(tmp_path: Path) -> None:

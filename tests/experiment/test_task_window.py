@@ -86,9 +86,9 @@ def test_what_a_robot_does_at_the_window_comes_back_as_it_was_meant(name: str, t
     assert found["sessions"][["source", "complete"]].values.tolist() == [["lab", True]]
     assert found.keys() == expected.keys()
     for table, columns in (
-        ("readings", ["trial", "item", "condition", "word", "text", "correct", "flag"]),
+        ("readings", ["trial", "item", "condition", "word", "text", "correct", "flags"]),
         ("responses", ["trial", "item", "condition", "task", "prompt", "side", "response", "outcome", "correct"]),
-        ("demographics", ["field", "answer"]),
+        ("demographics", ["question", "response"]),
     ):
         if table in found:
             assert found[table][columns].to_json() == expected[table][columns].to_json()

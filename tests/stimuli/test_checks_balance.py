@@ -47,7 +47,7 @@ def test_the_difference_is_standardised_by_the_pooled_spread_of_items() -> None:
     a, b = ([measure_word_length(word) for word in words] for words in (SHORT, LONG))
     pooled = math.sqrt((statistics.variance(a) + statistics.variance(b)) / 2)
     assert (letters["mean_a"], letters["mean_b"]) == (statistics.mean(a), statistics.mean(b))
-    assert letters["d"] == pytest.approx((statistics.mean(a) - statistics.mean(b)) / pooled)
+    assert letters["cohens_d"] == pytest.approx((statistics.mean(a) - statistics.mean(b)) / pooled)
 
 
 def test_each_part_of_the_sentence_is_compared() -> None:
@@ -68,13 +68,13 @@ def test_a_large_difference_is_noted_and_a_small_one_is_not() -> None:
 
 def test_a_difference_that_all_items_share_has_no_measure_and_is_noted() -> None:
     of = materials(["ever"] * 5, ["never"] * 5)
-    assert pd.isna(row(stimuli.compute_balance(of), "critical", "letters")["d"])
+    assert pd.isna(row(stimuli.compute_balance(of), "critical", "letters")["cohens_d"])
     assert "4.00 (grammatical), 5.00 (ungrammatical); the same in all items" in notes(of)[0]
 
 
 def test_the_cue_itself_is_no_imbalance() -> None:
     of = materials(SHORT, LONG, "{{{}}} man has [ever] come to us.")
-    assert abs(row(stimuli.compute_balance(of), "cue", "letters")["d"]) > 3
+    assert abs(row(stimuli.compute_balance(of), "cue", "letters")["cohens_d"]) > 3
     assert notes(of) == []
 
 

@@ -187,20 +187,22 @@ def test_a_two_by_two_is_a_latin_square_with_all_fillers_in_every_version() -> N
     table = stimuli.compute_design_balance(versions)
     targets = table[table["role"] == "target"]
     assert len(targets) == 4 * 4
-    assert set(targets["trials"]) == {2}
-    assert table[table["role"] == "filler"]["trials"].tolist() == [5] * 4
+    assert set(targets["n_trials"]) == {2}
+    assert table[table["role"] == "filler"]["n_trials"].tolist() == [5] * 4
     exposures = stimuli.compute_exposures(versions, participants=10)
-    assert set(exposures[exposures["paradigm"] == "rc"]["versions"]) == {1}
-    assert set(exposures[exposures["paradigm"] == "fill"]["readers"]) == {10}
-    assert sorted(set(exposures[exposures["paradigm"] == "rc"]["readers"])) == [2, 3], "10 participants over 4 versions"
-    per_item = exposures[exposures["paradigm"] == "rc"].groupby("item")["readers"].sum()
+    assert set(exposures[exposures["paradigm"] == "rc"]["n_lists"]) == {1}
+    assert set(exposures[exposures["paradigm"] == "fill"]["n_participants"]) == {10}
+    assert sorted(set(exposures[exposures["paradigm"] == "rc"]["n_participants"])) == [2, 3], (
+        "10 participants over 4 versions"
+    )
+    per_item = exposures[exposures["paradigm"] == "rc"].groupby("item")["n_participants"].sum()
     assert set(per_item) == {10}
 
 
 def test_readers_of_blimp_nl_are_twenty_and_ten() -> None:
     versions = Design(RATIO, versions=3, items=9, experiments=7).build_trial_lists(materials(84, 10), seed=1)
     exposures = (
-        stimuli.compute_exposures(versions, participants=210).groupby("condition")["readers"].agg(["min", "max"])
+        stimuli.compute_exposures(versions, participants=210).groupby("condition")["n_participants"].agg(["min", "max"])
     )
     assert exposures.loc["grammatical"].tolist() == [20, 20]
     assert exposures.loc["ungrammatical"].tolist() == [10, 10]
@@ -270,7 +272,7 @@ def test_every_level_between_items_is_balanced_in_itself() -> None:
     versions = plan.build_trial_lists(levelled(6, 8), seed=1)
     table = stimuli.compute_design_balance(versions)
     assert set(table["levels"]) == {"frequency=high", "frequency=low"}
-    assert table["trials"].tolist() == [3] * 8
+    assert table["n_trials"].tolist() == [3] * 8
     labels = versions[0].trials[0].build_labels()
     assert labels["frequency"] == "high"
     assert labels["grammaticality"] in RATIO
@@ -324,7 +326,7 @@ def test_a_pair_is_one_trial_with_its_sides_balanced_in_every_version_and_over_v
     sides = Counter((t.item.id, t.shown_sentences[0][0]) for v in versions for t in v.trials if t.role == "target")
     assert set(sides.values()) == {1}, "each member of each pair is first in one of the two versions"
     table = stimuli.compute_design_balance(versions)
-    assert set(table[table["role"] == "target"]["trials"]) == {5}
+    assert set(table[table["role"] == "target"]["n_trials"]) == {5}
     assert set(table["side"]) == {1, 2}
 
 
@@ -354,7 +356,7 @@ def test_questions_are_asked_on_the_stated_share_with_the_right_answers_in_balan
             (condition, answer): 2 for condition in RATIO for answer in ("yes", "no")
         }
         assert all(t.prompts == ("comprehension", "acceptability") for t in asked)
-    assert stimuli.compute_design_questions(versions, ["comprehension"])["questions"].tolist() == [2] * 8
+    assert stimuli.compute_design_questions(versions, ["comprehension"])["n_questions"].tolist() == [2] * 8
     assert plan.build_trial_lists(asking(14, 6), seed=1, **ASKS) == versions
     assert plan.build_trial_lists(asking(14, 6), seed=2, **ASKS) != versions
 

@@ -235,8 +235,8 @@ def test_the_tables_of_a_design_count_what_lists_show() -> None:
     versions = pairs_in_lists(2, 4).build_trial_lists(materials(2, 2, 2), seed=1)
     lists = stimuli.build_short_lists_table(versions)
     assert lists.groupby("item").size().unique().tolist() == [4]
-    assert stimuli.compute_exposures(versions, len(versions[0].short_lists))["readers"].unique().tolist() == [4]
-    balance = stimuli.compute_design_balance(versions).groupby(["paradigm", "condition", "side"])["trials"].sum()
+    assert stimuli.compute_exposures(versions, len(versions[0].short_lists))["n_participants"].unique().tolist() == [4]
+    balance = stimuli.compute_design_balance(versions).groupby(["paradigm", "condition", "side"])["n_trials"].sum()
     assert balance.unique().tolist() == [4]
 
 

@@ -43,12 +43,12 @@ NARROW = {"narrow": "She cut the fresh [bread] well.", "wide": "There was fresh 
 
 def test_fragments_end_before_the_region_s_first_word_without_its_marks() -> None:
     table = build_fragments_table(materials({"a": 'He said: "[Well], no."', "b": "She saw [the dog] run."}))
-    assert table[["fragment", "target", "adjacent"]].values.tolist() == [
+    assert table[["fragment", "target", "target_attached"]].values.tolist() == [
         ['He said: "', "Well", True],
         ["She saw", "the", False],
     ]
     japanese = build_fragments_table(materials({"a": "彼女は[パン]を切った。"}, language="ja"))
-    assert japanese[["fragment", "target", "spaced"]].values.tolist() == [["彼女は", "パン", False]]
+    assert japanese[["fragment", "target", "has_word_spaces"]].values.tolist() == [["彼女は", "パン", False]]
 
 
 UNCUT = {
@@ -160,11 +160,11 @@ NORMS = pd.DataFrame(
         ("i2", "p", "narrow", 0.5, 0.3, 0.7, 0.5, 1.0),
         ("i2", "p", "wide", None, None, None, None, None),
     ],
-    columns=["item", "paradigm", "condition", "value", "low", "high", "shrunken", "entropy"],
+    columns=["item", "paradigm", "condition", "value", "ci_low", "ci_high", "shrunken", "entropy"],
 )
 RULES = {
     "an estimate in one condition": ("cloze >= 0.5 in narrow", [True, True]),
-    "a limit": ("cloze.low > 0.5 in narrow", [True, False]),
+    "a limit": ("cloze.ci_low > 0.5 in narrow", [True, False]),
     "shrunken": ("cloze.shrunken >= 0.85 in narrow", [False, False]),
     "no answer fulfils nothing": ("cloze <= 0.95", [True, False]),
     "entropy": ("entropy < 1 in narrow", [True, False]),
@@ -179,28 +179,30 @@ def test_items_are_kept_by_the_rule(rule: str, kept: list[bool]) -> None:
 
 
 def test_a_rule_says_what_broke_it_and_all_have_to_hold() -> None:
-    stated = NormingSettings("cloze", keep=("cloze.high <= 0.2 in wide", "cloze >= 0.95 in narrow"))
+    stated = NormingSettings("cloze", keep=("cloze.ci_high <= 0.2 in wide", "cloze >= 0.95 in narrow"))
     [reason, _] = compute_norm_decisions(NORMS, stated)["reason"]
-    assert reason == "cloze.high <= 0.2 in wide: 0.3 in wide; cloze >= 0.95 in narrow: 0.9 in narrow"
+    assert reason == "cloze.ci_high <= 0.2 in wide: 0.3 in wide; cloze >= 0.95 in narrow: 0.9 in narrow"
     model = NORMS.assign(model_value=[0.99, 0.1, 0.99, 0.1])
     assert compute_norm_decisions(model, stated, value="model_value")["kept"].tolist() == [True, True]
     with pytest.raises(study.DataError, match="no sentence is in 'far'; expected one of narrow, wide"):
         compute_norm_decisions(NORMS, NormingSettings("cloze", keep=("cloze <= 1 in far",)))
 
 
-@pytest.mark.parametrize("rule", ["cloze", "cloze <= much", "cloze.mean <= 1", "plausibility >= 4", "entropy.low <= 1"])
+@pytest.mark.parametrize(
+    "rule", ["cloze", "cloze <= much", "cloze.mean <= 1", "plausibility >= 4", "entropy.ci_low <= 1"]
+)
 def test_what_is_no_rule_is_refused(rule: str) -> None:
     with pytest.raises(ValueError, match=r"keep is .*; expected"):
         NormingSettings("cloze", keep=(rule,))
 
 
 def test_a_rule_reads_as_it_was_written() -> None:
-    for text in ("cloze <= 0.2", "cloze.high < 0.4 in neutral context", "plausibility.shrunken >= -1"):
+    for text in ("cloze <= 0.2", "cloze.ci_high < 0.4 in neutral context", "plausibility.shrunken >= -1"):
         assert str(KeepRule.parse(text)) == text
 
 
 def test_kept_items_carry_what_was_found_for_select() -> None:
-    norms = NORMS.assign(task="cloze", n=[20, 20, 20, 0])
+    norms = NORMS.assign(task="cloze", n_valid_responses=[20, 20, 20, 0])
     made = norming.add_norms(materials(NARROW, NARROW), norms, ["i1"])
     assert [item.id for item in made.items] == ["i1"]
     assert {"cloze (wide)", "cloze_n (narrow)"} <= {*made.items[0].extra}

@@ -103,7 +103,7 @@ def test_select_takes_norms_of_the_command_line_and_of_its_file(tmp_path: Path) 
     ran = run_here(f"gardenpath select pool.csv {asked} --norm aoa aoa.csv Word AoA -o chosen", tmp_path)
     assert ran.code == 0, ran.said
     table = study.read(tmp_path / "chosen", "words_not_found")
-    assert table.query("word == 'blorfs'")[["occurrences"]].to_numpy().tolist() == [[1]]
+    assert table.query("word == 'blorfs'")[["n_occurrences"]].to_numpy().tolist() == [[1]]
     # The dog 0 barks: the mean of 1, 2 and 4; the number has no value.
     values = study.read(tmp_path / "chosen", "covariates").query("condition == 'one'")["value"]
     assert values.tolist() == [pytest.approx(7 / 3)] * 6

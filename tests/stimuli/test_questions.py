@@ -145,4 +145,4 @@ def test_the_questions_of_the_design_can_be_looked_up() -> None:
         materials, seed=1, **ASKS
     )
     table = stimuli.compute_design_questions(versions, ["comprehension"])
-    assert table.groupby("version")["questions"].sum().tolist() == [8] * 4
+    assert table.groupby("version")["n_questions"].sum().tolist() == [8] * 4

@@ -102,7 +102,7 @@ def test_what_is_kept_is_corrected_dropped_settled_or_left_open() -> None:
         said("Ann", "i2", "correct", after={"grammatical": "The 2 old judges wait here now."}),
         said("Ann", "i3", "drop", reason="odd"), said("Bob", "i3", "drop", reason="odd"),
         said("Ann", "i4"), said("Bob", "i4", "drop", reason="odd"),
-        said("Ann", "i5"), said("Bob", "i5", "drop", reason="odd"), said("Cem", "i5", settles=True),
+        said("Ann", "i5"), said("Bob", "i5", "drop", reason="odd"), said("Cem", "i5", is_adjudication=True),
         said("Ann", "i6", "correct", after={"grammatical": "Nothing is left."}),
     ]  # fmt: skip
     assert find_disagreements(log) == ["i4"]
@@ -114,11 +114,11 @@ def test_what_is_kept_is_corrected_dropped_settled_or_left_open() -> None:
     assert (one.extra["reviewers"], five.extra["reviewers"]) == ("Ann, Bob", "Ann, Bob, Cem")
     assert json.loads(two.extra["before"]) == {"grammatical": "The 2 judges wait here now."}
     assert [word.text for word in two.sentences["grammatical"].list_region_words("critical")] == ["wait"]
-    counts = build_drafting_table(MATERIALS, result).set_index(["step", "reason"])["n"]
+    counts = build_drafting_table(MATERIALS, result).set_index(["step", "reason"])["n_pairs"]
     assert counts["accepted", "none"] == counts["corrected", "none"] == 2
     assert counts["dropped", "odd"] == 1
     again = build_drafting_table(MATERIALS, result, build_drafting_table(MATERIALS, result))
-    assert again["n"].sum() == 5
+    assert again["n_pairs"].sum() == 5
 
 
 def test_a_correction_that_took_a_region_gets_it_where_all_other_pairs_have_it() -> None:
@@ -177,7 +177,7 @@ def test_agreement_is_that_of_the_published_tables() -> None:
     same = compute_agreement([True] * 9, [True] * 9)
     assert same.kappa != same.kappa
     assert (same.agreement, same.ac1) == (1.0, 1.0)
-    assert compute_agreement([], []).n == 0
+    assert compute_agreement([], []).n_decided == 0
 
 
 def test_intervals_of_agreement_are_those_of_drawing_items_anew() -> None:
@@ -188,8 +188,8 @@ def test_intervals_of_agreement_are_those_of_drawing_items_anew() -> None:
     result = compute_agreement(one, other)
     for name in ("kappa", "ac1"):
         values = sorted(getattr(each, name) for each in made)
-        assert getattr(result, f"{name}_low") == pytest.approx(values[50], abs=0.02)
-        assert getattr(result, f"{name}_high") == pytest.approx(values[1949], abs=0.02)
+        assert getattr(result, f"{name}_ci_low") == pytest.approx(values[50], abs=0.02)
+        assert getattr(result, f"{name}_ci_high") == pytest.approx(values[1949], abs=0.02)
 
 
 def test_two_reviewers_are_compared_on_first_decisions_without_the_known_bad() -> None:
@@ -197,12 +197,12 @@ def test_two_reviewers_are_compared_on_first_decisions_without_the_known_bad() -
         *(said("Ann", f"i{n}") for n in range(10)), *(said("Bob", f"i{n}") for n in range(8)),
         said("Bob", "i8", "drop", reason="odd"), said("Bob", "i9", "correct", after={"grammatical": "X y."}),
         said("Bob", "i8", "undo"), said("Bob", "i8"),  # a change of mind counts for nothing
-        said("Ann", "planted-1", planted="same"), said("Bob", "planted-1", "drop", reason="odd", planted="same"),
+        said("Ann", "planted-1", injected_error="same"), said("Bob", "planted-1", "drop", reason="odd", injected_error="same"),
         said("Ann", "i0", "acceptable", condition="grammatical", ticks={}), said("Bob", "i0", "unacceptable", condition="grammatical", ticks={}),
     ]  # fmt: skip
     table = compute_review_agreement(log).set_index("measure")
-    assert table.loc["keep", ["n", "agreement"]].tolist() == [10, 0.9]
+    assert table.loc["keep", ["n_decided", "agreement"]].tolist() == [10, 0.9]
     assert table.loc["good", "agreement"] == 0.8
-    assert table.loc["acceptable", ["n", "agreement"]].tolist() == [1, 0.0]
+    assert table.loc["acceptable", ["n_decided", "agreement"]].tolist() == [1, 0.0]
     assert count_detected_known_bad(log) == {"Ann": (0, 1), "Bob": (1, 1)}
     assert len(build_reviews_table(log)) == len(log)

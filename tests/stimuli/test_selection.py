@@ -358,10 +358,10 @@ def test_differences_and_equivalence_bounds_are_those_of_scipy() -> None:
     groups = [CellGroup("a", [(n, 0) for n in range(8)]), CellGroup("b", [(n, 0) for n in range(8, 20)])]
     [row] = compute_matching(build_pool(pool, settings), settings, [("before", groups)]).to_dict("records")
     test = stats.ttest_ind(x[:8], x[8:], equal_var=False).confidence_interval(0.90)
-    assert row["d"] == pytest.approx((x[:8].mean() - x[8:].mean()) / x.std())
-    assert [row["low"] * x.std(), row["high"] * x.std()] == pytest.approx([test.low, test.high])
+    assert row["standardised_difference"] == pytest.approx((x[:8].mean() - x[8:].mean()) / x.std())
+    assert [row["ci_low"] * x.std(), row["ci_high"] * x.std()] == pytest.approx([test.low, test.high])
     # At its bound the larger of the two one-sided tests is at .05.
-    bound = row["bound"] * x.std()
+    bound = row["equivalence_bound"] * x.std()
     upper = stats.ttest_ind(x[:8] - bound, x[8:], equal_var=False, alternative="less").pvalue
     lower = stats.ttest_ind(x[:8] + bound, x[8:], equal_var=False, alternative="greater").pvalue
     assert max(upper, lower) == pytest.approx(0.05)
@@ -424,7 +424,7 @@ def test_the_largest_expected_effect_is_that_of_enumeration() -> None:
     assert found.certificate.value == pytest.approx(best)
     assert found.certificate.bound == pytest.approx(best, abs=0.02)
     table = stimuli.compute_expected_effects(pool, section, scores(bits | {("i0", "b"): bits["i0", "a"]}))
-    assert table.loc[~table["contrast"], "item"].tolist() == ["i0"]
+    assert table.loc[~table["has_contrast"], "item"].tolist() == ["i0"]
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,10 @@ def keys_of(renaming: Renaming) -> set[str]:
     return set[str]().union(*(list_keys(kind, parts) for kind in FILES[file]))
 
 
-@pytest.mark.parametrize("renaming", read_renamings("key"), ids=lambda one: f"{one.where} {one.old}")
+KEYS = [one for one in read_renamings("key") if one.where != "mapping columns"]  # names of our columns, not keys of a section
+
+
+@pytest.mark.parametrize("renaming", KEYS, ids=lambda one: f"{one.where} {one.old}")
 def test_a_renamed_key_is_there_under_its_new_name_alone(renaming: Renaming) -> None:
     known = keys_of(renaming)
     assert known

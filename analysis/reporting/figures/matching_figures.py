@@ -23,7 +23,7 @@ def matching_figure(matching: pd.DataFrame, tolerances: Mapping[str, float] | No
     """Return the widest standardised difference of each covariate with its equivalence bound, before and after, or of a design's
     versions, conditions and roles; tolerances are shaded.
     """
-    rows = filled(matching[matching["alike"]].dropna(subset="d"), "matching")
+    rows = filled(matching[matching["should_match"]].dropna(subset="standardised_difference"), "matching")
     names = list(dict.fromkeys(rows["covariate"]))
     stages = [stage for stage in STAGES if stage in set(rows["stage"])]
     with style():
@@ -40,7 +40,7 @@ def matching_figure(matching: pd.DataFrame, tolerances: Mapping[str, float] | No
                 own = part[part["covariate"] == name]
                 if own.empty:
                     continue
-                d, bound = float(own["d"].abs().max()), float(own["bound"].max())
+                d, bound = float(own["standardised_difference"].abs().max()), float(own["equivalence_bound"].max())
                 if bound == bound:
                     axes.plot([d, bound], [at + place] * 2, color=colour, linewidth=1.6, solid_capstyle="round")
                 drawn: dict[str, Any] = {"label": stage} if own.index[0] == part.index[0] else {}

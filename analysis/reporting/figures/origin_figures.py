@@ -32,13 +32,15 @@ def drafting_figure(drafting: pd.DataFrame) -> "Figure":
     """Return how many drafts of each paradigm were accepted, corrected and dropped; open: not decided, or not agreed on.
 
     >>> steps = [("parsed", 28), ("accepted", 20), ("dropped", 5)]
-    >>> table = pd.DataFrame(steps, columns=["step", "n"]).assign(paradigm="ever", model="gpt-4o", reason="none")
+    >>> table = pd.DataFrame(steps, columns=["step", "n_pairs"]).assign(paradigm="ever", model="gpt-4o", reason="none")
     >>> [text.get_text() for text in drafting_figure(table).axes[0].texts]
     ['20', '5', '3']
     """
     several = len(ordered(drafting["model"])) > 1
     name = drafting["paradigm"] + (", " + drafting["model"] if several else "")
-    counts = drafting.assign(name=name).pivot_table(index="name", columns="step", values="n", aggfunc="sum", sort=False)
+    counts = drafting.assign(name=name).pivot_table(
+        index="name", columns="step", values="n_pairs", aggfunc="sum", sort=False
+    )
     counts = filled(counts[counts.get("parsed", pd.Series(0, counts.index)) > 0], "drafting").fillna(0)
     counts = counts.reindex(columns=["parsed", "accepted", "corrected", "dropped"], fill_value=0)
     counts["open"] = (counts["parsed"] - counts[["accepted", "corrected", "dropped"]].sum(axis=1)).clip(lower=0)
@@ -74,10 +76,10 @@ def agreement_figure(agreement: pd.DataFrame) -> "Figure":
         figure, axes = named_rows(names)
         for k, (measure, label) in enumerate({"kappa": "Cohen's κ", "ac1": "Gwet's AC1"}.items()):
             there = rows.dropna(subset=measure)
-            error = whiskers(there, measure, f"{measure}_low", f"{measure}_high")
+            error = whiskers(there, measure, f"{measure}_ci_low", f"{measure}_ci_high")
             dots(axes, there[measure], compute_heights(there["name"], names, k, 2), error, k, label, hollow=k == 1)
         axes.axvline(0, color=GREY, linewidth=1)
-        axes.set_xlim(min(-0.1, float(rows[["kappa_low", "ac1_low"]].min().min()) - 0.05), 1.05)
+        axes.set_xlim(min(-0.1, float(rows[["kappa_ci_low", "ac1_ci_low"]].min().min()) - 0.05), 1.05)
         axes.set_xlabel("agreement above chance")
         legend(axes, 2)
     return figure

@@ -30,11 +30,13 @@ def run(page: Page) -> Section:
         sources = ", ".join(sorted(sessions["source"].unique()))
         sentences.append(f"{participation.participation(ledger, people, sessions)} Sessions came from: {sources}.")
         exhibits += page.table("sessions", "Sessions by version: counts of rows.", _sessions(sessions))
-    coverage = page.get("judgment_counts")
-    if len(coverage):
-        sentences.append(f"{describe_judgment_counts(coverage)}.")
+    judgment_counts = page.get("judgment_counts")
+    if len(judgment_counts):
+        sentences.append(f"{describe_judgment_counts(judgment_counts)}.")
         caption = "Items of lists short of the judgments that were planned."
-        exhibits += page.table("judgment_counts", caption, coverage[coverage["judgments"] < coverage["planned"]])
+        exhibits += page.table(
+            "judgment_counts", caption, judgment_counts[judgment_counts["n_judgments"] < judgment_counts["n_planned"]]
+        )
     return Section(
         "Participants and materials",
         page.describe_simulated_participants() if len(sessions) else (),

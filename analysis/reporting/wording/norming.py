@@ -7,28 +7,28 @@ import pandas as pd
 NAMED = 8  # items that are spelt out
 
 
-def normed(norms: pd.DataFrame, answers: pd.DataFrame | None, readers: int, asked: int) -> list[str]:
+def normed(norms: pd.DataFrame, responses: pd.DataFrame | None, readers: int, asked: int) -> list[str]:
     """Return how many answers there are, and how they were counted.
 
-    >>> norms = pd.DataFrame({"item": ["i1"], "n": [20], "task": "plausibility"})
+    >>> norms = pd.DataFrame({"item": ["i1"], "n_valid_responses": [20], "task": "plausibility"})
     >>> normed(norms, None, 20, asked=20)
     ['20 readers rated the plausibility of 1 sentence of 1 item, 20 answers each.']
     """
-    task, n = norms["task"].iloc[0], norms["n"]
+    task, n = norms["task"].iloc[0], norms["n_valid_responses"]
     span = f"{n.min()}" if n.min() == n.max() else f"{n.min()} to {n.max()}"
     short = int((n < asked).sum())
     lacking = f" {_count(short, 'sentence')} have fewer than the {asked} that norm.toml asks for." if short else ""
     of = f"{_count(len(norms), 'sentence')} of {_count(norms['item'].nunique(), 'item')}"
-    if answers is None:
+    if responses is None:
         return [f"{_count(readers, 'reader')} rated the {task} of {of}, {span} answers each.{lacking}"]
-    how = answers.groupby("how")["answers"].sum()
+    how = responses.groupby("coding")["n_responses"].sum()
     said = [f"{_count(readers, 'reader')} went on with the fragments of {of}, {span} answers each.{lacking}"]
     said.append(
         "An answer counts by its first word; words that differ in capitals are one form; a word of four letters or more that is "
         "in no word list (without a list: that one person typed) counts as the form that is one edit from it and was given most "
         f"often, or is the item's own: {_count(int(how.get('spelling', 0)), 'answer')}, shown in the table cloze_responses. "
         f"{_count(int(how.get('edited', 0)), 'answer')} changed by hand; "
-        f"{int(answers.loc[answers['form'].isna(), 'answers'].sum())} left out, without a word or by hand."
+        f"{int(responses.loc[responses['form'].isna(), 'n_responses'].sum())} left out, without a word or by hand."
     )
     return said
 
@@ -87,15 +87,15 @@ def predicted(means: pd.DataFrame, drawn: bool) -> list[str]:
             "No mean of other items is predicted: that needs items drawn at random from them, which norm.toml does not state "
             "(--sample)."
         ]
-    rows = means.dropna(subset="predicted").to_dict("records")
+    rows = means.dropna(subset="predicted_mean").to_dict("records")
     if not rows:
         return ["No mean of other items is predicted: that needs ten normed items of a condition, and ten others."]
     return [
         f"{'All paradigms' if row['paradigm'] == 'all' else row['paradigm']}, {row['condition']}: "
-        f"mean over all {row['n_items'] + row['others']} items {row['predicted']:.3f} "
-        f"[{row['predicted_low']:.3f}, {row['predicted_high']:.3f}], prediction-powered by {row['model']} "
+        f"mean over all {row['n_items'] + row['n_other_items']} items {row['predicted_mean']:.3f} "
+        f"[{row['predicted_ci_low']:.3f}, {row['predicted_ci_high']:.3f}], prediction-powered by {row['model']} "
         f"(doi 10.1126/science.adi6000); of the {row['n_items']} normed alone {row['mean_value']:.3f} "
-        f"[{row['low']:.3f}, {row['high']:.3f}]."
+        f"[{row['ci_low']:.3f}, {row['ci_high']:.3f}]."
         for row in rows
     ]
 

@@ -52,7 +52,7 @@ def drafting(table: pd.DataFrame) -> list[str]:
     """Return, for each model that drafted, what was asked for and read, found before anybody looked, and what became of it.
 
     >>> steps = {"asked": 30, "parsed": 28, "flagged": 4, "accepted": 20, "dropped": 5}
-    >>> table = pd.DataFrame({"step": [*steps], "n": [*steps.values()]}).assign(paradigm="ever", model="gpt-4o")
+    >>> table = pd.DataFrame({"step": [*steps], "n_pairs": [*steps.values()]}).assign(paradigm="ever", model="gpt-4o")
     >>> table["reason"] = table["step"].map({"dropped": "odd"}).fillna("none")
     >>> for sentence in drafting(table):
     ...     print(sentence)
@@ -61,7 +61,7 @@ def drafting(table: pd.DataFrame) -> list[str]:
     """
     said = []
     for model, some in table.groupby("model", sort=False):
-        n = some.groupby("step")["n"].sum()
+        n = some.groupby("step")["n_pairs"].sum()
         asked, parsed, flagged, accepted, corrected, dropped = (
             int(n.get(step, 0)) for step in ("asked", "parsed", "flagged", "accepted", "corrected", "dropped")
         )
@@ -73,7 +73,12 @@ def drafting(table: pd.DataFrame) -> list[str]:
         else:
             said.append(f"{who} drafted pairs {of} in a chat, from which its answers were pasted; {read}.")
         if decided := accepted + corrected + dropped:
-            why = some[some["step"] == "dropped"].groupby("reason", sort=False)["n"].sum().sort_values(ascending=False)
+            why = (
+                some[some["step"] == "dropped"]
+                .groupby("reason", sort=False)["n_pairs"]
+                .sum()
+                .sort_values(ascending=False)
+            )
             reasons = ", ".join(f"{reason} {count}" for reason, count in [*why.items()][:NAMED])
             reasons += f" and {len(why) - NAMED} reasons more" if len(why) > NAMED else ""
             rest = f"; on {parsed - decided} nobody had decided, or not all agreed" if parsed > decided else ""
@@ -90,7 +95,8 @@ def agreement(table: pd.DataFrame) -> list[str]:
     """Return how far each two reviewers agree on keeping pairs, or in blind mode on acceptability."""
     return [
         f"{row['reviewer_a']} and {row['reviewer_b']} agree on {MEASURES[row['measure']]} in {percent(row['agreement'])} of "
-        f"{counted(row['n'], 'sentence' if row['measure'] == 'acceptable' else 'pair')}, over first decisions and before edits: "
+        f"{counted(row['n_decided'], 'sentence' if row['measure'] == 'acceptable' else 'pair')}, over first decisions and before "
+        "edits: "
         f"{kappa(row)}."
         for row in list_rows(table[table["measure"].isin(["keep", "acceptable"])])
     ]
@@ -99,11 +105,13 @@ def agreement(table: pd.DataFrame) -> list[str]:
 def describe_injected_errors(reviews: pd.DataFrame) -> list[str]:
     """Return how many of the known-bad pairs among the others each reviewer noticed at first sight.
 
-    >>> row = {"reviewer": "Ann", "item": "planted-1", "condition": None, "action": "accept", "planted": "same"}
+    >>> row = {"reviewer": "Ann", "item": "planted-1", "condition": None, "action": "accept", "injected_error": "same"}
     >>> describe_injected_errors(pd.DataFrame([row | dict.fromkeys(TICKS, True)]))
     ['Known-bad pairs had been put among them, which are in no materials: Ann noticed 0 of 1.']
     """
-    first = reviews[(reviews["action"] != "undo") & reviews["planted"].notna()].drop_duplicates(["reviewer", "item"])
+    first = reviews[(reviews["action"] != "undo") & reviews["injected_error"].notna()].drop_duplicates(
+        ["reviewer", "item"]
+    )
     if first.empty:
         return []
     accepted = (first["action"] == "accept") & first[list(TICKS)].fillna(False).astype(bool).all(axis=1)
@@ -138,8 +146,8 @@ def norming(norms: pd.DataFrame, decisions: pd.DataFrame) -> list[str]:
     said = []
     for task, some in norms.groupby("task", sort=False):
         own = decisions[decisions["task"].fillna(task) == task]
-        answers = _span(some["n"])
-        readers = own["readers"].dropna()
+        answers = _span(some["n_valid_responses"])
+        readers = own["n_participants"].dropna()
         by = f" by {counted(int(readers.max()), 'reader')}" if len(readers) else ""
         said.append(
             f"Before the study {counted(len(some), 'sentence')} of {counted(some['item'].nunique(), 'item')} were normed for "
@@ -151,7 +159,7 @@ def norming(norms: pd.DataFrame, decisions: pd.DataFrame) -> list[str]:
         if not rules:
             said.append(f"No rule for keeping items by {task} was stated; all were kept.")
             continue
-        stated = own["stated"].dropna()
+        stated = own["rules_stated_before_data"].dropna()
         when = (
             "whether it was stated before the first answer cannot be told" if stated.empty
             else "stated before the first answer" if stated.astype(bool).all()
@@ -177,13 +185,13 @@ def norming(norms: pd.DataFrame, decisions: pd.DataFrame) -> list[str]:
 def kappa(row: Row) -> str:
     """Return Cohen's kappa and Gwet's AC1 with their intervals; kappa does not exist where both gave one answer throughout.
 
-    >>> kappa({"kappa": None, "ac1": 1.0, "ac1_low": 1.0, "ac1_high": 1.0})
+    >>> kappa({"kappa": None, "ac1": 1.0, "ac1_ci_low": 1.0, "ac1_ci_high": 1.0})
     "Gwet's AC1 = 1.00, 95% CI [1.00, 1.00]; there is no kappa, since both gave one answer throughout"
     """
-    ac1 = f"Gwet's AC1 = {row['ac1']:z.2f}, {interval(row['ac1_low'], row['ac1_high'], 'z.2f')}"
+    ac1 = f"Gwet's AC1 = {row['ac1']:z.2f}, {interval(row['ac1_ci_low'], row['ac1_ci_high'], 'z.2f')}"
     if pd.isna(row["kappa"]):
         return f"{ac1}; there is no kappa, since both gave one answer throughout"
-    return f"Cohen's κ = {row['kappa']:z.2f}, {interval(row['kappa_low'], row['kappa_high'], 'z.2f')}; {ac1}"
+    return f"Cohen's κ = {row['kappa']:z.2f}, {interval(row['kappa_ci_low'], row['kappa_ci_high'], 'z.2f')}; {ac1}"
 
 
 def _span(numbers: pd.Series) -> str:

@@ -21,7 +21,7 @@ log = logging.getLogger("gardenpath")
 
 SCORE_COLUMNS = ("model", "protocol", "item", "condition", "word", "text", "surprisal", "surprisal_naive", "entropy")
 MEASURE_COLUMNS = ("surprisal", "surprisal_naive", "entropy")
-MEAN_COLUMNS = ("paradigm", "item", "condition", "word", "text", "region", "rt", "readers")
+MEAN_COLUMNS = ("paradigm", "item", "condition", "word", "text", "region", "rt", "n_readings")
 
 
 def read_score_rows(
@@ -111,7 +111,7 @@ def build_mean_tables(
         )
     parts = []
     for source in sources:
-        rows = read_word_rows(source, mapping, MEAN_COLUMNS, ("rt", "readers"), needed=("item", "word", "rt"))
+        rows = read_word_rows(source, mapping, MEAN_COLUMNS, ("rt", "n_readings"), needed=("item", "word", "rt"))
         rows["rt"] = mapping.convert_to_ms("rt", 1.0) * rows["rt"]
         parts.append(
             locate_words(

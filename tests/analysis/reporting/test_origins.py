@@ -19,28 +19,47 @@ def tables() -> dict[str, pd.DataFrame]:
         ("ever", "gpt-4o", "dropped", "odd", 8), ("ever", "gpt-4o", "dropped", "not grammatical", 12),
         ("any", "gpt-4o", "parsed", "none", 5), ("any", "unknown", "parsed", "none", 3),
     ]  # fmt: skip
-    drafting = pd.DataFrame(steps, columns=["paradigm", "model", "step", "reason", "n"]).assign(prompt_hash="unknown")
+    drafting = pd.DataFrame(steps, columns=["paradigm", "model", "step", "reason", "n_pairs"]).assign(
+        prompt_hash="unknown"
+    )
     agreed = pd.DataFrame(
         [("keep", 90, 0.9, 0.6, 0.4, 0.8, 0.85, 0.7, 0.95), ("good", 90, 1.0, None, None, None, 1.0, 1.0, 1.0)],
-        columns=["measure", "n", "agreement", "kappa", "kappa_low", "kappa_high", "ac1", "ac1_low", "ac1_high"],
+        columns=[
+            "measure",
+            "n_decided",
+            "agreement",
+            "kappa",
+            "kappa_ci_low",
+            "kappa_ci_high",
+            "ac1",
+            "ac1_ci_low",
+            "ac1_ci_high",
+        ],
     ).assign(reviewer_a="Ann", reviewer_b="Bob")
-    norms = pd.DataFrame({"item": ["i1", "i2", "i3"], "value": [0.1, 0.2, 0.7], "shrunken": [0.15, 0.2, 0.6], "n": 20})
+    norms = pd.DataFrame(
+        {"item": ["i1", "i2", "i3"], "value": [0.1, 0.2, 0.7], "shrunken": [0.15, 0.2, 0.6], "n_valid_responses": 20}
+    )
     norms = norms.assign(
         paradigm="ever",
         condition="grammatical",
         task="cloze",
         target="ever",
-        low=0.0,
-        high=1.0,
+        ci_low=0.0,
+        ci_high=1.0,
         sd=None,
         entropy=1.0,
-        modal="x",
+        modal_form="x",
     )
     decided = pd.DataFrame(
         {"item": ["i1", "i2", "i3"], "kept": [True, True, False], "reason": [None, None, "cloze <= 0.5: 0.7"]}
     )
     decided = decided.assign(
-        paradigm="ever", task="cloze", rules="cloze <= 0.5", stated=True, readers=20, source="simulation"
+        paradigm="ever",
+        task="cloze",
+        rules="cloze <= 0.5",
+        rules_stated_before_data=True,
+        n_participants=20,
+        source="simulation",
     )
     items = pd.DataFrame(
         {"item": ["i1", "i2", "i4"], "origin": ["draft", "draft", "hand"], "model": ["gpt-4o", "gpt-4o", None]}
@@ -81,7 +100,7 @@ def test_agreement_without_kappa_is_said_to_have_none(tables: dict[str, pd.DataF
     [first] = words.agreement(tables["review_agreement"])
     assert "agree on keeping a pair in 90.0% of 90 pairs" in first
     assert "Cohen's κ = 0.60, 95% CI [0.40, 0.80]; Gwet's AC1 = 0.85, 95% CI [0.70, 0.95]" in first
-    one_answer = tables["review_agreement"].assign(kappa=None, kappa_low=None, kappa_high=None)
+    one_answer = tables["review_agreement"].assign(kappa=None, kappa_ci_low=None, kappa_ci_high=None)
     assert "there is no kappa, since both gave one answer throughout" in words.agreement(one_answer)[0]
 
 
@@ -90,17 +109,19 @@ def test_known_bad_pairs_are_counted_at_first_sight() -> None:
         ("Ann", "planted-1", "accept", "same"), ("Ann", "planted-1", "undo", "same"), ("Ann", "planted-1", "drop", "same"),
         ("Bob", "planted-2", "drop", "misspelt"), ("Bob", "planted-3", "accept", "exchanged"), ("Bob", "i1", "accept", None),
     ]  # fmt: skip
-    table = pd.DataFrame(rows, columns=["reviewer", "item", "action", "planted"]).assign(**dict.fromkeys(TICKS, True))
+    table = pd.DataFrame(rows, columns=["reviewer", "item", "action", "injected_error"]).assign(
+        **dict.fromkeys(TICKS, True)
+    )
     assert words.describe_injected_errors(table)[0].endswith("Ann noticed 0 of 1 and Bob noticed 1 of 2.")
-    assert words.describe_injected_errors(table[table["planted"].isna()]) == []
+    assert words.describe_injected_errors(table[table["injected_error"].isna()]) == []
 
 
 def test_a_rule_that_came_after_the_data_is_said_loudly(tables: dict[str, pd.DataFrame]) -> None:
     norms, decided = tables["norms"], tables["norm_decisions"]
     assert "which was NOT stated before the first answer" in " ".join(
-        words.norming(norms, decided.assign(stated=False))
+        words.norming(norms, decided.assign(rules_stated_before_data=False))
     )
-    assert "cannot be told" in " ".join(words.norming(norms, decided.assign(stated=None)))
+    assert "cannot be told" in " ".join(words.norming(norms, decided.assign(rules_stated_before_data=None)))
     assert "No rule for keeping items by cloze was stated" in " ".join(words.norming(norms, decided.assign(rules=None)))
 
 

@@ -74,9 +74,9 @@ def test_the_table_has_a_row_for_each_order_and_value() -> None:
     seen = [(values("Sing"), values("Sing"), "SV")] * 29 + [(values("Sing"), values("Plur"), "SV")] * 5
     seen += [(values("Plur"), values("Plur"), "VS")]
     table = agreement.compute_agreement("nld", "sv-number", agreement.count_values(seen))
-    assert table[["order", "value", "k", "m", "p", "decision"]].to_numpy().tolist() == [
+    assert table[["order", "value", "n_agreeing", "n_words", "share_agreeing", "decision"]].to_numpy().tolist() == [
         ["SV", "Plur", 0, 5, 0.0, "none"],
         ["SV", "Sing", 29, 29, 1.0, "certain"],
         ["VS", "Plur", 1, 1, 1.0, "undecided"],
     ]
-    assert ((table["low"] <= table["p"]) & (table["p"] <= table["high"])).all()
+    assert table["share_agreeing"].between(table["ci_low"], table["ci_high"]).all()

@@ -29,7 +29,7 @@ def german() -> Extraction:
 def test_every_sentence_gives_the_pairs_that_a_reader_would_make(german: Extraction) -> None:
     """28 sentences with a subject and a finite verb each: number changes in all, person of the singular ones twice."""
     made = [item for item in german.pool.items if item.extra["value"] in ("Sing", "Plur")]
-    swapped = {item.extra["word"]: item.extra["swapped"] for item in made}
+    swapped = {item.extra["word"]: item.extra["other_form"] for item in made}
     assert len(made) == 28
     assert (swapped["blühen"], swapped["schläft"], swapped["sind"], swapped["hat"]) == (
         "blüht",
@@ -38,13 +38,17 @@ def test_every_sentence_gives_the_pairs_that_a_reader_would_make(german: Extract
         "haben",
     )
     persons = {
-        (i.extra["word"], i.extra["swapped"]): i.extra["other"] for i in german.pool.items if i.extra["value"] == "3"
+        (i.extra["word"], i.extra["other_form"]): i.extra["other_value"]
+        for i in german.pool.items
+        if i.extra["value"] == "3"
     }
     assert persons["ist", "bin"] == "1"
     assert persons["schläft", "schläfst"] == "2"
     assert persons["sind", "seid"] == "2"
     reasons = {
-        (r.word, r.swapped): r.reason for r in german.tables["rejected_subjects"].itertuples() if r.phenomenon == "sv-person"
+        (r.word, r.other_form): r.reason
+        for r in german.tables["rejected_subjects"].itertuples()
+        if r.phenomenon == "sv-person"
     }
     assert reasons["sitzt", "sitzt"] == "same-form"  # du sitzt, er sitzt
     assert reasons["warten", "wartet"] == "duplicate"  # ihr wartet, er wartet
@@ -68,7 +72,7 @@ def test_an_attractor_beside_the_verb_is_one(german: Extraction) -> None:
     [item] = [
         i
         for i in german.pool.items
-        if "unter den Bänken" in i.sentences["grammatical"].text and i.extra["other"] == "Plur"
+        if "unter den Bänken" in i.sentences["grammatical"].text and i.extra["other_value"] == "Plur"
     ]
     assert (item.extra["incongruent"], item.extra["distance"]) == ("1", "4")
 
@@ -95,8 +99,8 @@ def test_every_subject_is_a_pair_or_has_a_reason(german: Extraction) -> None:
 def test_a_draw_has_the_cap_and_leaves_out_small_conditions() -> None:
     done = extracted(cap=2, minimum=4, phenomena=["sv-number"])
     conditions = done.tables["conditions_by_language"].set_index(["value", "order", "type"])
-    assert conditions.loc[("Sing", "SV", "verb"), ["pool", "drawn"]].tolist() == [7, 2]
-    assert conditions.loc[("Sing", "SV", "aux"), ["pool", "drawn"]].tolist() == [3, 0]
+    assert conditions.loc[("Sing", "SV", "verb"), ["n_found", "n_drawn"]].tolist() == [7, 2]
+    assert conditions.loc[("Sing", "SV", "aux"), ["n_found", "n_drawn"]].tolist() == [3, 0]
     assert [item.id for item in done.materials.items] == [
         item.id for item in extracted(cap=2, minimum=4, phenomena=["sv-number"]).materials.items
     ]
@@ -160,6 +164,6 @@ def test_distinct_sentences_are_drawn_once(german: Extraction) -> None:
     assert len({*texts}) == len(texts) > 20
     assert done.pool == german.pool
     assert all(item in german.pool.items for item in done.materials.items)
-    counts = done.tables["conditions_by_language"]["drawn"]
+    counts = done.tables["conditions_by_language"]["n_drawn"]
     assert counts.sum() == len(texts)
     assert all(count == 0 or count >= 3 for count in counts)

@@ -41,9 +41,9 @@ def back(one: stimuli.Item) -> str:
         n for n, (a, b) in enumerate(zip(*(s.text + "\0" for s in one.sentences.values()), strict=False)) if a != b
     )
     good, bad = (one.sentences[name].text for name in ("grammatical", "ungrammatical"))
-    places = [n for n in range(start + 1) if bad.startswith(one.extra["swapped"], n)]
+    places = [n for n in range(start + 1) if bad.startswith(one.extra["other_form"], n)]
     return next(
-        text for n in places if (text := bad[:n] + one.extra["word"] + bad[n + len(one.extra["swapped"]) :]) == good
+        text for n in places if (text := bad[:n] + one.extra["word"] + bad[n + len(one.extra["other_form"]) :]) == good
     )
 
 
@@ -68,7 +68,9 @@ def test_regions_and_attractors_of_the_keys_to_the_cabinets() -> None:
         ("cabinets", "congruent"),
         ("Bob", "incongruent"),
     ]
-    said = {key: one.extra[key] for key in ("order", "type", "distance", "congruent", "incongruent", "value", "other")}
+    said = {
+        key: one.extra[key] for key in ("order", "type", "distance", "congruent", "incongruent", "value", "other_value")
+    }
     assert said == {
         "order": "SV",
         "type": "verb",
@@ -76,7 +78,7 @@ def test_regions_and_attractors_of_the_keys_to_the_cabinets() -> None:
         "congruent": "1",
         "incongruent": "1",
         "value": "Plur",
-        "other": "Sing",
+        "other_value": "Sing",
     }
 
 

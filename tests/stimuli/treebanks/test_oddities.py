@@ -55,7 +55,7 @@ def test_a_word_beside_the_verb_is_an_attractor_and_a_capital_stays(tmp_path: Pa
     assert (keys.extra["incongruent"], keys.extra["congruent"], keys.extra["distance"]) == ("1", "0", "4")
     assert keys.extra["attractors"] == '[["cabinet", 16, 23, "incongruent"]]'
     question = by_text["Does the cat stay?"]
-    assert (question.extra["word"], question.extra["swapped"], question.extra["order"]) == ("Does", "Do", "VS")
+    assert (question.extra["word"], question.extra["other_form"], question.extra["order"]) == ("Does", "Do", "VS")
 
 
 def test_a_table_in_another_script_is_read_but_its_forms_are_not_put_into_sentences(tmp_path: Path) -> None:
@@ -65,6 +65,6 @@ def test_a_table_in_another_script_is_read_but_its_forms_are_not_put_into_senten
     sentences = [("ئۇ كەلدى", "", one), ("ئۇلار كەلدىلەر", "", several)]
     forms = "kel\tkeldi\tV;IND;3;SG\nkel\tkeldiler\tV;IND;3;PL\n"
     done = extracted(tmp_path, "uig", "ug", sentences, forms)
-    rejected = {(row.swapped, row.reason) for row in done.tables["rejected_subjects"].itertuples()}
+    rejected = {(row.other_form, row.reason) for row in done.tables["rejected_subjects"].itertuples()}
     assert ("keldiler", "other-script") in rejected
     assert {item.sentences["ungrammatical"].text for item in done.pool.items} == {"ئۇ كەلدىلەر", "ئۇلار كەلدى"}
