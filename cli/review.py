@@ -103,7 +103,9 @@ def command(
             raise study.DataError(f"{log}: there is nothing to adjudicate: reviewers agree, or one alone has decided")
         items = tuple(item for item in materials.items if item.id in disputed_items)
         materials = stimuli.Materials(materials.paradigms, items)
-    shown_pairs = build_queue(materials, reviewer_name, known_bad_share=0 if adjudicate else known_bad_share, blind=blind)
+    shown_pairs = build_queue(
+        materials, reviewer_name, known_bad_share=0 if adjudicate else known_bad_share, blind=blind
+    )
     if left_out := len(materials.items) - sum(not one.known_bad for one in shown_pairs):
         options.print_notice(
             f"{options.format_count(left_out, 'item')} of other designs than minimal pairs left out: they are reviewed as a table"

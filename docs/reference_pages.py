@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gardenpath.experiment.setup import study_schema
+from gardenpath.study.renamed_names import KINDS, read_renamings
 from gardenpath.study.schemas import TABLE_MODULES
 
 HERE = Path(__file__).parent
@@ -18,7 +19,11 @@ LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)\s]*
 
 def write(folder: Path) -> None:
     """Write the pages to a folder, those alone that have changed."""
-    pages = {"tables.md": tables(), **{f"{package}.md": functions(package) for package in PACKAGES}}
+    pages = {
+        "tables.md": tables(),
+        "renamed.md": renamed(),
+        **{f"{package}.md": functions(package) for package in PACKAGES},
+    }
     folder.mkdir(exist_ok=True)
     for name, text in pages.items():
         path = folder / name
@@ -62,6 +67,24 @@ def tables() -> str:
                 for one in columns
             ]
             lines.append("")
+    return "\n".join(lines)
+
+
+def renamed() -> str:
+    """Return the page of old and new names, for scripts of one's own, in R say, that read tables."""
+    lines = [
+        "# Renamed names",
+        "",
+        "What was called otherwise before. A study, table or command line with an old name is refused with the new one; scripts of "
+        "your own, in R say, have to be changed by hand. The same rows are a file, `renamed.csv`, in gardenpath's package `study`.",
+        "",
+    ]
+    for kind, (title, where) in KINDS.items():
+        rows = [
+            f"| {cell(one.where)} | `{one.old}` | {cell(one.new) if ' ' in one.new else f'`{one.new}`'} |"
+            for one in read_renamings(kind)
+        ]
+        lines += [f"## {title}", "", f"| {where} | old | new |", "|---|---|---|", *rows, ""]
     return "\n".join(lines)
 
 

@@ -7,6 +7,18 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
+# The kinds of names: what they are together, and what `Renaming.where` says of one.
+KINDS: Mapping[str, tuple[str, str]] = {
+    "key": ("Keys of files", "file and section"),
+    "option": ("Options", "command"),
+    "command": ("Commands", ""),
+    "table": ("Tables", ""),
+    "column": ("Columns of tables", "table"),
+    "statistic": ("Statistics in rules", "file"),
+    "free column": ("Free columns of items", "file"),
+    "log": ("Keys of logs", "file"),
+}
+
 
 @dataclass(frozen=True)
 class Renaming:
@@ -20,7 +32,7 @@ class Renaming:
 
 @functools.cache
 def read_renamings(kind: str) -> tuple[Renaming, ...]:
-    """Return the renamings of a kind: key, option, command, table, column or folder.
+    """Return the renamings of one of `KINDS`.
 
     >>> [renaming.new for renaming in read_renamings("key") if renaming.old == "smallest"]
     ['sesoi']

@@ -18,6 +18,7 @@ from .csv_rows import read_csv_rows
 from .errors import DataError, require
 from .files import read_text, refuse_overwrite, write_atomically, write_sidecar
 from .psych_ds import format_data_file_ending
+from .renamed_names import read_renamings
 from .schemas import FACTOR_MEANING, MAIN_PRODUCERS, TABLES, Column, Table
 
 if TYPE_CHECKING:
@@ -88,6 +89,9 @@ def list_factors(frame: "pd.DataFrame", name: str) -> list[str]:
 
 def _find_column_faults(frame: "pd.DataFrame", table: Table, where: str) -> list[str]:
     columns = [str(column) for column in frame.columns]
+    old = [(one.old, one.new) for one in read_renamings("column") if one.where == table.name]
+    if renamed := [f"{where}: column {a!r} is now {b!r}" for a, b in old if a in columns and b not in columns]:
+        return renamed
     expected = ", ".join(table.column_names)
     faults = [f"column {c!r} is missing; expected {expected}" for c in table.column_names if c not in columns]
     faults += [
@@ -233,6 +237,9 @@ def read(source: str | Path, name: str) -> "pd.DataFrame":
 
     path = find_table_file(source, name)
     if not path.exists():
+        for old in (one.old for one in read_renamings("table") if one.new == name):
+            if (old_path := find_table_file(source, old)).exists():
+                raise DataError(f"{old_path}: the table {old} is now {name}; name the file {name}{old_path.suffix}")
         raise FileNotFoundError(
             f"{path}: there is no such file; expected the table '{name}' ({TABLES[name].row}){SOURCE_HINTS.get(name, '')}"
         )

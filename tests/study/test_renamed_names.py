@@ -121,7 +121,9 @@ def keys_of(renaming: Renaming) -> set[str]:
     return set[str]().union(*(list_keys(kind, parts) for kind in FILES[file]))
 
 
-KEYS = [one for one in read_renamings("key") if one.where != "mapping columns"]  # names of our columns, not keys of a section
+KEYS = [
+    one for one in read_renamings("key") if one.where != "mapping columns"
+]  # names of our columns, not keys of a section
 
 
 @pytest.mark.parametrize("renaming", KEYS, ids=lambda one: f"{one.where} {one.old}")
@@ -142,3 +144,33 @@ def test_a_renamed_option_is_there_under_its_new_name_alone(renaming: Renaming) 
     known = {name for one in commands for option in one.params for name in (*option.opts, *option.secondary_opts)}
     assert renaming.new in known
     assert renaming.old not in known
+
+
+@pytest.mark.parametrize("renaming", read_renamings("column"), ids=lambda one: f"{one.where} {one.old}")
+def test_a_renamed_column_is_there_under_its_new_name_alone(renaming: Renaming) -> None:
+    table = study.TABLES[renaming.where]
+    known = {*table.column_names, *(column.name for column in table.dynamic_columns)}
+    assert renaming.new in known
+    assert renaming.old not in known or renaming.old in {one.new for one in read_renamings("column")}
+
+
+@pytest.mark.parametrize("renaming", read_renamings("table"), ids=lambda one: one.old)
+def test_a_renamed_table_is_there_under_its_new_name_alone(renaming: Renaming) -> None:
+    assert renaming.new in study.TABLES
+    assert renaming.old not in study.TABLES
+
+
+def test_a_table_of_before_is_told_its_new_names(tmp_path: Path) -> None:
+    (tmp_path / "coverage.csv").write_text("experiment,paradigm,item,condition,planned,judgments\nE1,p,i1,a,2,1\n")
+    with pytest.raises(study.DataError) as error:
+        study.read(tmp_path, "judgment_counts")
+    assert [fault.partition(": ")[2] for fault in error.value.faults] == [
+        "the table coverage is now judgment_counts; name the file judgment_counts.csv"
+    ]
+    (tmp_path / "coverage.csv").rename(tmp_path / "judgment_counts.csv")
+    with pytest.raises(study.DataError) as error:
+        study.read(tmp_path, "judgment_counts")
+    assert [fault.partition(": ")[2] for fault in error.value.faults] == [
+        "column 'judgments' is now 'n_judgments'",
+        "column 'planned' is now 'n_planned'",
+    ]
