@@ -1,6 +1,6 @@
 """What `collect` and the dashboard's download cost a large study: python benchmarks/collect_study.py [--sessions 1000]
 
-A study of some 1,200 events a session is simulated a few times a version, and the runs are copied under other names into a SQLite
+A study of some 1,200 events a session is simulated a few times a list, and the runs are copied under other names into a SQLite
 database of --folder. Each command is then a process of its own, of which CPU time an event and the most memory are printed.
 """
 

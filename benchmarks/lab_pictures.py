@@ -37,7 +37,7 @@ seed = 1
 files = ["items.jsonl"]
 [design]
 ratio = {{ grammatical = 1, ungrammatical = 1 }}
-versions = 2
+lists = 2
 [procedure.target]
 ask = ["acceptability"]
 [procedure.tasks.acceptability]

@@ -61,7 +61,7 @@ seed = 1
 files = ["items.jsonl"]
 [design]
 ratio = {{ grammatical = 1, ungrammatical = 1 }}
-versions = 2
+lists = 2
 {design}
 [procedure]
 breaks = 1

@@ -36,7 +36,7 @@ seed = 1
 files = ["items.csv"]
 [design]
 ratio = { grammatical = 1, ungrammatical = 1 }
-versions = 2
+lists = 2
 [procedure.target]
 ask = ["rating"]
 [procedure.tasks.rating]
@@ -199,7 +199,7 @@ def _get_percentile_99(values: Sequence[float]) -> float:
 def measure_page(presses: int, seed: int) -> TimingResult:
     """Make at least so many presses in a session of their own and judge them."""
     sentences = -(-presses // (WORD_COUNT + 2))
-    sentences += sentences % 2  # two versions share them
+    sentences += sentences % 2  # two lists share them
     with (
         serve_study(sentences) as (address, folder),
         study.errors.require("playwright.sync_api", "browser").sync_playwright() as driver,

@@ -38,7 +38,7 @@ Participants are labels, or keyed hashes of a platform's ids; the key is not her
 | file | one row is | rows | a row is named by |
 |---|---|---|---|
 {listed}
-- materials: study.toml, which states the whole study; the items; the counterbalanced versions
+- materials: study.toml, which states the whole study; the items; the counterbalanced lists
 - results: report.html, a report of all results, with its figures and its models again as R code
 - analysis: which command made each table, of what, with which programs (provenance.json); the versions of Python, R and of every
   package that was installed (environment.json, requirements.txt)
@@ -62,7 +62,7 @@ def command(study_file: Path, raw: bool, data: Path | None, out: Path, force: bo
     """Put the study of STUDY.toml into one zip file for an archive, such as Zenodo or a Dataverse.
 
     It is a data set as Psych-DS asks for it: the tables of tables/ and scores/ with every column described, results with a
-    report made of them, materials, versions, and the versions of all programs. Nothing is written if Psych-DS would refuse it, or
+    report made of them, materials, lists, and the versions of all programs. Nothing is written if Psych-DS would refuse it, or
     if a table holds ids or addresses of people. The same study gives the same bytes.
     """
     from gardenpath import study
@@ -314,7 +314,7 @@ def _read_changes(config: "Study") -> str:
 def _collect_provenance(
     config: "Study", paths: Mapping[str, Path], archive_paths: Mapping[str, str]
 ) -> dict[str, object]:
-    """Return which command made each table, of what, with which seed and versions, as their sidecars say."""
+    """Return which command made each table, of what, with which seed and lists, as their sidecars say."""
     import json
 
     from gardenpath.study.files import read_sidecar
@@ -353,7 +353,7 @@ def _describe_environment() -> dict[str, str]:
 
 
 def _collect_materials(config: "Study") -> Iterator[tuple[str, bytes]]:
-    """Yield study.toml without codes that are worth money, the materials, and the versions that they were dealt to."""
+    """Yield study.toml without codes that are worth money, the materials, and the lists that they were dealt to."""
     from gardenpath import experiment
     from gardenpath.study.files import read_text
 
@@ -368,25 +368,25 @@ def _collect_materials(config: "Study") -> Iterator[tuple[str, bytes]]:
             text = text.replace(f'"{stated_path}"', f'"{name}"')
         yield f"materials/{posixpath.normpath(name)}", path.read_bytes()
     yield "materials/study.toml", text.encode()
-    list_paths = sorted((config.folder / "versions").glob("*.json"))
+    list_paths = sorted((config.folder / "lists").glob("*.json"))
     for path in [path for path in list_paths if not path.name.endswith(".meta.json")]:
-        yield f"materials/versions/{path.name}", path.read_bytes()
+        yield f"materials/lists/{path.name}", path.read_bytes()
     if not list_paths:
         for file in experiment.build_list_files(config):
-            yield f"materials/versions/{file.name}.json", file.text.encode()
+            yield f"materials/lists/{file.name}.json", file.text.encode()
     for name in (PREREGISTRATION_FILE, "README.md"):
         if (document := config.folder / name).exists():
             yield f"documentation/{name}", document.read_bytes()
 
 
 def _collect_raw_sessions(data: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield our own sessions as they came, participants hashed, with the versions that they ran."""
+    """Yield our own sessions as they came, participants hashed, with the lists that they ran."""
     from gardenpath.experiment.collection.recorded_sessions import open_session_source
     from gardenpath.experiment.sessions import session_folders
 
     session_data = open_session_source(data, previews=False)
     for file in session_data.list_files.values():
-        yield f"{RAW_FOLDER}versions/{file.sha256}.json", file.text.encode()
+        yield f"{RAW_FOLDER}lists/{file.sha256}.json", file.text.encode()
     for record in session_data.read_recorded_sessions():
         texts = {
             **session_folders.format_session_files(record),

@@ -26,7 +26,7 @@ def list_import_platforms() -> list[str]:
 @click.option(
     "--materials",
     type=click.Path(path_type=Path),
-    help="What was shown: STUDY.toml, a folder of version files, or a file of materials.",
+    help="What was shown: STUDY.toml, a folder of list files, or a file of materials.",
 )
 @click.option(
     "--prolific",

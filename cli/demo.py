@@ -118,7 +118,7 @@ def _run_robots(out: Path, address: str, robots: int, seed: int) -> None:
     scores = study.read(out / "scores", "surprisal")
     effects = experiment.Effects(terms=study.load(out).simulate, ms_per_bit=(MS_PER_BIT,))
     robot = experiment.create_robot(
-        experiment.read_list_files(out / "versions"), seed=seed, effects=effects, surprisal=scores
+        experiment.read_list_files(out / "lists"), seed=seed, effects=effects, surprisal=scores
     )
     chromium = experiment.find_chromium() if _has_playwright() else None
     with ThreadPoolExecutor(1) as executor, options.show_progress(f"{robots} robots over HTTP", robots) as move:

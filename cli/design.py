@@ -1,4 +1,4 @@
-"""gardenpath design: deal the materials of a study to counterbalanced versions."""
+"""gardenpath design: deal the materials of a study to counterbalanced lists."""
 
 import re
 import time
@@ -30,7 +30,7 @@ MINUTES_PATTERN = re.compile(
 )
 
 
-MIN_QUESTIONS, MAX_ANSWER_SHARE = 8, 0.75  # questions of a version, of which one answer may be right to so many
+MIN_QUESTIONS, MAX_ANSWER_SHARE = 8, 0.75  # questions of a list, of which one answer may be right to so many
 
 
 @click.command("design")
@@ -39,14 +39,14 @@ MIN_QUESTIONS, MAX_ANSWER_SHARE = 8, 0.75  # questions of a version, of which on
     "-o",
     "--out",
     type=click.Path(path_type=Path),
-    help="Folder for the versions [default: versions/ beside STUDY.toml].",
+    help="Folder for the lists [default: lists/ beside STUDY.toml].",
 )
 @click.option(
     "--participants",
     type=click.IntRange(min=1),
     default=30,
     show_default=True,
-    help="For the readers of each sentence; of small lists each has one.",
+    help="For the readers of each sentence; of short lists each has one.",
 )
 @options.force
 @click.option(
@@ -58,11 +58,11 @@ MIN_QUESTIONS, MAX_ANSWER_SHARE = 8, 0.75  # questions of a version, of which on
 def command(
     study_file: Path, out: Path | None, participants: int, force: bool, skip_bad: bool, ignore_errors: bool
 ) -> None:
-    """Deal the materials of STUDY.toml to counterbalanced versions, one JSON file each.
+    """Deal the materials of STUDY.toml to counterbalanced lists, one JSON file each.
 
-    Beside them stand the tables design_balance (trials of each paradigm and condition in each version), exposures
-    (versions and readers of each sentence), matching (versions, conditions within each, fillers and targets in length
-    and frequency, drawn in figures/matching), design_short_lists where there are small lists and, where questions are asked,
+    Beside them stand the tables design_balance (trials of each paradigm and condition in each list), exposures
+    (lists and readers of each sentence), matching (lists, conditions within each, fillers and targets in length
+    and frequency, drawn in figures/matching), design_short_lists where there are short lists and, where questions are asked,
     design_questions, which is also printed where a right answer depends on the condition.
     """
     from gardenpath import experiment, stimuli, study
@@ -81,7 +81,7 @@ def command(
         _refuse_errors(config)
     paradigms = {paradigm.id: paradigm for file in files for paradigm in file.paradigms}
     factor_effects.sum_effects_by_condition(
-        config.simulate, paradigms.values(), [t for file in files for t in file.version.trials]
+        config.simulate, paradigms.values(), [t for file in files for t in file.trial_list.trials]
     )
     if minutes_warning := _compare_promised_minutes(config):
         options.print_notice(minutes_warning)
@@ -101,8 +101,8 @@ def command(
         *filter(None, [config.resolve_mapping_path()]),
         *([config.folder / config.procedure.texts] if config.procedure.texts else []),
     ]
-    folder = out or config.folder / "versions"
-    trial_lists = [file.version for file in files]
+    folder = out or config.folder / "lists"
+    trial_lists = [file.trial_list for file in files]
     names = {
         screen.name
         for file in files
@@ -132,8 +132,8 @@ def command(
     for file in files:
         path = file.write(folder)
         study.files.write_sidecar(path, command=options.format_command_line(), inputs=inputs, seed=config.seed)
-        short = file.version.short_lists
-        summary = _summarise_short_lists(file.version, separation) if short else _summarise_list(file.version, names)
+        short = file.trial_list.short_lists
+        summary = _summarise_short_lists(file.trial_list, separation) if short else _summarise_list(file.trial_list, names)
         click.echo(f"{path}: {summary}")
     for name, table in tables.items():
         study.write(table, name, folder, command=options.format_command_line(), inputs=inputs, seed=config.seed)
@@ -171,12 +171,12 @@ def command(
     for order_text in (*_describe_alternating_orders(trial_lists[0]), *_describe_order_sampling(trial_lists)):
         options.print_notice(order_text)
     options.print_notice(
-        f"{len(files)} versions; each session's order is drawn from seed {config.seed}, its version and its place"
+        f"{len(files)} lists; each session's order is drawn from seed {config.seed}, its list and its place"
     )
 
 
 def _describe_uneven_fillers(trial_lists: "list[TrialList]", ratio: Mapping[str, int]) -> Iterator[str]:
-    """Yield which fillers are not shown in each condition by its share, since versions do not go round their conditions."""
+    """Yield which fillers are not shown in each condition by its share, since lists do not go round their conditions."""
     filler_trials = [(v, t) for v in trial_lists for t in v.trials if t.role == "filler"]
     list_counts = Counter((v.experiment, *v.levels.values()) for v in trial_lists)
     fewest_lists = min(list_counts.values())
@@ -189,29 +189,29 @@ def _describe_uneven_fillers(trial_lists: "list[TrialList]", ratio: Mapping[str,
             yield (
                 f"fillers {paradigm} are unevenly exposed: an item is shown {_format_range(times.values())} times in "
                 "a condition, over "
-                f"{options.format_count(fewest_lists, 'version')} of {options.format_count(total, 'condition')} or shares; "
-                f"take a multiple of {total} versions"
+                f"{options.format_count(fewest_lists, 'list')} of {options.format_count(total, 'condition')} or shares; "
+                f"take a multiple of {total} lists"
             )
 
 
 def _describe_alternating_orders(trial_list: "TrialList") -> Iterator[str]:
-    """Yield the orders that sessions of a version have in turn."""
+    """Yield the orders that sessions of a list have in turn."""
     from gardenpath.stimuli.block_orders import BlockedOrders
 
     rules = trial_list.ordering
     if rules.order == "reversed":
-        yield "sessions of a version have the order as it stands and backwards in turn: an even number of readers a version"
+        yield "sessions of a list have the order as it stands and backwards in turn: an even number of readers a list"
     if isinstance(trial_list.orders, BlockedOrders):
         sequences = trial_list.orders.sequences
         some = "; ".join(" - ".join(one) for one in sequences[:6]) + ("; ..." if len(sequences) > 6 else "")
         yield (
             f"blocks of {rules.block_by} stand in {options.format_count(len(sequences), 'order')} ({rules.block_order}), which the "
-            f"sessions of each version have in turn: {some}; a multiple of {len(sequences)} readers a version has each alike"
+            f"sessions of each list have in turn: {some}; a multiple of {len(sequences)} readers a list has each alike"
         )
 
 
 def _describe_order_sampling(trial_lists: "list[TrialList]") -> Iterator[str]:
-    """Yield how the orders of versions are drawn, and the time that one takes."""
+    """Yield how the orders of lists are drawn, and the time that one takes."""
     durations: dict[str, list[float]] = {}
     list_names: dict[str, list[str]] = {}
     for trial_list in trial_lists:
@@ -237,7 +237,7 @@ def _format_range(counts: Iterable[int]) -> str:
 
 
 def _summarise_short_lists(trial_list: "TrialList", separation: str) -> str:
-    """Return what the lists of a version come to, counted in them."""
+    """Return what the lists of a list come to, counted in them."""
     short_lists = [[trial for trial in part if trial.role == "target"] for part in trial_list.list_participant_trials()]
     times = Counter((trial.item.id, trial.condition) for short_list in short_lists for trial in short_list)
     conditions = sorted({condition for _, condition in times})
@@ -304,24 +304,24 @@ def _compare_promised_minutes(config: "Study") -> str | None:
 
 
 def _check_question_count(config: "Study", questions: "pd.DataFrame") -> str | None:
-    """Return that the rule of [analysis.exclude] about accuracy can exclude nobody, where versions ask fewer questions."""
+    """Return that the rule of [analysis.exclude] about accuracy can exclude nobody, where lists ask fewer questions."""
     rules = config.analysis.exclude
-    counts = questions.groupby(["experiment", "version"])["n_questions"].sum()
+    counts = questions.groupby(["experiment", "list"])["n_questions"].sum()
     if not rules.min_accuracy or counts.empty or counts.min() >= rules.min_questions:
         return None
     question_range = " to ".join(str(n) for n in sorted({counts.min(), counts.max()}))
     return (
-        f"{config.path}: analysis.exclude.min_questions is {rules.min_questions}, but a version asks {question_range}: "
+        f"{config.path}: analysis.exclude.min_questions is {rules.min_questions}, but a list asks {question_range}: "
         "nobody can be excluded by "
         f"accuracy; state  [analysis.exclude] questions = {counts.min()}  or fewer"
     )
 
 
 def _check_answer_balance(questions: "pd.DataFrame") -> str | None:
-    """Return that somebody who always gives the same answer is right too often, in the version where that is most so."""
-    questions_by_list = questions.groupby(["experiment", "version"])["n_questions"]
+    """Return that somebody who always gives the same answer is right too often, in the list where that is most so."""
+    questions_by_list = questions.groupby(["experiment", "list"])["n_questions"]
     totals = questions_by_list.sum().loc[lambda n: n >= MIN_QUESTIONS]
-    answers = questions.groupby(["experiment", "version", "correct_answer"])["n_questions"].sum()
+    answers = questions.groupby(["experiment", "list", "correct_answer"])["n_questions"].sum()
     shares = (answers / totals.reindex(answers.droplevel("correct_answer").index).to_numpy()).dropna()
     if shares.empty or shares.max() <= MAX_ANSWER_SHARE:
         return None
@@ -340,14 +340,14 @@ def _has_condition_dependent_answer(trial: "Trial", names: set[str]) -> bool:
 
 
 def _format_answer_counts(questions: "pd.DataFrame") -> str:
-    """Return how often each answer is right in each version, by paradigm and condition."""
-    index = ["experiment", "version", "paradigm", "condition"]
+    """Return how often each answer is right in each list, by paradigm and condition."""
+    index = ["experiment", "list", "paradigm", "condition"]
     table = questions.pivot_table("n_questions", index, "correct_answer", aggfunc="sum", fill_value=0).reset_index()
     return options.format_columns([[*table.columns], *table.astype(str).to_numpy().tolist()])
 
 
 def _summarise_list(trial_list: "TrialList", names: set[str]) -> str:
-    """Return a version's trials by condition, what a paradigm shows of each, and its questions, in words."""
+    """Return a list's trials by condition, what a paradigm shows of each, and its questions, in words."""
     trials = [trial for trial in trial_list.trials if trial.role != "practice"]
     condition_counts = Counter(trial.condition for trial in trials)
     cell_counts = Counter((trial.item.paradigm, trial.condition) for trial in trials if trial.role == "target")

@@ -20,14 +20,14 @@ def list_export_platforms() -> list[str]:
 @click.option(
     "--orders",
     type=click.IntRange(min=1),
-    help="Orders drawn for each version: the participants planned for it [default: online.quota of STUDY.toml].",
+    help="Orders drawn for each list: the participants planned for it [default: online.quota of STUDY.toml].",
 )
 @options.out
 @options.force
 def command(study_file: Path, platform: str, orders: int | None, out: Path, force: bool) -> None:
-    """Write STUDY.toml as another platform takes it, with pre-drawn orders of each version, to the folder given by -o.
+    """Write STUDY.toml as another platform takes it, with pre-drawn orders of each list, to the folder given by -o.
 
-    A README in the folder says what to do there. versions/ holds what was shown: keep it with the data that come back.
+    A README in the folder says what to do there. lists/ holds what was shown: keep it with the data that come back.
     """
     from gardenpath import experiment, study
     from gardenpath.experiment.sessions import recruitment
@@ -47,10 +47,10 @@ def command(study_file: Path, platform: str, orders: int | None, out: Path, forc
         options.print_notice(f"{platform}: {sentence}")
     if code_warning := recruitment.describe_placeholder_code(config):
         options.print_notice(code_warning)
-    list_count = options.format_count(result.list_count, "version")
+    list_count = options.format_count(result.list_count, "list")
     click.echo(
         f"{out}: {list_count} in {options.format_count(result.order_count, 'order')} each, "
         f"{options.format_count(result.slot_count, 'assignment')}"
     )
     options.print_notice(f"{result.slot_rule} A number from {result.slot_count} on begins again at 0.")
-    options.print_notice(f"dropouts can unbalance the versions; {out / 'README.md'} says how, and what to do")
+    options.print_notice(f"dropouts can unbalance the lists; {out / 'README.md'} says how, and what to do")

@@ -38,7 +38,7 @@ def format_resume_command(source: Path, participant: str, out: Path) -> str:
 
 
 @click.command("lab")
-@click.argument("source", metavar="STUDY.toml|VERSION.json", type=click.Path(path_type=Path))
+@click.argument("source", metavar="STUDY.toml|LIST.json", type=click.Path(path_type=Path))
 @click.option("--participant", metavar="LABEL", required=True, help="Label of the participant, such as P01; no name.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Folder of the data.")
 @click.option(
@@ -68,7 +68,7 @@ def command(
 ) -> None:
     """Run one session of STUDY.toml in PsychoPy; every event is on disk as it happens.
 
-    The participant gets the version with the fewest finished and running sessions in the folder given by -o.
+    The participant gets the list with the fewest finished and running sessions in the folder given by -o.
     """
     from gardenpath.experiment.players.lab import reservations, session_launch
     from gardenpath.experiment.players.lab import window as psychopy
@@ -84,7 +84,7 @@ def command(
     needs_confirmation = unfinished is not None and resume is None
     session_text = ""
     if unfinished is not None:
-        session_text = f"participant {participant} began {unfinished.version} at {_format_minute(unfinished.started)}"
+        session_text = f"participant {participant} began {unfinished.list_name} at {_format_minute(unfinished.started)}"
     if needs_confirmation and not sys.stdin.isatty():
         raise click.UsageError(
             f"{session_text} and did not finish it; give --resume to go on or --new-session to begin another"
@@ -105,7 +105,7 @@ def command(
         reason = "no consent" if outcome.ending == "refused" else outcome.ending.replace("_", " ")
         click.echo(f"{participant}: {reason}; nothing is kept")
     else:
-        click.echo(f"{out / session.id}: {participant}, {session.version}, slot {session.slot}, {outcome.ending}")
+        click.echo(f"{out / session.id}: {participant}, {session.list_name}, slot {session.slot}, {outcome.ending}")
     if outcome.ending in ("stopped", "interrupted"):
         options.print_notice(f"to go on:  {format_resume_command(source, participant, out)}")
     if outcome.ending == "interrupted":

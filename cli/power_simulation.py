@@ -169,11 +169,11 @@ def _build_design(config: "Study", request: PowerRequest) -> PowerDesign:
 
     if config.design.short_lists is not None:
         raise DataError(
-            f"{config.path}: --power knows versions, not design.short_lists; expected versions = N to simulate"
+            f"{config.path}: --power knows lists, not design.short_lists; expected lists = N to simulate"
         )
     files = experiment.build_list_files(config)
     paradigms = {one.id: one for file in files for one in file.paradigms}
-    shown_paradigms = {trial.item.paradigm for file in files for trial in file.version.trials if trial.role == "target"}
+    shown_paradigms = {trial.item.paradigm for file in files for trial in file.trial_list.trials if trial.role == "target"}
     groups: dict[tuple[tuple[str, tuple[str, ...]], ...], list[str]] = {}
     for name in sorted(shown_paradigms):
         groups.setdefault(tuple(paradigms[name].factors.items()), []).append(name)
@@ -248,7 +248,7 @@ def _get_item_counts(config: "Study", files: "Sequence[ListFile]", paradigms: se
         unit = {one.id: one.phenomenon if one.is_minimal_pair() else one.id for one in file.paradigms}
         item_counts = Counter(
             unit[trial.item.paradigm]
-            for trial in file.version.trials
+            for trial in file.trial_list.trials
             if trial.role == "target" and trial.item.paradigm in paradigms
             if response in tasks.list_response_variables([tasks.presentation_by_role["target"], *trial.prompts])
         )

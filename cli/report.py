@@ -198,7 +198,7 @@ def _get_relative_path(path: Path, out: Path) -> str:
 def _collect_study_facts(config: "Study") -> dict[str, str]:
     list_counts = (
         options.format_count(config.design.experiments, "experiment"),
-        options.format_count(config.design.versions, "version"),
+        options.format_count(config.design.lists, "list"),
     )
     return {
         "study": config.name,
@@ -236,13 +236,13 @@ def _describe_generation(config: "Study") -> dict[str, str]:
 
 
 def _collect_software_versions(files: Mapping[str, Path]) -> dict[str, str]:
-    """Return the versions that the sidecars state, and the commands they were made by."""
+    """Return the lists that the sidecars state, and the commands they were made by."""
     from gardenpath.study.files import read_sidecar
 
     software: dict[str, list[str]] = {}
     for path in files.values():
         meta = read_sidecar(path)
-        versions = meta.get("versions")
+        list_files = meta.get("versions")
         entries = dict(versions) if isinstance(versions, dict) else {}
         if meta.get("command"):
             entries[f"{path.parent.name}/"] = str(meta["command"])

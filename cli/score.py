@@ -322,7 +322,7 @@ EXTERNAL_SCORE_OPTIONS = ("materials", "input_format", "mapping", "shown", "out"
     "--materials",
     "shown",
     type=click.Path(path_type=Path),
-    help="With --input-format: the sentences: STUDY.toml, a folder of version files, or a file of materials.",
+    help="With --input-format: the sentences: STUDY.toml, a folder of list files, or a file of materials.",
 )
 @click.option(
     "--predictor",

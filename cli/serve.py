@@ -83,7 +83,7 @@ def command(
     app = routes.create_application(store, config, key=key, site=site)
     shown_address = f"{address.rstrip('/')}/" if address else f"http://{host}:{listener.getsockname()[1]}/"
     preview = urlencode({"preview": list_files[0].name, "trial": 0, "key": routes.compute_preview_key(key)})
-    click.echo(f"{config.name}: {len(list_files)} versions")
+    click.echo(f"{config.name}: {len(list_files)} lists")
     if kiosk:
         click.echo(f"  for the kiosk     {shown_address}")
         click.echo(f"  full screen       chromium --kiosk --incognito {shown_address}")

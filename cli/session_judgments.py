@@ -75,7 +75,7 @@ def add_participation_options(command: Callable[..., None]) -> Callable[..., Non
         click.option(
             "--participants",
             type=click.IntRange(min=1),
-            help="With STUDY.toml: how many participants each model is.  [default: one a version]",
+            help="With STUDY.toml: how many participants each model is.  [default: one a list]",
         ),
     ):
         command = one(command)
@@ -269,7 +269,7 @@ def _read_transcripts(path: Path) -> "list[dict[str, Any]]":
     if path.suffix != ".jsonl":
         data = open_session_source(path, previews=False)
         transcripts = [
-            build_transcript(record, data.list_files[record.session.version_sha256])
+            build_transcript(record, data.list_files[record.session.list_sha256])
             for record in data.read_recorded_sessions()
         ]
         answered = [one for one in transcripts if "<<" in one["text"]]

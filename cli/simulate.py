@@ -181,7 +181,7 @@ def command(
     score_file = None if surprisal is None else study.table_files.find_table_file(surprisal, "surprisal")
     inputs = [path for path in (study_file, effects_file, score_file) if path is not None]
     simulation_parameters.write_parameters(out, effects, scores, participants=number, inputs=inputs, seed=seed)
-    short_list_count = sum(len(file.version.short_lists) for file in list_files)
+    short_list_count = sum(len(file.trial_list.short_lists) for file in list_files)
     each = config.online.max_sessions if config.online else 1
     if short_list_count and sessions < number * each:
         options.print_notice(

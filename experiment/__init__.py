@@ -1,4 +1,4 @@
-"""A version becomes a session: on the web, in the lab, or simulated; events become tables."""
+"""A list becomes a session: on the web, in the lab, or simulated; events become tables."""
 
 from .collection.data_collection import collect
 from .platforms.platform_export import export

@@ -67,7 +67,7 @@ class BlockedOrders:
     base_orders: ValidOrders
     factor: str
     sequence_type: str
-    shift: int = 0  # of the first session's order, so that versions with few readers do not all begin with the same
+    shift: int = 0  # of the first session's order, so that lists with few readers do not all begin with the same
 
     @cached_property
     def blocks(self) -> dict[str, list[int]]:

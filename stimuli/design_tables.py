@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 def compute_design_balance(trial_lists: Sequence[TrialList]) -> "pd.DataFrame":
-    """Return table `design_balance`: trials of each paradigm, level and condition in each version, by side in a pair.
+    """Return table `design_balance`: trials of each paradigm, level and condition in each list, by side in a pair.
 
     >>> from gardenpath import stimuli
     >>> pair = {"grammatical": stimuli.Sentence("A dog barks."), "ungrammatical": stimuli.Sentence("A dog bark.")}
     >>> items = tuple(stimuli.Item(f"i{n}", "number", pair) for n in (1, 2))
     >>> materials = stimuli.Materials((stimuli.Paradigm("number", "agreement"),), items)
-    >>> versions = stimuli.Design({"grammatical": 1, "ungrammatical": 1}, versions=2).build_trial_lists(materials, seed=1)
-    >>> stimuli.compute_design_balance(versions)[["version", "condition", "n_trials"]].values.tolist()
-    [['V1', 'grammatical', 1], ['V1', 'ungrammatical', 1], ['V2', 'grammatical', 1], ['V2', 'ungrammatical', 1]]
+    >>> trial_lists = stimuli.Design({"grammatical": 1, "ungrammatical": 1}, lists=2).build_trial_lists(materials, seed=1)
+    >>> stimuli.compute_design_balance(trial_lists)[["list", "condition", "n_trials"]].values.tolist()
+    [['L1', 'grammatical', 1], ['L1', 'ungrammatical', 1], ['L2', 'grammatical', 1], ['L2', 'ungrammatical', 1]]
     """
     counts = Counter(
         (trial_list.experiment, trial_list.id, trial.role, trial.item.paradigm, _format_levels(trial), condition, side)
@@ -40,17 +40,17 @@ def _format_levels(trial: Trial) -> str | None:
 
 
 def compute_exposures(trial_lists: Sequence[TrialList], participants: int) -> "pd.DataFrame":
-    """Return table `exposures`: in how many versions each sentence appears, and how many readers it has among `participants`.
+    """Return table `exposures`: in how many lists each sentence appears, and how many readers it has among `participants`.
 
-    Participants are dealt evenly to the versions of all experiments; what is left over goes to the first ones. Small lists are
-    counted as versions are.
+    Participants are dealt evenly to the lists of all experiments; what is left over goes to the first ones. Short lists are
+    counted as lists are.
 
     >>> from gardenpath import stimuli
     >>> pair = {"grammatical": stimuli.Sentence("A dog barks."), "ungrammatical": stimuli.Sentence("A dog bark.")}
     >>> items = tuple(stimuli.Item(f"i{n}", "number", pair) for n in (1, 2))
     >>> materials = stimuli.Materials((stimuli.Paradigm("number", "agreement"),), items)
-    >>> versions = stimuli.Design({"grammatical": 1, "ungrammatical": 1}, versions=2).build_trial_lists(materials, seed=1)
-    >>> stimuli.compute_exposures(versions, 5)[["item", "condition", "n_participants"]].values.tolist()
+    >>> trial_lists = stimuli.Design({"grammatical": 1, "ungrammatical": 1}, lists=2).build_trial_lists(materials, seed=1)
+    >>> stimuli.compute_exposures(trial_lists, 5)[["item", "condition", "n_participants"]].values.tolist()
     [['i1', 'grammatical', 2], ['i1', 'ungrammatical', 3], ['i2', 'grammatical', 3], ['i2', 'ungrammatical', 2]]
     """
     parts = [part for trial_list in trial_lists for part in trial_list.list_participant_trials()]
@@ -68,7 +68,7 @@ def compute_exposures(trial_lists: Sequence[TrialList], participants: int) -> "p
 
 
 def build_short_lists_table(trial_lists: Sequence[TrialList]) -> "pd.DataFrame":
-    """Return table `design_short_lists`: what each small list of these versions shows, beside practice.
+    """Return table `design_short_lists`: what each short list of these lists shows, beside practice.
 
     >>> from gardenpath import stimuli, study
     >>> pair = {"grammatical": stimuli.Sentence("A dog barks."), "ungrammatical": stimuli.Sentence("A dog bark.")}
@@ -89,15 +89,15 @@ def build_short_lists_table(trial_lists: Sequence[TrialList]) -> "pd.DataFrame":
 
 
 def compute_design_questions(trial_lists: Sequence[TrialList], question_names: Collection[str]) -> "pd.DataFrame":
-    """Return table `design_questions`: the questions of these names by version, condition and right answer.
+    """Return table `design_questions`: the questions of these names by list, condition and right answer.
 
     >>> from gardenpath import stimuli
     >>> question = stimuli.Question("Did a dog bark?", {"active": "yes"})
     >>> item = stimuli.Item("i1", "verbs", {"active": stimuli.Sentence("A dog barked.")}, question=question)
     >>> materials = stimuli.Materials((stimuli.Paradigm("verbs", "voice", {"voice": ("active",)}),), (item,))
     >>> tasks = {"target": ["comprehension"]}
-    >>> versions = stimuli.Design({"active": 1}, versions=1).build_trial_lists(materials, seed=1, tasks_by_role=tasks)
-    >>> table = stimuli.compute_design_questions(versions, ["comprehension"])
+    >>> trial_lists = stimuli.Design({"active": 1}, lists=1).build_trial_lists(materials, seed=1, tasks_by_role=tasks)
+    >>> table = stimuli.compute_design_questions(trial_lists, ["comprehension"])
     >>> table[["condition", "correct_answer", "n_questions"]].values.tolist()
     [['active', 'yes', 1]]
     """

@@ -1,4 +1,4 @@
-"""Counterbalanced designs: paradigms dealt to experiments, conditions to versions, and an order for each slot."""
+"""Counterbalanced designs: paradigms dealt to experiments, conditions to lists, and an order for each slot."""
 
 import itertools
 import math
@@ -42,7 +42,7 @@ class Rotation:
 
     @property
     def cycle(self) -> list[str]:
-        """The conditions in the order of the versions, each as often as its share."""
+        """The conditions in the order of the lists, each as often as its share."""
         return [condition for condition, share in reversed(list(self.ratio.items())) for _ in range(share)]
 
 
@@ -51,34 +51,34 @@ class Design(study.DesignSection):
     """How items are dealt, with unequal shares of conditions where asked for.
 
     `ratio` gives the share of each condition: {"grammatical": 2, "ungrammatical": 1} shows of nine items of a
-    paradigm six in one and three in the other condition, different ones in each version (Suijkerbuijk et al. 2025,
+    paradigm six in one and three in the other condition, different ones in each list (Suijkerbuijk et al. 2025,
     doi 10.1162/COLI.a.00559); without it shares are equal. `ratios` does so for single paradigms, by name: several
     experiments with conditions of their own may share a session, each the others' fillers. No participant
     sees two members of an item, unless `trial` is "pair": then each trial shows both, for a forced choice, and `ratio` says
     how often each comes on the first side.
 
     `between_items` names factors in which items differ (a column of theirs): every level is balanced in itself.
-    `between_participants` names factors of the paradigms of which a participant sees one level: each level has `versions`
-    of its own. `fillers` and `catch` name paradigms that are not targets: all their items are shown in every version of every
+    `between_participants` names factors of the paradigms of which a participant sees one level: each level has `lists`
+    of its own. `fillers` and `catch` name paradigms that are not targets: all their items are shown in every list of every
     experiment, in the conditions of `filler_ratio` (fillers only) or all equally often. `practice` are sentences (or pairs) shown
     first, as written, or sentences with a question; `attention` are instructions or nonsense among the rest. `share` names tasks
     that are asked of a share of targets and fillers. Of several experiments each has some of the paradigms, those of a phenomenon
     and those that share a sentence in different ones, as far as can be: nobody reads the same sentence of two paradigms. With
     `unequal_experiments` some may have one more than others.
 
-    `lists` deals the items of an experiment to many small lists in place of versions: `items` of different paradigms a list, each
+    `lists` deals the items of an experiment to many short lists in place of lists: `items` of different paradigms a list, each
     in as many lists as it gets `readers`, in each condition (or with each first) as often as `ratio` says; of `catch` and
     `attention` each list has one more item, in turn (Warstadt et al. 2020, doi 10.1162/tacl_a_00321).
 
-    A comprehension question is asked about an item in every version or in none,
+    A comprehension question is asked about an item in every list or in none,
     and the items are dealt to the conditions so that its right answers are in balance in each of them.
 
     >>> from gardenpath import stimuli
     >>> paradigm = stimuli.Paradigm("verbs", "voice", {"voice": ("active", "passive")})
     >>> pair = {"active": stimuli.Sentence("Dogs chase cats."), "passive": stimuli.Sentence("Cats are chased by dogs.")}
     >>> materials = stimuli.Materials((paradigm,), tuple(stimuli.Item(f"i{n}", "verbs", pair) for n in (1, 2, 3)))
-    >>> versions = stimuli.Design({"active": 2, "passive": 1}, versions=3).build_trial_lists(materials, seed=1)
-    >>> [[trial.condition for trial in version.trials] for version in versions]
+    >>> trial_lists = stimuli.Design({"active": 2, "passive": 1}, lists=3).build_trial_lists(materials, seed=1)
+    >>> [[trial.condition for trial in trial_list.trials] for trial_list in trial_lists]
     [['passive', 'active', 'active'], ['active', 'active', 'passive'], ['active', 'passive', 'active']]
     """
 
@@ -91,7 +91,7 @@ class Design(study.DesignSection):
         tasks_by_role: Mapping[str, Sequence[str]] | None = None,
         required_columns: Mapping[str, Sequence[str]] | None = None,
     ) -> list[TrialList]:
-        """Return the versions of every experiment; where there can be none, raises `ValueError` with the arithmetic.
+        """Return the lists of every experiment; where there can be none, raises `ValueError` with the arithmetic.
 
         `tasks_by_role` names the tasks that follow a sentence of each role; `required_columns` names the fields or columns that
         a task needs: it is asked of the items that have them all.
@@ -103,7 +103,7 @@ class Design(study.DesignSection):
             ordering.block_by or ordering.order != "random" or ordering.precedence or ordering.scope != "all"
         ):
             raise ValueError(
-                "short_lists beside ordering.block_by, order, precedence or scope; expected versions in place of short_lists"
+                "short_lists beside ordering.block_by, order, precedence or scope; expected lists in place of short_lists"
             )
         known = {item.id for item in materials.items}
         if unknown := [item for chain in ordering.precedence for item in chain if item not in known]:
@@ -121,17 +121,17 @@ class Design(study.DesignSection):
                     materials, paradigms, self.short_lists, f"{seed}-lists-E{e}"
                 )
                 pool = tuple(_add_prompts(trial, tasks_by_role.get(trial.role, ()), required_columns) for trial in pool)
-                trial_lists.append(TrialList("V1", f"E{e}", pool, ordering, seed, short_lists=short_lists))
+                trial_lists.append(TrialList("L1", f"E{e}", pool, ordering, seed, short_lists=short_lists))
                 continue
             question_items = self._choose_question_items(
                 materials, paradigms, f"{seed}-share-{{}}-E{e}", tasks_by_role, required_columns
             )
-            turns = itertools.product(self._list_participant_levels(materials), range(self.versions))
+            turns = itertools.product(self._list_participant_levels(materials), range(self.lists))
             for n, (levels, turn) in enumerate(turns, start=1):
                 trials = [*shared_trials, *self._build_list_trials(materials, paradigms, levels, turn, question_items)]
                 if ordering.order != "random":
                     trials.sort(key=lambda trial: file_positions.get(trial.item.id, -1))
-                list_name = f"E{e}", f"V{n}"
+                list_name = f"E{e}", f"L{n}"
                 prompted = tuple(
                     _add_prompts(trial, tasks_by_role.get(trial.role, ()), required_columns) for trial in trials
                 )
@@ -202,11 +202,11 @@ class Design(study.DesignSection):
         turn: int,
         question_items: Mapping[str, AnswersByItem],
     ) -> Iterator[Trial]:
-        """Yield the trials of a version: an item at place i of paradigm p in the (i + p + turn)-th condition of the cycle."""
+        """Yield the trials of a list: an item at place i of paradigm p in the (i + p + turn)-th condition of the cycle."""
         squares: dict[tuple[str, ...], LatinSquare] = defaultdict(LatinSquare)
         for rotation in self._build_rotations(materials, paradigms, levels):
             target, total = rotation.role == "target", len(rotation.cycle)
-            step = total // self.versions if target and total % self.versions == 0 else 1
+            step = total // self.lists if target and total % self.lists == 0 else 1
             kinds = [
                 tuple((name, *answers[i.id]) for name, answers in question_items.items() if i.id in answers)
                 for i in rotation.items
@@ -272,7 +272,7 @@ class Design(study.DesignSection):
         tasks_by_role: Mapping[str, Sequence[str]],
         required_columns: Mapping[str, Sequence[str]],
     ) -> dict[str, AnswersByItem]:
-        """Return the items that each comprehension question is asked about, the same ones in every version, with their answers."""
+        """Return the items that each comprehension question is asked about, the same ones in every list, with their answers."""
         rotations = list(self._build_rotations(materials, paradigms, {}))
         shared = sum(len(rotation.items) for rotation in rotations if rotation.role in SHARED_ROLES)
         question_items: dict[str, AnswersByItem] = {}
@@ -432,7 +432,7 @@ def _find_faults(design: Design, materials: Materials) -> list[str]:
     if len({sum(ratio.values()) for ratio in ratios}) > 1 and any(
         _find_rotation_faults(design, ratio) for ratio in ratios
     ):
-        faults.append(f"{n_lists} versions rotate the conditions of all paradigms")
+        faults.append(f"{n_lists} lists rotate the conditions of all paradigms")
     counts = [f for p, ratio in shown for f in _find_count_faults(design, ratio, p, materials)]
     return [*faults, *dict.fromkeys(counts)]
 
@@ -482,11 +482,11 @@ def _find_ratio_faults(design: Design, paradigm: Paradigm) -> list[str]:
 
 def _find_rotation_faults(design: Design, ratio: Ratio) -> list[str]:
     total = sum(ratio.values())
-    if not ratio or (total % design.versions == 0 or design.versions % total == 0):
+    if not ratio or (total % design.lists == 0 or design.lists % total == 0):
         return []
     return [
-        f"a ratio of {_format_ratio(ratio)} repeats every {total} items, which {design.versions} versions cannot rotate; "
-        f"take {total} versions, or a multiple or divisor of {total}"
+        f"a ratio of {_format_ratio(ratio)} repeats every {total} items, which {design.lists} lists cannot rotate; "
+        f"take {total} lists, or a multiple or divisor of {total}"
     ]
 
 
@@ -514,7 +514,7 @@ def _find_count_faults(design: Design, ratio: Ratio, paradigm: Paradigm, materia
             yield f"{description} has {len(items)} items, fewer than the {count} asked for"
         elif count % total and design.short_lists is None:
             yield (
-                f"{count} items of {description} cannot be split {_format_ratio(ratio)} over {design.versions} versions: "
+                f"{count} items of {description} cannot be split {_format_ratio(ratio)} over {design.lists} lists: "
                 f"{count} / {total} is not whole; use items = {(count - count % total) * len(groups)}"
             )
 
@@ -539,16 +539,16 @@ def design(
     tasks_by_role: Mapping[str, Sequence[str]] | None = None,
     required_columns: Mapping[str, Sequence[str]] | None = None,
 ) -> list[TrialList]:
-    """Return the versions that a study.toml asks for, dealt from its materials (read from its files unless given).
+    """Return the lists that a study.toml asks for, dealt from its materials (read from its files unless given).
 
     `tasks_by_role` and `required_columns` are those of `Design.build_trial_lists`; `experiment.build_list_files` takes them from
     the study's tasks.
 
     >>> from importlib.resources import files
     >>> from gardenpath import stimuli, study
-    >>> versions = stimuli.design(study.load(files("gardenpath.examples") / "minimal-pairs"))
-    >>> [(version.experiment, version.id, len(version.trials)) for version in versions[:2]]
-    [('E1', 'V1', 39), ('E1', 'V2', 39)]
+    >>> trial_lists = stimuli.design(study.load(files("gardenpath.examples") / "minimal-pairs"))
+    >>> [(trial_list.experiment, trial_list.id, len(trial_list.trials)) for trial_list in trial_lists[:2]]
+    [('E1', 'L1', 39), ('E1', 'L2', 39)]
     """
     try:
         ordering = Ordering(**vars(config.ordering), breaks=config.procedure.breaks)

@@ -81,7 +81,7 @@ def find_paradigms_sharing_sentences(chosen: Mapping[str, Collection[Item]]) -> 
 
 
 def find_repeated_sentences(trial_lists: Collection[TrialList]) -> Iterator[str]:
-    """Yield each sentence that a version shows of two paradigms, once; lists are dealt without any."""
+    """Yield each sentence that a list shows of two paradigms, once; lists are dealt without any."""
     reported = set()
     for trial_list in trial_lists:
         if trial_list.short_lists:
@@ -93,7 +93,7 @@ def find_repeated_sentences(trial_lists: Collection[TrialList]) -> Iterator[str]
                 if first.paradigm != trial.item.paradigm and sentence.text not in reported:
                     reported.add(sentence.text)
                     yield (
-                        f"{first.id} and {trial.item.id} show {sentence.text!r} to the same participants (version "
+                        f"{first.id} and {trial.item.id} show {sentence.text!r} to the same participants (list "
                         f"{trial_list.experiment}-{trial_list.id}); ask for more experiments, which keep their paradigms apart, or "
                         "replace one of the items"
                     )

@@ -1,4 +1,4 @@
-"""Many small lists: items of different paradigms dealt to lists, each item to as many as it gets readers.
+"""Many short lists: items of different paradigms dealt to lists, each item to as many as it gets readers.
 
 BLiMP was validated so (Warstadt et al. 2020, doi 10.1162/tacl_a_00321): lists of four pairs, each pair in twenty.
 """

@@ -122,7 +122,7 @@ class NormingSettings:
 
     @property
     def sha256(self) -> str:
-        """A hash of what is stated, which every item carries into the versions that are shown."""
+        """A hash of what is stated, which every item carries into the lists that are shown."""
         return hashlib.sha256(repr(asdict(self)).encode()).hexdigest()
 
 

@@ -13,7 +13,7 @@ AnswerCycle = tuple[str, ...]  # the right answer at each place of the cycle of 
 def choose_question_items(
     name: str, share: float, trials: int, groups: Sequence[Mapping[str, AnswerCycle]], random: Random
 ) -> set[str]:
-    """Return the items about which the question `name` is asked: a `share` of the `trials` of a version.
+    """Return the items about which the question `name` is asked: a `share` of the `trials` of a list.
 
     `groups` are the items that rotate together, with their answers. Each group gives about the same share; each answer is right
     equally often, in all and in each group, as far as the answers allow. Raises `ValueError` with the arithmetic where they do not

@@ -1,4 +1,4 @@
-"""A task that is asked of a share of the trials of a version: which ones."""
+"""A task that is asked of a share of the trials of a list: which ones."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Trials and versions: what one participant is shown, and in which order."""
+"""Trials and lists: what one participant is shown, and in which order."""
 
 import itertools
 import re
@@ -78,13 +78,13 @@ class Trial:
 class TrialList:
     """A counterbalanced list of an experiment: which item is shown in which condition; orders differ by slot.
 
-    `levels` are the version's levels of the factors that vary between participants. Where there are small `short_lists`, each of
+    `levels` are the list's levels of the factors that vary between participants. Where there are `short_lists`, each of
     positions in `trials`, a session shows practice and one of them: the slot-th, and again from the first.
 
     >>> from importlib.resources import files
     >>> from gardenpath import stimuli, study
-    >>> version = stimuli.design(study.load(files("gardenpath.examples") / "minimal-pairs"))[0]
-    >>> sorted(version.order_trials(slot=0)) == list(range(len(version.trials)))
+    >>> trial_list = stimuli.design(study.load(files("gardenpath.examples") / "minimal-pairs"))[0]
+    >>> sorted(trial_list.order_trials(slot=0)) == list(range(len(trial_list.trials)))
     True
     """
 
@@ -107,7 +107,7 @@ class TrialList:
     def order_trials(self, slot: int) -> list[int]:
         """Return positions in `trials` in the order of the slot-th session: practice as written, then the rest.
 
-        The order depends on seed, experiment, version and slot alone, on every machine and Python version.
+        The order depends on seed, experiment, list and slot alone, on every machine and Python version.
         """
         shown = self._select_positions(slot)
         return self._practice_positions + [shown[i] for i in self.draw_order(slot).order]
@@ -147,10 +147,10 @@ class TrialList:
         `held_slots` are the slots of sessions that keep their place, `used_slots` those that any session has had; the lists begin
         at that of the slot `first_slot`. Without lists it is the slot after all that were used.
 
-        >>> version = TrialList("V1", "E1", (), Ordering(), 1, short_lists=((), ()))
-        >>> version.find_open_slot(held_slots=[0], used_slots=[0, 1]), version.find_open_slot(held_slots=[], used_slots=[0])
+        >>> trial_list = TrialList("L1", "E1", (), Ordering(), 1, short_lists=((), ()))
+        >>> trial_list.find_open_slot(held_slots=[0], used_slots=[0, 1]), trial_list.find_open_slot(held_slots=[], used_slots=[0])
         (3, 2)
-        >>> version.find_open_slot([0, 3], [0, 1, 3])
+        >>> trial_list.find_open_slot([0, 3], [0, 1, 3])
         """
         if not self.short_lists:
             return max((slot + 1 for slot in used_slots), default=first_slot)
@@ -177,7 +177,7 @@ class TrialList:
 
     @property
     def _list_number(self) -> int:
-        """The version's number, from 0; 0 where its name has none."""
+        """The list's number, from 0; 0 where its name has none."""
         return max(int(re.sub(r"\D", "", self.id) or 1) - 1, 0)
 
     @cached_property

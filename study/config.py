@@ -21,7 +21,7 @@ from .yes_no_words import YES_NO_WORDS
 T = TypeVar("T")
 
 STRICT_VALIDATION: Any = {"extra": "forbid", "strict": True}  # a misspelt key is an error, and "3" is not 3
-NO_LIST_COUNT = -1  # where lists are in their place no versions are stated
+NO_LIST_COUNT = -1  # where lists are in their place no lists are stated
 
 
 def _expect(condition: bool, message: str) -> None:
@@ -136,7 +136,7 @@ PracticeEntry = Annotated[
 
 @dataclass(frozen=True)
 class ShortListsSection:
-    """Many small lists in place of versions: `items_per_list` items of different paradigms, and `ratings_per_item` readers an item.
+    """Many short lists in place of lists: `items_per_list` items of different paradigms, and `ratings_per_item` readers an item.
 
     `allow_short_last_list` lets the last list have fewer items where they do not come out even; with `one_per = "item"` the
     items of a list may be of one paradigm.
@@ -159,17 +159,17 @@ class ShortListsSection:
 
 @dataclass(frozen=True)
 class DesignSection:
-    """How paradigms are dealt to experiments and conditions to versions; arguments of `stimuli.Design`.
+    """How paradigms are dealt to experiments and conditions to lists; arguments of `stimuli.Design`.
 
     Without a `ratio` the conditions of the paradigms have equal shares.
 
-    >>> DesignSection(ratio={"grammatical": 2, "ungrammatical": 1}, versions=3).trial
+    >>> DesignSection(ratio={"grammatical": 2, "ungrammatical": 1}, lists=3).trial
     'sentence'
     """
 
     __pydantic_config__ = STRICT_VALIDATION
     ratio: dict[str, int] = field(default_factory=dict)
-    versions: int = NO_LIST_COUNT
+    list_files: int = NO_LIST_COUNT
     items: int | None = None
     experiments: int = 1
     trial: str = "sentence"
@@ -197,14 +197,14 @@ class DesignSection:
             )
         if self.short_lists is not None:
             _expect(
-                self.versions in (NO_LIST_COUNT, 1),
-                f"versions is {self.versions} beside short_lists; expected the one or the other",
+                self.lists in (NO_LIST_COUNT, 1),
+                f"lists is {self.lists} beside short_lists; expected the one or the other",
             )
-            object.__setattr__(self, "versions", 1)
+            object.__setattr__(self, "lists", 1)
         _expect(
-            self.versions != NO_LIST_COUNT, "versions is missing; expected at least 1, or short_lists in their place"
+            self.lists != NO_LIST_COUNT, "lists is missing; expected at least 1, or short_lists in their place"
         )
-        _expect(self.versions > 0, f"versions is {self.versions}; expected at least 1")
+        _expect(self.lists > 0, f"lists is {self.lists}; expected at least 1")
         _expect(self.items is None or self.items > 0, f"items is {self.items}; expected at least 1")
         _expect(self.experiments > 0, f"experiments is {self.experiments}; expected at least 1")
         _expect(self.trial in ("sentence", "pair"), f"trial is {self.trial!r}; expected 'sentence' or 'pair'")
@@ -529,7 +529,7 @@ class OnlineSection:
     >>> OnlineSection("C0DE", quota=0)
     Traceback (most recent call last):
     ...
-    ValueError: quota is 0; expected at least 1 place a version
+    ValueError: quota is 0; expected at least 1 place a list
     """
 
     __pydantic_config__ = STRICT_VALIDATION
@@ -550,7 +550,7 @@ class OnlineSection:
     texts: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        _expect(self.quota is None or self.quota > 0, f"quota is {self.quota}; expected at least 1 place a version")
+        _expect(self.quota is None or self.quota > 0, f"quota is {self.quota}; expected at least 1 place a list")
         _expect(self.max_sessions > 0, f"max_sessions is {self.max_sessions}; expected at least 1 a person")
         for name in ("lease_minutes", "heartbeat_seconds", "resume_hours"):
             _expect(getattr(self, name) > 0, f"{name} is {getattr(self, name):g}; expected more than 0")
@@ -955,7 +955,7 @@ def load(path: str | Path) -> Study:
     Raises `DataError` with every unknown, missing and ill-typed key at once.
 
     >>> from importlib.resources import files
-    >>> load(files("gardenpath.examples") / "minimal-pairs").design.versions
+    >>> load(files("gardenpath.examples") / "minimal-pairs").design.lists
     3
     """
     path = Path(path)

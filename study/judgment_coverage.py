@@ -1,4 +1,4 @@
-"""How far the items of small lists have the judgments that they were planned to have, in a sentence."""
+"""How far the items of short lists have the judgments that they were planned to have, in a sentence."""
 
 from typing import TYPE_CHECKING
 

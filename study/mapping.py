@@ -25,7 +25,7 @@ where = { word_position = "?" }
 columns = { response = "word", correct = "correct", rt = "rt" }
 
 [survey]                      # Qualtrics: what the names and the headings of the columns with ratings say
-columns = "Q(?P<version>[23])\\.(?P<item>\\d+)_1"
+columns = "Q(?P<list>[23])\\.(?P<item>\\d+)_1"
 headings = "(?P<paradigm>.+)_(?P<condition>good|bad)"
 
 [demographics]                # question = their column
@@ -79,7 +79,7 @@ MAPPABLE_COLUMNS = tuple(
     )
 )
 # What the columns of a survey can say.
-SURVEY_COLUMNS = ("item", "condition", "paradigm", "role", "version", "experiment", "prompt", "sentence")
+SURVEY_COLUMNS = ("item", "condition", "paradigm", "role", "list", "experiment", "prompt", "sentence")
 Row = dict[str, Any]
 
 
@@ -134,7 +134,7 @@ class ResponseRule:
 class SurveyRule:
     """A survey's wide matrix: which columns hold ratings, and what their names and headings say, as regular expressions.
 
-    Named groups are what is said: item, condition, paradigm, role, version, experiment, prompt, or the sentence itself. Both have
+    Named groups are what is said: item, condition, paradigm, role, list, experiment, prompt, or the sentence itself. Both have
     to match where both are stated.
     """
 

@@ -1,6 +1,6 @@
 """What a session shows and what it leaves behind: types alone, from which the schema and the page's types are generated.
 
-A version's trials are expanded to screens once, in Python (experiment/scripts/script.py), and stored in its version file. A screen
+A list's trials are expanded to screens once, in Python (experiment/scripts/script.py), and stored in its list file. A screen
 is what a player runs without giving control back; it ends with one named outcome. Players, the server, robots, exports and the
 tables' reader know kinds of screens, never tasks.
 """
@@ -287,7 +287,7 @@ SCREEN_KINDS = ("text", "words", "whole", "answers", "slider", "entry", "form", 
 
 @dataclass(frozen=True)
 class Step:
-    """What is resumed as a whole: a page, or a trial. `trial` is its number among the version's trials, None for a page."""
+    """What is resumed as a whole: a page, or a trial. `trial` is its number among the list's trials, None for a page."""
 
     name: str
     screens: tuple[Screen, ...]
@@ -314,7 +314,7 @@ class Asset:
 
 @dataclass(frozen=True)
 class Script:
-    """All that a version's sessions show, position-free: a session is the front steps, the trials in its order with the interludes
+    """All that a list's sessions show, position-free: a session is the front steps, the trials in its order with the interludes
     between them, and the end steps, numbered from 0.
 
     Nothing is recorded before the step `consent` (its number) has ended. `texts` are what players say outside of screens; `lab`

@@ -1,4 +1,4 @@
-"""What tests share: the example study in a folder of its own, its versions, its results, and the real data where they are."""
+"""What tests share: the example study in a folder of its own, its lists, its results, and the real data where they are."""
 
 import contextlib
 import gc
@@ -77,8 +77,8 @@ def example() -> study.Study:
 
 
 @pytest.fixture(scope="session")
-def versions(example: study.Study) -> list[experiment.ListFile]:
-    """The nine version files of the example study: three experiments of three versions."""
+def list_files(example: study.Study) -> list[experiment.ListFile]:
+    """The nine list files of the example study: three experiments of three lists."""
     return experiment.build_list_files(example)
 
 

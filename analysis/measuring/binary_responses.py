@@ -26,7 +26,7 @@ def compute_binary_responses(
 
     >>> rows = [("S1", 0, "question", "yes", True), ("S1", 1, "choice", "odd", None)]
     >>> responses = pd.DataFrame(rows, columns=["session", "trial", "task", "response", "correct"]).assign(
-    ...     participant="P1", experiment="E1", version="V1", role="target", paradigm="p", item="i", condition="fine+odd", prompt="q"
+    ...     participant="P1", experiment="E1", list="L1", role="target", paradigm="p", item="i", condition="fine+odd", prompt="q"
     ... )
     >>> tabulate_levels = [("p", "fine", "ease", "fine"), ("p", "odd", "ease", "odd")]
     >>> conditions = pd.DataFrame(tabulate_levels, columns=["paradigm", "condition", "factor", "level"])

@@ -35,7 +35,7 @@ def compute_rating_scores(
 
     >>> rows = [("P1", trial, f"i{trial}", rating) for trial, rating in enumerate(["2", "4", "6"])]
     >>> responses = pd.DataFrame(rows, columns=["participant", "trial", "item", "response"]).assign(
-    ...     session="S1", experiment="E1", version="V1", role="target", paradigm="ever", condition="grammatical",
+    ...     session="S1", experiment="E1", list="L1", role="target", paradigm="ever", condition="grammatical",
     ...     task="rating", prompt="rating", outcome="answered", correct=None,
     ... )
     >>> items = responses[["item", "condition"]].assign(phenomenon="npi")
@@ -117,7 +117,7 @@ def compute_region_times(
 
     >>> rows = [(0, 300.0, None), (1, 320.0, "critical"), (2, 330.0, "critical"), (3, 310.0, None), (4, 350.0, None)]
     >>> readings = pd.DataFrame(rows, columns=["word", "rt", "region"]).assign(
-    ...     participant="P1", session="S1", experiment="E1", version="V1", trial=0, role="target", paradigm="ever", item="i0",
+    ...     participant="P1", session="S1", experiment="E1", list="L1", trial=0, role="target", paradigm="ever", item="i0",
     ...     condition="grammatical", text="word", flags=None, line=0,
     ... )
     >>> items = pd.DataFrame({"item": ["i0"], "condition": ["grammatical"], "phenomenon": ["npi"]})

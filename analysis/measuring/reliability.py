@@ -157,7 +157,7 @@ class _RatedCells:
 def compute_reliability(
     scores: pd.DataFrame, *, seed: int = 1, draws: int = BOOTSTRAP_DRAWS, splits: int = RANDOM_SPLITS
 ) -> pd.DataFrame:
-    """Return the agreement on each paradigm in each version and under each prompt: over all its sentences, and within conditions.
+    """Return the agreement on each paradigm in each list and under each prompt: over all its sentences, and within conditions.
 
     Conditions differ, so agreement over all sentences holds the effect of grammaticality as well; that within a condition
     does not. Ratings as given, target trials. `split_half`: mean correlation of two random halves of the raters over
@@ -171,7 +171,7 @@ def compute_reliability(
     >>> cells = [(p, i, c) for p in range(4) for i in range(4) for c in ("grammatical", "ungrammatical")]
     >>> rows = [(f"P{p}", f"i{i}", c, 5.0 * (c == "grammatical") + (p + i * i) % 3) for p, i, c in cells]
     >>> scores = pd.DataFrame(rows, columns=["participant", "item", "condition", "rating"]).assign(
-    ...     experiment="E1", version="V1", role="target", prompt="rating", phenomenon="npi", paradigm="ever"
+    ...     experiment="E1", list="L1", role="target", prompt="rating", phenomenon="npi", paradigm="ever"
     ... )
     >>> table = compute_reliability(scores, draws=50, splits=20)
     >>> table.loc[:0, ["condition", "sentences", "raters", "icc"]].round(2).to_numpy().tolist()
@@ -187,7 +187,7 @@ def compute_reliability(
         column_of: dict[Any, int] = {sentence: row_key for row_key, sentence in enumerate(matrix.columns.to_list())}
         ratings = matrix.to_numpy(dtype="float64")
         for m, ((phenomenon, paradigm), part) in enumerate(trial_list.groupby(["phenomenon", "paradigm"], sort=True)):
-            row_key: dict[str, Any] = dict(zip(("experiment", "version"), names, strict=True))
+            row_key: dict[str, Any] = dict(zip(("experiment", "list"), names, strict=True))
             row_key |= {"prompt": prompt, "phenomenon": phenomenon, "paradigm": paradigm}
             for c, condition in enumerate([ALL_CONDITIONS, *sorted(part["condition"].unique())]):
                 shown = part if condition == ALL_CONDITIONS else part[part["condition"] == condition]
@@ -201,9 +201,9 @@ def compute_reliability(
 
 
 def _split_by_list(scores: pd.DataFrame) -> Iterator[tuple[str, int, tuple[Hashable, ...], pd.DataFrame]]:
-    """Yield the ratings under each prompt in each version, with the version's number, whichever other prompts there are."""
+    """Yield the ratings under each prompt in each list, with the list's number, whichever other prompts there are."""
     for prompt, rated in scores.groupby("prompt", sort=True):
-        for n, (names, trial_list) in enumerate(rated.groupby(["experiment", "version"], sort=True)):
+        for n, (names, trial_list) in enumerate(rated.groupby(["experiment", "list"], sort=True)):
             yield str(prompt), n, names, trial_list
 
 
@@ -237,7 +237,7 @@ def compute_noise_ceilings(scores: pd.DataFrame, *, seed: int = 1, splits: int =
     by prompt.
 
     Levels: sentences (all), each condition; of minimal pairs: pairs (differences within pairs), paradigms and phenomena (means of
-    these differences); of other items: items (sentences less the mean of their item). Raters are halved within their version;
+    these differences); of other items: items (sentences less the mean of their item). Raters are halved within their list;
     `reliability` is stepped up after Spearman and Brown (doi 10.1111/j.2044-8295.1910.tb00206.x), `ceiling` its square root.
 
     Fewer than three sentences, pairs, paradigms or phenomena have no ceiling.
@@ -245,7 +245,7 @@ def compute_noise_ceilings(scores: pd.DataFrame, *, seed: int = 1, splits: int =
     >>> cells = [(p, i, c) for p in range(4) for i in range(4) for c in ("grammatical", "ungrammatical")]
     >>> rows = [(f"P{p}", f"i{i}", c, (c == "grammatical") + (p + i * i) % 3 / 5) for p, i, c in cells]
     >>> scores = pd.DataFrame(rows, columns=["participant", "item", "condition", "z"]).assign(
-    ...     experiment="E1", version="V1", role="target", prompt="rating", phenomenon="npi", paradigm="ever"
+    ...     experiment="E1", list="L1", role="target", prompt="rating", phenomenon="npi", paradigm="ever"
     ... )
     >>> compute_noise_ceilings(scores, splits=20).loc[:0, ["level", "n", "ceiling"]].round(2).to_numpy().tolist()
     [['sentences', 8, 0.99]]
@@ -351,7 +351,7 @@ def _average_halves(matrix: pd.DataFrame, splits: int, random: Any) -> tuple[pd.
 
 
 def _pool_lists(parts: list[pd.DataFrame]) -> pd.DataFrame:
-    """Return the means over versions: a sentence that several versions show has the raters of all of them."""
+    """Return the means over lists: a sentence that several lists show has the raters of all of them."""
     total, count = (
         pd.concat([part.xs(name) for part in parts], axis=1).T.groupby(level=["item", "condition"]).sum().T
         for name in ("total", "count")
@@ -384,7 +384,7 @@ def _step_up_reliability(r: float) -> dict[str, float]:
 
 
 def select_poor_agreement(counts: pd.DataFrame, reliability: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of rating_counts on whose paradigm and prompt agreement is poor in some version, over all sentences."""
+    """Return the rows of rating_counts on whose paradigm and prompt agreement is poor in some list, over all sentences."""
     of = ["prompt", "paradigm"]
     below = reliability[(reliability["condition"] == ALL_CONDITIONS) & (reliability["icc"] < POOR_ICC)]
     return counts[pd.MultiIndex.from_frame(counts[of]).isin(pd.MultiIndex.from_frame(below[of]))]

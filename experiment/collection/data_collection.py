@@ -75,7 +75,7 @@ def collect(
     apart. They may have an export of Prolific each, in their order.
 
     With `platform` it is what that platform gave to download, a file or a folder of files (docs/import.md). `mapping` names
-    columns, `materials` (study.toml, a folder of version files, or a file of items) says what was shown: without it there are no
+    columns, `materials` (study.toml, a folder of list files, or a file of items) says what was shown: without it there are no
     tables items, conditions and words. Participants' ids are hashed with the key in the file `key`, by default `participant.key`
     beside the data, unless `keep_ids`; the labels of a plain table are kept unless a `key` is given. `prolific` is Prolific's
     export of demographics, joined by these hashes; who has revoked consent is removed from every table.
@@ -86,9 +86,9 @@ def collect(
     >>> import tempfile
     >>> from importlib.resources import files
     >>> from gardenpath import experiment, study
-    >>> versions = experiment.build_list_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
+    >>> list_files = experiment.build_list_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = experiment.simulate(versions, f"{folder}/data", participants=2, seed=1)
+    ...     _ = experiment.simulate(list_files, f"{folder}/data", participants=2, seed=1)
     ...     list(collect(f"{folder}/data"))
     ['items', 'conditions', 'words', 'readings', 'responses', 'sessions']
     """

@@ -17,7 +17,7 @@ SQLITE_SIGNATURE = b"SQLite format 3\0"
 
 @dataclass(frozen=True)
 class SessionSource:
-    """Sessions of our own: the versions that they ran, by SHA-256, and their records one after the other."""
+    """Sessions of our own: the lists that they ran, by SHA-256, and their records one after the other."""
 
     list_files: Mapping[str, ListFile]
     sessions: Sequence[Session]
@@ -25,7 +25,7 @@ class SessionSource:
 
 
 def open_session_source(data: str | Path, previews: bool) -> SessionSource:
-    """Return the sessions of a database or a folder; raises `DataError` where there are none, or a version is missing."""
+    """Return the sessions of a database or a folder; raises `DataError` where there are none, or a list is missing."""
     path = Path(data)
     database = path / "study.sqlite" if path.is_dir() else path
     if "://" in str(data) or database.is_file():

@@ -62,11 +62,11 @@ class FeatureLocation:
 
 
 def find_features(files: Sequence[ListFile]) -> dict[str, list[FeatureLocation]]:
-    """Return the features of a study's versions, each with every place where it is."""
+    """Return the features of a study's lists, each with every place where it is."""
     locations: dict[str, list[FeatureLocation]] = {}
     for file in files:
         for feature, screen, trial in _walk_features(file.script):
-            item = None if trial is None else file.version.trials[trial].item.id
+            item = None if trial is None else file.trial_list.trials[trial].item.id
             locations.setdefault(feature, []).append(FeatureLocation(screen, item))
     return locations
 

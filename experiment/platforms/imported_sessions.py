@@ -66,7 +66,7 @@ class WordNumbering:
 class ImportedSession:
     """One session of one participant; `participant` is the platform's own name for them, hashed before it is written.
 
-    `version_sha256` and `slot` are there where the study was exported by gardenpath: they say which texts and which order it ran.
+    `list_sha256` and `slot` are there where the study was exported by gardenpath: they say which texts and which order it ran.
     `complete` is None where the file does not say whether the end was reached: `plausibility` holds the trials against the others'.
     `word_numbering` is there where the file numbers its words, so that some may lack; else its words are all that were read, in
     order.
@@ -81,9 +81,9 @@ class ImportedSession:
     started: str | None = None
     finished: str | None = None
     experiment: str | None = None
-    version: str | None = None
+    list_name: str | None = None
     slot: int | None = None
-    version_sha256: str | None = None
+    list_sha256: str | None = None
     device: str | None = None
     refresh_hz: float | None = None
     word_numbering: WordNumbering | None = None

@@ -32,7 +32,7 @@ from .shown_materials import ShownMaterials
 log = logging.getLogger("gardenpath")
 
 # What stands where the files and the mapping say nothing.
-DEFAULT_VALUES = {"experiment": "E1", "version": "V1", "paradigm": "imported", "role": "target"}
+DEFAULT_VALUES = {"experiment": "E1", "list": "L1", "paradigm": "imported", "role": "target"}
 # What a file may lack without its rows being of no use; said once a file.
 OPTIONAL_COLUMNS = {
     "readings": ("text", "rt", "rt_onset"),
@@ -101,24 +101,24 @@ def _check_trial_lists(sessions: Iterable[ImportedSession], shown_materials: Sho
     hashes_by_list: dict[str, set[str]] = defaultdict(set)
     faults = []
     for session in sessions:
-        if session.version_sha256 is None:
+        if session.list_sha256 is None:
             continue
-        hashes_by_list[session.version or "?"].add(session.version_sha256)
+        hashes_by_list[session.list_name or "?"].add(session.list_sha256)
         if (
             shown_materials is not None
             and shown_materials.files
-            and session.version_sha256 not in shown_materials.files
+            and session.list_sha256 not in shown_materials.files
         ):
             exported = ", ".join(f"{file.name} {sha[:12]}" for sha, file in shown_materials.files.items())
             faults.append(
-                f"{session.where}: ran {session.version} {session.version_sha256[:12]}; {shown_materials.where} has {exported}: "
-                "give the versions that were exported then"
+                f"{session.where}: ran {session.list_name} {session.list_sha256[:12]}; {shown_materials.where} has {exported}: "
+                "give the lists that were exported then"
             )
     for trial_list, hashes in hashes_by_list.items():
         if len(hashes) > 1 and not faults:
             faults.append(
                 f"sessions ran {len(hashes)} different texts of {trial_list} ({', '.join(sorted(h[:12] for h in hashes))}); "
-                "collect each with its own versions (--materials)"
+                "collect each with its own lists (--materials)"
             )
     if faults:
         raise study.DataError(dict.fromkeys(faults))
@@ -186,13 +186,13 @@ def _list_demographics(session: ImportedSession, pseudonymise: Callable[[str], s
 
 
 def _find_experiment_and_list(session: ImportedSession) -> dict[str, str]:
-    """Return experiment and version; a version file's name, E1-V1, says both."""
-    experiment, trial_list = session.experiment, session.version
+    """Return experiment and list; a list file's name, E1-L1, says both."""
+    experiment, trial_list = session.experiment, session.list_name
     if experiment is None and trial_list is not None and "-" in trial_list:
         experiment, trial_list = trial_list.split("-", 1)
     return {
         "experiment": experiment or DEFAULT_VALUES["experiment"],
-        "version": trial_list or DEFAULT_VALUES["version"],
+        "list": trial_list or DEFAULT_VALUES["list"],
     }
 
 

@@ -1,4 +1,4 @@
-"""Pre-drawn orders for platforms that cannot state our order rules: every version in as many orders as asked for."""
+"""Pre-drawn orders for platforms that cannot state our order rules: every list in as many orders as asked for."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from ..scripts.script import TimelineStep, build_timeline
 
 @dataclass(frozen=True)
 class ListSlot:
-    """One participant's assignment: a version in the order of its `number`, as the server would give it to the slot-th arrival."""
+    """One participant's assignment: a list in the order of its `number`, as the server would give it to the slot-th arrival."""
 
     file: ListFile
     number: int
 
     @property
     def order(self) -> tuple[int, ...]:
-        """Positions in the version's trials, as presented."""
-        return tuple(self.file.version.order_trials(self.number))
+        """Positions in the list's trials, as presented."""
+        return tuple(self.file.trial_list.order_trials(self.number))
 
     def build_steps(self) -> tuple[TimelineStep, ...]:
         """Return the steps of the session in this assignment, in order."""
@@ -33,19 +33,19 @@ class ListSlot:
         """Return what every row that comes back has to carry, so that it can be matched with what was shown."""
         return {
             "study": self.file.study,
-            "version": self.file.name,
-            "version_sha256": self.file.sha256,
-            "seed": self.file.version.seed,
+            "list": self.file.name,
+            "list_sha256": self.file.sha256,
+            "seed": self.file.trial_list.seed,
             "slot": self.number,
         }
 
 
 def enumerate_slots(files: Sequence[ListFile], orders: int) -> list[ListSlot]:
-    """Return the assignments in the order of a platform's counter: all versions in their first order, then in their second.
+    """Return the assignments in the order of a platform's counter: all lists in their first order, then in their second.
 
-    Of small lists each has one assignment.
+    Of short lists each has one assignment.
     """
-    slot_counts = {file.name: len(file.version.short_lists) or orders for file in files}
+    slot_counts = {file.name: len(file.trial_list.short_lists) or orders for file in files}
     return [
         ListSlot(file, number)
         for number in range(max(slot_counts.values()))
@@ -56,11 +56,11 @@ def enumerate_slots(files: Sequence[ListFile], orders: int) -> list[ListSlot]:
 
 def describe_slot_rule(files: Sequence[ListFile]) -> str:
     """Return which assignment a platform's counter leads to, in a sentence."""
-    if any(file.version.short_lists for file in files):
-        return "Assignment n runs list n: the first of each version in the order of their names, then the second, and so on."
+    if any(file.trial_list.short_lists for file in files):
+        return "Assignment n runs list n: the first of each list in the order of their names, then the second, and so on."
     list_count = len(files)
     return (
-        f"Assignment n runs version n mod {list_count} in its order n div {list_count}; the versions come in the order of "
+        f"Assignment n runs list n mod {list_count} in its order n div {list_count}; the lists come in the order of "
         "their names."
     )
 

@@ -34,7 +34,7 @@ class MaterialsAgreement:
         if shown_materials is None:
             return cls({}, {}, {}, has_materials=False)
         trials = {
-            sha: {trial.item.id: n for n, trial in enumerate(file.version.trials)}
+            sha: {trial.item.id: n for n, trial in enumerate(file.trial_list.trials)}
             for sha, file in shown_materials.files.items()
         }
         steps = {
@@ -42,7 +42,7 @@ class MaterialsAgreement:
             for sha, file in shown_materials.files.items()
         }
         roles: dict[str, str] = {
-            t.item.id: t.role for file in shown_materials.files.values() for t in file.version.trials
+            t.item.id: t.role for file in shown_materials.files.values() for t in file.trial_list.trials
         }
         sentences: dict[str, list[tuple[str, str]]] = defaultdict(list)
         for item in shown_materials.materials.items:
@@ -119,7 +119,7 @@ class MaterialsAgreement:
         return ShownTrial(trial.condition, tuple(zip(trial.conditions, words, strict=True)))
 
     def judge_record(self, session: ImportedSession, trial: ImportedTrial, record: Record) -> Record:
-        """Return the record of an answer as right or wrong, where its file does not say so and the version's screens do."""
+        """Return the record of an answer as right or wrong, where its file does not say so and the list's screens do."""
         correct = self._find_correct_answers(session, trial, record) if record.outcome == "answered" else ()
         if not correct:
             return record
@@ -128,8 +128,8 @@ class MaterialsAgreement:
     def _find_correct_answers(
         self, session: ImportedSession, trial: ImportedTrial, record: Record
     ) -> tuple[ResponseValue, ...]:
-        """Return the right answers to what was asked, where the session's version has any."""
-        step = self.steps.get(session.version_sha256 or "", {}).get(trial.item)
+        """Return the right answers to what was asked, where the session's list has any."""
+        step = self.steps.get(session.list_sha256 or "", {}).get(trial.item)
         screens = [screen for screen in step.screens if screen.task == record.task] if step is not None else []
         matching = [screen for screen in screens if screen.name == record.name] or screens
         return getattr(matching[0], "right", ()) if len(matching) == 1 else ()

@@ -28,7 +28,7 @@ def fill_template(name: str, files: Sequence[ListFile] = (), slots: Sequence[Lis
         "title": files[0].title,
         "study": files[0].study,
         "names": ", ".join(sorted(file.name for file in files)),
-        "versions": str(len(files)),
+        "lists": str(len(files)),
         "assignments": str(len(slots)),
         "orders": str(max((slot.number for slot in slots), default=-1) + 1),
         "turns": describe_slot_rule(files),
@@ -62,7 +62,7 @@ def build_index_html(script: str = "save.js") -> str:
 
 
 def build_study_js(files: Sequence[ListFile], slots: Sequence[ListSlot], online: study.config.OnlineSection) -> str:
-    """Return study.js: what the page shows, each version once, and the assignments as orders of its trials."""
+    """Return study.js: what the page shows, each list once, and the assignments as orders of its trials."""
     text = json.dumps(build_exported_study(files, slots, online), ensure_ascii=False, separators=(",", ":"))
     # These two end a line for older readers of JavaScript, and "</script" a script that is put into a page.
     for character, escaped in (("\u2028", "\\u2028"), ("\u2029", "\\u2029"), ("</", "<\\/")):
@@ -84,17 +84,17 @@ def build_exported_study(
             "sessions": online.max_sessions,
             "endings": {platform: _build_endings(online, platform) for platform in PLATFORMS_BY_PARAMETER.values()},
         },
-        "versions": [
+        "lists": [
             {
                 "name": file.name,
                 "sha256": file.sha256,
                 "procedure_sha256": file.procedure_sha256,
-                "seed": file.version.seed,
+                "seed": file.trial_list.seed,
                 # Without a server the page judges who takes part; before the trials nothing else is to be judged.
                 "script": {**file.player_script, "front": [asdict(step) for step in file.script.front]},
                 "labels": [
                     {"role": trial.role, "item": trial.item.id, "condition": trial.condition}
-                    for trial in file.version.trials
+                    for trial in file.trial_list.trials
                 ],
             }
             for file in ordered

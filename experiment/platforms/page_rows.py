@@ -38,8 +38,8 @@ def build_session_records(rows: Iterable[Row], where: str) -> list[RecordedSessi
             )
             continue
         known = sessions.setdefault(session.id, session)
-        if known.version_sha256 != session.version_sha256:
-            faults.append(f"{location}: session {session.id} runs another version than in its first row")
+        if known.list_sha256 != session.list_sha256:
+            faults.append(f"{location}: session {session.id} runs another list than in its first row")
         elif session.finished is not None:
             sessions[session.id] = session
         _add_events(events.setdefault(session.id, {}), row_events, session.id, location)

@@ -44,7 +44,7 @@ def collect_platform_data(
     if rows := _read_page_rows(data, platform):
         if shown_materials is None or not shown_materials.files:
             raise study.DataError(
-                f"{data}: these are data of a study that gardenpath exported; name its versions (--materials: the folder versions "
+                f"{data}: these are data of a study that gardenpath exported; name its lists (--materials: the folder lists "
                 "of the export, or study.toml)"
             )
         records = [

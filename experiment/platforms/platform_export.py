@@ -41,9 +41,9 @@ class ExportPlatform(Protocol):
 
 # Files whose number depends on the study: of an earlier export none may stay, for it would be taken for one of this.
 STALE_FILE_PATTERNS = (
-    "versions/E*-V*.json",
+    "lists/E*-L*.json",
     "conditions/assignment-*.csv",
-    "spreadsheets/E*-V*-*.csv",
+    "spreadsheets/E*-L*-*.csv",
     "chunk_includes/instructions-*.html",
 )
 QUOTA_LOSS = "The screener's quotas do not hold: only a server knows everybody's answers. Set them where you recruit."
@@ -68,24 +68,24 @@ class ExportSummary:
 
 
 def export(config: study.Study, platform: str, out: str | Path, orders: int | None = None) -> ExportSummary:
-    """Write a study as `platform` takes it into the folder `out`, with its version files, so that what comes back can be
+    """Write a study as `platform` takes it into the folder `out`, with its list files, so that what comes back can be
     collected from the export alone.
 
-    Each version goes out in `orders` pre-drawn orders, by default in as many as `online.quota` lets take part, each small list
+    Each list goes out in `orders` pre-drawn orders, by default in as many as `online.quota` lets take part, each short list
     once. A study that the platform cannot run raises `study.DataError` with all that it cannot, and the screens that have it.
     """
     platforms = {one.NAME: one for one in EXPORTS}
     if platform not in platforms:
         raise ValueError(f"platform is {platform!r}; expected one of {', '.join(platforms)}")
     folder, files = Path(out), build_list_files(config)
-    short_list_count = max(len(file.version.short_lists) for file in files)
+    short_list_count = max(len(file.trial_list.short_lists) for file in files)
     if short_list_count and orders is not None:
         raise ValueError(f"orders is {orders} beside design.short_lists; expected none: each list goes out once")
     orders = orders or config.required_online.quota or short_list_count
     if not orders:
         raise ValueError(
-            f"{config.path}: online.quota is not stated, so how many orders each version needs is open; expected --orders N, "
-            "the participants planned for each version"
+            f"{config.path}: online.quota is not stated, so how many orders each list needs is open; expected --orders N, "
+            "the participants planned for each list"
         )
     refuse_unsupported(files, platforms[platform].FEATURE_SUPPORT, platform)
     slots = enumerate_slots(files, orders)
@@ -94,7 +94,7 @@ def export(config: study.Study, platform: str, out: str | Path, orders: int | No
             for old in target.glob(pattern):
                 old.unlink()
         for file in files:
-            file.write(target / "versions")
+            file.write(target / "lists")
         platforms[platform].write(files, slots, target, complete_online_section(config))
     screened = [QUOTA_LOSS] if any(one.quotas for one in config.procedure.screener) else []
     losses = [*platforms[platform].list_losses(files), *screened, *([SHORT_LIST_LOSS] if short_list_count else [])]

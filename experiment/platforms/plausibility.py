@@ -84,14 +84,14 @@ def infer_completeness(
 ) -> list[ImportedSession]:
     """Return sessions of which each is complete or not; of one whose file does not say, its number of trials does.
 
-    It is held against the number that most sessions of its version have, where two have it; else against the number of `item_count`
+    It is held against the number that most sessions of its list have, where two have it; else against the number of `item_count`
     that are known, or else the largest. Sessions with other numbers are named; `pseudonymise` makes of an id what is written.
     """
     counts = {session.id: len({trial.position for trial in session.trials}) for session in sessions}
     sessions_by_list: dict[Hashable, list[ImportedSession]] = defaultdict(list)
     for session in sessions:
         if session.complete is not False:
-            sessions_by_list[session.experiment, session.version].append(session)
+            sessions_by_list[session.experiment, session.list_name].append(session)
     fewer: set[str] = set()
     for list_sessions in sessions_by_list.values():
         most = _find_mode(counts[session.id] for session in list_sessions)

@@ -1,4 +1,4 @@
-"""What was shown, as far as it is known: the items, and the version files of the study where it was exported from one."""
+"""What was shown, as far as it is known: the items, and the list files of the study where it was exported from one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from ..sessions.event_tables import collect_materials
 
 @dataclass(frozen=True)
 class ShownMaterials:
-    """Items, and versions by SHA-256; `where` they are from is for messages."""
+    """Items, and lists by SHA-256; `where` they are from is for messages."""
 
     where: str
     materials: Materials
@@ -21,7 +21,7 @@ class ShownMaterials:
 
 
 def read_shown_materials(path: str | Path) -> ShownMaterials:
-    """Return what a study (its study.toml), a folder of version files, or a file of materials says was shown."""
+    """Return what a study (its study.toml), a folder of list files, or a file of materials says was shown."""
     path = Path(path)
     if path.suffix == ".toml":
         config = study.load(path)

@@ -1,4 +1,4 @@
-"""versions/E1-V1.json: a version with its texts and the script of its sessions, all that a session needs."""
+"""lists/E1-L1.json: a list with its texts and the script of its sessions, all that a session needs."""
 
 import dataclasses
 import hashlib
@@ -24,14 +24,14 @@ FIXED_TEXT_FIELDS = ("hint", "lab_hint", "reminder", "fixation", "button", "miss
 
 @dataclass(frozen=True)
 class ListFile:
-    """What a version file holds; `sha256` names this exact content in every session that ran it.
+    """What a list file holds; `sha256` names this exact content in every session that ran it.
 
     `procedure` is what study.toml states, for the record: what is shown and asked stands in `build_script`.
 
     >>> from importlib.resources import files
     >>> file, *_ = build_list_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
-    >>> file.name, len(file.version.trials), len(file.sha256)
-    ('E1-V1', 39, 64)
+    >>> file.name, len(file.trial_list.trials), len(file.sha256)
+    ('E1-L1', 39, 64)
     """
 
     schema: int
@@ -39,12 +39,12 @@ class ListFile:
     title: str
     procedure: dict[str, Any]
     paradigms: tuple[Paradigm, ...]
-    version: TrialList
+    trial_list: TrialList
     script: Script
 
     @cached_property
     def text(self) -> str:
-        """The file's text: the same version and script give the same bytes."""
+        """The file's text: the same list and script give the same bytes."""
         return json.dumps(dataclasses.asdict(self), ensure_ascii=False, indent=1) + "\n"
 
     @cached_property
@@ -68,8 +68,8 @@ class ListFile:
 
     @property
     def name(self) -> str:
-        """Experiment and version, as in the file's name: E1-V1."""
-        return f"{self.version.experiment}-{self.version.id}"
+        """Experiment and list, as in the file's name: E1-L1."""
+        return f"{self.list.experiment}-{self.list.id}"
 
     @property
     def language(self) -> str:
@@ -77,19 +77,19 @@ class ListFile:
         return self.script.language
 
     def write(self, folder: str | Path) -> Path:
-        """Write `<folder>/E1-V1.json` and return its path."""
+        """Write `<folder>/E1-L1.json` and return its path."""
         path = Path(folder) / f"{self.name}.json"
         study.files.write_text(path, self.text)
         return path
 
 
 def build_list_files(config: study.Study) -> list[ListFile]:
-    """Return the version files of a study: its materials dealt by its design, expanded to the screens of its procedure.
+    """Return the list files of a study: its materials dealt by its design, expanded to the screens of its procedure.
 
     >>> from importlib.resources import files
     >>> plan = study.load(files("gardenpath.examples") / "minimal-pairs")
     >>> [file.name for file in build_list_files(plan)][:4]
-    ['E1-V1', 'E1-V2', 'E1-V3', 'E2-V1']
+    ['E1-L1', 'E1-L2', 'E1-L3', 'E2-L1']
     """
     tasks = load_tasks(config)
     materials = read_study(config)
@@ -101,13 +101,13 @@ def build_list_files(config: study.Study) -> list[ListFile]:
     if config.procedure.breaks >= shortest:
         raise study.DataError(
             f"{config.path}: procedure.breaks is {config.procedure.breaks}; expected fewer than the {shortest} "
-            "sentences of a version"
+            "sentences of a list"
         )
     for trial_list in trial_lists:
         _check_list_order(config, trial_list)
     title, procedure = config.title or config.name, dataclasses.asdict(config.procedure)
     for screener_entry in procedure["screener"]:
-        del screener_entry["quotas"]  # these may change at any time, as the places of versions
+        del screener_entry["quotas"]  # these may change at any time, as the places of lists
     return [
         ListFile(
             SCHEMA_VERSION,
@@ -148,7 +148,7 @@ def _check_list_order(config: study.Study, trial_list: TrialList) -> None:
             trial_list.draw_order(slot)
         except ValueError as error:
             list_label = f"{trial_list.experiment}-{trial_list.id}{f', list {slot}' if trial_list.short_lists else ''}"
-            raise study.DataError(f"{config.path}: ordering, version {list_label}: {error}") from None
+            raise study.DataError(f"{config.path}: ordering, list {list_label}: {error}") from None
 
 
 def _select_paradigms(trial_list: TrialList, materials: Materials) -> tuple[Paradigm, ...]:
@@ -157,7 +157,7 @@ def _select_paradigms(trial_list: TrialList, materials: Materials) -> tuple[Para
 
 
 def parse_list_file(text: str, where: str) -> ListFile:
-    """Return the version file whose text this is; raises `study.DataError` with every fault."""
+    """Return the list file whose text this is; raises `study.DataError` with every fault."""
     try:
         data = json.loads(text)
     except json.JSONDecodeError as error:
@@ -170,13 +170,13 @@ def parse_list_file(text: str, where: str) -> ListFile:
             "with  gardenpath design  (sessions that ran it are read by the release that wrote it)"
         )
     file = study.config.parse_dataclass(ListFile, data, where=where)
-    # Sessions name the version that they ran by the hash of these bytes, whatever wrote them.
+    # Sessions name the list that they ran by the hash of these bytes, whatever wrote them.
     vars(file)["text"] = text
     return file
 
 
 def read_list_files(folder: str | Path) -> list[ListFile]:
-    """Return the version files of a folder, ordered by name.
+    """Return the list files of a folder, ordered by name.
 
     >>> import tempfile
     >>> from importlib.resources import files
@@ -186,17 +186,17 @@ def read_list_files(folder: str | Path) -> list[ListFile]:
     ...     read_list_files(folder) == written
     True
     """
-    paths = sorted(Path(folder).glob("E*-V*.json"))
+    paths = sorted(Path(folder).glob("E*-L*.json"))
     paths = [path for path in paths if not path.name.endswith(".meta.json")]
     if not paths:
-        raise FileNotFoundError(f"{folder}: holds no versions; write them with  gardenpath design STUDY.toml")
+        raise FileNotFoundError(f"{folder}: holds no lists; write them with  gardenpath design STUDY.toml")
     return [parse_list_file(study.files.read_text(path), str(path)) for path in paths]
 
 
 def find_unevenly_broken_items(files: Sequence[ListFile], width: int) -> list[str]:
     """Return the items, by id, that are shown on lines and broken before different words in their conditions."""
     found = {
-        file.version.trials[step.trial].item.id: file.version.trials[step.trial].item
+        file.trial_list.trials[step.trial].item.id: file.trial_list.trials[step.trial].item
         for file in files
         for step in file.script.trials
         if step.trial is not None

@@ -1,4 +1,4 @@
-"""A session is a script: trials are expanded to screens once a version, and walked by every player the same way."""
+"""A session is a script: trials are expanded to screens once a list, and walked by every player the same way."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -50,7 +50,7 @@ LAB_TEXTS = ("screened_out", "stop_question", "stop_yes", "stopped_here", "finis
 
 
 def build_script(config: study.Study, tasks: StudyTasks, trial_list: TrialList) -> Script:
-    """Return all that a version's sessions show; raises `study.DataError` naming the trials that cannot be shown."""
+    """Return all that a list's sessions show; raises `study.DataError` naming the trials that cannot be shown."""
     all_texts = load_texts(config)
     texts = all_texts["session"]
     faults: list[str] = []

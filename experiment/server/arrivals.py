@@ -1,4 +1,4 @@
-"""Who comes: a newcomer is assigned a version and a place in it, somebody known goes on."""
+"""Who comes: a newcomer is assigned a list and a place in it, somebody known goes on."""
 
 import json
 import secrets
@@ -29,7 +29,7 @@ MAX_VOIDED_LENGTH = 1000  # characters of tokens that are void; older ones are n
 class Arrival:
     """Somebody at the door: the keyed hash of who it is, the platform's id for payment, and the tab.
 
-    Without a tab it is one that nobody has had. `resume_token` is what an anonymous browser kept; `preview` is a version and a
+    Without a tab it is one that nobody has had. `resume_token` is what an anonymous browser kept; `preview` is a list and a
     trial to look at. Who is `is_excluded` has taken part in an earlier study, and does not begin.
     """
 
@@ -66,7 +66,7 @@ class SessionAssigner:
         self.rules, self._leases, self._files, self._screening = leases.rules, leases, files, screening
 
     def open_session(self, connection: sa.Connection, arrival: Arrival) -> OpenedSession:
-        """Return a new session in a version with the fewest completed and running ones, or the person's unfinished one.
+        """Return a new session in a list with the fewest completed and running ones, or the person's unfinished one.
 
         Raises `Refusal` when the study is full or closed, or when this person may not begin or go on.
         """
@@ -97,14 +97,14 @@ class SessionAssigner:
         return self._assign_slot(connection, arrival, earlier)
 
     def count_slots(self, connection: sa.Connection) -> dict[str, SlotCounts]:
-        """Return how far each version with a session is filled."""
+        """Return how far each list with a session is filled."""
         is_finished = SESSIONS.c.finished.is_not(None)
         is_live = ~is_finished & (SESSIONS.c.seen > self._leases.get_live_cutoff())
         sums = [
             sa.func.sum(sa.case((which, 1), else_=0))
             for which in (is_finished, is_live, is_finished & SESSIONS.c.lease_expired, ~is_finished & ~is_live)
         ]
-        query = sa.select(SESSIONS.c.version, *sums).where(IS_COUNTED).group_by(SESSIONS.c.version)
+        query = sa.select(SESSIONS.c.list_name, *sums).where(IS_COUNTED).group_by(SESSIONS.c.list_name)
         return {list_name: SlotCounts(*map(int, numbers)) for list_name, *numbers in connection.execute(query)}
 
     def _find_earlier_sessions(self, connection: sa.Connection, arrival: Arrival) -> Sequence[Row]:
@@ -123,7 +123,7 @@ class SessionAssigner:
         """Whether the person may go on with another list, where the last one was left too long ago."""
         is_expired = earlier[-1].seen <= self._leases.get_resume_cutoff() and len(earlier) < self.rules.max_sessions
         return is_expired and bool(
-            self._files.get_list_file(connection, earlier[-1].version_sha256).version.short_lists
+            self._files.get_list_file(connection, earlier[-1].list_sha256).trial_list.short_lists
         )
 
     def _assign_slot(self, connection: sa.Connection, arrival: Arrival, earlier: Sequence[Row]) -> OpenedSession:
@@ -132,25 +132,25 @@ class SessionAssigner:
             for name, sha in published_lists.find_active_lists(connection).items()
         }
         contents = [
-            self._files.get_list_file(connection, row.version_sha256).version.collect_contents(json.loads(row.order))
+            self._files.get_list_file(connection, row.list_sha256).trial_list.collect_contents(json.loads(row.order))
             for row in earlier
         ]
         seen_contents = frozenset[str]().union(*contents)
         lists = {
             name: self._find_open_slot(connection, file, seen_contents)
             for name, file in files.items()
-            if file.version.short_lists
+            if file.trial_list.short_lists
         }
         names = sorted(name for name in files if name not in lists or lists[name] is not None)
-        name = choose_list(names, self.count_slots(connection), self.rules.quota, [row.version for row in earlier])
+        name = choose_list(names, self.count_slots(connection), self.rules.quota, [row.list_name for row in earlier])
         if name is None and lists and earlier and earlier[-1].finished is not None:
             ticket = payments.find_return_ticket(connection, earlier[-1])
             raise Refusal("finished", "no list is open without what this person has judged already", ticket=ticket)
         if name is None:
-            raise Refusal("full", "every version has its quota of completed and running sessions")
+            raise Refusal("full", "every list has its quota of completed and running sessions")
         slot = lists.get(name)
         if slot is None:
-            last = connection.scalar(sa.select(sa.func.max(SESSIONS.c.slot)).where(SESSIONS.c.version == name, IS_REAL))
+            last = connection.scalar(sa.select(sa.func.max(SESSIONS.c.slot)).where(SESSIONS.c.list_name == name, IS_REAL))
             slot = 0 if last is None else last + 1
         return self._begin_session(connection, arrival, files[name], slot, ordinal=len(earlier))
 
@@ -158,17 +158,17 @@ class SessionAssigner:
         """Return the slot of the first list without `seen_contents` that no completed or running session has; None where there
         is none."""
         is_running = SESSIONS.c.finished.is_not(None) | (SESSIONS.c.seen > self._leases.get_live_cutoff())
-        holds_slot = IS_COUNTED & is_running & (SESSIONS.c.version_sha256 == file.sha256)
-        list_slots = sa.select(SESSIONS.c.slot).where(IS_REAL, SESSIONS.c.version == file.name)
+        holds_slot = IS_COUNTED & is_running & (SESSIONS.c.list_sha256 == file.sha256)
+        list_slots = sa.select(SESSIONS.c.slot).where(IS_REAL, SESSIONS.c.list_name == file.name)
         held_slots, used_slots = (
             set(connection.scalars(query)) for query in (list_slots.where(holds_slot), list_slots)
         )
-        return file.version.find_open_slot(held_slots, used_slots, seen_contents)
+        return file.trial_list.find_open_slot(held_slots, used_slots, seen_contents)
 
     def _open_preview(self, connection: sa.Connection, arrival: Arrival, list_name: str, trial: int) -> OpenedSession:
         sha256 = published_lists.find_active_lists(connection).get(list_name)
         if sha256 is None:
-            raise Refusal("preview", f"there is no version {list_name!r}")
+            raise Refusal("preview", f"there is no list {list_name!r}")
         opened = self._begin_session(connection, arrival, self._files.get_list_file(connection, sha256), 0, ordinal=0)
         steps = build_session_timeline(opened.session, opened.file)
         position = min(trial, len(opened.session.order) - 1)
@@ -208,10 +208,10 @@ class SessionAssigner:
                     "participant": session.participant,
                     "ordinal": ordinal,
                     "platform": ticket.platform,
-                    "version": session.version,
+                    "list": session.list_name,
                     "slot": session.slot,
                     "order": json.dumps(session.order),
-                    "version_sha256": session.version_sha256,
+                    "list_sha256": session.list_sha256,
                     "procedure_sha256": session.procedure_sha256,
                     "revision": session.revision,
                     "started": now,
@@ -250,7 +250,7 @@ class SessionAssigner:
         if arrival.platform_participant is not None:
             payments.register_payment(connection, row.id, arrival.platform_participant)
             ticket = ReturnTicket(row.platform, arrival.platform_participant.id, row.source)
-        file = self._files.get_list_file(connection, row.version_sha256)
+        file = self._files.get_list_file(connection, row.list_sha256)
         token, walk = new_values.get("token", row.token), compute_walk(connection, row, file)
         return OpenedSession(build_session(row), file, token, row.resume, row.visits, last + 1, walk, ticket)
 

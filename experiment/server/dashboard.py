@@ -50,7 +50,7 @@ MAX_FIELDS = 20  # of a form
 
 @dataclass(frozen=True)
 class ListRow:
-    """A version on the dashboard."""
+    """A list on the dashboard."""
 
     name: str
     filled: SlotCounts

@@ -24,7 +24,7 @@ META = sa.Table(
     sa.Column("closed", sa.Boolean, nullable=False, default=False),
 )
 TRIAL_LISTS = sa.Table(
-    "versions",
+    "lists",
     metadata,
     sa.Column("sha256", sa.String(64), primary_key=True),
     sa.Column("name", sa.String, nullable=False),
@@ -49,10 +49,10 @@ SESSIONS = sa.Table(
     sa.Column("participant", sa.String, nullable=False),
     sa.Column("ordinal", sa.Integer, nullable=False),
     sa.Column("platform", sa.String, nullable=False),
-    sa.Column("version", sa.String, nullable=False),
+    sa.Column("list", sa.String, nullable=False),
     sa.Column("slot", sa.Integer, nullable=False),
     sa.Column("order", sa.Text, nullable=False),
-    sa.Column("version_sha256", sa.ForeignKey("versions.sha256"), nullable=False),
+    sa.Column("list_sha256", sa.ForeignKey("lists.sha256"), nullable=False),
     sa.Column("procedure_sha256", sa.String(64), nullable=False),
     sa.Column("revision", sa.Integer, nullable=False),
     sa.Column("started", sa.String, nullable=False),
@@ -75,7 +75,7 @@ IS_REAL = SESSIONS.c.source != PREVIEW_SOURCE
 # Two sessions never share a place; previews take none.
 sa.Index(
     "place",
-    SESSIONS.c.version,
+    SESSIONS.c.list_name,
     SESSIONS.c.slot,
     unique=True,
     sqlite_where=IS_REAL,
@@ -128,11 +128,11 @@ SCREENINGS = sa.Table(
     sa.Column("field", sa.String, primary_key=True),
     sa.Column("answer", sa.String, nullable=False),
 )
-# How many left each version, and why: all that stays of who refused.
+# How many left each list, and why: all that stays of who refused.
 DEPARTURES = sa.Table(
     "departures",
     metadata,
-    sa.Column("version", sa.String, primary_key=True),
+    sa.Column("list", sa.String, primary_key=True),
     sa.Column("reason", sa.String, primary_key=True),
     sa.Column("number", sa.Integer, nullable=False),
 )

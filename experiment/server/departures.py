@@ -26,7 +26,7 @@ def withdraw_session(
     keeps_data = reason == "withdrawn" and leases.rules.keeps_withdrawn_data
     if row.withdrawn is None:
         if row.source != PREVIEW_SOURCE:
-            _add_departure(connection, row.version, reason)
+            _add_departure(connection, row.list_name, reason)
         if reason in NO_DATA_REASONS:
             payments.delete_payments(connection, [session])
         else:
@@ -51,9 +51,9 @@ def forget_participant(connection: sa.Connection, participant: str, name: str | 
     if not participants and find_departure_reason(connection, participant) is None:
         raise KeyError("nobody by this name has taken part")
     is_own = SESSIONS.c.participant.in_(participants)
-    sessions = connection.execute(sa.select(SESSIONS.c.id, SESSIONS.c.version).where(is_own)).all()
+    sessions = connection.execute(sa.select(SESSIONS.c.id, SESSIONS.c.list_name).where(is_own)).all()
     for session in sessions:
-        _add_departure(connection, session.version, "forgotten")
+        _add_departure(connection, session.list_name, "forgotten")
     payments.delete_payments(connection, [session.id for session in sessions])
     stored_sessions.delete_sessions(connection, is_own)
     for found_participant in participants:
@@ -79,7 +79,7 @@ def has_known_participants(connection: sa.Connection) -> bool:
 
 
 def count_departures(connection: sa.Connection) -> dict[str, dict[str, int]]:
-    """Return how many left, by version and reason."""
+    """Return how many left, by list and reason."""
     counts: dict[str, dict[str, int]] = {}
     for list_name, reason, number in connection.execute(sa.select(DEPARTURES).order_by(DEPARTURES.c.reason)):
         counts.setdefault(list_name, {})[reason] = number
@@ -93,9 +93,9 @@ def _block_return(connection: sa.Connection, participant: str, reason: str) -> N
 
 
 def _add_departure(connection: sa.Connection, list_name: str, reason: str) -> None:
-    condition = (DEPARTURES.c.version == list_name) & (DEPARTURES.c.reason == reason)
+    condition = (DEPARTURES.c.list_name == list_name) & (DEPARTURES.c.reason == reason)
     number = connection.scalar(sa.select(DEPARTURES.c.number).where(condition))
     if number is None:
-        connection.execute(DEPARTURES.insert().values(version=list_name, reason=reason, number=1))
+        connection.execute(DEPARTURES.insert().values(list_name=list_name, reason=reason, number=1))
     else:
         connection.execute(DEPARTURES.update().where(condition).values(number=number + 1))

@@ -36,7 +36,7 @@ def write_events(url: str, archive: zipfile.ZipFile) -> None:
     """Write the events as they came, as a folder that `gardenpath collect` reads, with the schema that describes them."""
     store = Store(url, create=False)
     for file in store.read_list_files().values():
-        archive.writestr(f"versions/{file.sha256}.json", file.text)
+        archive.writestr(f"lists/{file.sha256}.json", file.text)
     for recorded_session in store.read_recorded_sessions():
         for name, text in {
             **format_session_files(recorded_session),

@@ -1,4 +1,4 @@
-"""The versions that sessions are assigned to, or once were, and the revisions of a study that changes under its sessions."""
+"""The lists that sessions are assigned to, or once were, and the revisions of a study that changes under its sessions."""
 
 import hashlib
 import json
@@ -15,34 +15,34 @@ log = logging.getLogger("gardenpath")
 
 
 class ListFileCache:
-    """The version files of a database; each is parsed once, since it never changes and every request needs one."""
+    """The list files of a database; each is parsed once, since it never changes and every request needs one."""
 
     def __init__(self) -> None:
         self._parsed: dict[str, ListFile] = {}
 
     def get_list_file(self, connection: sa.Connection, sha256: str) -> ListFile:
-        """Return the version file with this hash."""
+        """Return the list file with this hash."""
         if sha256 not in self._parsed:
             query = sa.select(TRIAL_LISTS.c.name, TRIAL_LISTS.c.content).where(TRIAL_LISTS.c.sha256 == sha256)
             name, content = connection.execute(query).one()
-            self._parsed[sha256] = parse_list_file(content, f"version {name} in the database")
+            self._parsed[sha256] = parse_list_file(content, f"list {name} in the database")
         return self._parsed[sha256]
 
     def get_all_list_files(self, connection: sa.Connection) -> dict[str, ListFile]:
-        """Return every version that is or was published, by SHA-256."""
+        """Return every list that is or was published, by SHA-256."""
         hashes = connection.scalars(sa.select(TRIAL_LISTS.c.sha256)).all()
         return {sha256: self.get_list_file(connection, sha256) for sha256 in hashes}
 
 
 def find_active_lists(connection: sa.Connection) -> dict[str, str]:
-    """Return the versions that newcomers are assigned to: the SHA-256 of each name."""
+    """Return the lists that newcomers are assigned to: the SHA-256 of each name."""
     return dict(
         connection.execute(sa.select(TRIAL_LISTS.c.name, TRIAL_LISTS.c.sha256).where(TRIAL_LISTS.c.active)).all()
     )
 
 
 def publish_lists(connection: sa.Connection, files: Sequence[ListFile], hashes: Mapping[str, str], *, now: str) -> int:
-    """Make these versions the active ones, and return the number of this revision, which `hashes` describe."""
+    """Make these lists the active ones, and return the number of this revision, which `hashes` describe."""
     stored = set(connection.scalars(sa.select(TRIAL_LISTS.c.sha256)))
     connection.execute(TRIAL_LISTS.update().values(active=False))
     for file in files:
@@ -104,7 +104,7 @@ def _list_changed_parts(hashes: Mapping[str, str], before: Mapping[str, str]) ->
 
 
 def compute_content_hashes(files: Sequence[ListFile], settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return what participants meet by hash: the texts with the procedure, the materials in their versions, the settings."""
+    """Return what participants meet by hash: the texts with the procedure, the materials in their lists, the settings."""
     parts = {
         "texts": sorted({file.procedure_sha256 for file in files}),
         "materials": [
@@ -119,4 +119,4 @@ def compute_content_hashes(files: Sequence[ListFile], settings: Mapping[str, Any
 
 def _read_materials_content(file: ListFile) -> list[object]:
     content = json.loads(file.text)
-    return [content["title"], content["paradigms"], content["version"]]
+    return [content["title"], content["paradigms"], content["list"]]

@@ -122,7 +122,7 @@ class SiteSettings:
 
 
 def create_application(store: Store, config: study.Study, *, key: bytes, site: SiteSettings | None = None) -> Starlette:
-    """Return the ASGI application of a study whose versions are published in `store`.
+    """Return the ASGI application of a study whose lists are published in `store`.
 
     `key` turns a platform's participant id into the keyed hash that is stored in its place.
     """
@@ -463,11 +463,11 @@ def _read_random_text(body: Json, name: str) -> str | None:
 def _read_preview(request: object, key: bytes) -> tuple[str, int] | None:
     if request is None:
         return None
-    if not isinstance(request, dict) or not {"version", "key"} <= request.keys():
-        raise ValueError("preview: expected an object with version, trial and key")
-    list_name, trial, sent_key = request["version"], request.get("trial", 0), request["key"]
+    if not isinstance(request, dict) or not {"list", "key"} <= request.keys():
+        raise ValueError("preview: expected an object with list, trial and key")
+    list_name, trial, sent_key = request["list"], request.get("trial", 0), request["key"]
     if not isinstance(list_name, str) or not re.fullmatch(r"[\w.-]{1,100}", list_name):
-        raise ValueError("preview: expected version as in E1-V1")
+        raise ValueError("preview: expected list as in E1-L1")
     if not isinstance(trial, int) or isinstance(trial, bool) or not 0 <= trial < 100_000:
         raise ValueError("preview: expected trial as a whole number from 0")
     if not _is_preview_key(sent_key, key):
@@ -523,7 +523,7 @@ def open_store(
     *,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Store:
-    """Return the study's database at `url` with its versions published."""
+    """Return the study's database at `url` with its lists published."""
     online = config.required_online
     rules = SessionRules(
         quota=online.quota,

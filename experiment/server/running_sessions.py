@@ -35,13 +35,13 @@ class RunningSessions:
     ) -> tuple[int, list[RejectedEvent]]:
         """Store events; return how many the session has, and which of these are set apart. One stored already must be the same.
 
-        `malformed_events` are none by their form; events that no session of this version can contain are set apart here. Raises
+        `malformed_events` are none by their form; events that no session of this list can contain are set apart here. Raises
         `KeyError` for an unknown session, `PermissionError` for a wrong token, `Conflict` for a different event.
         """
         row = authorise_session(connection, session, token)
         if row.withdrawn is not None:
             raise Conflict("the session is withdrawn; it takes no further events")
-        steps = build_session_timeline(build_session(row), self._files.get_list_file(connection, row.version_sha256))
+        steps = build_session_timeline(build_session(row), self._files.get_list_file(connection, row.list_sha256))
         checked_events = [(event, find_misfit(steps, event)) for event in events]
         valid_events = [event for event, reason in checked_events if reason is None]
         rejected_events = [
@@ -85,7 +85,7 @@ class RunningSessions:
         ticket = payments.find_return_ticket(connection, row)
         if row.withdrawn is not None:
             raise Conflict("the session is withdrawn")
-        file = self._files.get_list_file(connection, row.version_sha256)
+        file = self._files.get_list_file(connection, row.list_sha256)
         if row.finished is None:
             stored_numbers = (
                 sa.select(table.c.seq).where(table.c.session == session) for table in (EVENTS, REJECTED_EVENTS)

@@ -33,7 +33,7 @@ class AnswerScreening:
         if row.withdrawn is not None or row.finished is not None:
             raise Conflict("the session is over; nobody is screened any more")
         screener = find_screener(
-            build_session_timeline(build_session(row), self._files.get_list_file(connection, row.version_sha256))
+            build_session_timeline(build_session(row), self._files.get_list_file(connection, row.list_sha256))
         )
         if screener is None:
             raise Conflict("the study has no screener")

@@ -13,7 +13,7 @@ class SessionSummary:
     """What is known of a session without its answers; `state` is completed, running, dropped or withdrawn."""
 
     id: str
-    version: str
+    list_name: str
     state: str
     started: datetime
     minutes: float
@@ -52,7 +52,7 @@ def _build_summary(row: Row, live_cutoff: str) -> SessionSummary:
         state = "running" if row.seen > live_cutoff else "dropped"
     return SessionSummary(
         row.id,
-        row.version,
+        row.list_name,
         state,
         datetime.fromisoformat(row.started),
         _count_minutes(row.started, row.finished or row.seen),

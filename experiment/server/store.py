@@ -51,15 +51,15 @@ class Store:
         self._assigner = SessionAssigner(self._leases, self._files, self._screening)
         self._running = RunningSessions(self._leases, self._files)
 
-    # ---------------------------------------------------------------------------------------------- versions
+    # ---------------------------------------------------------------------------------------------- lists
 
     def publish_lists(self, files: Sequence[ListFile], settings: Mapping[str, Any] | None = None) -> int:
-        """Make these versions the ones that new sessions are assigned to, and return the number of this revision.
+        """Make these lists the ones that new sessions are assigned to, and return the number of this revision.
 
         What nobody has met yet is replaced; what a session has met stays, and a change has a new number.
         """
         for file in files:
-            file.version.draw_order(0)  # the first order costs a count; no arrival should wait for it
+            file.trial_list.draw_order(0)  # the first order costs a count; no arrival should wait for it
         hashes = published_lists.compute_content_hashes(files, settings or {})
         with self.database.begin_exclusive() as connection:
             return published_lists.publish_lists(connection, files, hashes, now=self._leases.get_time())
@@ -70,23 +70,23 @@ class Store:
             return published_lists.list_revisions(connection)
 
     def count_list_quotas(self) -> dict[str, int | None]:
-        """Return how many places each version has that newcomers are assigned to: its lists, or its quota, None without one."""
+        """Return how many places each list has that newcomers are assigned to: its lists, or its quota, None without one."""
         with self.database.begin_reading() as connection:
             files = {
                 name: self._files.get_list_file(connection, sha)
                 for name, sha in published_lists.find_active_lists(connection).items()
             }
-        return {name: len(files[name].version.short_lists) or self._leases.rules.quota for name in sorted(files)}
+        return {name: len(files[name].trial_list.short_lists) or self._leases.rules.quota for name in sorted(files)}
 
     def read_list_files(self) -> dict[str, ListFile]:
-        """Return every version that is or was published, by SHA-256."""
+        """Return every list that is or was published, by SHA-256."""
         with self.database.begin_reading() as connection:
             return self._files.get_all_list_files(connection)
 
     # ---------------------------------------------------------------------------------------------- sessions
 
     def open_session(self, arrival: Arrival) -> OpenedSession:
-        """Return a new session in a version with the fewest completed and running ones, or the person's unfinished one.
+        """Return a new session in a list with the fewest completed and running ones, or the person's unfinished one.
 
         Raises `Refused` when the study is full or closed, or when this person may not begin or go on.
         """
@@ -230,12 +230,12 @@ class Store:
             return session_overview.list_durations(connection)
 
     def count_slots(self) -> dict[str, SlotCounts]:
-        """Return how far each version with a session is filled."""
+        """Return how far each list with a session is filled."""
         with self.database.begin_reading() as connection:
             return self._assigner.count_slots(connection)
 
     def count_departures(self) -> dict[str, dict[str, int]]:
-        """Return how many left, by version and reason."""
+        """Return how many left, by list and reason."""
         with self.database.begin_reading() as connection:
             return departures.count_departures(connection)
 
@@ -247,10 +247,10 @@ class Store:
     # ---------------------------------------------------------------------------------------------- the data
 
     def read_recorded_session(self, session: str) -> tuple[RecordedSession, ListFile]:
-        """Return a session with its events, and the version it ran; raises `KeyError` for one that is not known."""
+        """Return a session with its events, and the list it ran; raises `KeyError` for one that is not known."""
         with self.database.begin_reading() as connection:
             recorded_session = stored_sessions.read_recorded_session(connection, session)
-            return recorded_session, self._files.get_list_file(connection, recorded_session.session.version_sha256)
+            return recorded_session, self._files.get_list_file(connection, recorded_session.session.list_sha256)
 
     def read_sessions(self, *, previews: bool = False) -> list[Session]:
         """Return every session without its events, in order of assignment; previews only when asked for."""

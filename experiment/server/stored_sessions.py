@@ -42,10 +42,10 @@ def build_session(row: Row) -> Session:
     return Session(
         row.id,
         row.participant,
-        row.version,
+        row.list_name,
         row.slot,
         tuple(json.loads(row.order)),
-        row.version_sha256,
+        row.list_sha256,
         row.procedure_sha256,
         row.started,
         row.finished,

@@ -1,4 +1,4 @@
-"""Which version an arrival gets: one of those with the fewest completed and running sessions."""
+"""Which list an arrival gets: one of those with the fewest completed and running sessions."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class SlotCounts:
-    """How far a version is filled: sessions that count and are finished, and reservations that still hold.
+    """How far a list is filled: sessions that count and are finished, and reservations that still hold.
 
     Among the completed, `late` are those that went on after their lease had run out; `dropped` are neither finished nor live.
     """
@@ -32,12 +32,12 @@ def choose_list(
     quota: int | None,
     previous_lists: Collection[str] = (),
 ) -> str | None:
-    """Return the version with the fewest places taken, the first of several by name; None when all have their quota.
+    """Return the list with the fewest places taken, the first of several by name; None when all have their quota.
 
-    `previous_lists` are versions that this person has had: another experiment comes first, then another version.
+    `previous_lists` are lists that this person has had: another experiment comes first, then another list.
 
-    >>> choose_list(["E1-V1", "E1-V2"], {"E1-V1": SlotCounts(completed=1, live=1), "E1-V2": SlotCounts(live=1)}, quota=2)
-    'E1-V2'
+    >>> choose_list(["E1-L1", "E1-L2"], {"E1-L1": SlotCounts(completed=1, live=1), "E1-L2": SlotCounts(live=1)}, quota=2)
+    'E1-L2'
     """
     open_lists = [
         name for name in list_names if quota is None or slot_counts.get(name, SlotCounts()).taken_slots < quota

@@ -51,7 +51,7 @@ Tables = dict[str, pd.DataFrame]
 def build_session_tables(
     recorded_sessions: Sequence[RecordedSession], files: Mapping[str, ListFile], *, where: str = "sessions"
 ) -> Tables:
-    """Return the tables of sessions, as `collect` does; `files` holds the versions that they ran, by SHA-256."""
+    """Return the tables of sessions, as `collect` does; `files` holds the lists that they ran, by SHA-256."""
     check_list_files(where, files, [recorded_session.session for recorded_session in recorded_sessions])
     return concatenate_parts(build_table_parts(recorded_sessions, files, where=where))
 
@@ -84,7 +84,7 @@ def build_table_parts(
         **{name: build_frame(name, [], conditions) for name in ("readings", "responses", "sessions")},
     }
     shown_trials = {
-        sha256: [ShownTrial.from_trial(trial) for trial in file.version.trials] for sha256, file in files.items()
+        sha256: [ShownTrial.from_trial(trial) for trial in file.trial_list.trials] for sha256, file in files.items()
     }
     sessions: list[pd.DataFrame] = []
     tallies: list[pd.DataFrame] = []
@@ -107,8 +107,8 @@ def build_table_parts(
             return {name: table for name, table in frames.items() if len(table)}
 
         for recorded_session in recorded_sessions:
-            sha256 = recorded_session.session.version_sha256
-            files_by_list[recorded_session.session.version] = files[sha256]
+            sha256 = recorded_session.session.list_sha256
+            files_by_list[recorded_session.session.list_name] = files[sha256]
             if (rows := _build_rows_or_skip(recorded_session, files[sha256], shown_trials[sha256])) is not None:
                 session_rows.append(rows)
                 pending_rows += sum(
@@ -169,7 +169,7 @@ def _log_unusable_session(session: str, error: Exception) -> None:
 def _build_rows(recorded_session: RecordedSession, file: ListFile, shown_trials: Sequence[ShownTrial]) -> Rows:
     """Return a session's rows by table, of the events that its script knows; others are named on the log.
 
-    `shown_trials` is what the version's trials show.
+    `shown_trials` is what the list's trials show.
     """
     validated, session, loss = (
         validate_session_events(recorded_session, file),
@@ -198,32 +198,32 @@ def _build_rows(recorded_session: RecordedSession, file: ListFile, shown_trials:
         if run.timeline_step.step.trial is None:
             rows["demographics"].append(_build_demographics_rows(session, run))
         else:
-            _add_trial_rows(rows, session_cells, file.version.trials, shown_trials, run)
+            _add_trial_rows(rows, session_cells, file.trial_list.trials, shown_trials, run)
     complete = session.finished is not None and not loss
     rows["sessions"].append((session_cells, [_build_session_row(valid_session, steps, starts, complete=complete)]))
     return rows
 
 
 def check_list_files(data: str, files: Mapping[str, ListFile], sessions: Iterable[Session]) -> None:
-    """Raise `DataError` where a session's version is gone."""
-    missing = Counter((s.version, s.version_sha256) for s in sessions if s.version_sha256 not in files)
+    """Raise `DataError` where a session's list is gone."""
+    missing = Counter((s.list_name, s.list_sha256) for s in sessions if s.list_sha256 not in files)
     if missing:
         raise study.DataError(
             f"{data}: {count} session{'s' * (count > 1)} ran {list_name} ({sha256[:12]}...), whose file is missing; give the "
-            "versions that were shown then"
+            "lists that were shown then"
             for (list_name, sha256), count in sorted(missing.items())
         )
 
 
 def collect_materials(files: Iterable[ListFile]) -> Materials:
-    """Return every item that some version shows, targets and practice alike, in the order of the versions' names."""
+    """Return every item that some list shows, targets and practice alike, in the order of the lists' names."""
     paradigms: dict[str, Paradigm] = {}
     items: dict[str, Item] = {}
     for file in sorted(files, key=lambda file: file.name):
-        for trial in file.version.trials:
+        for trial in file.trial_list.trials:
             item = items.setdefault(trial.item.id, trial.item)
             if item != trial.item:
-                log.warning("item %s differs between versions of the study; the tables show the first", item.id)
+                log.warning("item %s differs between lists of the study; the tables show the first", item.id)
             paradigms.setdefault(item.paradigm, _find_paradigm(item, file))
     return Materials(tuple(paradigms.values()), tuple(items.values()))
 
@@ -271,8 +271,8 @@ def _group_events_by_start(events: Iterable[Event]) -> dict[int, list[list[Event
 
 
 def _build_session_cells(session: Session) -> Cells:
-    experiment, list_name = session.version.split("-", 1)
-    return {"participant": session.participant, "session": session.id, "experiment": experiment, "version": list_name}
+    experiment, list_name = session.list_name.split("-", 1)
+    return {"participant": session.participant, "session": session.id, "experiment": experiment, "list": list_name}
 
 
 def _add_trial_rows(

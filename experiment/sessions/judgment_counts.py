@@ -1,4 +1,4 @@
-"""How many judgments each item of small lists has, beside how many it was planned to have."""
+"""How many judgments each item of short lists has, beside how many it was planned to have."""
 
 import itertools
 from collections import Counter
@@ -34,13 +34,13 @@ def count_judgments(responses: pd.DataFrame, sessions: pd.DataFrame) -> Judgment
 def compute_judgment_counts(files: Iterable[ListFile], counts: JudgmentCounts) -> pd.DataFrame | None:
     """Return table `judgment_counts`: of each item, in each condition, how many judgments were planned and are there.
 
-    None where no version has lists. Of several files of a version, the last of them says what was planned.
+    None where no list has lists. Of several files of a list, the last of them says what was planned.
 
     >>> from gardenpath import stimuli
     >>> compute_judgment_counts((), Counter()) is None
     True
     """
-    trial_lists = {file.name: file.version for file in files if file.version.short_lists}.values()
+    trial_lists = {file.name: file.trial_list for file in files if file.trial_list.short_lists}.values()
     if not trial_lists:
         return None
     scheduled = Counter(

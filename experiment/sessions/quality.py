@@ -32,7 +32,7 @@ def compute_session_quality(recorded_session: RecordedSession, file: ListFile) -
         screen = step.screens[event.screen]
         if (
             step.trial is not None
-            and file.version.trials[step.trial].role == "attention"
+            and file.trial_list.trials[step.trial].role == "attention"
             and getattr(screen, "right", None)
         ):
             asked += 1

@@ -1,4 +1,4 @@
-"""Sessions on disk, without a server: data/versions/<sha256>.json and data/<session>/{session.json,events.jsonl,apart.jsonl}."""
+"""Sessions on disk, without a server: data/lists/<sha256>.json and data/<session>/{session.json,events.jsonl,apart.jsonl}."""
 
 import dataclasses
 import json
@@ -19,15 +19,15 @@ REJECTED_EVENTS_FILE = "apart.jsonl"  # beside the events, where some were set a
 
 
 def write_recorded_session(folder: Path, recorded_session: RecordedSession, file: ListFile) -> None:
-    """Write a session with its events and, once, the version it ran."""
+    """Write a session with its events and, once, the list it ran."""
     for name, text in format_session_files(recorded_session).items():
         study.files.write_text(folder / recorded_session.session.id / name, text)
     write_session(folder, recorded_session.session, file)
 
 
 def write_session(folder: Path, session: Session, file: ListFile | None = None) -> None:
-    """Write a session without its events, which may come later, and the version it runs where that is not there yet."""
-    if file is not None and not (list_path := folder / "versions" / f"{file.sha256}.json").exists():
+    """Write a session without its events, which may come later, and the list it runs where that is not there yet."""
+    if file is not None and not (list_path := folder / "lists" / f"{file.sha256}.json").exists():
         study.files.write_text(list_path, file.text)
     events = folder / session.id / "events.jsonl"
     if not events.exists():
@@ -50,8 +50,8 @@ def format_session_files(recorded_session: RecordedSession) -> dict[str, str]:
 
 
 def read_stored_list_files(folder: Path) -> dict[str, ListFile]:
-    """Return the versions that sessions of this folder ran, by SHA-256."""
-    paths = sorted((folder / "versions").glob("*.json"))
+    """Return the lists that sessions of this folder ran, by SHA-256."""
+    paths = sorted((folder / "lists").glob("*.json"))
     faults = [
         f"{path}: its content does not have the SHA-256 of its name; it was changed after sessions ran it"
         for path in paths

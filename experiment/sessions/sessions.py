@@ -1,4 +1,4 @@
-"""Sessions: who runs which version in which order, what a player gets, and the events that it leaves."""
+"""Sessions: who runs which list in which order, what a player gets, and the events that it leaves."""
 
 import dataclasses
 import json
@@ -30,7 +30,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Session:
-    """One participant's run of one version; `order` holds positions in the version's trials.
+    """One participant's run of one list; `order` holds positions in the list's trials.
 
     `revision` numbers what the study showed then; one with `lease_expired` went on after its slot had been given away;
     `exclusion_reason` is why it does not count.
@@ -38,10 +38,10 @@ class Session:
 
     id: str
     participant: str
-    version: str
+    list_name: str
     slot: int
     order: tuple[int, ...]
-    version_sha256: str
+    list_sha256: str
     procedure_sha256: str
     started: str
     finished: str | None
@@ -70,8 +70,8 @@ class RecordedSession:
 
 
 def open_session(file: ListFile, slot: int, *, id: str, participant: str, started: str, source: str) -> Session:
-    """Return a new session of a version: its order is drawn from the version's seed and the slot, never from who comes."""
-    order = tuple(file.version.order_trials(slot))
+    """Return a new session of a list: its order is drawn from the list's seed and the slot, never from who comes."""
+    order = tuple(file.trial_list.order_trials(slot))
     return Session(id, participant, file.name, slot, order, file.sha256, file.procedure_sha256, started, None, source)
 
 
@@ -96,9 +96,9 @@ def replay_session_events(session: Session, file: ListFile, events: tuple[Event,
 
 
 def build_payload(session: Session, file: ListFile, walk: Walk, *, token: str, visit: int, next_seq: int) -> Json:
-    """Return what a player needs to run a session from where it stands (docs/api.md): of small lists the one at hand alone."""
+    """Return what a player needs to run a session from where it stands (docs/api.md): of short lists the one at hand alone."""
     player_script, order = file.player_script, list(session.order)
-    if file.version.short_lists:
+    if file.trial_list.short_lists:
         player_script, order = (
             {**player_script, "trials": [player_script["trials"][n] for n in order]},
             list(range(len(order))),
@@ -112,7 +112,7 @@ def build_payload(session: Session, file: ListFile, walk: Walk, *, token: str, v
         "tallies": {block: list(tally) for block, tally in walk.tallies.items()},
         "outcomes": {str(n): outcome for n, outcome in walk.outcomes.items()},
         "study": {"name": file.study, "title": file.title},
-        "version_sha256": file.sha256,
+        "list_sha256": file.sha256,
         "order": order,
         "script": player_script,
     }

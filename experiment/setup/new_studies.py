@@ -224,7 +224,7 @@ def _find_missing_parts(content: _StudyItems, kind: StudyKind, table: Path, lang
     if items_per_paradigm := list_design["items"]:
         left_out_count = len(targets) - items_per_paradigm * len(content.targets)
         yield (
-            f"a number of items that {list_design['versions']} conditions divide, the same in each paradigm: "
+            f"a number of items that {list_design['lists']} conditions divide, the same in each paradigm: "
             f"{items_per_paradigm} of each are dealt, "
             f"{left_out_count} of {len(targets)} left out"
         )
@@ -276,7 +276,7 @@ def _render_files(name: str, kind: StudyKind, language: str, content: _StudyItem
         "described": _describe_items(content), "simulate": _choose_effect_terms(kind, content),
     }  # fmt: skip
     values["procedure"] = env.from_string(kind.procedure).render(values).rstrip()
-    values["participants"] = 6 * values["versions"]
+    values["participants"] = 6 * values["lists"]
     pages = {
         page: env.from_string(read_start_file(f"{page}.jinja")).render(values) for page in ("study.toml", "README.md")
     }
@@ -285,12 +285,12 @@ def _render_files(name: str, kind: StudyKind, language: str, content: _StudyItem
 
 
 def _choose_list_design(content: _StudyItems) -> dict[str, int | None]:
-    """Return how many versions rotate all conditions, and how many items of each paradigm are used where not all can be."""
+    """Return how many lists rotate all conditions, and how many items of each paradigm are used where not all can be."""
     list_count = math.lcm(*(len(paradigm.list_conditions()) for paradigm in content.targets))
     counts = [len(content.list_items(paradigm.id)) for paradigm in content.targets]
     item_count = min(count - count % list_count for count in counts)
     return {
-        "versions": list_count,
+        "lists": list_count,
         "items": item_count if item_count and any(count % list_count for count in counts) else None,
     }
 

@@ -103,7 +103,7 @@ def _mark_last_word(sentence: str, region: str) -> str:
 def _format_norm_toml(settings: NormingSettings) -> str:
     """Return norm.toml."""
     lines = [
-        "# What was stated before the first answer. Its hash stands in each item, and so in the version that each session ran:",
+        "# What was stated before the first answer. Its hash stands in each item, and so in the list that each session ran:",
         "# after a change, norm this again before anybody takes part, or results say that the rule was not stated before them.",
         *(
             f"{name} = {format_toml_value(list(value) if isinstance(value, tuple) else value)}"

@@ -86,14 +86,14 @@ def build_statements(config: study.Study, participants: int | None = None) -> Js
         "order": None
         if config.ordering.order == "random"
         else _compute_hash("\n".join(item.id for item in materials.items)),
-        "dealt": sorted({trial.item.id for file in list_files for trial in file.version.trials}),
+        "dealt": sorted({trial.item.id for file in list_files for trial in file.trial_list.trials}),
     }
 
 
 def _count_sessions(config: study.Study, list_files: Sequence[ListFile]) -> int | None:
-    """Return how many sessions have a place: by the quota of each version, or one for each small list."""
+    """Return how many sessions have a place: by the quota of each list, or one for each short list."""
     quota = config.online.quota if config.online else None
-    lists = sum(len(file.version.short_lists) for file in list_files)
+    lists = sum(len(file.trial_list.short_lists) for file in list_files)
     return lists or (quota and quota * len(list_files))
 
 
@@ -233,7 +233,7 @@ def _format_design(config: study.Study, registered: Json) -> list[str]:
     list_text = (
         f"lists of {lists.items_per_list} items, {lists.ratings_per_item} readers an item"
         if lists
-        else f"{config.design.versions} versions"
+        else f"{config.design.lists} lists"
     )
     number = f"{len(tested)} paradigm{'s' * (len(tested) != 1)}"
     return [
@@ -315,8 +315,8 @@ def _format_setting(value: object) -> str:
 def _format_changed_settings(config: study.Study, section: str) -> list[str]:
     """Return the same of the keys that are not left as they are by default."""
     value = getattr(config, section)
-    defaults = vars(study.DesignSection(versions=1) if section == "design" else study.OrderingSection())
-    changed = [name for name, one in vars(value).items() if one != defaults[name] or name == "versions"]
+    defaults = vars(study.DesignSection(lists=1) if section == "design" else study.OrderingSection())
+    changed = [name for name, one in vars(value).items() if one != defaults[name] or name == "lists"]
     return _format_section_table(config, section, only=changed) if changed else []
 
 

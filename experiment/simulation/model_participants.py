@@ -49,7 +49,7 @@ def run_model_sessions(
     batch_size: int | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> "tuple[list[ModelSession], pd.DataFrame]":
-    """Return the sessions of a model that takes part so often, versions in turn, and the table `model_responses`.
+    """Return the sessions of a model that takes part so often, lists in turn, and the table `model_responses`.
 
     `compute_answers` says how probable the answers to questions are, for instance `lmscore.answer_questions` of a model; it is
     asked for the next question of so many sessions `batch_size`, by default of all. Answers are drawn by these probabilities,
@@ -58,11 +58,11 @@ def run_model_sessions(
     >>> from importlib.resources import files
     >>> from types import SimpleNamespace
     >>> from gardenpath import experiment, study
-    >>> versions = experiment.build_list_files(study.load(files("gardenpath.examples") / "forced-choice"))
+    >>> list_files = experiment.build_list_files(study.load(files("gardenpath.examples") / "forced-choice"))
     >>> even = SimpleNamespace(lps=[-1.0, -1.0], probabilities=[0.5, 0.5], total_probability=0.74, cut_trials=0)
     >>> def answer(questions):
     ...     return [even] * len(questions)
-    >>> sat, answers = experiment.run_model_sessions(versions, answer, model="coin", participants=2, seed=1)
+    >>> sat, answers = experiment.run_model_sessions(list_files, answer, model="coin", participants=2, seed=1)
     >>> len(sat), sorted(answers["answer"].unique())
     (2, ['1', '2'])
     """
@@ -99,7 +99,7 @@ def _build_answer_row(
     question = model_session.question
     assert question is not None
     trial = (
-        None if model_session.trial_number is None else model_session.file.version.trials[model_session.trial_number]
+        None if model_session.trial_number is None else model_session.file.trial_list.trials[model_session.trial_number]
     )
     values = question.answers.values()
     mean = (

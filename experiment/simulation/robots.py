@@ -96,16 +96,16 @@ class Effects:
 class Robot:
     """Runs a session from its payload with events drawn from `effects`; the same seed and name give the same events.
 
-    `files` holds the versions that it may meet, by SHA-256: what they show, which answers are right, where the critical words are;
+    `files` holds the lists that it may meet, by SHA-256: what they show, which answers are right, where the critical words are;
     `condition_effects` the effects of a study's own factors, by paradigm and condition; `added_word_times` the ms that surprisal
     adds to each word, by item and condition.
 
     >>> from importlib.resources import files
     >>> from gardenpath import experiment
-    >>> versions = experiment.build_list_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
-    >>> machine = create_robot(versions, seed=1)
-    >>> machine.files[versions[0].sha256].name
-    'E1-V1'
+    >>> list_files = experiment.build_list_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
+    >>> machine = create_robot(list_files, seed=1)
+    >>> machine.files[list_files[0].sha256].name
+    'E1-L1'
     """
 
     effects: Effects
@@ -136,14 +136,14 @@ class Robot:
 
     def simulate_screens(self, session: Json, name: str) -> Iterator["SimulatedScreen"]:
         """Yield what the robot does on each screen that the session shows, in order."""
-        file = self.files[session["version_sha256"]]
+        file = self.files[session["list_sha256"]]
         random = Random(f"{self.seed}-robot-{name}")
         participant_effects = (
             random.gauss(0, self.effects.participant_sd),
             random.gauss(0, self.effects.rating_participant_sd),
         )
         order = [session["script"]["trials"][n]["trial"] for n in session["order"]]
-        if file.version.short_lists:  # each of a reader's lists is another one, and the reader the same
+        if file.trial_list.short_lists:  # each of a reader's lists is another one, and the reader the same
             random = Random(f"{self.seed}-robot-{name}-{order}")
         steps = build_timeline(file.script, order)
         walk = Walk(steps, session["done"], {block: (n, total) for block, (n, total) in session["tallies"].items()})
@@ -176,7 +176,7 @@ class Robot:
         simulated_reader = _TrialReader(
             self,
             file,
-            file.version.trials[timeline_step.step.trial],
+            file.trial_list.trials[timeline_step.step.trial],
             timeline_step.position or 0,
             participant_effects,
             random,
@@ -370,21 +370,21 @@ def create_robot(
     effects: Effects | None = None,
     surprisal: "pd.DataFrame | None" = None,
 ) -> Robot:
-    """Return a robot that knows what these versions show and expect, with the stated or the standard effects.
+    """Return a robot that knows what these lists show and expect, with the stated or the standard effects.
 
     `effects.ms_per_bit` are of the bits of `surprisal`, the table of one language model. Raises `study.DataError` where
-    `effects.terms` name a factor or a region that the versions do not have, and where `surprisal` is of other sentences.
+    `effects.terms` name a factor or a region that the lists do not have, and where `surprisal` is of other sentences.
 
     >>> from importlib.resources import files
     >>> from gardenpath import experiment
-    >>> versions = experiment.build_list_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
-    >>> create_robot(versions, seed=1).effects.rating
+    >>> list_files = experiment.build_list_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
+    >>> create_robot(list_files, seed=1).effects.rating
     1.5
     """
     effects, files = effects or Effects(), {file.sha256: file for file in list_files}
     if bool(effects.ms_per_bit) != (surprisal is not None):
         raise ValueError("effects.ms_per_bit and surprisal belong together; expected both or neither")
-    trials = [trial for file in files.values() for trial in file.version.trials]
+    trials = [trial for file in files.values() for trial in file.trial_list.trials]
     paradigms = {paradigm.id: paradigm for file in files.values() for paradigm in file.paradigms}
     condition_effects = sum_effects_by_condition(effects.terms, paradigms.values(), trials)
     return Robot(
@@ -500,9 +500,9 @@ def run_robot_session(robot: Robot, transport: Transport, name: str) -> str:
 
     >>> from importlib.resources import files
     >>> from gardenpath import experiment
-    >>> versions = experiment.build_list_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
+    >>> list_files = experiment.build_list_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
     >>> with tempfile.TemporaryDirectory() as folder:  # where no server gives a code
-    ...     run_robot_session(create_robot(versions, seed=1), FolderTransport(Path(folder), versions), "robot 1")
+    ...     run_robot_session(create_robot(list_files, seed=1), FolderTransport(Path(folder), list_files), "robot 1")
     ''
     """
     return _run_open_session(robot, transport, transport.begin_session(name), name)
@@ -566,7 +566,7 @@ def _build_auth_header(session: Json) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class AssignedSession:
-    """A session before it begins: its number, who takes it, the hash of the version, and the order in it."""
+    """A session before it begins: its number, who takes it, the hash of the list, and the order in it."""
 
     number: int
     participant: str
@@ -575,7 +575,7 @@ class AssignedSession:
 
 
 class FolderTransport:
-    """Reaches no server: deals versions in turn, or to each reader the next list, and writes each session to a folder."""
+    """Reaches no server: deals lists in turn, or to each reader the next list, and writes each session to a folder."""
 
     def __init__(self, folder: Path, list_files: Sequence[ListFile]) -> None:
         self.folder, self.list_files = folder, list_files
@@ -586,14 +586,14 @@ class FolderTransport:
 
     def _find_slot(self, name: str) -> tuple[ListFile, int]:
         slot, turn = divmod(self.assigned_count, len(self.list_files))
-        if not self.list_files[turn].version.short_lists:
+        if not self.list_files[turn].trial_list.short_lists:
             return self.list_files[turn], slot
         for file in (*self.list_files[turn:], *self.list_files[:turn]):
             used_slots, seen_contents = self._used_slots[file.name], self._seen_contents.get(name, frozenset())
-            if (open_slot := file.version.find_open_slot(used_slots, used_slots, seen_contents)) is not None:
+            if (open_slot := file.trial_list.find_open_slot(used_slots, used_slots, seen_contents)) is not None:
                 used_slots.add(open_slot)
-                self._seen_contents[name] = seen_contents | file.version.collect_contents(
-                    file.version.order_trials(open_slot)
+                self._seen_contents[name] = seen_contents | file.trial_list.collect_contents(
+                    file.trial_list.order_trials(open_slot)
                 )
                 return file, open_slot
         raise LookupError(f"no list is left that shows nothing of what {name} has judged")
@@ -649,9 +649,9 @@ def simulate(
     progress: Callable[[int, int], None] = lambda done, total: None,
     workers: Executor | None = None,
 ) -> int:
-    """Write the sessions of simulated participants with known effects to `folder`, versions dealt in turn; return how many.
+    """Write the sessions of simulated participants with known effects to `folder`, lists dealt in turn; return how many.
 
-    Of small lists each participant takes up to `sessions`, while there are some that show nothing twice.
+    Of short lists each participant takes up to `sessions`, while there are some that show nothing twice.
 
     With `effects.ms_per_bit`, `surprisal` is the table of a language model that scored these sentences. The folder appears when
     all sessions are written. One that is there raises `FileExistsError`, unless `replace`, which takes the place of an earlier
@@ -660,9 +660,9 @@ def simulate(
 
     >>> from importlib.resources import files
     >>> from gardenpath import experiment
-    >>> versions = experiment.build_list_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
+    >>> list_files = experiment.build_list_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     simulate(versions, f"{folder}/data", participants=2, seed=1)
+    ...     simulate(list_files, f"{folder}/data", participants=2, seed=1)
     2
     """
     if participants < 1:
@@ -680,7 +680,7 @@ def simulate(
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as temporary:
         transport = FolderTransport(Path(temporary) / "sessions", list_files)
-        has_short_lists = any(file.version.short_lists for file in list_files)
+        has_short_lists = any(file.trial_list.short_lists for file in list_files)
         assigned = []
         for n in range(participants * (sessions if has_short_lists else 1)):
             with contextlib.suppress(LookupError):
@@ -717,10 +717,10 @@ def _write_batch(batch: _Batch) -> int:
 
 
 def _is_simulation_folder(folder: Path) -> bool:
-    """Whether all that a folder holds are simulated sessions, their versions and a sidecar."""
+    """Whether all that a folder holds are simulated sessions, their lists and a sidecar."""
     for path in folder.iterdir():
         session = path / "session.json"
         simulated = session.is_file() and '"source": "simulation"' in session.read_text("utf-8")
-        if not (simulated or path.name in ("versions", "sessions.meta.json")):
+        if not (simulated or path.name in ("lists", "sessions.meta.json")):
             return False
     return True

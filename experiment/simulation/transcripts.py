@@ -120,7 +120,7 @@ class ModelSession:
 
     @property
     def trial_number(self) -> int | None:
-        """The trial at hand, by its number among the version's."""
+        """The trial at hand, by its number among the list's."""
         return None if self._walk.location is None else self._walk.steps[self._walk.location[0]].step.trial
 
     @property
@@ -301,7 +301,7 @@ def build_transcript(recorded_session: RecordedSession, file: ListFile) -> Json:
     times = [ms for _, ms in _replay_answers(model_session, recorded_session)]
     return {
         "text": model_session.format_text(),
-        "experiment": f"{file.study}/{file.version.experiment}",
+        "experiment": f"{file.study}/{file.trial_list.experiment}",
         "participant": recorded_session.session.participant,
         "session": recorded_session.session.id,
         "rt": times,

@@ -19,7 +19,7 @@ class TrialContext:
     """Where a task stands in a trial: the name under which the study knows it, and how many screens come before it in the step.
 
     `above` holds the sentence where it is not read before it is asked about. `seed` is that of whatever a task draws: the same
-    in every version that shows the item in this condition. `line_width` is how many letters a line of a sentence holds.
+    in every list that shows the item in this condition. `line_width` is how many letters a line of a sentence holds.
     """
 
     trial: Trial

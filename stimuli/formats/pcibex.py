@@ -3,7 +3,7 @@
 Label is the paradigm, or else the file's name; Item, or else the row, numbers the item within it. The sentence stands
 in Sentence or Stimulus. Its condition stands in Condition or Type, or else it is the Group or List. Context, Question
 and Answer are the item's, where all its rows agree and each question has an answer; Language is und unless given.
-Other columns are kept. Groups for a Latin square are not made here: they come with a design's versions.
+Other columns are kept. Groups for a Latin square are not made here: they come with a design's lists.
 """
 
 from collections import defaultdict

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Values = Mapping[Any, float]  # of items, or of sentences
-MATCHING_STAGES = ("versions", "conditions", "fillers and targets")
+MATCHING_STAGES = ("lists", "conditions", "fillers and targets")
 INTERVAL_LEVEL = 0.90  # of the interval whose ends are two one-sided tests at .05
 
 
@@ -62,19 +62,19 @@ def compute_matching(
 
 
 def compute_design_matching(trial_lists: Sequence[TrialList], norms: Norms | None = None) -> "pd.DataFrame":
-    """Return table `matching` of a design: its versions in length, frequency and norms, the conditions of each version, fillers
+    """Return table `matching` of a design: its lists in length, frequency and norms, the conditions of each list, fillers
     and targets.
 
     Of the whole sentence, and of the critical region where one is marked. The s.d. is that of all sentences that are shown;
-    versions of one experiment are compared, small lists are not.
+    lists of one experiment are compared, short lists are not.
 
     >>> from gardenpath import stimuli
     >>> pair = {"a": stimuli.Sentence("Dogs bark."), "b": stimuli.Sentence("Dogs whimper.")}
     >>> paradigm = stimuli.Paradigm("verbs", "verbs", {"verb": ("a", "b")})
     >>> materials = stimuli.Materials((paradigm,), tuple(stimuli.Item(f"i{n}", "verbs", pair) for n in range(4)))
-    >>> table = stimuli.compute_design_matching(stimuli.Design(versions=2).build_trial_lists(materials, seed=1))
+    >>> table = stimuli.compute_design_matching(stimuli.Design(lists=2).build_trial_lists(materials, seed=1))
     >>> table.query("covariate == 'letters:sentence'")[["stage", "mean_a", "mean_b"]].values.tolist()[:2]
-    [['versions', 9.5, 9.5], ['conditions', 8.0, 11.0]]
+    [['lists', 9.5, 9.5], ['conditions', 8.0, 11.0]]
     """
     import statistics
 
@@ -105,7 +105,7 @@ def compute_design_matching(trial_lists: Sequence[TrialList], norms: Norms | Non
             seen[key] = value[key]
             list_name = f"{trial_list.experiment}-{trial_list.id}"
             if trial.role == "target":
-                values_by_stage["versions"].setdefault(trial_list.experiment, {}).setdefault(list_name, {})[
+                values_by_stage["lists"].setdefault(trial_list.experiment, {}).setdefault(list_name, {})[
                     f"{key}"
                 ] = value[key]
                 values_by_stage["conditions"].setdefault(list_name, {}).setdefault(f"{list_name}, {condition}", {})[

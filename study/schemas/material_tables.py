@@ -1,4 +1,4 @@
-"""What is shown: items and their words, and how versions hold them in balance."""
+"""What is shown: items and their words, and how lists hold them in balance."""
 
 from .table_schema import COLLECT, DESIGN, SELECT, Table, parse_columns
 
@@ -77,10 +77,10 @@ cohens_d      float?   mean_a - mean_b over the pooled SD of items (doi 10.1002/
     ),
     Table(
         "design_balance",
-        "a paradigm's condition in a version",
+        "a paradigm's condition in a list",
         parse_columns("""
 experiment    string   experiment of the design, E1 ...
-version       string   counterbalanced version of the experiment, V1 ...
+list          string   counterbalanced list of the experiment, L1 ...
 role          string   target, filler, catch, practice or attention
 paradigm      string   paradigm
 levels        string?  levels of the factors in which items differ
@@ -88,7 +88,7 @@ condition     string   condition
 side          int      1 for the only or the first sentence of a trial, 2 for the second of a pair
 n_trials      int      trials that show it there
 """),
-        ("experiment", "version", "role", "paradigm", "levels", "condition", "side"),
+        ("experiment", "list", "role", "paradigm", "levels", "condition", "side"),
         DESIGN,
     ),
     Table(
@@ -98,7 +98,7 @@ n_trials      int      trials that show it there
 paradigm      string   paradigm
 item          string   item
 condition     string   condition
-n_lists       int      versions, or small lists, in which the sentence appears
+n_lists       int      lists, or short lists, in which the sentence appears
 n_participants int      participants who read it, of the number stated
 """),
         ("item", "condition"),
@@ -106,23 +106,23 @@ n_participants int      participants who read it, of the number stated
     ),
     Table(
         "design_questions",
-        "a comprehension question's right answer in a version",
+        "a comprehension question's right answer in a list",
         parse_columns("""
 experiment    string   experiment of the design, E1 ...
-version       string   counterbalanced version of the experiment, V1 ...
+list          string   counterbalanced list of the experiment, L1 ...
 role          string   target or filler
 paradigm      string   paradigm
 condition     string   condition
 correct_answer string  right answer
 n_questions   int      trials followed by a question with that right answer
 """),
-        ("experiment", "version", "role", "paradigm", "condition", "correct_answer"),
+        ("experiment", "list", "role", "paradigm", "condition", "correct_answer"),
         DESIGN,
         is_always_written=False,
     ),
     Table(
         "design_short_lists",
-        "an item in a small list",
+        "an item in a short list",
         parse_columns("""
 experiment    string   experiment of the design, E1 ...
 list          int      list, from 0, in the order in which readers get them
@@ -166,9 +166,9 @@ share_of_words float   of all words there
         "matching",
         "two groups of sentences in a covariate",
         parse_columns("""
-stage         string   before or after the choice; of a design versions, conditions (within a version), or fillers and targets
+stage         string   before or after the choice; of a design lists, conditions (within a list), or fillers and targets
 covariate     string   what is measured
-group_a       string   one condition, level, list, version or role
+group_a       string   one condition, level, list, list or role
 group_b       string   the other
 should_match  bool     whether the two were to be alike
 n_a           int      sentences of group_a

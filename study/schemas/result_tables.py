@@ -406,10 +406,10 @@ se            float?   standard error of that mean over participants
     ),
     Table(
         "reliability",
-        "the ratings of a paradigm in a version, in a condition",
+        "the ratings of a paradigm in a list, in a condition",
         parse_columns("""
 experiment    string   experiment of the design
-version       string   version of the experiment
+list          string   list of the experiment
 prompt        string   prompt of the ratings
 phenomenon    string   phenomenon
 paradigm      string   paradigm
@@ -428,7 +428,7 @@ split_half    float?   mean correlation over sentences of the means of two rando
 spearman_brown float?  reliability of all raters: 2 r / (1 + r)
 ceiling       float?   its square root; empty where the reliability is negative
 """),
-        ("experiment", "version", "prompt", "paradigm", "condition"),
+        ("experiment", "list", "prompt", "paradigm", "condition"),
         ANALYSE,
     ),
     Table(
@@ -438,7 +438,7 @@ ceiling       float?   its square root; empty where the reliability is negative
 prompt        string   prompt of the ratings
 level         string   sentences, a condition; pairs (differences), paradigms, phenomena (their means); items (less their mean)
 n             int      units of that level
-splits        int      random halves of the raters, within their version
+splits        int      random halves of the raters, within their list
 split_half    float?   mean correlation of the mean z of both halves
 reliability   float?   2 r / (1 + r), after Spearman and Brown
 ceiling       float?   its square root: what a perfect model would correlate with these ratings

@@ -47,13 +47,13 @@ rt_first      float?   ms from the prompt to the first key of a typed answer
     ),
     Table(
         "sessions",
-        "one participant's run of one version",
+        "one participant's run of one list",
         parse_columns("""
 participant   string   who: a label or keyed hash, never a platform's raw id
-session       string   one participant's run of one version
+session       string   one participant's run of one list
 experiment    string   experiment of the design
-version       string   version of the experiment
-slot          int?     session within the version, from 0; with seed and version it fixes the order; empty where others drew it
+list          string   list of the experiment
+slot          int?     session within the list, from 0; with seed and list it fixes the order; empty where others drew it
 started       string?  UTC time of the assignment, ISO 8601
 finished      string?  UTC time of completion
 complete      bool     whether the end was reached with all events stored
@@ -91,7 +91,7 @@ n_readings    int?     readings averaged
         "an answer of a participant about themselves",
         parse_columns("""
 participant   string   who: a label or keyed hash, never a platform's raw id
-session       string   one participant's run of one version
+session       string   one participant's run of one list
 question      string   name of the question
 response      string   response; questions left empty have no row
 """),
@@ -101,7 +101,7 @@ response      string   response; questions left empty have no row
     ),
     Table(
         "judgment_counts",
-        "an item of small lists in a condition",
+        "an item of short lists in a condition",
         parse_columns("""
 experiment    string   experiment of the design, E1 ...
 paradigm      string   paradigm

@@ -24,7 +24,7 @@ class Producer:
 
 
 SELECT = Producer("select", "selection", "which items were chosen, and how alike they are")
-DESIGN = Producer("design", "versions", "what is shown to whom")
+DESIGN = Producer("design", "lists", "what is shown to whom")
 SIMULATE = Producer("simulate", "results", "the power of a design")
 COLLECT = Producer("collect", "tables", "who did what")
 SCORE = Producer("score", "scores", "scores of language models")
@@ -85,9 +85,9 @@ def parse_columns(text: str) -> tuple[Column, ...]:
 
 TRIAL_COLUMNS = """
 participant   string   who: a label or keyed hash, never a platform's raw id
-session       string   one participant's run of one version
+session       string   one participant's run of one list
 experiment    string   experiment of the design, E1 ...
-version       string   counterbalanced version (list) of the experiment, V1 ...
+list          string   counterbalanced list (list) of the experiment, L1 ...
 trial         int      presented position in the session, from 0
 role          string   target, filler, catch, practice or attention
 paradigm      string   paradigm of the item

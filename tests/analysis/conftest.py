@@ -294,7 +294,7 @@ def _one_session(number, participants, sentences, words, quality, effects, rng, 
     ]
     shown = shown.sample(frac=1, random_state=int(rng.integers(2**31)))
     shown = shown if done else shown.head(3)
-    place = {"participant": name, "session": f"s{number:02d}", "experiment": "E1", "version": f"V{number % 2 + 1}"}
+    place = {"participant": name, "session": f"s{number:02d}", "experiment": "E1", "list": f"L{number % 2 + 1}"}
     trials = shown.assign(**place, trial=range(len(shown)), role="target")
     trials.iloc[0, trials.columns.get_loc("role")] = "practice"
     read = trials.merge(words, on=["item", "condition"])

@@ -18,7 +18,7 @@ from gardenpath.study import TABLES, ModelSection, check
 from gardenpath.study.formula_columns import add_formula_columns
 
 LEVELS = [("subject", "description"), ("subject", "name"), ("object", "description"), ("object", "name")]
-PLACE = {"experiment": "E1", "version": "V1", "role": "target", "paradigm": "relatives"}
+PLACE = {"experiment": "E1", "list": "L1", "role": "target", "paradigm": "relatives"}
 NO_TIMES = pd.DataFrame(columns=TABLES["region_times"].column_names)
 NO_SCORES = pd.DataFrame(columns=TABLES["rating_scores"].column_names)
 

@@ -22,7 +22,7 @@ seed = 11
 files = ["items.csv"]
 [design]
 ratio = { grammatical = 1, ungrammatical = 1 }
-versions = 2
+lists = 2
 [procedure.target]
 ask = ["acceptability"]
 [procedure.tasks.acceptability]

@@ -30,7 +30,7 @@ def ratings() -> pd.DataFrame:
                 rows.append(
                     row | {"condition": condition, "phenomenon": f"f{k % 12}", "paradigm": f"f{k % 12}-1", "z": z}
                 )
-    frame = pd.DataFrame(rows).assign(experiment="E1", version="V1", role="target", prompt="acceptability", rating=4.0)
+    frame = pd.DataFrame(rows).assign(experiment="E1", list="L1", role="target", prompt="acceptability", rating=4.0)
     return check(add_formula_columns(frame)[TABLES["rating_scores"].column_names], "rating_scores")
 
 

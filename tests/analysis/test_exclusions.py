@@ -35,7 +35,7 @@ ITEMS = check(
 def sat(*people: str, **changes: object) -> pd.DataFrame:
     """Return complete sessions of 20 minutes, one a participant."""
     rows = pd.DataFrame({"participant": people, "session": [f"s-{name}" for name in people]}).assign(
-        experiment="E1", version="V1", slot=0, started="2026-01-01T10:00:00Z", finished="2026-01-01T10:20:00Z",
+        experiment="E1", list="L1", slot=0, started="2026-01-01T10:00:00Z", finished="2026-01-01T10:20:00Z",
         complete=True, source="server", revision=1, lease_expired=False, exclusion_reason=None, n_trials=6, n_aborted_trials=0, device=None, refresh_hz=60.0,
     )  # fmt: skip
     return check(rows.assign(**changes)[TABLES["sessions"].column_names], "sessions")
@@ -47,7 +47,7 @@ def answered(rows: list[tuple[str, str, str, str, str, bool | None]]) -> pd.Data
     frame["trial"] = frame.groupby("participant").cumcount()
     paradigm = frame["role"].map({"catch": "catch"}).fillna("npi")
     frame = frame.assign(
-        session="s-" + frame["participant"], experiment="E1", version="V1", paradigm=paradigm,
+        session="s-" + frame["participant"], experiment="E1", list="L1", paradigm=paradigm,
         item=paradigm + (frame["trial"] % 6).astype(str), prompt="p", side=None, outcome=None, rt=1.0,
         rt_first=None,
     )  # fmt: skip
@@ -58,7 +58,7 @@ def read(rows: list[tuple[str, int, float, str | None]]) -> pd.DataFrame:
     """Return one critical word a trial from (participant, trial, rt, flags)."""
     frame = pd.DataFrame(rows, columns=["participant", "trial", "rt", "flags"])
     frame = frame.assign(
-        session="s-" + frame["participant"], experiment="E1", version="V1", role="target", paradigm="npi",
+        session="s-" + frame["participant"], experiment="E1", list="L1", role="target", paradigm="npi",
         item=[f"npi{t % 6}" for t in frame["trial"]], condition="grammatical", word=0, text="w", region="critical", line=None,
         rt_first=None, rt_onset=None, duration=None, correct=None,
     )  # fmt: skip

@@ -42,7 +42,7 @@ def measured(noise: float = 0.2, people: int = 20, items: int = 16) -> tuple[pd.
             extraction, noun = LEVELS[(p + i) % 4]
             y = 6 + EFFECT[extraction] + NOUN[noun] + 0.3 * (extraction == "object") * (noun == "name")
             y += who[p] + what[i] + slope[p] * (extraction == "object") + noise * rng.normal()
-            place = {"participant": f"P{p:02}", "session": f"S{p:02}", "experiment": "E1", "version": "V1"}
+            place = {"participant": f"P{p:02}", "session": f"S{p:02}", "experiment": "E1", "list": "L1"}
             place |= {"trial": (i * 7 + p) % items, "role": "target", "paradigm": "relatives", "item": f"i{i:02}"}
             rows.append({**place, "condition": f"{extraction}.{noun}", "phenomenon": "relatives", "y": y})
     frame = add_formula_columns(pd.DataFrame(rows), conditions=conditions())

@@ -10,7 +10,7 @@ from gardenpath.analysis.measuring.ratings_and_times import compute_reading_curv
 from gardenpath.study import AnalysisSection, DataError, check
 from gardenpath.study.formula_columns import add_formula_columns
 
-PLACE = {"experiment": "E1", "version": "V1", "paradigm": "npi 1"}
+PLACE = {"experiment": "E1", "list": "L1", "paradigm": "npi 1"}
 ITEMS = check(
     pd.DataFrame(
         [(f"i{k}", "npi 1", "npi", c, "en", "a b c", "[]") for k in range(4) for c in ("grammatical", "ungrammatical")],

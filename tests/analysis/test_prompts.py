@@ -434,7 +434,7 @@ def test_a_figure_is_of_one_scale_which_its_axis_names(found: Tables, scores: pd
             "grammatical minus ungrammatical\n(plausibility, z)"
         ),
         rater_figures.reliability_figure(found["reliability"], "plausibility").axes[0].get_xlabel(): (
-            "ICC(2,k) (plausibility), a dot for each version"
+            "ICC(2,k) (plausibility), a dot for each list"
         ),
         score_figure(model_scores(two_scales), scores, "lp", prompt="plausibility").get_supylabel(): (
             "mean rating (plausibility, z)"

@@ -104,14 +104,14 @@ def scores(tables: Tables) -> pd.DataFrame:
     return compute_rating_scores(tables["responses"], tables["items"])
 
 
-def test_agreement_is_over_the_sentences_of_a_paradigm_in_a_version_overall_and_within_condition(
+def test_agreement_is_over_the_sentences_of_a_paradigm_in_a_list_overall_and_within_condition(
     scores: pd.DataFrame,
 ) -> None:
     table = compute_reliability(scores, draws=50, splits=20)
     assert set(table["condition"]) == {"all", "grammatical", "ungrammatical"}
     assert len(table) == 2 * 3 * 3
-    row = table.query("version == 'V1' and paradigm == 'islands 1' and condition == 'all'").iloc[0]
-    part = scores[(scores["role"] == "target") & (scores["version"] == "V1") & (scores["paradigm"] == "islands 1")]
+    row = table.query("list == 'L1' and paradigm == 'islands 1' and condition == 'all'").iloc[0]
+    part = scores[(scores["role"] == "target") & (scores["list"] == "L1") & (scores["paradigm"] == "islands 1")]
     wide = part.pivot_table(index=["item", "condition"], columns="participant", values="rating")
     assert row["icc"] == pytest.approx(icc(wide.to_numpy()).icc)
     assert row["k"] == pytest.approx(1 / (1 / wide.notna().sum(axis=1)).mean())
@@ -125,7 +125,7 @@ def test_split_halves_are_the_mean_over_halves_of_the_correlation_of_sentence_me
     ratings = (rng.normal(size=(7, 1)) + rng.normal(size=(7, 4))).round(3)
     rows = [(f"r{r}", f"i{i}", ratings[i, r]) for r in range(4) for i in range(7)]
     frame = pd.DataFrame(rows, columns=["participant", "item", "rating"]).assign(
-        session="s", experiment="E1", version="V1", trial=range(28), role="target", paradigm="p", condition="grammatical",
+        session="s", experiment="E1", list="L1", trial=range(28), role="target", paradigm="p", condition="grammatical",
         phenomenon="f", prompt="acceptability", z=0.0,
     )  # fmt: skip
     halves = [(0, 1), (0, 2), (0, 3)]
@@ -149,7 +149,7 @@ def test_the_ceiling_is_what_the_truth_correlates_with_the_means_of_people() -> 
         (f"r{r}", f"i{i // 2}", ("grammatical", "ungrammatical")[i % 2], y[i, r]) for i in range(300) for r in range(20)
     ]
     frame = pd.DataFrame(rows, columns=["participant", "item", "condition", "z"]).assign(
-        experiment="E1", version="V1", role="target", paradigm="p", phenomenon="f", prompt="acceptability", rating=0.0
+        experiment="E1", list="L1", role="target", paradigm="p", phenomenon="f", prompt="acceptability", rating=0.0
     )
     table = compute_noise_ceilings(frame, splits=50).set_index("level")
     assert table.loc["sentences", "ceiling"] == pytest.approx(np.corrcoef(truth, y.mean(axis=1))[0, 1], abs=0.02)
@@ -161,11 +161,11 @@ def test_the_ceiling_is_what_the_truth_correlates_with_the_means_of_people() -> 
     assert pd.isna(table.loc["phenomena", "ceiling"])  # one phenomenon has no correlation
 
 
-def test_halves_are_of_raters_within_their_version(scores: pd.DataFrame) -> None:
-    """A version of one rater has an empty half: its sentences are in no correlation."""
-    one = scores[(scores["version"] == "V1") | (scores["participant"] == "P01")]
+def test_halves_are_of_raters_within_their_list(scores: pd.DataFrame) -> None:
+    """A list of one rater has an empty half: its sentences are in no correlation."""
+    one = scores[(scores["list"] == "L1") | (scores["participant"] == "P01")]
     table = compute_noise_ceilings(one, splits=20).set_index("level")
-    alone = compute_noise_ceilings(scores[scores["version"] == "V1"], splits=20).set_index("level")
+    alone = compute_noise_ceilings(scores[scores["list"] == "L1"], splits=20).set_index("level")
     assert table.loc["grammatical", "split_half"] == pytest.approx(alone.loc["grammatical", "split_half"])
 
 
@@ -183,7 +183,7 @@ def chosen(rows: list[tuple[str, str, str, str]]) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=["participant", "paradigm", "item", "response"])
     frame["trial"] = frame.groupby("participant").cumcount()
     frame = frame.assign(
-        session=frame["participant"], experiment="E1", version="V1", role="target", condition="grammatical", task="choice",
+        session=frame["participant"], experiment="E1", list="L1", role="target", condition="grammatical", task="choice",
         prompt="preference", side="left", correct=None, outcome="answered", rt=1.0, rt_first=None,
     )  # fmt: skip
     return check(add_formula_columns(frame, frame)[TABLES["responses"].column_names], "responses")

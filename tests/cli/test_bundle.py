@@ -89,7 +89,7 @@ def test_a_study_becomes_a_data_set_of_which_nothing_is_amiss(collected: Path, b
     [rt] = [one for one in readings if one["name"] == "rt"]
     assert (rt["unitText"], rt["additionalType"]) == ("ms", "https://schema.org/Number")
     assert {"results/report.html", "results/exclusions.csv", "analysis/requirements.txt"} <= {*files}
-    assert "materials/versions/E3-V3.json" in files
+    assert "materials/lists/E3-L3.json" in files
     assert "gardenpath deviations writes it" in bundled.said
     assert files["documentation/preregistration.md"] == (collected / "preregistration.md").read_bytes()
     for line in files["documentation/sha256.txt"].decode().splitlines():

@@ -96,7 +96,7 @@ seed = 1
 [materials]
 files = ["items.csv"]
 [design]
-versions = 4
+lists = 4
 ratio = {{ grammatical = 1, ungrammatical = 1 }}
 [procedure.target]
 ask = {asked}
@@ -112,7 +112,7 @@ ask = {asked}
             "procedure.target.ask names 'rating' and [procedure.tasks.rating] is not there: key 'prompt' is",
         ),
         (4, '["rated"]', "procedure.target.ask names 'rated'; expected a task of [procedure.tasks.NAME] or one of"),
-        (21, "[]", "design: 21 items of paradigm p cannot be split 1:1 over 4 versions: 21 / "),
+        (21, "[]", "design: 21 items of paradigm p cannot be split 1:1 over 4 lists: 21 / "),
     ],
 )
 def test_what_design_refuses_check_says_too_once_and_in_the_same_words(

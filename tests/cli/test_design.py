@@ -18,7 +18,7 @@ seed = 7
 files = ["items.csv"]
 [design]
 ratio = { "sg.sg" = 1, "sg.pl" = 1, "pl.sg" = 1, "pl.pl" = 1 }
-versions = 4
+lists = 4
 fillers = ["filler"]
 task_shares = { comprehension = 0.5 }
 [procedure.target]
@@ -63,8 +63,8 @@ def test_answers_that_depend_on_the_condition_are_printed(folder: Path) -> None:
     (folder / "items.csv").write_text(sets({"sg.sg": "yes", "sg.pl": "yes", "pl.sg": "no", "pl.pl": "no"}))
     printed = design(folder, "--force").output
     assert "right answers depend on the condition:\n" in printed
-    assert "experiment  version  paradigm    condition  ja  nein\n" in printed
-    assert "E1          V1       attraction  pl.pl      0   1\n" in printed
+    assert "experiment  list  paradigm    condition  ja  nein\n" in printed
+    assert "E1          L1       attraction  pl.pl      0   1\n" in printed
 
 
 def test_questions_with_one_answer_are_named(folder: Path) -> None:
@@ -72,7 +72,7 @@ def test_questions_with_one_answer_are_named(folder: Path) -> None:
     rows = (folder / "items.csv").read_text()
     (folder / "items.csv").write_text(rows.replace(",no,", ",yes,"))
     said = design(folder, "--force").output
-    assert re.search(r"E1-V1: the right answer to (\d+) of \1 questions is 'ja', and who always gives it", said)
+    assert re.search(r"E1-L1: the right answer to (\d+) of \1 questions is 'ja', and who always gives it", said)
 
 
 def test_materials_with_errors_are_not_dealt_unless_told_to(folder: Path) -> None:
@@ -82,9 +82,9 @@ def test_materials_with_errors_are_not_dealt_unless_told_to(folder: Path) -> Non
     assert isinstance(refused.exception, study.DataError)
     assert "s3 (sg.sg): UTF-8 read as Latin-1: SchlÃ¼ssel, probably Schlüssel" in str(refused.exception)
     assert "--ignore-errors" in refused.exception.faults[-1]
-    assert not (folder / "versions").exists()
+    assert not (folder / "lists").exists()
     assert design(folder, "--ignore-errors").exit_code == 0
-    assert len([*(folder / "versions").glob("E1-V?.json")]) == 4
+    assert len([*(folder / "lists").glob("E1-L?.json")]) == 4
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_consent_text_that_promises_other_minutes_is_told(
     online = f'[online]\ncompletion_code = "X"\nreward = {{ amount = 4, currency = "EUR", minutes = {minutes} }}\n'
     (folder / "study.toml").write_text(STUDY.replace("[procedure.target]", f"{stated}[procedure.target]") + online)
     printed = design(folder).output
-    assert (warning or "4 versions") in printed
+    assert (warning or "4 lists") in printed
     assert ("the study takes" in printed) == (warning is not None)
 
 
@@ -127,7 +127,7 @@ def test_a_factor_named_like_a_column_of_the_tables_is_refused(folder: Path) -> 
         "items.csv, line 2: factor 'word' has the name of a column of the tables of results; give it another one"
         in refused
     )
-    assert not (folder / "versions").exists()
+    assert not (folder / "lists").exists()
 
 
 @pytest.mark.parametrize("command", ["check", "design"])
@@ -136,4 +136,4 @@ def test_effects_of_factors_that_no_paradigm_has_are_refused(command: str, folde
     made = CliRunner().invoke(cli, [command, str(folder / "study.toml")])
     assert made.exit_code == 1
     assert "simulate, 'tense': no paradigm has tense; there are factors attractor, head" in str(made.exception)
-    assert not (folder / "versions").exists()
+    assert not (folder / "lists").exists()

@@ -52,7 +52,7 @@ def test_pairs_go_from_two_by_hand_to_lists(tmp_path: Path) -> None:
     assert drafts
     assert {(item.extra["model"], item.extra["reviewers"]) for item in drafts} == {("some-chat", "Ann, Bob")}
     done("new main --kind rating --items results/items.jsonl")
-    done("design main/study.toml -o versions")
+    done("design main/study.toml -o lists")
     done("simulate main/study.toml --participants 4 --seed 1 -o main/data")
     done("collect main/data -o main/tables")
     done("review d/draft.jsonl --agreement")

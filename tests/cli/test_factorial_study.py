@@ -62,4 +62,4 @@ def test_design_says_where_nobody_is_asked_as_many_questions_as_a_rule_needs(tmp
     assert "can be excluded" not in run_here("gardenpath design study.toml", folder).said
     (folder / "study.toml").write_text(text.replace("questions = 16", "questions = 30"))
     said = run_here("gardenpath design study.toml --force", folder).said
-    assert "analysis.exclude.min_questions is 30, but a version asks 16: nobody can be excluded by accuracy" in said
+    assert "analysis.exclude.min_questions is 30, but a list asks 16: nobody can be excluded by accuracy" in said

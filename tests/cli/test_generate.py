@@ -68,7 +68,7 @@ seed = 7
 [materials]
 files = ["items.jsonl"]
 [design]
-versions = 2
+lists = 2
 [procedure.target]
 show = "centred"
 ask = ["acceptability"]
@@ -89,7 +89,7 @@ def test_generated_items_are_checked_dealt_and_served_as_any_others(tmp_path: Pa
     assert not [f for f in json.loads(checked.printed)["findings"] if f["severity"] == "error"]
     (tmp_path / "study.toml").write_text(STUDY)
     assert (ran := run_here("gardenpath design study.toml", tmp_path)).code == 0, ran.said
-    assert len(list((tmp_path / "versions").glob("*.json"))) >= 2
+    assert len(list((tmp_path / "lists").glob("*.json"))) >= 2
     assert (ran := run_here("gardenpath simulate study.toml --participants 4 -o data", tmp_path)).code == 0, ran.said
     assert (ran := run_here("gardenpath collect data -o tables", tmp_path)).code == 0, ran.said
     ran = run_here("gardenpath report study.toml --no-figures -o report.html", tmp_path)

@@ -1,4 +1,4 @@
-"""Small lists from design to report: what was planned is printed, and what is short is told."""
+"""Short lists from design to report: what was planned is printed, and what is short is told."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def test_the_plan_is_counted_and_so_is_what_is_there(folder: Path) -> None:
         in made.printed
     )
     assert "0 lists with a paradigm twice; 12 trials of attention" in made.printed
-    lists = study.read(folder / "versions", "design_short_lists")
+    lists = study.read(folder / "lists", "design_short_lists")
     assert set(lists[lists["role"] == "target"].groupby("item").size()) == {3}
 
     assert run_here("gardenpath simulate study.toml --participants 3 --seed 1 -o data", folder).code == 0
@@ -39,10 +39,10 @@ def test_the_plan_is_counted_and_so_is_what_is_there(folder: Path) -> None:
     assert "Items of lists short of the judgments that were planned." in page
 
 
-def test_what_knows_versions_alone_refuses_lists(folder: Path) -> None:
+def test_what_knows_lists_alone_refuses_lists(folder: Path) -> None:
     power = run_here("gardenpath simulate study.toml --power -o power", folder)
     assert power.code == 1
-    assert "--power knows versions, not design.short_lists; expected versions = N to simulate" in power.said
+    assert "--power knows lists, not design.short_lists; expected lists = N to simulate" in power.said
     orders = run_here("gardenpath export study.toml --platform jspsych --orders 3 -o out", folder)
     assert "orders is 3 beside design.short_lists; expected none: each list goes out once" in orders.said
 

@@ -26,7 +26,7 @@ files = ["made/items.csv"]
 
 [design]
 ratio = { grammatical = 1, ungrammatical = 1 }
-versions = 2
+lists = 2
 practice = [{ sentence = "She slept well.", alternatives = "x-x-x nor thirds." }]
 
 [procedure.target]

@@ -69,7 +69,7 @@ def test_what_is_written_is_dealt_and_taken_at_once(kind: str, language: str, tm
 def test_simulated_participants_end_in_results(kind: str, tmp_path: Path) -> None:
     new(tmp_path / "study", kind)
     plan = study.load(tmp_path / "study")
-    tables = dealt(tmp_path / "study", participants=6 * plan.design.versions)
+    tables = dealt(tmp_path / "study", participants=6 * plan.design.lists)
     results = analysis.analyse(tables, plan.analysis)
     assert len(results[MEASURED[kind]])
     assert results["participants"]["excluded"].isna().any()
@@ -168,7 +168,7 @@ def test_ones_own_table_is_copied_and_stated_as_found(name: str, tmp_path: Path)
     stated = (tmp_path / "study" / "study.toml").read_text()
     assert "# attraction: 8 items in head (sg, pl) x attractor (sg, pl)" in stated
     plan = study.load(tmp_path / "study")
-    assert (plan.design.versions, plan.design.fillers, plan.procedure.target.ask) == (4, [], [])
+    assert (plan.design.lists, plan.design.fillers, plan.procedure.target.ask) == (4, [], [])
     assert plan.simulate["head"].log_rt["critical"] > 0
     for missing in (
         "fillers: sentences of a paradigm of their own",
@@ -233,7 +233,7 @@ def test_minimal_pairs_of_ones_own_are_taken_too(tmp_path: Path) -> None:
     source = shutil.copy(ROOT / "examples" / "minimal-pairs" / "items.csv", tmp_path / "pairs.csv")
     assert new(tmp_path / "study", "minimal-pairs", "--from", str(source)).exit_code == 0
     plan = study.load(tmp_path / "study")
-    assert (plan.design.versions, plan.design.items, plan.ordering.no_adjacent) == (2, None, "paradigm")
+    assert (plan.design.lists, plan.design.items, plan.ordering.no_adjacent) == (2, None, "paradigm")
     assert len(experiment.build_list_files(plan)) == 2
 
 
@@ -241,7 +241,7 @@ def test_a_folder_stands_for_its_study_toml(tmp_path: Path) -> None:
     new(tmp_path / "study", "spr")
     made = CliRunner().invoke(cli, ["design", str(tmp_path / "study")])
     assert made.exit_code == 0, made.output
-    assert (tmp_path / "study" / "versions" / "E1-V4.json").is_file()
+    assert (tmp_path / "study" / "lists" / "E1-L4.json").is_file()
 
 
 @pytest.mark.parametrize(("fillers", "between", "run"), [(7, 1, {}), (6, 0, {"role": {"target": 2}})])
@@ -269,7 +269,7 @@ def test_as_many_questions_are_asked_as_it_says_where_fillers_have_none(tmp_path
     plan = study.load(tmp_path / "second")
     asked = dealt(tmp_path / "second")["responses"].query("task == 'question' and role != 'practice'")
     assert len(asked) == 2 * 2  # of four items with questions, by two
-    assert "by right answers: a version asks 2, so that 0.8 would forgive no mistake" in (
+    assert "by right answers: a list asks 2, so that 0.8 would forgive no mistake" in (
         tmp_path / "second" / "study.toml"
     ).read_text("utf-8")
     assert plan.analysis.exclude.min_accuracy == 0

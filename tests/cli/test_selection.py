@@ -165,27 +165,27 @@ def test_the_file_of_the_docs_is_one(pool: Path) -> None:
     )
 
 
-def test_design_says_how_alike_versions_are(study_folder: Path) -> None:
+def test_design_says_how_alike_lists_are(study_folder: Path) -> None:
     ran = run_here("gardenpath design study.toml", study_folder)
     assert ran.code == 0, ran.said
-    table = study.read(study_folder / "versions", "matching")
-    assert {"versions", "conditions", "fillers and targets"} >= set(table["stage"])
-    assert "versions: the widest difference is" in ran.said
-    assert "conditions within a version: the widest difference is" in ran.said
-    # By hand, from the versions as written: letters of the targets' sentences.
+    table = study.read(study_folder / "lists", "matching")
+    assert {"lists", "conditions", "fillers and targets"} >= set(table["stage"])
+    assert "lists: the widest difference is" in ran.said
+    assert "conditions within a list: the widest difference is" in ran.said
+    # By hand, from the lists as written: letters of the targets' sentences.
     import json
 
     means = {}
-    for name in ("E1-V1", "E1-V2"):
-        version = json.loads((study_folder / "versions" / f"{name}.json").read_text())["version"]
+    for name in ("E1-L1", "E1-L2"):
+        trial_list = json.loads((study_folder / "lists" / f"{name}.json").read_text())["list"]
         texts = [
             shown[1]["text"]
-            for trial in version["trials"]
+            for trial in trial_list["trials"]
             if trial["role"] == "target"
             for shown in trial["shown_sentences"]
         ]
         means[name] = np.mean([sum(c.isalnum() for c in text) for text in texts])
     row = table.query(
-        "stage == 'versions' and group_a == 'E1-V1' and group_b == 'E1-V2' and covariate == 'letters:sentence'"
+        "stage == 'lists' and group_a == 'E1-L1' and group_b == 'E1-L2' and covariate == 'letters:sentence'"
     ).iloc[0]
-    assert [row["mean_a"], row["mean_b"]] == pytest.approx([means["E1-V1"], means["E1-V2"]])
+    assert [row["mean_a"], row["mean_b"]] == pytest.approx([means["E1-L1"], means["E1-L2"]])

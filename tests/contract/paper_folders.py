@@ -45,7 +45,7 @@ files = ["ITEMS"]
 
 [design]
 ratio = { grammatical = 1, ungrammatical = 1 }
-versions = 2
+lists = 2
 
 [procedure.target]
 show = "centred"
@@ -69,9 +69,9 @@ remove_outliers = false
 """
 
 
-# The pairs themselves, in many small lists.
+# The pairs themselves, in many short lists.
 CHOOSING = STUDY.replace('show = "centred"\nask = ["rating"]', 'show = "with_task"\nask = ["choice"]').replace(
-    "versions = 2", 'trial = "pair"\nitems = 6\nshort_lists = { items_per_list = 3, ratings_per_item = 2 }'
+    "lists = 2", 'trial = "pair"\nitems = 6\nshort_lists = { items_per_list = 3, ratings_per_item = 2 }'
 )
 
 
@@ -107,12 +107,12 @@ def pairs(folder: Path, otherwise: Mapping[str, str] = OTHERWISE) -> None:
 
 
 def take(folder: Path, text: str, *places: str) -> None:
-    """Write STUDY, and in each place what six simulated people do in it, of small lists in three each."""
+    """Write STUDY, and in each place what six simulated people do in it, of short lists in three each."""
     (folder / "STUDY").write_text(text, encoding="utf-8")
     plan = study.load(folder / "STUDY")
-    versions, effects = experiment.build_list_files(plan), experiment.Effects(terms=plan.simulate)
+    list_files, effects = experiment.build_list_files(plan), experiment.Effects(terms=plan.simulate)
     for seed, place in enumerate(places, start=1):
-        experiment.simulate(versions, folder / place, participants=6, sessions=3, seed=seed, effects=effects)
+        experiment.simulate(list_files, folder / place, participants=6, sessions=3, seed=seed, effects=effects)
 
 
 def blimp_nl(folder: Path) -> None:

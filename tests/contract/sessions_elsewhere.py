@@ -16,11 +16,11 @@ ROW = 12  # events
 
 
 def in_jatos(plan: study.Study, export: Path, archive: Path, participants: int) -> None:
-    """Write the results archive of robots with the effects of the study, who took the versions of the export in turn."""
-    versions, effects = experiment.read_list_files(export / "versions"), experiment.Effects(terms=plan.simulate)
+    """Write the results archive of robots with the effects of the study, who took the lists of the export in turn."""
+    list_files, effects = experiment.read_list_files(export / "lists"), experiment.Effects(terms=plan.simulate)
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
-        experiment.simulate(versions, home, participants=participants, seed=plan.seed, effects=effects)
+        experiment.simulate(list_files, home, participants=participants, seed=plan.seed, effects=effects)
         records = list(read_recorded_sessions(home))
     runs = []
     with zipfile.ZipFile(archive, "w") as packed:

@@ -50,7 +50,7 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     "page", [p for p in PAGES if blocks(p, "python") and p.stem not in WALKS], ids=lambda p: p.name
 )
 def test_python_blocks_run_in_order(page: Path, workplace: Path) -> None:
-    """As they stand, but for fewer participants, one a version, and fewer folds."""
+    """As they stand, but for fewer participants, one a list, and fewer folds."""
     fewer = {"participants": 9, "folds": 2}
     names: dict[str, object] = {}
     for block in blocks(page, "python"):

@@ -73,9 +73,9 @@ def test_every_option_has_a_help_text(words: list[str]) -> None:
         assert not isinstance(option, click.Option) or option.help or option.hidden, f"{words} {option.name}"
 
 
-def test_the_tables_of_a_seeded_study(versions: list[experiment.ListFile], tmp_path: Path, update: bool) -> None:
+def test_the_tables_of_a_seeded_study(list_files: list[experiment.ListFile], tmp_path: Path, update: bool) -> None:
     """Collected tables to the byte; results to six digits, since they come from an optimizer."""
-    experiment.simulate(versions, tmp_path / "data", participants=12, seed=1)
+    experiment.simulate(list_files, tmp_path / "data", participants=12, seed=1)
     tables = experiment.collect(tmp_path / "data")
     lines = []
     for name, table in tables.items():

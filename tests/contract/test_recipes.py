@@ -42,7 +42,7 @@ seed = 1
 files = ["items.csv"]
 [design]
 ratio = {{ grammatical = 1, ungrammatical = 1 }}
-versions = 2
+lists = 2
 [procedure.target]
 show = "whole"
 ask = ["acceptability"]
@@ -197,7 +197,7 @@ def test_add_platform(tmp_path: Path, made: study.Study, run: Run, monkeypatch: 
     with open(tmp_path / "study.toml", "a") as stream:
         stream.write('[procedure.practice]\nshow = "centred"\n')
     with open(tmp_path / "study.toml") as stream:
-        practised = stream.read().replace("versions = 2", 'versions = 2\npractice = ["She slept."]')
+        practised = stream.read().replace("lists = 2", 'lists = 2\npractice = ["She slept."]')
     (tmp_path / "study.toml").write_text(practised)
     with pytest.raises(study.DataError, match="toy-platform cannot run sentences read word by word"):
         experiment.export(study.load(tmp_path / "study.toml"), "toy-platform", tmp_path / "other", orders=1)

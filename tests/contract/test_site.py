@@ -63,7 +63,7 @@ def test_the_schema_takes_what_gardenpath_takes_and_refuses_a_misspelt_key(path:
     validator = jsonschema.Draft202012Validator(schema)
     stated = tomllib.loads(path.read_text("utf-8"))
     assert not list(validator.iter_errors(stated))
-    assert list(validator.iter_errors({**stated, "design": {**stated["design"], "version": 3}}))
+    assert list(validator.iter_errors({**stated, "design": {**stated["design"], "list": 3}}))
     name, task = next(iter(stated["procedure"].get("tasks", {}).items()), ("", {}))
     if name:
         broken = {**stated["procedure"], "tasks": {name: {**task, "promt": "?"}}}

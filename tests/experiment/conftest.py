@@ -54,14 +54,14 @@ def clock() -> Clock:
 
 @pytest.fixture
 def running(
-    example: study.Study, versions: list[experiment.ListFile], tmp_path: Path, database_url: str
+    example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path, database_url: str
 ) -> Iterator[Running]:
-    yield from serve(example, versions, tmp_path / "data", database_url)
+    yield from serve(example, list_files, tmp_path / "data", database_url)
 
 
 def serve(
     stated: study.Study,
-    versions: list[experiment.ListFile],
+    list_files: list[experiment.ListFile],
     folder: Path,
     url: str | None = None,
     *,
@@ -71,7 +71,7 @@ def serve(
 ) -> Iterator[Running]:
     """Run the study's server in a thread until the generator is closed."""
     pytest.importorskip("uvicorn", reason="the extra online is not installed")
-    opened = routes.open_store(stated, versions, url or build_sqlite_url(folder / "study.sqlite"), clock=clock)
+    opened = routes.open_store(stated, list_files, url or build_sqlite_url(folder / "study.sqlite"), clock=clock)
     app = routes.create_application(opened, stated, key=b"key", site=site)
     listener = routes.bind_socket("127.0.0.1", 0)
     process = routes.create_server(app, request_timeout=patience)

@@ -207,7 +207,7 @@ def plan(data: Path, typed: str = "31") -> list[Part]:
     (path,) = data.glob("*/session.json")
     record = next(iter(session_folders.read_recorded_sessions(data)))
     session = study.config.parse_dataclass(sessions.Session, study.files.read_json(path), where=str(path))
-    file = session_folders.read_stored_list_files(data)[session.version_sha256]
+    file = session_folders.read_stored_list_files(data)[session.list_sha256]
     stand = sessions.replay_session_events(session, file, record.events)
     left = []
     while stand.location is not None:

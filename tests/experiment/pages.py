@@ -34,7 +34,7 @@ agreement,agreement,a-3,ungrammatical,The label on the bottles [are] torn.
 """
 DESIGN = """\
 ratio = { grammatical = 2, ungrammatical = 1 }
-versions = 3
+lists = 3
 practice = ["She slept well."]
 """
 RATING = """\
@@ -96,16 +96,16 @@ class Site:
     address: str
     database: Path
     folder: Path
-    versions: list[experiment.ListFile]
+    list_files: list[experiment.ListFile]
 
     def events(self) -> list[dict[str, Any]]:
         """Return what is stored, by number; `trial` is the presented position of the trial that an event belongs to."""
         with sqlite3.connect(self.database) as connection:
-            columns = 'session, version_sha256, "order", seq, visit, t, kind, step, screen, value'
+            columns = 'session, list_sha256, "order", seq, visit, t, kind, step, screen, value'
             query = f"SELECT {columns} FROM events JOIN sessions ON session = id ORDER BY seq"
             rows = connection.execute(query).fetchall()
         names = ("seq", "visit", "t", "kind", "step", "screen", "value")
-        files = {file.sha256: file for file in self.versions}
+        files = {file.sha256: file for file in self.list_files}
         placed = {session: build_timeline(files[sha256].script, loads(order)) for session, sha256, order, *_ in rows}
         return [
             dict(zip(names, (*row[:6], loads(row[6])), strict=True))
@@ -125,16 +125,16 @@ def served(
     items: str = ITEMS,
     change: Callable[[experiment.ListFile], experiment.ListFile] = lambda file: file,
 ) -> Iterator[Site]:
-    """Serve a study of this study.toml and these items, its versions changed."""
+    """Serve a study of this study.toml and these items, its lists changed."""
     for module in ("starlette", "uvicorn", "sqlalchemy", "jsonschema"):
         pytest.importorskip(module)
     name = "items.jsonl" if items.startswith("{") else "items.csv"
     (folder / name).write_text(items)
     (folder / "study.toml").write_text(text.replace("items.csv", name))
     read = study.load(folder / "study.toml")
-    versions = [change(file) for file in experiment.build_list_files(read)]
-    for running in serve(read, versions, folder / "data"):
-        yield Site(running.address, folder / "data" / "study.sqlite", folder / "data", versions)
+    list_files = [change(file) for file in experiment.build_list_files(read)]
+    for running in serve(read, list_files, folder / "data"):
+        yield Site(running.address, folder / "data" / "study.sqlite", folder / "data", list_files)
 
 
 @contextmanager

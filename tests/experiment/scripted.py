@@ -15,7 +15,7 @@ from gardenpath.study.screens import After, Answers, Entry, Slider, Text, Whole,
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ("minimal-pairs", "relative-clauses")
 PRACTICE = 'practice = [{ sentence = "She, too, slept.", question = "Did she?", answer = "yes" }]\n'
-PAIRS = 'trial = "pair"\nratio = { grammatical = 1, ungrammatical = 1 }\nversions = 2\n'
+PAIRS = 'trial = "pair"\nratio = { grammatical = 1, ungrammatical = 1 }\nlists = 2\n'
 SCALE = 'kind = "rating"\nprompt = "How good, in %?"\nlow = "very bad"\nhigh = "very good"\n'
 # A text that PCIbex, CSV and Python would each trip over.
 TYPED = 'a "lamp", 100% of it'
@@ -68,7 +68,7 @@ def odd(folder: Path, procedure: str = RATED, design: str = "", language: str = 
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "items.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
     asked = "share = { question = 1.0 }\n" if '"question"' in procedure else ""
-    design = design or "ratio = { grammatical = 1, ungrammatical = 1 }\nversions = 2\n" + asked + PRACTICE
+    design = design or "ratio = { grammatical = 1, ungrammatical = 1 }\nlists = 2\n" + asked + PRACTICE
     (folder / "study.toml").write_text(
         f'name = "odd"\nlanguage = "{language}"\nseed = 4\n[materials]\nfiles = ["items.jsonl"]\n'
         f'[design]\n{design}[online]\ncompletion_code = "C"\n{procedure}',
@@ -78,7 +78,7 @@ def odd(folder: Path, procedure: str = RATED, design: str = "", language: str = 
 
 
 def changed(files: Sequence[experiment.ListFile], change: Any) -> list[experiment.ListFile]:
-    """Return version files whose trials have other screens than a task of ours makes: `change` takes and returns a trial's."""
+    """Return list files whose trials have other screens than a task of ours makes: `change` takes and returns a trial's."""
     made = []
     for file in files:
         trials = tuple(replace(step, screens=tuple(change(list(step.screens)))) for step in file.script.trials)
@@ -174,7 +174,7 @@ def expected(place: ListSlot, *, stacked: bool = False) -> list[ImportedTrial]:
 
 
 def _trial(placed: TimelineStep, file: experiment.ListFile, stacked: bool) -> ImportedTrial:
-    trial, n = file.version.trials[placed.step.trial or 0], placed.position or 0
+    trial, n = file.trial_list.trials[placed.step.trial or 0], placed.position or 0
     read: list[Record] = []
     answers: list[Record] = []
     for screen in shown_in(placed):

@@ -17,7 +17,7 @@ seed = 1
 files = ["items.csv"]
 [design]
 ratio = {{ grammatical = 1, ungrammatical = 1 }}
-versions = 2
+lists = 2
 {design}
 {procedure}
 """
@@ -52,8 +52,8 @@ def tables(
 ) -> dict[str, pd.DataFrame]:
     """Let robots take a study and return its tables."""
     folder = made.folder / "data"
-    versions = experiment.build_list_files(made)
-    experiment.simulate(versions, folder, participants=participants, seed=seed, effects=effects, replace=True)
+    list_files = experiment.build_list_files(made)
+    experiment.simulate(list_files, folder, participants=participants, seed=seed, effects=effects, replace=True)
     return experiment.collect(folder)
 
 
@@ -64,11 +64,11 @@ def events(made: study.Study) -> list[dict[str, Any]]:
 
 
 def trial_screens(made: study.Study, role: str = "target") -> list[tuple[Mapping[str, Any], ...]]:
-    """Return the screens of each trial of a role in the first version, as a version file holds them."""
+    """Return the screens of each trial of a role in the first list, as a list file holds them."""
     file = experiment.build_list_files(made)[0]
     steps = file.script.trials
     return [
         steps[n].screens  # type: ignore[misc]
-        for n, trial in enumerate(file.version.trials)
+        for n, trial in enumerate(file.trial_list.trials)
         if trial.role == role
     ]

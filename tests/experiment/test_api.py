@@ -87,7 +87,7 @@ def test_every_call_is_described_and_every_answer_fits(running: Running, opened:
 
     for tab in ("tab-of-anna", "tab-of-anna", None):  # new, the same again, and open in another tab
         fits(client.post("api/sessions", json={"participant": "anna", "tab": tab}), "/api/sessions", "post")
-    fits(client.post("api/sessions", json={"preview": {"version": "E1-V1", "key": "x"}}), "/api/sessions", "post")
+    fits(client.post("api/sessions", json={"preview": {"list": "E1-L1", "key": "x"}}), "/api/sessions", "post")
     fits(client.put(f"{path}/events", json={"events": []}, headers=token), "/api/sessions/{session}/events", "put")
     fits(client.put(f"{path}/events", json={"events": []}), "/api/sessions/{session}/events", "put")
     fits(client.post(f"{path}/heartbeat", json={}, headers=token), "/api/sessions/{session}/heartbeat", "post")
@@ -114,7 +114,7 @@ def test_hostile_texts_are_refused_or_stay_texts(running: Running, opened: dict[
     answers = [client.post("api/sessions", content=raw)]
     for name in ("tab", "resume", "preview", "source"):
         answers.append(client.post("api/sessions", content=json.dumps({name: text}).encode()))
-    preview = {"preview": {"version": text, "trial": 0, "key": text}}
+    preview = {"preview": {"list": text, "trial": 0, "key": text}}
     answers.append(client.post("api/sessions", content=json.dumps(preview).encode()))
     token = {"Authorization": f"Bearer {opened['token']}"}
     event = vars(made_event(0, 1.0, "visit", **{**MACHINE, "device": text}))
@@ -200,19 +200,19 @@ def test_one_sessions_token_opens_no_other(running: Running, opened: dict[str, A
     assert len(opened["token"]) >= 32
 
 
-def test_the_page_and_not_the_visitor_is_told_the_version(
-    running: Running, versions: list[experiment.ListFile]
+def test_the_page_and_not_the_visitor_is_told_the_list(
+    running: Running, list_files: list[experiment.ListFile]
 ) -> None:
-    wanted = versions[-1].name
-    for body in ({"version": wanted}, {"preview": {"version": wanted, "trial": 0, "key": "0" * 32}}):
+    wanted = list_files[-1].name
+    for body in ({"list": wanted}, {"preview": {"list": wanted, "trial": 0, "key": "0" * 32}}):
         httpx2.post(f"{running.address}api/sessions", json=body)
-    assert wanted not in {record.session.version for record in running.store.read_recorded_sessions(previews=True)}
+    assert wanted not in {record.session.list_name for record in running.store.read_recorded_sessions(previews=True)}
 
 
 def test_who_asks_without_end_has_to_wait(
-    example: study.Study, versions: list[experiment.ListFile], tmp_path: Path
+    example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path
 ) -> None:
-    for running in serve(example, versions, tmp_path, site=routes.SiteSettings(burst=5)):
+    for running in serve(example, list_files, tmp_path, site=routes.SiteSettings(burst=5)):
         session = httpx2.post(f"{running.address}api/sessions", json={}).json()
         path = f"{running.address}api/sessions/{session['session']}/heartbeat"
         headers = {"Authorization": "Bearer guess"}
@@ -222,9 +222,9 @@ def test_who_asks_without_end_has_to_wait(
 
 
 def test_arrivals_from_one_address_are_slowed_down_where_a_proxy_tells_them_apart(
-    example: study.Study, versions: list[experiment.ListFile], tmp_path: Path
+    example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path
 ) -> None:
-    for running in serve(example, versions, tmp_path, site=routes.SiteSettings(is_behind_proxy=True)):
+    for running in serve(example, list_files, tmp_path, site=routes.SiteSettings(is_behind_proxy=True)):
         with httpx2.Client(base_url=running.address) as client:
             # A body that is none costs the server little and counts all the same; slow ones are given back meanwhile.
             answers = [client.post("api/sessions", content=b"{").status_code]

@@ -24,7 +24,7 @@ from .conftest import BOTH, Clock, new_database
 from .made_events import event as made_event
 from .made_events import passed
 
-Versions = list[experiment.ListFile]
+ListFiles = list[experiment.ListFile]
 
 
 @pytest.fixture(params=BOTH)
@@ -33,15 +33,15 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def opened(example: study.Study, versions: Versions, database_url: str, clock: Clock) -> Iterator[Store]:
-    with store_with(example, versions, database_url, clock) as store:
+def opened(example: study.Study, list_files: ListFiles, database_url: str, clock: Clock) -> Iterator[Store]:
+    with store_with(example, list_files, database_url, clock) as store:
         yield store
 
 
 @contextmanager
-def store_with(example: study.Study, versions: Versions, url: str, clock: Clock, **online: Any) -> Iterator[Store]:
+def store_with(example: study.Study, list_files: ListFiles, url: str, clock: Clock, **online: Any) -> Iterator[Store]:
     stated = dataclasses.replace(example, online=dataclasses.replace(example.online, **online))
-    made = routes.open_store(stated, versions, url, clock=clock)
+    made = routes.open_store(stated, list_files, url, clock=clock)
     yield made
     made.database.engine.dispose()
 
@@ -61,31 +61,31 @@ def finish(store: Store, session: OpenedSession) -> None:
     assert store.complete_session(session.session.id, session.token, read(store, session), "CODE")[:2] == ([], {})
 
 
-def test_the_version_with_the_fewest_places_taken_is_chosen() -> None:
-    filled = {"E1-V1": SlotCounts(3, 0), "E1-V2": SlotCounts(1, 1), "E1-V3": SlotCounts(0, 3)}
-    assert choose_list(["E1-V1", "E1-V2", "E1-V3"], filled, None) == "E1-V2"
-    assert choose_list(["E1-V1", "E1-V2", "E1-V3"], filled, 3) == "E1-V2"
-    assert choose_list(["E1-V1", "E1-V3"], filled, 3) is None
+def test_the_list_with_the_fewest_places_taken_is_chosen() -> None:
+    filled = {"E1-L1": SlotCounts(3, 0), "E1-L2": SlotCounts(1, 1), "E1-L3": SlotCounts(0, 3)}
+    assert choose_list(["E1-L1", "E1-L2", "E1-L3"], filled, None) == "E1-L2"
+    assert choose_list(["E1-L1", "E1-L2", "E1-L3"], filled, 3) == "E1-L2"
+    assert choose_list(["E1-L1", "E1-L3"], filled, 3) is None
 
 
-def test_a_further_session_is_in_another_experiment_and_then_in_another_version() -> None:
-    names = [f"E{e}-V{v}" for e in (1, 2) for v in (1, 2)]
-    filled = {"E2-V1": SlotCounts(completed=9), "E2-V2": SlotCounts(completed=8)}
-    assert choose_list(names, filled, None, ["E1-V1"]) == "E2-V2"
-    assert choose_list(names, filled, None, ["E1-V1", "E2-V2"]) == "E1-V2"
+def test_a_further_session_is_in_another_experiment_and_then_in_another_list() -> None:
+    names = [f"E{e}-L{v}" for e in (1, 2) for v in (1, 2)]
+    filled = {"E2-L1": SlotCounts(completed=9), "E2-L2": SlotCounts(completed=8)}
+    assert choose_list(names, filled, None, ["E1-L1"]) == "E2-L2"
+    assert choose_list(names, filled, None, ["E1-L1", "E2-L2"]) == "E1-L2"
 
 
 @pytest.mark.slow
-def test_every_version_ends_at_its_quota_though_a_third_of_the_arrivals_drop_out(
-    example: study.Study, versions: Versions, database_url: str, clock: Clock, full: bool
+def test_every_list_ends_at_its_quota_though_a_third_of_the_arrivals_drop_out(
+    example: study.Study, list_files: ListFiles, database_url: str, clock: Clock, full: bool
 ) -> None:
-    """Three versions of 100 places (40 without --full), eight arriving at a time, every third silent until its lease runs out."""
-    three, quota = [file for file in versions if file.name.startswith("E1-")], 100 if full else 40
+    """Three lists of 100 places (40 without --full), eight arriving at a time, every third silent until its lease runs out."""
+    three, quota = [file for file in list_files if file.name.startswith("E1-")], 100 if full else 40
     with store_with(example, three, database_url, clock, quota=quota) as store:
         fill(store, three, clock, quota)
 
 
-def fill(store: Store, three: Versions, clock: Clock, quota: int) -> None:
+def fill(store: Store, three: ListFiles, clock: Clock, quota: int) -> None:
     random, watch, late = Random(1), Lock(), list[OpenedSession]()
     taken: Counter[str] = Counter()
     begun = 0
@@ -100,7 +100,7 @@ def fill(store: Store, three: Versions, clock: Clock, quota: int) -> None:
                 assert all(filled.taken_slots >= quota for filled in before.values())
                 return None
             places = {file.name: before.get(file.name, SlotCounts()).taken_slots for file in three}
-            assert places[session.session.version] == min(places.values())
+            assert places[session.session.list_name] == min(places.values())
             return session
 
     with ThreadPoolExecutor(8) as pool:
@@ -110,7 +110,7 @@ def fill(store: Store, three: Versions, clock: Clock, quota: int) -> None:
             staying = [session for session in wave if random.random() > 1 / 3]
             late += [session for session in wave if session not in staying]
             list(pool.map(lambda session: finish(store, session), staying))
-            taken.update(session.session.version for session in staying)
+            taken.update(session.session.list_name for session in staying)
             if not wave and all(filled.completed == quota for filled in store.count_slots().values()):
                 break
             clock.pass_minutes(61)
@@ -128,25 +128,25 @@ def fill(store: Store, three: Versions, clock: Clock, quota: int) -> None:
 
 
 def test_arrivals_at_once_never_share_a_place_nor_pass_the_quota(
-    example: study.Study, versions: Versions, database_url: str, clock: Clock
+    example: study.Study, list_files: ListFiles, database_url: str, clock: Clock
 ) -> None:
-    with store_with(example, versions, database_url, clock, quota=4) as store:
+    with store_with(example, list_files, database_url, clock, quota=4) as store:
 
         def arrive(number: int, store: Store = store) -> str:
             try:
-                return store.open_session(arrival(f"p{number}")).session.version
+                return store.open_session(arrival(f"p{number}")).session.list_name
             except Refusal as error:
                 return error.reason
 
         with ThreadPoolExecutor(12) as pool:
             came = Counter(pool.map(arrive, range(60)))
-        assert came == {**{file.name: 4 for file in versions}, "full": 60 - 4 * len(versions)}
+        assert came == {**{file.name: 4 for file in list_files}, "full": 60 - 4 * len(list_files)}
 
 
 def test_a_place_is_released_when_its_lease_runs_out_and_renewed_by_every_sign_of_life(
-    example: study.Study, versions: Versions, database_url: str, clock: Clock
+    example: study.Study, list_files: ListFiles, database_url: str, clock: Clock
 ) -> None:
-    one = versions[:1]
+    one = list_files[:1]
     with store_with(example, one, database_url, clock, quota=1) as store:
         first = store.open_session(arrival("anna"))
         for sign in (
@@ -160,13 +160,13 @@ def test_a_place_is_released_when_its_lease_runs_out_and_renewed_by_every_sign_o
                 store.open_session(arrival("bert"))
             sign()
         clock.pass_minutes(61)
-        assert store.open_session(arrival("bert")).session.version == first.session.version
+        assert store.open_session(arrival("bert")).session.list_name == first.session.list_name
 
 
 def test_who_is_late_can_still_finish_and_counts(
-    example: study.Study, versions: Versions, database_url: str, clock: Clock
+    example: study.Study, list_files: ListFiles, database_url: str, clock: Clock
 ) -> None:
-    with store_with(example, versions[:1], database_url, clock, quota=1) as store:
+    with store_with(example, list_files[:1], database_url, clock, quota=1) as store:
         late = store.open_session(arrival("anna"))
         clock.pass_minutes(61)
         finish(store, store.open_session(arrival("bert")))
@@ -177,14 +177,14 @@ def test_who_is_late_can_still_finish_and_counts(
 
 
 def test_one_session_a_person_and_a_second_one_where_the_study_has_more(
-    example: study.Study, versions: Versions, database_url: str, clock: Clock
+    example: study.Study, list_files: ListFiles, database_url: str, clock: Clock
 ) -> None:
-    with store_with(example, versions, database_url, clock, sessions=2) as store:
+    with store_with(example, list_files, database_url, clock, sessions=2) as store:
         first = store.open_session(arrival("anna"))
         assert store.open_session(arrival("anna")).session.id == first.session.id
         finish(store, first)
         second = store.open_session(arrival("anna"))
-        assert second.session.version != first.session.version
+        assert second.session.list_name != first.session.list_name
         finish(store, second)
         with pytest.raises(Refusal, match="finished the study already"):
             store.open_session(arrival("anna"))
@@ -238,9 +238,9 @@ def test_a_second_tab_waits_until_the_first_is_silent_or_left(opened: Store, clo
 
 
 def test_a_session_that_does_not_count_opens_its_place_and_keeps_its_data(
-    example: study.Study, versions: Versions, database_url: str, clock: Clock
+    example: study.Study, list_files: ListFiles, database_url: str, clock: Clock
 ) -> None:
-    with store_with(example, versions[:1], database_url, clock, quota=1) as store:
+    with store_with(example, list_files[:1], database_url, clock, quota=1) as store:
         first = store.open_session(Arrival("anna", PlatformParticipant("raw", "prolific", "submission-7")))
         finish(store, first)
         with pytest.raises(ValueError, match="the reason is empty"):
@@ -249,14 +249,14 @@ def test_a_session_that_does_not_count_opens_its_place_and_keeps_its_data(
             store.exclude_session("nobody", "pilot")
         clock.pass_minutes(1)
         assert store.exclude_session("submission-7", "pressed keys\nat random") == first.session.id
-        assert store.open_session(arrival("bert")).session.version == first.session.version
+        assert store.open_session(arrival("bert")).session.list_name == first.session.list_name
         assert [record.session.exclusion_reason for record in store.read_recorded_sessions()] == [
             "pressed keys at random",
             None,
         ]
         assert store.list_payments()[1]["status"] == "completed"
         store.include_session(first.session.id)
-        assert store.count_slots()[first.session.version].taken_slots == 2
+        assert store.count_slots()[first.session.list_name].taken_slots == 2
 
 
 def test_a_closed_study_takes_nobody_new_and_lets_the_others_finish(opened: Store) -> None:
@@ -271,29 +271,29 @@ def test_a_closed_study_takes_nobody_new_and_lets_the_others_finish(opened: Stor
     assert opened.open_session(arrival("bert")).visit == 0
 
 
-def test_previews_show_any_version_from_any_trial_and_take_no_place(
-    example: study.Study, versions: Versions, database_url: str, clock: Clock
+def test_previews_show_any_list_from_any_trial_and_take_no_place(
+    example: study.Study, list_files: ListFiles, database_url: str, clock: Clock
 ) -> None:
-    with store_with(example, versions[:1], database_url, clock, quota=1) as store:
+    with store_with(example, list_files[:1], database_url, clock, quota=1) as store:
         for _ in range(3):
-            shown = store.open_session(arrival(preview=(versions[0].name, 5)))
+            shown = store.open_session(arrival(preview=(list_files[0].name, 5)))
             assert (shown.session.source, shown.walk.location) == ("preview", (11, 0))
         assert store.complete_session(shown.session.id, shown.token, 0, "CODE")[0] == []
         assert store.open_session(arrival("anna")).session.slot == 0
         assert [record.session.source for record in store.read_recorded_sessions()] == ["server"]
         assert len([*store.read_recorded_sessions(previews=True)]) == 4
-        with pytest.raises(Refusal, match="no version 'E9-V9'"):
-            store.open_session(arrival(preview=("E9-V9", 0)))
+        with pytest.raises(Refusal, match="no list 'E9-L9'"):
+            store.open_session(arrival(preview=("E9-L9", 0)))
 
 
 def test_withdrawal_releases_the_place_and_takes_no_further_events(
-    example: study.Study, versions: Versions, database_url: str, clock: Clock
+    example: study.Study, list_files: ListFiles, database_url: str, clock: Clock
 ) -> None:
-    with store_with(example, versions[:1], database_url, clock, quota=1, withdrawal="keep") as store:
+    with store_with(example, list_files[:1], database_url, clock, quota=1, withdrawal="keep") as store:
         first = store.open_session(arrival("anna"))
         store.withdraw_session(first.session.id, first.token, "withdrawn", None)
         with pytest.raises(Conflict, match="withdrawn"):
             store.append_events(first.session.id, first.token, [])
-        assert store.open_session(arrival("bert")).session.version == first.session.version
+        assert store.open_session(arrival("bert")).session.list_name == first.session.list_name
         with pytest.raises(Refusal, match="withdrawn or was forgotten"):
             store.open_session(arrival("anna"))

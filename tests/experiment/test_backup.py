@@ -23,15 +23,15 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def test_a_backup_is_a_folder_of_data_and_restores_to_the_same_study(
-    running: Running, versions: list[experiment.ListFile], tmp_path: Path, request: pytest.FixtureRequest
+    running: Running, list_files: list[experiment.ListFile], tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    robot, key = experiment.create_robot(versions, seed=1), tmp_path / "data" / "participant.key"
+    robot, key = experiment.create_robot(list_files, seed=1), tmp_path / "data" / "participant.key"
     load_participant_key(key)
     experiment.run_robot_session(robot, experiment.HttpTransport(running.address, ROBOT_KEY), "r1")
     running.store.open_session(Arrival(participant="p"))
     url, copy = running.store.database.url, tmp_path / "copy"
     rows = backup.create_backup(url, key, copy)
-    assert (rows["sessions"], rows["versions"]) == (2, len(versions))
+    assert (rows["sessions"], rows["lists"]) == (2, len(list_files))
     assert {path.name: path.stat().st_mode & 0o777 for path in copy.iterdir()} == {
         "study.sqlite": 0o600, "participant.key": 0o600,
     }  # fmt: skip
@@ -97,9 +97,9 @@ def test_a_backup_that_reads_back_otherwise_is_none(
         backup.create_backup(running.store.database.url, tmp_path / "no key", tmp_path / "copy")
 
 
-def test_the_commands_back_up_and_restore(study_folder: Path, versions: list[experiment.ListFile]) -> None:
+def test_the_commands_back_up_and_restore(study_folder: Path, list_files: list[experiment.ListFile]) -> None:
     store = Store(build_sqlite_url(study_folder / "data" / "study.sqlite"))
-    store.publish_lists(versions)
+    store.publish_lists(list_files)
     store.open_session(Arrival(participant="p"))
     load_participant_key(study_folder / "data" / "participant.key")
     done = run_here("gardenpath backup study.toml --destination copy", study_folder)

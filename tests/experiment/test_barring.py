@@ -21,12 +21,12 @@ OTHER_KEY = "ab" * 32
 
 
 @pytest.fixture
-def earlier(example: study.Study, versions: list[experiment.ListFile], tmp_path: Path) -> Path:
+def earlier(example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path) -> Path:
     """The data of an earlier study, with a key of its own, in which `5f` has begun."""
     folder = tmp_path / "norming" / "data"
     folder.mkdir(parents=True)
     (folder / "participant.key").write_text(OTHER_KEY)
-    store = open_store(example, versions, build_sqlite_url(folder / "study.sqlite"))
+    store = open_store(example, list_files, build_sqlite_url(folder / "study.sqlite"))
     store.open_session(
         Arrival(hash_participant("5f", bytes.fromhex(OTHER_KEY)), PlatformParticipant("5f", "prolific"), "server")
     )
@@ -35,10 +35,10 @@ def earlier(example: study.Study, versions: list[experiment.ListFile], tmp_path:
 
 
 @pytest.fixture
-def main(example: study.Study, versions: list[experiment.ListFile], tmp_path: Path, earlier: Path) -> Iterator[Running]:
+def main(example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path, earlier: Path) -> Iterator[Running]:
     online = dataclasses.replace(example.online, barred=["norming/data"])
     stated = dataclasses.replace(example, online=online, path=tmp_path / "study.toml")
-    yield from serve(stated, versions[:1], tmp_path / "main")
+    yield from serve(stated, list_files[:1], tmp_path / "main")
 
 
 def test_who_took_part_before_is_not_let_in_and_others_are(main: Running) -> None:
@@ -60,13 +60,13 @@ def test_who_had_begun_before_may_go_on(main: Running, earlier: Path) -> None:
 
 
 def test_a_session_of_theirs_does_not_count(
-    example: study.Study, versions: list[experiment.ListFile], tmp_path: Path, earlier: Path
+    example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path, earlier: Path
 ) -> None:
     """The keys differ, and the database still has the ids; without these nobody could be told."""
     folder, key = tmp_path / "data", "cd" * 32
     folder.mkdir()
     (folder / "participant.key").write_text(key)
-    store = open_store(example, versions, build_sqlite_url(folder / "study.sqlite"))
+    store = open_store(example, list_files, build_sqlite_url(folder / "study.sqlite"))
     for id in ("5e", "5f"):
         store.open_session(
             Arrival(hash_participant(id, bytes.fromhex(key)), PlatformParticipant(id, "prolific"), "server")

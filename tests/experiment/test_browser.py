@@ -23,9 +23,9 @@ def test_three_pairs_of_four_blimp_paradigms_are_read_to_the_end(
     text = path.read_text().replace("experiments = 3", "experiments = 1").replace("items = 9", "items = 3")
     path.write_text(text.replace('files = ["items.csv"]', f"files = [{files}]"))
     stated = study.load(path)
-    versions = experiment.build_list_files(stated)
-    robot = experiment.create_robot(versions, seed=1)
-    for running in serve(stated, versions, tmp_path / "data"):
+    list_files = experiment.build_list_files(stated)
+    robot = experiment.create_robot(list_files, seed=1)
+    for running in serve(stated, list_files, tmp_path / "data"):
         code = experiment.run_session_in_browser(
             robot, running.address, "reader", key=ROBOT_KEY, chromium=chromium, pace=8
         )
@@ -34,11 +34,11 @@ def test_three_pairs_of_four_blimp_paradigms_are_read_to_the_end(
     assert tables["sessions"]["complete"].tolist() == [True]
     assert tables["sessions"]["source"].tolist() == ["robot"]
     assert len(tables["responses"]) == 12 + 3
-    version = versions[0].version
-    shown = {t.item.id: len(t.shown_sentences[0][1].list_words()) for t in version.trials}
+    trial_list = list_files[0].trial_list
+    shown = {t.item.id: len(t.shown_sentences[0][1].list_words()) for t in trial_list.trials}
     assert tables["readings"].groupby("item")["word"].count().to_dict() == shown
     assert (tables["readings"]["rt"] > 0).all()
-    did = robot.simulate_events(_payload(versions[0], tables), "reader")
+    did = robot.simulate_events(_payload(list_files[0], tables), "reader")
     script = [e["value"]["answer"] for e in did if e["kind"] == "outcome" and e["value"]["answer"] is not None]
     answers = tables["responses"].sort_values("trial")["response"].astype(int).tolist()
     assert answers == script, "each rating is the key that was pressed"

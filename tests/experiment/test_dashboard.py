@@ -32,16 +32,16 @@ PASSWORD = "correct horse"
 
 
 def watched(
-    example: study.Study, versions: list[experiment.ListFile], folder: Path, clock: Clock, **online: Any
+    example: study.Study, list_files: list[experiment.ListFile], folder: Path, clock: Clock, **online: Any
 ) -> Iterator[Running]:
     stated = dataclasses.replace(example, online=dataclasses.replace(example.online, **online))
-    yield from serve(stated, versions[:3], folder, site=routes.SiteSettings(password=PASSWORD), clock=clock)
+    yield from serve(stated, list_files[:3], folder, site=routes.SiteSettings(password=PASSWORD), clock=clock)
 
 
 @pytest.fixture
-def board(example: study.Study, versions: list[experiment.ListFile], tmp_path: Path, clock: Clock) -> Iterator[Running]:
+def board(example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path, clock: Clock) -> Iterator[Running]:
     reward = RewardSection(4.5, "GBP", 20)
-    yield from watched(example, versions, tmp_path / "data", clock, quota=3, reward=reward)
+    yield from watched(example, list_files, tmp_path / "data", clock, quota=3, reward=reward)
 
 
 @pytest.fixture
@@ -180,16 +180,16 @@ def test_the_counts_are_those_of_the_sessions(experimenter: httpx2.Client, board
     assert "Left 1 1 withdrawn" in text
     assert "Median time 60.0 min" in text  # of 30 and 90 minutes
     assert "Pay an hour 4.50 GBP declared: 4.50 GBP for 20 min, 13.50 an hour" in text
-    assert f"{first.session.id} {first.session.version} dropped 2/" in text
-    assert f"{fifth.session.id} {fifth.session.version} running 0/" in text
+    assert f"{first.session.id} {first.session.list_name} dropped 2/" in text
+    assert f"{fifth.session.id} {fifth.session.list_name} running 0/" in text
 
 
 def test_no_condition_and_no_answer_is_on_the_page(experimenter: httpx2.Client, board: Running) -> None:
     finish(board.store, board.store.open_session(Arrival()))
     page = experimenter.get("dashboard").text
     (record,) = board.store.read_recorded_sessions()
-    file = board.store.read_list_files()[record.session.version_sha256]
-    said = {condition for trial in file.version.trials for condition, _ in trial.shown_sentences} - {"practice"}
+    file = board.store.read_list_files()[record.session.list_sha256]
+    said = {condition for trial in file.trial_list.trials for condition, _ in trial.shown_sentences} - {"practice"}
     assert said == {"grammatical", "ungrammatical"}
     assert not [word for word in (*said, "rating", "critical") if word in page]
 
@@ -220,15 +220,15 @@ def test_the_study_is_closed_and_reopened_from_the_page(experimenter: httpx2.Cli
     assert httpx2.post(f"{board.address}api/sessions", json={}).status_code == 201
 
 
-def test_preview_links_open_their_version(experimenter: httpx2.Client, board: Running) -> None:
+def test_preview_links_open_their_list(experimenter: httpx2.Client, board: Running) -> None:
     page = experimenter.get("dashboard").text
     links = re.findall(r'href="\./\?preview=([\w-]+)&amp;trial=0&amp;key=(\w+)"', page)
     assert len(links) == 3
-    for version, key in links:
-        asked = {"preview": {"version": version, "trial": 2, "key": key}}
+    for trial_list, key in links:
+        asked = {"preview": {"list": trial_list, "trial": 2, "key": key}}
         shown = httpx2.post(f"{board.address}api/sessions", json=asked).json()
         assert (shown["done"], shown["online"]["test"]) == ([*range(7)], True)
-    wrong = {"preview": {"version": links[0][0], "trial": 0, "key": "0" * 32}}
+    wrong = {"preview": {"list": links[0][0], "trial": 0, "key": "0" * 32}}
     assert httpx2.post(f"{board.address}api/sessions", json=wrong).status_code == 403
     assert board.store.count_sessions() == (0, 0)
 

@@ -148,7 +148,7 @@ def test_questions_about_the_participant_are_read_by_their_labels_and_checked(si
     assert "languages" not in set(answers["question"]), "what is left empty has no row"
 
 
-def test_consent_stands_with_its_time_and_its_text_in_the_version_that_ran(site: Site, reader: Reader) -> None:
+def test_consent_stands_with_its_time_and_its_text_in_the_list_that_ran(site: Site, reader: Reader) -> None:
     reader.at("device")
     reader.go()
     reader.at("consent")
@@ -159,8 +159,8 @@ def test_consent_stands_with_its_time_and_its_text_in_the_version_that_ran(site:
     events = site.events()
     consent = next(event for event in events if event["value"].get("outcome") == "accepted")
     with sqlite3.connect(site.database) as connection:
-        [sha256] = connection.execute("SELECT version_sha256 FROM sessions").fetchone()
-    file = next(file for file in site.versions if file.sha256 == sha256)
+        [sha256] = connection.execute("SELECT list_sha256 FROM sessions").fetchone()
+    file = next(file for file in site.list_files if file.sha256 == sha256)
     assert consent["step"] == file.script.consent
     [screen] = file.script.front[consent["step"]].screens
     assert list(screen.paragraphs) == read

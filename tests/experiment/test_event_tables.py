@@ -34,8 +34,8 @@ from .scripted import changed
 
 
 @pytest.fixture
-def simulated(versions: list[experiment.ListFile], tmp_path: Path) -> Path:
-    experiment.simulate(versions, tmp_path / "sim", participants=6, seed=3)
+def simulated(list_files: list[experiment.ListFile], tmp_path: Path) -> Path:
+    experiment.simulate(list_files, tmp_path / "sim", participants=6, seed=3)
     return tmp_path / "sim"
 
 
@@ -49,7 +49,7 @@ def test_a_reading_time_is_press_to_press_and_onset_frame_to_press(simulated: Pa
         previous = 0.0
         positions = {
             p.number: p.position
-            for p in build_timeline(files[record.session.version_sha256].script, record.session.order)
+            for p in build_timeline(files[record.session.list_sha256].script, record.session.order)
         }
         path = simulated / record.session.id / "events.jsonl"
         for line in path.read_text().splitlines():
@@ -69,7 +69,7 @@ def test_a_reading_time_is_press_to_press_and_onset_frame_to_press(simulated: Pa
 def _trials(folder: Path):  # type: ignore[no-untyped-def]
     files = read_stored_list_files(folder)
     for record in read_recorded_sessions(folder):
-        yield from files[record.session.version_sha256].version.trials
+        yield from files[record.session.list_sha256].trial_list.trials
 
 
 def test_tables_hold_every_word_and_every_rating(simulated: Path) -> None:
@@ -84,14 +84,14 @@ def test_tables_hold_every_word_and_every_rating(simulated: Path) -> None:
 
 
 def test_the_server_and_a_folder_give_the_same_tables(
-    running: Running, versions: list[experiment.ListFile], tmp_path: Path
+    running: Running, list_files: list[experiment.ListFile], tmp_path: Path
 ) -> None:
-    robot = experiment.create_robot(versions, seed=1)
-    for n in range(len(versions)):
+    robot = experiment.create_robot(list_files, seed=1)
+    for n in range(len(list_files)):
         experiment.run_robot_session(robot, experiment.HttpTransport(running.address, ROBOT_KEY), f"r{n}")
     files = running.store.read_list_files()
     for record in running.store.read_recorded_sessions():
-        write_recorded_session(tmp_path / "copy", record, files[record.session.version_sha256])
+        write_recorded_session(tmp_path / "copy", record, files[record.session.list_sha256])
     served, copied = experiment.collect(running.folder), experiment.collect(tmp_path / "copy")
     for name, table in served.items():
         key = list(study.TABLES[name].key)
@@ -100,21 +100,21 @@ def test_the_server_and_a_folder_give_the_same_tables(
         )
 
 
-def test_simulating_twice_gives_the_same_bytes(versions: list[experiment.ListFile], tmp_path: Path) -> None:
+def test_simulating_twice_gives_the_same_bytes(list_files: list[experiment.ListFile], tmp_path: Path) -> None:
     for name in ("a", "b"):
-        experiment.simulate(versions, tmp_path / name, participants=2, seed=3)
+        experiment.simulate(list_files, tmp_path / name, participants=2, seed=3)
     for path in (tmp_path / "a").rglob("*.json*"):
         assert path.read_bytes() == (tmp_path / "b" / path.relative_to(tmp_path / "a")).read_bytes()
 
 
 def opened(file: experiment.ListFile) -> tuple[Session, int]:
-    """A session of a version, and the number of the step of its first trial."""
+    """A session of a list, and the number of the step of its first trial."""
     session = open_session(file, 0, id="s-1", participant="p", started="2026-01-01T00:00:00.000+00:00", source="server")
     return session, next(placed.number for placed in build_timeline(file.script, session.order) if placed.position == 0)
 
 
-def test_of_a_trial_begun_again_only_the_last_run_counts(versions: list[experiment.ListFile], tmp_path: Path) -> None:
-    session, step = opened(versions[0])
+def test_of_a_trial_begun_again_only_the_last_run_counts(list_files: list[experiment.ListFile], tmp_path: Path) -> None:
+    session, step = opened(list_files[0])
 
     def run(seq: int, start: float) -> list[experiment.Event]:
         return [
@@ -123,7 +123,7 @@ def test_of_a_trial_begun_again_only_the_last_run_counts(versions: list[experime
             word(seq + 2, start + 300, step, 0, shown_at(start, start + 5)),
         ]
 
-    write_recorded_session(tmp_path, RecordedSession(session, tuple(run(0, 100.0) + run(3, 7000.0))), versions[0])
+    write_recorded_session(tmp_path, RecordedSession(session, tuple(run(0, 100.0) + run(3, 7000.0))), list_files[0])
     tables = experiment.collect(tmp_path)
     readings = tables["readings"]
     assert list(zip(readings["word"], readings["rt"], readings["rt_onset"], strict=True)) == [(0, 300.0, 295.0)]
@@ -133,9 +133,9 @@ def test_of_a_trial_begun_again_only_the_last_run_counts(versions: list[experime
 
 
 def test_interruptions_and_presses_that_did_not_count_are_flagged(
-    versions: list[experiment.ListFile], tmp_path: Path
+    list_files: list[experiment.ListFile], tmp_path: Path
 ) -> None:
-    session, step = opened(versions[0])
+    session, step = opened(list_files[0])
     events = (
         event(0, 0.0, "begin", step),
         word(1, 100.0, step, -1),
@@ -144,27 +144,27 @@ def test_interruptions_and_presses_that_did_not_count_are_flagged(
         word(4, 400.0, step, 0, repeats=2),
         word(5, 500.0, step, 1),
     )
-    write_recorded_session(tmp_path, RecordedSession(session, events), versions[0])
+    write_recorded_session(tmp_path, RecordedSession(session, events), list_files[0])
     assert experiment.collect(tmp_path)["readings"]["flags"].fillna("").tolist() == ["early interrupted repeats", ""]
 
 
-def test_no_answer_in_time_is_an_empty_response(versions: list[experiment.ListFile]) -> None:
-    [file] = changed(versions[:1], lambda screens: [screens[0], replace(screens[1], deadline=2000.0)])
+def test_no_answer_in_time_is_an_empty_response(list_files: list[experiment.ListFile]) -> None:
+    [file] = changed(list_files[:1], lambda screens: [screens[0], replace(screens[1], deadline=2000.0)])
     session, step = opened(file)
     late = outcome(1, 2000.0, step, 1, "timeout", press=None)
     record = RecordedSession(session, (event(0, 0.0, "begin", step), late))
-    [row] = build_session_tables([record], {session.version_sha256: file})["responses"].to_dict("records")
+    [row] = build_session_tables([record], {session.list_sha256: file})["responses"].to_dict("records")
     assert (row["outcome"], row["task"], row["prompt"]) == ("timeout", "rating", "acceptability")
     assert pd.isna(row["response"])
     assert pd.isna(row["rt"])
 
 
-def test_robots_show_the_effects_they_were_given(versions: list[experiment.ListFile], tmp_path: Path) -> None:
+def test_robots_show_the_effects_they_were_given(list_files: list[experiment.ListFile], tmp_path: Path) -> None:
     """The planted difference of ratings and of log reading times comes back within its sampling error."""
     import numpy as np
 
     effects = experiment.Effects(critical=0.3, rating=2.0, residual_sd=0.1)
-    experiment.simulate(versions, tmp_path / "x", participants=12, seed=5, effects=effects)
+    experiment.simulate(list_files, tmp_path / "x", participants=12, seed=5, effects=effects)
     tables = experiment.collect(tmp_path / "x")
     readings = tables["readings"]
     critical = readings[(readings["region"] == "critical") & (readings["role"] == "target")]
@@ -191,22 +191,22 @@ def test_lost_events_are_reported_and_the_session_is_not_complete(
     assert "s-00003: events without a session.json" in caplog.text
 
 
-def test_a_version_that_is_gone_or_was_changed_is_named(simulated: Path) -> None:
-    version = sorted((simulated / "versions").iterdir())[0]
-    text = version.read_text()
-    version.write_text(text.replace('"seed"', '"seed" '))
+def test_a_list_that_is_gone_or_was_changed_is_named(simulated: Path) -> None:
+    trial_list = sorted((simulated / "lists").iterdir())[0]
+    text = trial_list.read_text()
+    trial_list.write_text(text.replace('"seed"', '"seed" '))
     with pytest.raises(study.DataError, match="was changed after sessions ran it"):
         experiment.collect(simulated)
-    version.unlink()
+    trial_list.unlink()
     with pytest.raises(study.DataError, match="whose file is missing"):
         experiment.collect(simulated)
 
 
-def test_a_version_written_by_another_release_keeps_its_name(simulated: Path) -> None:
-    """Sessions name a version by the bytes it had, not by how this release would write it."""
+def test_a_list_written_by_another_release_keeps_its_name(simulated: Path) -> None:
+    """Sessions name a list by the bytes it had, not by how this release would write it."""
     import hashlib
 
-    (one, *_) = (simulated / "versions").iterdir()
+    (one, *_) = (simulated / "lists").iterdir()
     other = one.read_text().replace("\n ", "\n  ")
     name = hashlib.sha256(other.encode()).hexdigest()
     one.with_stem(name).write_text(other)
@@ -224,15 +224,15 @@ def test_a_broken_session_is_named_by_its_file(simulated: Path, broken: str) -> 
 
 
 def test_simulating_again_replaces_an_earlier_simulation_and_nothing_else(
-    simulated: Path, versions: list[experiment.ListFile]
+    simulated: Path, list_files: list[experiment.ListFile]
 ) -> None:
     with pytest.raises(FileExistsError, match="give --force"):
-        experiment.simulate(versions, simulated, participants=2, seed=1)
-    experiment.simulate(versions, simulated, participants=2, seed=1, replace=True)
+        experiment.simulate(list_files, simulated, participants=2, seed=1)
+    experiment.simulate(list_files, simulated, participants=2, seed=1, replace=True)
     assert len(experiment.collect(simulated)["sessions"]) == 2
     (simulated / "study.sqlite").write_text("real data")
     with pytest.raises(FileExistsError, match="holds something other than an earlier simulation"):
-        experiment.simulate(versions, simulated, participants=2, seed=1, replace=True)
+        experiment.simulate(list_files, simulated, participants=2, seed=1, replace=True)
 
 
 @pytest.mark.parametrize(
@@ -250,15 +250,15 @@ def test_data_that_are_none_are_named(tmp_path: Path, make, message: str) -> Non
 
 
 def test_previews_are_in_the_tables_only_when_asked_for(
-    running: Running, versions: list[experiment.ListFile], tmp_path: Path
+    running: Running, list_files: list[experiment.ListFile], tmp_path: Path
 ) -> None:
     experiment.run_robot_session(
-        experiment.create_robot(versions, seed=1), experiment.HttpTransport(running.address, ROBOT_KEY), "r1"
+        experiment.create_robot(list_files, seed=1), experiment.HttpTransport(running.address, ROBOT_KEY), "r1"
     )
-    running.store.open_session(Arrival(preview=(versions[0].name, 3)))
+    running.store.open_session(Arrival(preview=(list_files[0].name, 3)))
     files = running.store.read_list_files()
     for record in running.store.read_recorded_sessions(previews=True):
-        write_recorded_session(tmp_path / "copy", record, files[record.session.version_sha256])
+        write_recorded_session(tmp_path / "copy", record, files[record.session.list_sha256])
     for data in (running.folder, tmp_path / "copy"):
         assert list(experiment.collect(data)["sessions"]["source"]) == ["robot"]
         assert sorted(experiment.collect(data, previews=True)["sessions"]["source"]) == ["preview", "robot"]
@@ -287,7 +287,7 @@ def test_dashboard_and_tables_judge_an_attention_item_alike(
     path.write_text(text.replace("[ordering]", f"[[design.attention]]\n{item}[ordering]"))
     file = experiment.build_list_files(study.load(path))[0]
     session, _ = opened(file)
-    roles = [file.version.trials[position].role for position in session.order]
+    roles = [file.trial_list.trials[position].role for position in session.order]
     placed = next(p for p in build_timeline(file.script, session.order) if p.position == roles.index("attention"))
     n = next(n for n, screen in enumerate(placed.step.screens) if isinstance(screen, (Answers, Slider)))
     answered = outcome(1, 900.0, placed.number, n, "answered", response)

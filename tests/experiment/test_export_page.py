@@ -62,7 +62,7 @@ def tables_from(text: str, folder: Path, platform: str = "jspsych") -> dict[str,
             archive.writestr("metadata.json", json.dumps({"apiVersion": "1.0.0", "data": [about]}))
     else:
         data.write_text(text, "utf-8", newline="")
-    return experiment.collect(data, platform=platform, materials=folder / "versions", keep_ids=True)
+    return experiment.collect(data, platform=platform, materials=folder / "lists", keep_ids=True)
 
 
 def _saved(page: Any) -> str:
@@ -113,7 +113,7 @@ def test_a_session_from_a_file_without_a_network_makes_the_tables_of_a_native_ru
 
     pressed = [t for code, t, _, _ in keys if not code.endswith(" up")]
     [record] = build_session_records(json.loads(text), "data")
-    file = next(f for f in experiment.read_list_files(folder / "versions") if f.sha256 == record.session.version_sha256)
+    file = next(f for f in experiment.read_list_files(folder / "lists") if f.sha256 == record.session.list_sha256)
     steps = build_session_timeline(record.session, file)
     for trial, group in tables["readings"].groupby("trial"):
         ends = [e.t for e in record.events if e.kind == "word" and steps[e.step].position == trial]
@@ -136,14 +136,14 @@ def test_the_data_are_jspsychs_own_with_our_session_and_events_beside_them(folde
         pd.testing.assert_frame_equal(found, tables_from(text, folder)[name])
     assert json.loads(there) == rows, "the file that is offered holds the same"
     assert [row["seq"] for row in rows] == [row["trial_index"] for row in rows] == list(range(len(rows)))
-    assert all({"trial_type", "time_elapsed", "plugin_version", "participant", "version"} <= row.keys() for row in rows)
+    assert all({"trial_type", "time_elapsed", "plugin_version", "participant", "list"} <= row.keys() for row in rows)
     read = [row for row in rows if row["trial_type"] == "gardenpath-words"]
     assert [row["words"] for row in read] == sentences
     assert [row["trial"] for row in read] == [0, 1, 2, 3]
     assert [row["role"] for row in read] == ["practice", *["target"] * 3]
     assert all(len(row["rt"]) == len(row["words"]) for row in read)
-    assert {(row["version"], row["slot"], row["assignment"], row["assigned_by"]) for row in rows} == {
-        ("E1-V2", 1, 4, "address")
+    assert {(row["list"], row["slot"], row["assignment"], row["assigned_by"]) for row in rows} == {
+        ("E1-L2", 1, 4, "address")
     }
     seqs = [event["seq"] for row in rows for event in row["gardenpath_events"]]
     assert seqs == list(range(len(seqs)))
@@ -184,7 +184,7 @@ def test_a_robot_does_in_an_export_what_it_does_at_home(tmp_path: Path, browser:
     experiment.export(stated_study, "jspsych", tmp_path / "out", 1)
     robot = experiment.create_robot(files, seed=3)
     home = FolderTransport(tmp_path / "home", files)
-    script = home.begin_session("anna")  # the first version in its first order: place 0
+    script = home.begin_session("anna")  # the first list in its first order: place 0
     with opened(browser, address(tmp_path / "out", "assignment=0&participant=anna&source=robot"), (HOOK,)) as reader:
         assert run_session_on_page(robot, reader.page, script, "anna", pace=20) == "GARDEN-PATH-1"
         [[text, _]] = reader.page.evaluate("window.saved")
@@ -275,8 +275,8 @@ def test_the_counter_of_a_lab_gives_the_place(folder: Path, browser: Any) -> Non
         reader.trials(4)
         reader.code()
         [[text, _]] = reader.page.evaluate("window.saved")
-    assert {(row["version"], row["slot"], row["assignment"], row["assigned_by"]) for row in json.loads(text)} == {
-        ("E1-V2", 0, 1, "counter")  # 7 of 6 assignments begins again
+    assert {(row["list"], row["slot"], row["assignment"], row["assigned_by"]) for row in json.loads(text)} == {
+        ("E1-L2", 0, 1, "counter")  # 7 of 6 assignments begins again
     }
 
 
@@ -318,7 +318,7 @@ def test_a_second_tab_waits_until_the_first_is_closed(folder: Path, browser: Any
 
 
 def test_a_place_that_is_no_number_is_said_to_be_none(folder: Path, browser: Any) -> None:  # noqa: F811
-    with opened(browser, address(folder, "assignment=E1-V1")) as reader:
+    with opened(browser, address(folder, "assignment=E1-L1")) as reader:
         reader.at("message")
         assert "expected a whole number" in reader.page.locator("#stage").inner_text()
 

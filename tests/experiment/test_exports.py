@@ -60,11 +60,11 @@ def test_the_same_study_gives_the_same_bytes(small: study.Study, tmp_path: Path,
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_an_export_holds_the_versions_that_it_shows(small: study.Study, tmp_path: Path, platform: str) -> None:
-    (tmp_path / "out" / "versions").mkdir(parents=True)
-    (tmp_path / "out" / "versions" / "E9-V9.json").write_text("of a version that is gone")
+def test_an_export_holds_the_lists_that_it_shows(small: study.Study, tmp_path: Path, platform: str) -> None:
+    (tmp_path / "out" / "lists").mkdir(parents=True)
+    (tmp_path / "out" / "lists" / "E9-L9.json").write_text("of a list that is gone")
     experiment.export(small, platform, tmp_path / "out", 2)
-    there = experiment.read_list_files(tmp_path / "out" / "versions")
+    there = experiment.read_list_files(tmp_path / "out" / "lists")
     assert [file.sha256 for file in there] == [file.sha256 for file in experiment.build_list_files(small)]
 
 
@@ -104,7 +104,7 @@ def test_the_versions_of_all_experiments_share_one_counter() -> None:
     stated_study = study.load(Path(__file__).parents[2] / "examples" / "minimal-pairs" / "study.toml")
     files = experiment.build_list_files(stated_study)
     drawn = enumerate_slots(files, 2)
-    names = [f"E{e}-V{v}" for e in (1, 2, 3) for v in (1, 2, 3)]
+    names = [f"E{e}-L{v}" for e in (1, 2, 3) for v in (1, 2, 3)]
     assert [(place.file.name, place.number) for place in drawn] == [(name, slot) for slot in (0, 1) for name in names]
 
 
@@ -125,14 +125,14 @@ def test_each_place_runs_the_order_that_the_server_would_draw(small: study.Study
     files = experiment.build_list_files(small)
     drawn = enumerate_slots(files, 3)
     held = json.loads(json.dumps(build_exported_study(files, drawn, complete_online_section(small))))
-    assert [held["versions"][version]["name"] for version, _, _ in held["assignments"][:4]] == [
-        "E1-V1",
-        "E1-V2",
-        "E1-V3",
-        "E1-V1",
+    assert [held["lists"][trial_list]["name"] for trial_list, _, _ in held["assignments"][:4]] == [
+        "E1-L1",
+        "E1-L2",
+        "E1-L3",
+        "E1-L1",
     ]
-    for place, (version, slot, order) in zip(drawn, held["assignments"], strict=True):
-        script = held["versions"][version]["script"]
+    for place, (trial_list, slot, order) in zip(drawn, held["assignments"], strict=True):
+        script = held["lists"][trial_list]["script"]
         before = {one["before"]: one["steps"] for one in script["interludes"]}
         shown = [step for n, at in enumerate(order) for step in (*before.get(n, ()), script["trials"][at])]
         assert [*script["front"], *shown, *script["end"]] == [
@@ -141,11 +141,11 @@ def test_each_place_runs_the_order_that_the_server_would_draw(small: study.Study
         assert slot == place.number
 
 
-def test_the_texts_of_a_version_are_there_once_however_many_orders(small: study.Study, tmp_path: Path) -> None:
+def test_the_texts_of_a_list_are_there_once_however_many_orders(small: study.Study, tmp_path: Path) -> None:
     for orders in (1, 50):
         experiment.export(small, "jspsych", tmp_path / str(orders), orders)
     texts = [(tmp_path / name / "study.js").read_text() for name in ("1", "50")]
-    assert texts[0].count("cabinets") == texts[1].count("cabinets") == 3, "once in each of three versions"
+    assert texts[0].count("cabinets") == texts[1].count("cabinets") == 3, "once in each of three lists"
 
 
 def test_a_text_that_looks_like_markup_stays_within_the_script(small: study.Study, tmp_path: Path) -> None:
@@ -186,14 +186,14 @@ def test_who_comes_from_prolific_is_sent_back_there(small: study.Study, tmp_path
     assert data["endRedirectUrl"] == "https://app.prolific.com/submissions/complete?cc=GARDEN-PATH-1"
 
 
-def test_the_command_says_how_counters_and_dropouts_bear_on_the_versions(small: study.Study, tmp_path: Path) -> None:
+def test_the_command_says_how_counters_and_dropouts_bear_on_the_lists(small: study.Study, tmp_path: Path) -> None:
     said = CliRunner().invoke(
         cli, ["export", str(small.path), "--platform", "jatos", "--orders", "2", "-o", str(tmp_path / "out")]
     )
     assert said.exit_code == 0
-    assert said.stdout == f"{tmp_path / 'out'}: 3 versions in 2 orders each, 6 assignments\n"
-    assert "Assignment n runs version n mod 3" in said.stderr
-    assert "dropouts can unbalance the versions" in said.stderr
+    assert said.stdout == f"{tmp_path / 'out'}: 3 lists in 2 orders each, 6 assignments\n"
+    assert "Assignment n runs list n mod 3" in said.stderr
+    assert "dropouts can unbalance the lists" in said.stderr
     assert "6 assignments" in (tmp_path / "out" / "README.md").read_text()
     assert "completion_code" not in said.stderr
     again = CliRunner().invoke(
@@ -216,7 +216,7 @@ def test_the_readme_has_every_blank_filled_in(small: study.Study, tmp_path: Path
     experiment.export(small, platform, tmp_path / "out", 2)
     text = (tmp_path / "out" / "README.md").read_text()
     assert not re.findall(r"@\w+@", text)
-    assert "E1-V1, E1-V2, E1-V3; 6 assignments" in text
+    assert "E1-L1, E1-L2, E1-L3; 6 assignments" in text
 
 
 PIPE = """
@@ -329,8 +329,8 @@ def test_a_file_a_participant_in_a_folder_makes_the_tables_of_a_native_run(
 
 def _collected(data: Path, small: study.Study, tmp_path: Path) -> dict[str, pd.DataFrame]:
     for file in experiment.build_list_files(small):
-        file.write(tmp_path / "versions")
-    return experiment.collect(data, platform="jspsych", materials=tmp_path / "versions", keep_ids=True)
+        file.write(tmp_path / "lists")
+    return experiment.collect(data, platform="jspsych", materials=tmp_path / "lists", keep_ids=True)
 
 
 def test_rows_in_any_order_and_rows_that_came_twice_make_the_same_tables(home: Path) -> None:
@@ -390,5 +390,5 @@ def test_a_record_survives_the_way_out_and_back(home: Path, tmp_path: Path) -> N
     there = build_session_records(list(_rows(home)), "there")
     files = read_stored_list_files(home)
     for record in there:
-        write_recorded_session(tmp_path / "kept", record, files[record.session.version_sha256])
+        write_recorded_session(tmp_path / "kept", record, files[record.session.list_sha256])
     assert list(read_recorded_sessions(tmp_path / "kept")) == list(read_recorded_sessions(home))

@@ -234,22 +234,22 @@ def test_what_goes_out_says_the_kind_and_the_name_of_what_is_asked(platform: Any
 
 
 def test_a_number_of_any_task_is_right_where_the_screen_says_so(tmp_path: Path) -> None:
-    """What a file gives back is text; what the screens of a version hold as right may be numbers."""
+    """What a file gives back is text; what the screens of a list hold as right may be numbers."""
     file = files_of(odd(tmp_path, asks("good", good="points = 5")))[0]
 
     def judged(screens: list[Any]) -> list[Any]:
         return [replace(s, task="toy", right=(2,)) if isinstance(s, Answers) else s for s in screens]
 
     (file,) = changed([file], judged)
-    trial = next(one for one in file.version.trials if one.role == "target")
+    trial = next(one for one in file.trial_list.trials if one.role == "target")
     records = (
         Record("toy", "good", "answered", "2"),
         Record("toy", "good", "answered", "3"),
         Record("toy", "good", "timeout"),
     )
     ran = [ImportedTrial(n, trial.item.id, trial.condition, "there", records=(one,)) for n, one in enumerate(records)]
-    shown = ShownMaterials("versions", collect_materials([file]), {file.sha256: file})
-    sat = ImportedSession("s", "p", "pcibex", tuple(ran), True, "there", version=file.name, version_sha256=file.sha256)
+    shown = ShownMaterials("lists", collect_materials([file]), {file.sha256: file})
+    sat = ImportedSession("s", "p", "pcibex", tuple(ran), True, "there", list_name=file.name, list_sha256=file.sha256)
     responses = build_tables([sat], shown, str)["responses"]
     assert responses["correct"].tolist()[:2] == [True, False]
     assert responses["correct"].isna().tolist() == responses["response"].isna().tolist() == [False, False, True]

@@ -139,7 +139,7 @@ def test_an_example_comes_back_as_the_script_was(name: str, tmp_path: Path) -> N
     for place in exported(ROOT / "examples" / name, tmp_path)[2::5]:
         (session,) = read(written(place, tmp_path), tmp_path)
         assert [bare(t) for t in session.trials] == expected(place)
-        assert (session.version, session.version_sha256, session.slot) == (
+        assert (session.list_name, session.list_sha256, session.slot) == (
             place.file.name,
             place.file.sha256,
             place.number,
@@ -206,11 +206,11 @@ def test_spreadsheets_keep_the_order_and_the_recipe_names_what_they_name(tmp_pat
         rows = sheet(place, tmp_path)
         assert {row["randomise_blocks"] + row["randomise_trials"] for row in rows} == {""}
         assert [row["item"] for row in rows if row["item"]] == [
-            place.file.version.trials[n].item.id for n in place.order
+            place.file.trial_list.trials[n].item.id for n in place.order
         ]
         for row in rows:
             assert f"   - `{row['display']}`\n" in recipe
-    assert "6 spreadsheets: each version in\n3 orders" in recipe
+    assert "6 spreadsheets: each list in\n3 orders" in recipe
 
 
 def test_what_gorilla_cannot_do_is_said(tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ def test_the_nodes_of_one_participant_are_joined_and_collected(tmp_path: Path) -
         asked += [about | {"Question Key": "age-quantised", "Response": 1}]
     (tmp_path / "data" / "questionnaire.csv").write_text(as_csv(asked), "utf-8")
     tables = experiment.collect(
-        tmp_path / "data", platform="gorilla", materials=tmp_path / "out" / "versions", keep_ids=True
+        tmp_path / "data", platform="gorilla", materials=tmp_path / "out" / "lists", keep_ids=True
     )
     assert len(tables["sessions"]) == 9
     assert tables["sessions"]["complete"].all()
@@ -348,11 +348,11 @@ def test_a_damaged_file_is_refused_with_its_line(case: Any, tmp_path: Path) -> N
         read(damage(fixture("task_builder_1.csv")), tmp_path, TB1)
 
 
-def test_versions_mixed_within_a_participant_are_refused(tmp_path: Path) -> None:
+def test_lists_mixed_within_a_participant_are_refused(tmp_path: Path) -> None:
     first, second = exported(ROOT / "examples" / "minimal-pairs", tmp_path, 1)[:2]
     one, two = written(first, tmp_path), written(second, tmp_path)
     body = one[: one.index("END OF FILE")] + two.partition("\n")[2]
-    with pytest.raises(study.DataError, match="one participant has 2 versions of the study"):
+    with pytest.raises(study.DataError, match="one participant has 2 lists of the study"):
         read(body, tmp_path)
 
 

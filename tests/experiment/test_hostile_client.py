@@ -60,7 +60,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> study.Study:
 
 @pytest.fixture(scope="module")
 def file(made: study.Study) -> experiment.ListFile:
-    """A version with every kind of screen: one way of reading and of asking in each trial, questions at the end."""
+    """A list with every kind of screen: one way of reading and of asking in each trial, questions at the end."""
     of = experiment.build_list_files(made)[0]
     trials = [replace(step, screens=every_kind(n, step)) for n, step in enumerate(of.script.trials)]
     fields = (
@@ -193,7 +193,7 @@ def test_every_field_of_every_kind_of_event_changed_harms_nobody_else(
     assert len(tables["sessions"]) == sessions + 2
     whole = tables["sessions"].tail(2)
     assert whole["complete"].all()
-    assert whole["n_trials"].tolist() == [len(file.version.trials)] * 2
+    assert whole["n_trials"].tolist() == [len(file.trial_list.trials)] * 2
     words = sum(
         len(getattr(screen, "words", getattr(screen, "pairs", ())))
         for step in file.script.trials

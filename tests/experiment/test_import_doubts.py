@@ -211,7 +211,7 @@ ODD = {
         lines(rows("p", "02-Jan")),
         "1 items look like dates, as a spreadsheet makes of 1-2",
     ),
-    "two versions of a text": (
+    "two lists of a text": (
         lines(
             *(
                 [f"{row},{t}" for row, t in zip(rows(who), text.split(), strict=True)]

@@ -19,11 +19,11 @@ from gardenpath.experiment.sessions.session_folders import read_recorded_session
 
 @pytest.fixture
 def home(example: study.Study, tmp_path: Path) -> Path:
-    """A folder of nine simulated sessions, one of each version, and the versions beside it."""
+    """A folder of nine simulated sessions, one of each list, and the lists beside it."""
     files = experiment.build_list_files(example)
     experiment.simulate(files, tmp_path / "home", participants=9, seed=1)
     for file in files:
-        file.write(tmp_path / "versions")
+        file.write(tmp_path / "lists")
     return tmp_path
 
 
@@ -63,7 +63,7 @@ def in_jatos(home: Path) -> tuple[str, Path]:
 @pytest.mark.parametrize("form", [in_json, in_csv, in_jatos])
 def test_the_tables_are_those_of_a_native_run_with_hashed_ids(form: Any, home: Path) -> None:
     platform, path = form(home)
-    tables = experiment.collect(path, platform=platform, materials=home / "versions")
+    tables = experiment.collect(path, platform=platform, materials=home / "lists")
     native = experiment.collect(home / "home")
     key = load_participant_key(home / "participant.key")
     assert tables.keys() == native.keys()
@@ -73,17 +73,17 @@ def test_the_tables_are_those_of_a_native_run_with_hashed_ids(form: Any, home: P
         pd.testing.assert_frame_equal(tables[name], table, check_dtype=False)
 
 
-def test_without_the_versions_the_error_says_what_to_name(home: Path) -> None:
+def test_without_the_lists_the_error_says_what_to_name(home: Path) -> None:
     platform, path = in_json(home)
-    with pytest.raises(study.DataError, match="a study that gardenpath exported; name its versions"):
+    with pytest.raises(study.DataError, match="a study that gardenpath exported; name its lists"):
         experiment.collect(path, platform=platform)
 
 
 def test_versions_of_another_state_of_the_study_are_refused_by_hash(home: Path) -> None:
     platform, path = in_json(home)
-    text = (home / "versions" / "E1-V1.json").read_text()
-    (home / "versions" / "E1-V1.json").write_text(text.replace('"title": "', '"title": "Changed '))
+    text = (home / "lists" / "E1-L1.json").read_text()
+    (home / "lists" / "E1-L1.json").write_text(text.replace('"title": "', '"title": "Changed '))
     with pytest.raises(
-        study.DataError, match=r"ran E1-V1 \([0-9a-f]{12}\.\.\.\), whose file is missing; give the versions"
+        study.DataError, match=r"ran E1-L1 \([0-9a-f]{12}\.\.\.\), whose file is missing; give the lists"
     ):
-        experiment.collect(path, platform=platform, materials=home / "versions")
+        experiment.collect(path, platform=platform, materials=home / "lists")

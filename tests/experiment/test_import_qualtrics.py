@@ -15,7 +15,7 @@ from gardenpath import experiment, study
 FIXTURES = Path(__file__).parent / "fixtures" / "qualtrics"
 TURBLIMP = r"""
 [survey]
-columns = 'Q(?P<version>[23])\.(?P<item>\d+)_1'
+columns = 'Q(?P<list>[23])\.(?P<item>\d+)_1'
 headings = '(?P<paradigm>.+)_(?P<condition>good|bad)'
 """
 
@@ -73,11 +73,11 @@ def test_a_line_of_condition_labels_is_a_line_of_headings(folder: Path) -> None:
     (folder / "matrix.csv").write_text("Q2.2_1,Q2.3_1,Q3.2_1,Q3.3_1\nnpi_good,npi_bad,npi_bad,npi_good\n7,1,,\n,,2,6\n")
     (folder / "map.toml").write_text(TURBLIMP)
     responses = collected(folder / "matrix.csv", mapping=folder / "map.toml")["responses"]
-    assert responses[["version", "trial", "paradigm", "item", "condition", "response"]].values.tolist() == [
-        ["V2", 0, "npi", "2", "good", "7"],
-        ["V2", 1, "npi", "3", "bad", "1"],
-        ["V3", 0, "npi", "2", "bad", "2"],
-        ["V3", 1, "npi", "3", "good", "6"],
+    assert responses[["list", "trial", "paradigm", "item", "condition", "response"]].values.tolist() == [
+        ["L2", 0, "npi", "2", "good", "7"],
+        ["L2", 1, "npi", "3", "bad", "1"],
+        ["L3", 0, "npi", "2", "bad", "2"],
+        ["L3", 1, "npi", "3", "good", "6"],
     ]
 
 
@@ -155,5 +155,5 @@ def test_the_ratings_of_turblimp_are_read_with_their_sentences(
     )
     assert found == counted
     assert len(tables["items"]) == 432
-    sides = responses.groupby("session")["version"].unique()
-    assert {len(version) for version in sides} == {1}
+    sides = responses.groupby("session")["list"].unique()
+    assert {len(trial_list) for trial_list in sides} == {1}

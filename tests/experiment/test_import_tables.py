@@ -1,4 +1,4 @@
-"""What files say is held against the materials: words, versions, and what is not there."""
+"""What files say is held against the materials: words, lists, and what is not there."""
 
 import json
 from dataclasses import replace
@@ -126,41 +126,41 @@ def test_materials_that_nothing_agrees_with_are_an_error(items: ShownMaterials) 
         build_tables([session(read_as("Something else."))], items, str)
 
 
-def test_the_versions_hash_names_roles_and_right_answers(versions: list[experiment.ListFile]) -> None:
-    file = versions[0]
-    shown = ShownMaterials("versions", collect_materials([file]), {file.sha256: file})
-    trial = next(t for t in file.version.trials if t.role == "practice")
+def test_the_lists_hash_names_roles_and_right_answers(list_files: list[experiment.ListFile]) -> None:
+    file = list_files[0]
+    shown = ShownMaterials("lists", collect_materials([file]), {file.sha256: file})
+    trial = next(t for t in file.trial_list.trials if t.role == "practice")
     condition, sentence = trial.shown_sentences[0]
     ran = read_as(sentence.text, condition, trial.item.id)
-    made = build_tables([session(ran, version=file.name, version_sha256=file.sha256, slot=3)], shown, str)
+    made = build_tables([session(ran, list_name=file.name, list_sha256=file.sha256, slot=3)], shown, str)
     assert made["readings"]["role"].unique().tolist() == ["practice"]
-    assert made["sessions"][["experiment", "version", "slot"]].values.tolist() == [["E1", "V1", 3]]
+    assert made["sessions"][["experiment", "list", "slot"]].values.tolist() == [["E1", "L1", 3]]
 
 
-def test_an_unknown_version_is_refused_and_named(versions: list[experiment.ListFile]) -> None:
-    shown = ShownMaterials("versions", collect_materials(versions), {f.sha256: f for f in versions})
+def test_an_unknown_list_is_refused_and_named(list_files: list[experiment.ListFile]) -> None:
+    shown = ShownMaterials("lists", collect_materials(list_files), {f.sha256: f for f in list_files})
     with pytest.raises(
-        study.DataError, match=r"data.json: ran E1-V1 0{12}; versions has E1-V1 [0-9a-f]{12}.*give the versions"
+        study.DataError, match=r"data.json: ran E1-L1 0{12}; lists has E1-L1 [0-9a-f]{12}.*give the lists"
     ):
-        build_tables([session(read_as(GOOD), version="E1-V1", version_sha256="0" * 64)], shown, str)
+        build_tables([session(read_as(GOOD), list_name="E1-L1", list_sha256="0" * 64)], shown, str)
 
 
-def test_mixed_versions_are_refused_even_when_none_is_known() -> None:
-    ran = [session(read_as(GOOD), version="E1-V1", version_sha256=digit * 64) for digit in "01"]
+def test_mixed_lists_are_refused_even_when_none_is_known() -> None:
+    ran = [session(read_as(GOOD), list_name="E1-L1", list_sha256=digit * 64) for digit in "01"]
     with pytest.raises(
-        study.DataError, match=r"sessions ran 2 different texts of E1-V1 \(000000000000, 111111111111\)"
+        study.DataError, match=r"sessions ran 2 different texts of E1-L1 \(000000000000, 111111111111\)"
     ):
         build_tables(ran, None, str)
 
 
-def test_a_study_its_versions_and_its_items_are_the_same_materials(study_folder: Path, tmp_path: Path) -> None:
+def test_a_study_its_lists_and_its_items_are_the_same_materials(study_folder: Path, tmp_path: Path) -> None:
     for file in experiment.build_list_files(study.load(study_folder)):
-        file.write(tmp_path / "versions")
-    by_study, by_versions = (
-        read_shown_materials(path) for path in (study_folder / "study.toml", tmp_path / "versions")
+        file.write(tmp_path / "lists")
+    by_study, by_lists = (
+        read_shown_materials(path) for path in (study_folder / "study.toml", tmp_path / "lists")
     )
-    assert by_study.files == by_versions.files
-    assert by_study.materials == by_versions.materials
+    assert by_study.files == by_lists.files
+    assert by_study.materials == by_lists.materials
 
 
 def test_a_folder_is_read_file_by_file_and_what_does_not_belong_is_named(
@@ -229,7 +229,7 @@ def test_a_native_run_written_as_a_long_table_comes_back_as_it_was(study_folder:
     ratings = native["responses"].query("task == 'rating'").set_index(place)["response"].rename("judged")
     long = native["readings"].drop(columns=["text", "region", "paradigm"]).join(ratings, on=place)
     long.to_csv(tmp_path / "long.csv", index=False)
-    same = ("participant", "session", "experiment", "version", "trial", "role", "item", "condition", "word")
+    same = ("participant", "session", "experiment", "list", "trial", "role", "item", "condition", "word")
     columns = {name: name for name in (*same, "rt", "rt_onset", "flags")}
     rule = ResponseRule({"response": "judged"}, "rating", native["responses"]["prompt"].iloc[0])
     tables = experiment.collect(
@@ -287,7 +287,7 @@ def _at_home(place: ListSlot) -> RecordedSession:
 @pytest.mark.parametrize("stated", AS_AT_HOME.values(), ids=AS_AT_HOME)
 def test_trials_that_ran_elsewhere_make_the_rows_that_they_make_at_home(stated: dict[str, str], tmp_path: Path) -> None:
     place = gorilla.exported(odd(tmp_path / "study", **stated), tmp_path)[1]
-    shown = ShownMaterials("versions", collect_materials([place.file]), {place.file.sha256: place.file})
+    shown = ShownMaterials("lists", collect_materials([place.file]), {place.file.sha256: place.file})
     (session,) = gorilla.read(gorilla.written(place, tmp_path), tmp_path)
     elsewhere = build_tables([replace(session, id="s", participant="p")], shown, str)
     at_home = build_session_tables([_at_home(place)], shown.files)

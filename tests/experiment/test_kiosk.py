@@ -32,10 +32,10 @@ def kiosk(folder: Path, text: str) -> Iterator[Site]:
     (folder / "items.csv").write_text(ITEMS)
     (folder / "study.toml").write_text(text)
     read = study.load(folder / "study.toml")
-    versions = experiment.build_list_files(read)
+    list_files = experiment.build_list_files(read)
     site = routes.SiteSettings(password="pass word", kiosk_seconds=SECONDS)
-    for running in serve(read, versions, folder / "data", site=site):
-        yield Site(running.address, folder / "data" / "study.sqlite", folder / "data", versions)
+    for running in serve(read, list_files, folder / "data", site=site):
+        yield Site(running.address, folder / "data" / "study.sqlite", folder / "data", list_files)
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_two_participants_one_after_the_other_leave_nothing_in_the_browser(site:
     hashes = {routes.hash_participant(code, b"key") for code in ("P01", "P02")}
     assert set(_column(site, "SELECT participant FROM sessions")) == hashes
     assert set(_column(site, "SELECT id FROM payments")) == {"P01", "P02"}
-    assert set(_column(site, "SELECT version FROM sessions")) == {"E1-V1", "E1-V2"}, (
+    assert set(_column(site, "SELECT list FROM sessions")) == {"E1-L1", "E1-L2"}, (
         "the places are those of any session"
     )
     tables = experiment.collect(site.folder)
@@ -382,8 +382,8 @@ def test_the_command_says_where_the_kiosk_is_and_opens_it(study_folder: Path) ->
         assert not any("PROLIFIC_PID" in line or "participant=" in line for line in lines)
         assert '"seconds": 20' in httpx2.get(address).text
         query = links["to look at"].partition("?")[2]
-        version, key = re.fullmatch(r"preview=(.*)&trial=0&key=(\w+)", query).groups()  # type: ignore[union-attr]
-        asked = {"preview": {"version": version, "trial": 0, "key": key}}
+        trial_list, key = re.fullmatch(r"preview=(.*)&trial=0&key=(\w+)", query).groups()  # type: ignore[union-attr]
+        asked = {"preview": {"list": trial_list, "trial": 0, "key": key}}
         assert httpx2.post(f"{address}api/sessions", json=asked).status_code == 201
 
 
@@ -394,7 +394,7 @@ def test_lab_and_web_fill_one_study_together(study_folder: Path) -> None:
             body = {"participant": f"P{n}", "source": source}
             assert httpx2.post(f"{address}api/sessions", json=body).status_code == 201
     with sqlite3.connect(study_folder / "data" / "study.sqlite") as connection:
-        taken = connection.execute("SELECT version, count(*) FROM sessions GROUP BY version").fetchall()
-        places = connection.execute("SELECT count(DISTINCT version || slot) FROM sessions").fetchone()
+        taken = connection.execute("SELECT list, count(*) FROM sessions GROUP BY list").fetchall()
+        places = connection.execute("SELECT count(DISTINCT list || slot) FROM sessions").fetchone()
     assert max(n for _, n in taken) - min(n for _, n in taken) <= 1
     assert places == (6,)

@@ -98,7 +98,7 @@ def placed(folder: Path, outcome: session_launch.VisitOutcome) -> tuple[Timeline
     file = next(
         record
         for record in reservations.read_stored_list_files(folder).values()
-        if record.sha256 == outcome.session.version_sha256
+        if record.sha256 == outcome.session.list_sha256
     )
     return build_timeline(file.script, outcome.session.order)
 
@@ -518,7 +518,7 @@ def test_a_resumed_session_goes_on_with_the_step_that_was_not_ended(tmp_path: Pa
 
 
 def changed(folder: Path, change: Callable[[Any], Any], language: str = "en") -> list[experiment.ListFile]:
-    """Versions with another screen for each one of the trials."""
+    """Lists with another screen for each one of the trials."""
 
     def of(step: Step) -> Step:
         return replace(step, screens=tuple(map(change, step.screens)))
@@ -779,8 +779,8 @@ def test_the_first_key_of_a_typed_answer_has_the_time_of_its_hardware(tmp_path: 
 @pytest.mark.parametrize("language", ["ja", "zh"])
 def test_what_the_window_cannot_compose_is_refused_before_a_place_is_taken(tmp_path: Path, language: str) -> None:
     file = changed(tmp_path, completion, language)[0]
-    path = file.write(tmp_path / "versions")
-    expected = rf"E1-V1\.json: end asks for typed text in '{language}'.*\n?.*gardenpath serve --kiosk"
+    path = file.write(tmp_path / "lists")
+    expected = rf"E1-L1\.json: end asks for typed text in '{language}'.*\n?.*gardenpath serve --kiosk"
     with pytest.raises(study.DataError, match=expected):
         session_launch.read_list_files(path)
     assert session_launch.read_list_files(changed(tmp_path, completion, "tr")[0].write(tmp_path / "other"))
@@ -862,7 +862,7 @@ SCREENER = Answers(
 
 
 def screened(folder: Path, at: int) -> list[experiment.ListFile]:
-    """Versions with a question before everybody, as the step of this number."""
+    """Lists with a question before everybody, as the step of this number."""
     file = made(folder, stated())[0]
     front = (*file.script.front[:at], Step("screener", (SCREENER,)), *file.script.front[at:])
     consent = next(n for n, step in enumerate(front) if step.name == "consent")
@@ -999,34 +999,34 @@ def test_a_line_broken_in_the_middle_is_an_error_that_names_it(tmp_path: Path) -
 # ------------------------------------------------------------------------------------------------- places
 
 
-def test_versions_stay_balanced_with_dropouts_and_slots_count_up(
-    tmp_path: Path, versions: list[experiment.ListFile]
+def test_lists_stay_balanced_with_dropouts_and_slots_count_up(
+    tmp_path: Path, list_files: list[experiment.ListFile]
 ) -> None:
-    now, files = NOW, versions[:3]
+    now, files = NOW, list_files[:3]
     given = []
     for n in range(12):
         session = reservations.reserve_slot(tmp_path, files, f"P{n:02}", now=now)
-        given.append((session.version, session.slot))
+        given.append((session.list_name, session.slot))
         if n % 4 != 3:  # every fourth leaves and does not come back
             reservations.finish_session(tmp_path, session, now=now)
         now += timedelta(minutes=90)
     finished = [place for place in reservations._read_reservations(tmp_path) if place.finished]
-    counts = [sum(place.version == file.name for place in finished) for file in files]
+    counts = [sum(place.list_name == file.name for place in finished) for file in files]
     assert counts == [3, 3, 3]
     for file in files:
-        slots = [slot for version, slot in given if version == file.name]
-        assert slots == list(range(len(slots))), "each place of a version has its own order"
+        slots = [slot for trial_list, slot in given if trial_list == file.name]
+        assert slots == list(range(len(slots))), "each place of a list has its own order"
 
 
-def test_an_unfinished_session_holds_its_place_for_an_hour(tmp_path: Path, versions: list[experiment.ListFile]) -> None:
-    files = versions[:2]
+def test_an_unfinished_session_holds_its_place_for_an_hour(tmp_path: Path, list_files: list[experiment.ListFile]) -> None:
+    files = list_files[:2]
     first = reservations.reserve_slot(tmp_path, files, "P01", now=NOW)
     second = reservations.reserve_slot(tmp_path, files, "P02", now=NOW + timedelta(minutes=5))
-    assert first.version != second.version
+    assert first.list_name != second.list_name
     reservations.finish_session(tmp_path, second)
-    assert reservations.reserve_slot(tmp_path, files, "P03", now=NOW + timedelta(minutes=50)).version == first.version
-    # Now P01 and P03 hold two places of the first version, until they have run out.
-    assert reservations.reserve_slot(tmp_path, files, "P04", now=NOW + timedelta(minutes=200)).version == first.version
+    assert reservations.reserve_slot(tmp_path, files, "P03", now=NOW + timedelta(minutes=50)).list_name == first.list_name
+    # Now P01 and P03 hold two places of the first list, until they have run out.
+    assert reservations.reserve_slot(tmp_path, files, "P04", now=NOW + timedelta(minutes=200)).list_name == first.list_name
 
 
 def test_two_windows_that_open_at_once_get_different_places(tmp_path: Path) -> None:
@@ -1038,7 +1038,7 @@ def test_two_windows_that_open_at_once_get_different_places(tmp_path: Path) -> N
         gate.wait()
         for n in range(5):
             session = reservations.reserve_slot(folder, files, f"{machine}-{n}")
-            given.put(f"{session.version} {session.slot}")
+            given.put(f"{session.list_name} {session.slot}")
 
     running = [fork.Process(target=open_windows, args=(n,)) for n in range(4)]
     for one in running:
@@ -1053,40 +1053,40 @@ def test_two_windows_that_open_at_once_get_different_places(tmp_path: Path) -> N
 
 
 def test_a_label_that_was_used_is_refused_unless_it_is_meant(
-    tmp_path: Path, versions: list[experiment.ListFile]
+    tmp_path: Path, list_files: list[experiment.ListFile]
 ) -> None:
-    session = reservations.reserve_slot(tmp_path, versions[:3], "P01", now=NOW)
+    session = reservations.reserve_slot(tmp_path, list_files[:3], "P01", now=NOW)
     unfinished = session_launch.find_unfinished_reservation(tmp_path, "P01")
     assert unfinished is not None
     assert unfinished.session == session.id
     reservations.finish_session(tmp_path, session, now=NOW)
-    with pytest.raises(ValueError, match=r"P01 has finished E1-V1 at 2026-03-01 09:00 UTC.*--new"):
+    with pytest.raises(ValueError, match=r"P01 has finished E1-L1 at 2026-03-01 09:00 UTC.*--new"):
         session_launch.find_unfinished_reservation(tmp_path, "P01")
-    another = reservations.reserve_slot(tmp_path, versions[:3], "P01", now=NOW)
-    assert another.version != session.version, "a further session shows another version"
+    another = reservations.reserve_slot(tmp_path, list_files[:3], "P01", now=NOW)
+    assert another.list_name != session.list_name, "a further session shows another list"
 
 
-def test_a_session_that_is_begun_anew_leaves_the_old_place(tmp_path: Path, versions: list[experiment.ListFile]) -> None:
-    first = reservations.reserve_slot(tmp_path, versions[:1], "P01", now=NOW)
-    second = reservations.reserve_slot(tmp_path, versions[:1], "P01", now=NOW)
+def test_a_session_that_is_begun_anew_leaves_the_old_place(tmp_path: Path, list_files: list[experiment.ListFile]) -> None:
+    first = reservations.reserve_slot(tmp_path, list_files[:1], "P01", now=NOW)
+    second = reservations.reserve_slot(tmp_path, list_files[:1], "P01", now=NOW)
     left = {place.session: place.left for place in reservations._read_reservations(tmp_path)}
     assert left == {first.id: True, second.id: False}
 
 
 def test_a_list_of_places_that_a_crash_left_behind_is_mended(
-    tmp_path: Path, versions: list[experiment.ListFile]
+    tmp_path: Path, list_files: list[experiment.ListFile]
 ) -> None:
-    reservations.reserve_slot(tmp_path, versions[:2], "P01", now=NOW)
+    reservations.reserve_slot(tmp_path, list_files[:2], "P01", now=NOW)
     before = (tmp_path / "reservations.json").read_text()
-    second = reservations.reserve_slot(tmp_path, versions[:2], "P02", now=NOW)
+    second = reservations.reserve_slot(tmp_path, list_files[:2], "P02", now=NOW)
     reservations.finish_session(tmp_path, second, now=NOW)
     (tmp_path / "reservations.json").write_text(before)
     found = {place.participant: place.finished is not None for place in reservations._read_reservations(tmp_path)}
     assert found == {"P01": False, "P02": True}
 
 
-def test_a_session_runs_in_one_window(tmp_path: Path, versions: list[experiment.ListFile]) -> None:
-    session = reservations.reserve_slot(tmp_path, versions[:1], "P01", now=NOW)
+def test_a_session_runs_in_one_window(tmp_path: Path, list_files: list[experiment.ListFile]) -> None:
+    session = reservations.reserve_slot(tmp_path, list_files[:1], "P01", now=NOW)
     again = reservations.lock_session(tmp_path, session.id)
     with (
         reservations.lock_session(tmp_path, session.id),
@@ -1098,64 +1098,64 @@ def test_a_session_runs_in_one_window(tmp_path: Path, versions: list[experiment.
         pass
 
 
-def test_a_changed_version_has_a_new_revision(tmp_path: Path, versions: list[experiment.ListFile]) -> None:
-    changed = replace(versions[0], title="Another title")
-    first = reservations.reserve_slot(tmp_path, versions[:1], "P01", now=NOW)
+def test_a_changed_list_has_a_new_revision(tmp_path: Path, list_files: list[experiment.ListFile]) -> None:
+    changed = replace(list_files[0], title="Another title")
+    first = reservations.reserve_slot(tmp_path, list_files[:1], "P01", now=NOW)
     second = reservations.reserve_slot(tmp_path, [changed], "P02", now=NOW)
-    third = reservations.reserve_slot(tmp_path, versions[:1], "P03", now=NOW)
+    third = reservations.reserve_slot(tmp_path, list_files[:1], "P03", now=NOW)
     assert [session.revision for session in (first, second, third)] == [1, 2, 1]
 
 
 @pytest.mark.parametrize("label", ["", " ", "P01 ", "a\nb", "x" * 201])
 def test_a_label_that_no_file_should_hold_is_refused(
-    tmp_path: Path, label: str, versions: list[experiment.ListFile]
+    tmp_path: Path, label: str, list_files: list[experiment.ListFile]
 ) -> None:
     with pytest.raises(ValueError, match="expected a label"):
-        reservations.reserve_slot(tmp_path, versions[:1], label)
+        reservations.reserve_slot(tmp_path, list_files[:1], label)
     with pytest.raises(ValueError, match="expected a label"):
         reservations.find_reservations(tmp_path / "data", label)
 
 
 @pytest.mark.parametrize("label", ["../x", "a b", "الطالبة", "学生1"])
 def test_a_label_is_no_path_and_may_be_of_any_script(
-    tmp_path: Path, label: str, versions: list[experiment.ListFile]
+    tmp_path: Path, label: str, list_files: list[experiment.ListFile]
 ) -> None:
-    session = reservations.reserve_slot(tmp_path / "data", versions[:1], label)
+    session = reservations.reserve_slot(tmp_path / "data", list_files[:1], label)
     assert [place.participant for place in reservations.find_reservations(tmp_path / "data", label)] == [label]
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
     assert (tmp_path / "data" / session.id / "session.json").exists()
 
 
-def test_a_folder_of_another_study_or_of_robots_is_refused(tmp_path: Path, versions: list[experiment.ListFile]) -> None:
-    reservations.check_folder(tmp_path / "data", versions)
+def test_a_folder_of_another_study_or_of_robots_is_refused(tmp_path: Path, list_files: list[experiment.ListFile]) -> None:
+    reservations.check_folder(tmp_path / "data", list_files)
     assert not (tmp_path / "data").exists(), "looking leaves nothing behind"
-    reservations.reserve_slot(tmp_path / "data", versions[:1], "P01")
-    reservations.check_folder(tmp_path / "data", [replace(versions[0], title="A changed title")])
+    reservations.reserve_slot(tmp_path / "data", list_files[:1], "P01")
+    reservations.check_folder(tmp_path / "data", [replace(list_files[0], title="A changed title")])
     with pytest.raises(
         study.DataError, match=r"has sessions of the study 'minimal-pairs', not 'another'; give another folder"
     ):
-        reservations.check_folder(tmp_path / "data", [replace(versions[0], study="another")])
-    experiment.simulate(versions, tmp_path / "robots", participants=2, seed=1)
+        reservations.check_folder(tmp_path / "data", [replace(list_files[0], study="another")])
+    experiment.simulate(list_files, tmp_path / "robots", participants=2, seed=1)
     with pytest.raises(study.DataError, match=r"robots has 2 simulated sessions"):
-        reservations.check_folder(tmp_path / "robots", versions)
+        reservations.check_folder(tmp_path / "robots", list_files)
     (tmp_path / "file").write_text("")
     with pytest.raises(NotADirectoryError, match=r"file is a file; expected a folder"):
-        reservations.check_folder(tmp_path / "file", versions)
+        reservations.check_folder(tmp_path / "file", list_files)
 
 
-def test_a_version_that_is_gone_from_the_folder_is_named(tmp_path: Path, versions: list[experiment.ListFile]) -> None:
-    reservations.reserve_slot(tmp_path, versions[:1], "P01")
-    (tmp_path / "versions" / f"{versions[0].sha256}.json").unlink()
-    with pytest.raises(study.DataError, match=rf"{versions[0].sha256}\.json, which participant P01 ran, is missing"):
-        reservations.check_folder(tmp_path, versions)
+def test_a_list_that_is_gone_from_the_folder_is_named(tmp_path: Path, list_files: list[experiment.ListFile]) -> None:
+    reservations.reserve_slot(tmp_path, list_files[:1], "P01")
+    (tmp_path / "lists" / f"{lists[0].sha256}.json").unlink()
+    with pytest.raises(study.DataError, match=rf"{lists[0].sha256}\.json, which participant P01 ran, is missing"):
+        reservations.check_folder(tmp_path, list_files)
 
 
 def test_machines_with_first_slots_of_their_own_show_different_orders(
-    tmp_path: Path, versions: list[experiment.ListFile]
+    tmp_path: Path, list_files: list[experiment.ListFile]
 ) -> None:
-    here = [reservations.reserve_slot(tmp_path / "a", versions[:1], f"P{n}", now=NOW) for n in range(2)]
+    here = [reservations.reserve_slot(tmp_path / "a", list_files[:1], f"P{n}", now=NOW) for n in range(2)]
     there = [
-        reservations.reserve_slot(tmp_path / "b", versions[:1], f"P{n}", now=NOW, first_slot=1000) for n in range(2)
+        reservations.reserve_slot(tmp_path / "b", list_files[:1], f"P{n}", now=NOW, first_slot=1000) for n in range(2)
     ]
     assert [session.slot for session in (*here, *there)] == [0, 1, 1000, 1001]
     assert len({session.order for session in (*here, *there)}) == 4

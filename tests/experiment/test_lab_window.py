@@ -60,7 +60,7 @@ def screen() -> Iterator[Screen]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "items.csv").write_text(SENTENCES)
-    design = DESIGN.replace("grammatical = 2", "grammatical = 1").replace("versions = 3", "versions = 2")
+    design = DESIGN.replace("grammatical = 2", "grammatical = 1").replace("lists = 3", "lists = 2")
     (tmp_path / "study.toml").write_text(stated(design, tasks=RATING + FORM))
     return tmp_path
 
@@ -105,7 +105,7 @@ def test_a_whole_session_records_every_key_at_the_time_it_was_sent(folder: Path,
                 reader.press("space")
             reader.press(key, held={7: 0.6, 9: 0.0}.get(words, 0.05) if is_word else 0.05)
     said = reader.end()
-    assert "P01, E1-V" in said
+    assert "P01, E1-L" in said
     assert "finished" in said
     events = recorded(folder)
     _check_keys(events, reader)
@@ -190,7 +190,7 @@ def test_a_session_killed_at_a_key_loses_at_most_that_key_and_goes_on(folder: Pa
 
 
 def everything(file: experiment.ListFile) -> experiment.ListFile:
-    """A version whose practice trial has every kind of screen that a trial can have."""
+    """A list whose practice trial has every kind of screen that a trial can have."""
     first, *others = file.script.trials
     words: Any = replace(first.screens[0], pace=Pace(250, 60), exits=(Exit("interrupted", SKIP_STEP),))  # type: ignore[call-arg]
     pairs = tuple(Pair(word, f"un{word}", "right" if n % 2 else "left") for n, word in enumerate(words.words))
@@ -221,7 +221,7 @@ def everything(file: experiment.ListFile) -> experiment.ListFile:
 @pytest.mark.slow
 def test_every_kind_of_screen_is_run_in_a_window(folder: Path, sit: Sit) -> None:
     """The wrong word of a pair is taken once, a key is pressed while the keys are dead, and one answer is waited for in vain."""
-    path = everything(experiment.build_list_files(study.load(folder / "study.toml"))[0]).write(folder / "versions")
+    path = everything(experiment.build_list_files(study.load(folder / "study.toml"))[0]).write(folder / "lists")
     reader = sit(path)
     reader.await_change()
     for part in plan(folder / "data"):
@@ -319,7 +319,7 @@ def _written(folder: Path, language: str, words: list[str]) -> Path:
     folder.mkdir()
     (folder / "items.jsonl").write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
     design = DESIGN.replace('practice = ["She slept well."]\n', "").replace("grammatical = 2", "grammatical = 1")
-    text = stated(design.replace("versions = 3", "versions = 2"), procedure="", language=language)
+    text = stated(design.replace("lists = 3", "lists = 2"), procedure="", language=language)
     (folder / "study.toml").write_text(text.replace("items.csv", "items.jsonl"))
     return folder / "study.toml"
 

@@ -38,7 +38,7 @@ def _pair(language: str, good: list[str], bad: list[str], joint: str) -> str:
 
 CHINESE = _pair("zh", ["我们", "昨天", "看", "了", "电影。"], ["我们", "昨天", "了", "看", "电影。"], "")
 HEBREW = _pair("he", ["הילדה", "קראה", "את", "הספר."], ["הילדה", "קראו", "את", "הספר."], " ")
-ONE = "ratio = { grammatical = 1, ungrammatical = 1 }\nversions = 2\n"
+ONE = "ratio = { grammatical = 1, ungrammatical = 1 }\nlists = 2\n"
 
 
 @pytest.mark.data
@@ -49,7 +49,7 @@ def test_turblimp_is_read_to_the_end_in_turkish(
     path = study_folder / "study.toml"
     file = sorted((real_data / "turblimp" / "data" / "base").glob("*.csv"))[0]
     text = stated(
-        'ratio = { grammatical = 2, ungrammatical = 1 }\nversions = 3\nitems = 12\npractice = ["Kedi bütün gün uyudu."]\n',
+        'ratio = { grammatical = 2, ungrammatical = 1 }\nlists = 3\nitems = 12\npractice = ["Kedi bütün gün uyudu."]\n',
         procedure='breaks = 1\n[procedure.practice]\nshow = "centred"\n',
         show="moving_window",
         tasks=RATING.replace("How good does this sentence sound to you?", "Bu cümle size ne kadar iyi geliyor?")
@@ -59,9 +59,9 @@ def test_turblimp_is_read_to_the_end_in_turkish(
     )
     path.write_text(text.replace("items.csv", str(file)))
     read = study.load(path)
-    versions = experiment.build_list_files(read)
-    robot = experiment.create_robot(versions, seed=2)
-    for running in serve(read, versions, tmp_path / "data"):
+    list_files = experiment.build_list_files(read)
+    robot = experiment.create_robot(list_files, seed=2)
+    for running in serve(read, list_files, tmp_path / "data"):
         assert (
             experiment.run_session_in_browser(robot, running.address, "ayşe", key=ROBOT_KEY, chromium=chromium, pace=10)
             == "GARDEN-PATH-1"
@@ -70,7 +70,7 @@ def test_turblimp_is_read_to_the_end_in_turkish(
     assert tables["sessions"]["complete"].tolist() == [True]
     assert len(tables["responses"]) == 13
     for (item, condition), group in tables["readings"].groupby(["item", "condition"]):
-        trial = next(t for f in versions for t in f.version.trials if (t.item.id, t.condition) == (item, condition))
+        trial = next(t for f in list_files for t in f.trial_list.trials if (t.item.id, t.condition) == (item, condition))
         assert " ".join(group["text"]) == trial.shown_sentences[0][1].text
 
 
@@ -114,9 +114,9 @@ def test_of_a_right_to_left_pair_the_first_stands_at_the_right(tmp_path: Path, b
             reader.go("ArrowLeft")
             reader.code()
         [row] = experiment.collect(site.folder)["sessions"].to_dict("records")
-        file = next(f for f in site.versions if f.name == f"{row['experiment']}-{row['version']}")
+        file = next(f for f in site.list_files if f.name == f"{row['experiment']}-{row['list']}")
         answers = [e["value"] for e in site.events() if e["kind"] == "outcome" and e["trial"] is not None]
-    trials = [file.version.trials[n] for n in file.version.order_trials(row["slot"])]
+    trials = [file.trial_list.trials[n] for n in file.trial_list.order_trials(row["slot"])]
     firsts = [[condition for condition, _ in trial.shown_sentences] for trial in trials]
     assert [(value["side"], value["answer"]) for value in answers] == [
         ("right", firsts[0][0]),

@@ -27,7 +27,7 @@ def factorial(folder: Path, **display: object) -> Path:
 def shown(path: Path) -> dict[tuple[str, str], tuple[int, ...]]:
     """Where each sentence that is shown on lines is broken."""
     return {
-        (file.version.trials[step.trial].item.id, file.version.trials[step.trial].condition): screen.breaks
+        (file.trial_list.trials[step.trial].item.id, file.trial_list.trials[step.trial].condition): screen.breaks
         for file in experiment.build_list_files(study.load(path))
         for step in file.script.trials
         if step.trial is not None
@@ -48,7 +48,7 @@ def test_sentences_that_must_be_broken_are_broken_before_the_same_word_of_an_ite
         by_item.setdefault(item, set()).add(where)
     assert all(len(where) == 1 for where in by_item.values())
     for file in experiment.build_list_files(study.load(tmp_path)):
-        for trial in file.version.trials:
+        for trial in file.trial_list.trials:
             for _, sentence in trial.shown_sentences:
                 words = sentence.list_displayed_words()
                 starts = [0, *(n for n in found[trial.item.id, trial.condition] if n < len(words)), len(words)]
@@ -59,7 +59,7 @@ def test_sentences_that_must_be_broken_are_broken_before_the_same_word_of_an_ite
 def test_design_names_the_items_that_are_broken_before_different_words(tmp_path: Path) -> None:
     """Descriptions have a word more than names: the same number is another word."""
     path = factorial(tmp_path, width=40)
-    ran = CliRunner().invoke(cli, ["design", str(path), "-o", str(tmp_path / "versions")], catch_exceptions=False)
+    ran = CliRunner().invoke(cli, ["design", str(path), "-o", str(tmp_path / "lists")], catch_exceptions=False)
     assert (
         "items of more than 40 letters a line are broken before different words in their conditions: rc-01"
         in ran.stderr

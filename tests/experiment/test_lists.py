@@ -1,4 +1,4 @@
-"""Readers take several small lists, leave some and are rejected: what each item has in the end is counted one by one."""
+"""Readers take several short lists, leave some and are rejected: what each item has in the end is counted one by one."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -65,7 +65,7 @@ def stated(folder: Path, *, sessions: int = 4, readers: int = READERS, more: str
 
 def items_of(session: Session, file: experiment.ListFile) -> list[tuple[str, str]]:
     """The pairs that a session shows, with the condition on the first side."""
-    trials = [file.version.trials[n] for n in session.order]
+    trials = [file.trial_list.trials[n] for n in session.order]
     return [(trial.item.id, trial.shown_sentences[0][0]) for trial in trials if trial.role == "target"]
 
 
@@ -124,7 +124,7 @@ def test_every_pair_gets_its_judgments_though_readers_leave_and_are_rejected(
     by_reader = Counter((session.participant, item) for session in sessions for item, _ in items_of(session, file))
     assert set(by_reader.values()) == {1}
     assert max(Counter(session.participant for session in sessions).values()) == 4
-    assert max(Counter(session.slot % len(file.version.short_lists) for session in sessions).values()) > 1
+    assert max(Counter(session.slot % len(file.trial_list.short_lists) for session in sessions).values()) > 1
 
     tables = experiment.collect(store.database.url)
     counts = tables["judgment_counts"].groupby("item")[["n_planned", "n_judgments"]].sum()
@@ -145,7 +145,7 @@ def test_the_dashboard_counts_lists_as_places(tmp_path: Path, clock: Clock) -> N
         store.open_session(Arrival("anna", source="robot"))
         board = Dashboard(store, made, store.database.url, "a long password", "key", lambda request: True)
         [row] = board.build_values()["rows"]
-    assert (row.quota, row.filled.live, len(files[0].version.short_lists)) == (12, 1, 12)
+    assert (row.quota, row.filled.live, len(files[0].trial_list.short_lists)) == (12, 1, 12)
 
 
 def test_a_page_gets_its_own_list_and_no_other_sentence(tmp_path: Path, clock: Clock) -> None:
@@ -172,7 +172,7 @@ def test_robots_of_a_simulation_take_several_lists(tmp_path: Path) -> None:
     files = experiment.build_list_files(stated(tmp_path))
     taken = experiment.simulate(files, tmp_path / "sim", participants=6, seed=1, sessions=3)
     tables = experiment.collect(tmp_path / "sim")
-    assert taken == len(tables["sessions"]) == 12 == len(files[0].version.short_lists)
+    assert taken == len(tables["sessions"]) == 12 == len(files[0].trial_list.short_lists)
     assert max(tables["sessions"].groupby("participant").size()) == 3
     targets = tables["responses"].query("role == 'target'")
     assert not targets.duplicated(["participant", "item"]).any()

@@ -157,7 +157,7 @@ def test_who_leaves_while_words_run_does_not_see_them_again(tmp_path: Path, brow
     readings, responses = tables["readings"], tables["responses"]
     of = readings[readings["trial"] == 1]
     text = (
-        next(t for f in site.versions for t in f.version.trials if t.item.id == of["item"].iloc[0])
+        next(t for f in site.list_files for t in f.trial_list.trials if t.item.id == of["item"].iloc[0])
         .shown_sentences[0][1]
         .list_words()
     )
@@ -304,9 +304,9 @@ def _choose(reader: Reader, words: list[str], wrong: Callable[[int], None]) -> i
 def _words(site: Site, trial: int) -> list[str]:
     """The words of the trial that comes."""
     with sqlite3.connect(site.database) as connection:
-        [(sha256, order)] = connection.execute('SELECT version_sha256, "order" FROM sessions')
-    file = next(file for file in site.versions if file.sha256 == sha256)
-    shown = file.version.trials[json.loads(order)[trial]].shown_sentences
+        [(sha256, order)] = connection.execute('SELECT list_sha256, "order" FROM sessions')
+    file = next(file for file in site.list_files if file.sha256 == sha256)
+    shown = file.trial_list.trials[json.loads(order)[trial]].shown_sentences
     return list(shown[0][1].list_displayed_words())
 
 

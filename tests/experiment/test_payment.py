@@ -34,11 +34,11 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def paying(
-    example: study.Study, versions: list[experiment.ListFile], tmp_path: Path, database_url: str, clock: Clock
+    example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path, database_url: str, clock: Clock
 ) -> Iterator[Running]:
     online = dataclasses.replace(example.online, completion_url=SONA, review_code="REVIEW")
     stated = dataclasses.replace(example, online=online)
-    yield from serve(stated, versions[:1], tmp_path / "data", database_url, clock=clock)
+    yield from serve(stated, list_files[:1], tmp_path / "data", database_url, clock=clock)
 
 
 class Visitor:

@@ -277,7 +277,7 @@ def test_an_example_comes_back_as_the_script_was(name: str, newer: bool, tmp_pat
         robot = Penn(place, program(tmp_path, counter), newer=newer)
         (session,) = read(robot.text(), tmp_path)
         assert [bare(t) for t in session.trials] == expected(place, stacked=True)
-        assert (session.version, session.version_sha256, session.slot) == (
+        assert (session.list_name, session.list_sha256, session.slot) == (
             place.file.name,
             place.file.sha256,
             place.number,
@@ -312,7 +312,7 @@ def test_main_js_is_javascript_that_shows_each_place_in_its_order(tmp_path: Path
         trials = [dict(trial["log"]) for trial in told["trials"] if trial["label"] == "trial" and trial["log"]]
         place = found[counter % 12]
         assert [(t["item"], t["condition"], t["slot"]) for t in trials] == [
-            (t.item.id, t.condition, str(place.number)) for t in (place.file.version.trials[n] for n in place.order)
+            (t.item.id, t.condition, str(place.number)) for t in (place.file.trial_list.trials[n] for n in place.order)
         ]
         assert {t["participant"] for t in trials} == {""}
     assert told["sequence"] == ["counter", "consent", "instructions", "trial", "SendResults", "ending"]
@@ -605,11 +605,11 @@ def test_a_session_that_was_not_finished_is_not_complete(tmp_path: Path) -> None
 
 
 @needs_node
-def test_versions_mixed_within_a_session_are_refused(tmp_path: Path) -> None:
+def test_lists_mixed_within_a_session_are_refused(tmp_path: Path) -> None:
     found = exported(ROOT / "examples" / "minimal-pairs", tmp_path, 1)
     told = program(tmp_path, 0)
     told["trials"][-2]["log"][2][1] = "0" * 64
-    with pytest.raises(study.DataError, match="one session has 2 versions of the study"):
+    with pytest.raises(study.DataError, match="one session has 2 lists of the study"):
         read(Penn(found[0], told, newer=True).text(), tmp_path)
 
 
@@ -625,7 +625,7 @@ def test_an_export_is_collected_to_the_tables_of_the_study(tmp_path: Path) -> No
     ]
     (tmp_path / "results.csv").write_text("".join(lines), "utf-8")
     tables = experiment.collect(
-        tmp_path / "results.csv", platform="pcibex", materials=tmp_path / "out" / "versions", keep_ids=True
+        tmp_path / "results.csv", platform="pcibex", materials=tmp_path / "out" / "lists", keep_ids=True
     )
     assert len(tables["sessions"]) == 8
     assert tables["sessions"]["complete"].all()
@@ -635,7 +635,7 @@ def test_an_export_is_collected_to_the_tables_of_the_study(tmp_path: Path) -> No
     right = {
         (i.id, c): a
         for f in experiment.build_list_files(stated)
-        for t in f.version.trials
+        for t in f.trial_list.trials
         for i, c, a in [(t.item, t.condition, t.get_answer())]
     }
     assert [bool(row.correct) for row in asked.itertuples()] == [

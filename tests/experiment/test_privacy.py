@@ -105,9 +105,9 @@ def test_a_download_keeps_nobodys_data_in_the_files(running: Running) -> None:
 
 
 def test_what_could_not_be_removed_is_removed_at_the_next_start(
-    example: study.Study, versions: list[experiment.ListFile], tmp_path: Path, caplog: pytest.LogCaptureFixture
+    example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    opened = serve(example, versions[:1], tmp_path / "data")
+    opened = serve(example, list_files[:1], tmp_path / "data")
     running = next(opened)
     reader = Store(running.store.database.url).database
     with reader.begin_reading() as reading:
@@ -117,7 +117,7 @@ def test_what_could_not_be_removed_is_removed_at_the_next_start(
         assert next(opened, None) is None  # the server stops
         assert "still in the database's files" in caplog.text
     reader.engine.dispose()
-    for again in serve(example, versions[:1], tmp_path / "data"):
+    for again in serve(example, list_files[:1], tmp_path / "data"):
         again.address  # noqa: B018
     assert not on_disk(again, "Unmistakable")
 

@@ -107,10 +107,10 @@ def prolific() -> Iterator[StandIn]:
 
 
 @pytest.fixture
-def store(study_folder: Path, versions: list[experiment.ListFile]) -> Store:
+def store(study_folder: Path, list_files: list[experiment.ListFile]) -> Store:
     """Everybody of Prolific, and one whose submission is of another study."""
     opened = Store(build_sqlite_url(study_folder / "data" / "study.sqlite"))
-    opened.publish_lists(versions)
+    opened.publish_lists(list_files)
     for id in (*STATUSES, "elsewhere"):
         session = opened.open_session(
             Arrival(f"hash-{id}", PlatformParticipant(f"person-{id}", "prolific", id))

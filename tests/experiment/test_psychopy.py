@@ -159,7 +159,7 @@ def test_an_example_comes_back_as_the_script_was(name: str, online: bool, tmp_pa
         )
         (session,) = read(text, tmp_path)
         assert [bare(t) for t in session.trials] == expected(place)
-        assert (session.version, session.version_sha256, session.slot) == (
+        assert (session.list_name, session.list_sha256, session.slot) == (
             place.file.name,
             place.file.sha256,
             place.number,
@@ -207,20 +207,20 @@ def test_an_export_is_collected_to_the_tables_of_the_study(tmp_path: Path) -> No
         )
         (tmp_path / "data" / f"{n}.csv").write_text(text, "utf-8")
     tables = experiment.collect(
-        tmp_path / "data", platform="psychopy", materials=tmp_path / "out" / "versions", keep_ids=True
+        tmp_path / "data", platform="psychopy", materials=tmp_path / "out" / "lists", keep_ids=True
     )
     assert len(tables["sessions"]) == 9
     assert tables["sessions"]["complete"].all()
     assert len(tables["readings"]) == sum(len(words_in(t)) for place in found for t in expected(place))
     assert tables["readings"]["region"].notna().any()
     with (tmp_path / "out" / "assignments.csv").open() as stream:
-        assert [row["version"] for row in csv.DictReader(stream)] == [place.file.name for place in found]
+        assert [row["list"] for row in csv.DictReader(stream)] == [place.file.name for place in found]
 
 
 def test_the_readme_holds_the_studys_own_texts(tmp_path: Path) -> None:
     place = exported(ROOT / "examples" / "relative-clauses", tmp_path, 3)[0]
     readme = (tmp_path / "README.md").read_text("utf-8")
-    assert "12 assignments: each version in\n3 orders" in readme
+    assert "12 assignments: each list in\n3 orders" in readme
     assert place.file.script.texts["debriefing"] in readme
     assert "*Num. groups* 12" in readme
     assert "`pause`, `sentence_1`, `ask_1`, `ask_2`, then `thanks`" in readme
@@ -403,11 +403,11 @@ def test_a_key_or_a_time_that_cannot_be_is_left_out_and_said(tmp_path: Path, cap
     assert "'soon' is not a time" in caplog.text
 
 
-def test_versions_mixed_within_a_session_are_refused(tmp_path: Path) -> None:
+def test_lists_mixed_within_a_session_are_refused(tmp_path: Path) -> None:
     first, second = exported(ROOT / "examples" / "minimal-pairs", tmp_path, 1)[:2]
     one = by_pavlovia(tmp_path / "conditions" / "assignment-0.csv", answered(first))
     two = by_pavlovia(tmp_path / "conditions" / "assignment-1.csv", answered(second))
-    with pytest.raises(study.DataError, match="one session has 2 versions of the study"):
+    with pytest.raises(study.DataError, match="one session has 2 lists of the study"):
         read(one + two.partition("\n")[2], tmp_path)
 
 

@@ -318,7 +318,7 @@ def test_a_browser_that_keeps_nothing_takes_part_all_the_same(site: Site, browse
 def test_a_preview_begins_at_its_trial_and_counts_for_nothing(site: Site, browser: Any) -> None:  # noqa: F811
     from gardenpath.experiment.server.routes import compute_preview_key
 
-    with opened(browser, f"{site.address}?preview=E1-V2&trial=2&key={compute_preview_key(b'key')}") as reader:
+    with opened(browser, f"{site.address}?preview=E1-L2&trial=2&key={compute_preview_key(b'key')}") as reader:
         assert reader.skip_text() == "start"
         assert reader.page.locator(".preview").text_content() == "Preview: nothing of this counts"
         reader.trials(2)

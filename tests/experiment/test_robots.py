@@ -33,9 +33,9 @@ def relative_clauses() -> tuple[study.Study, list[experiment.ListFile]]:
 def test_questions_are_asked_on_half_of_the_trials_and_answered_with_the_stated_accuracy(
     relative_clauses: tuple[study.Study, list[experiment.ListFile]], tmp_path: Path
 ) -> None:
-    _, versions = relative_clauses
+    _, list_files = relative_clauses
     effects = experiment.Effects(comprehension=0.8)
-    experiment.simulate(versions, tmp_path / "data", participants=40, seed=1, effects=effects)
+    experiment.simulate(list_files, tmp_path / "data", participants=40, seed=1, effects=effects)
     tables = experiment.collect(tmp_path / "data")
     asked = tables["responses"].query("task == 'question'")
     assert asked.groupby("session").size().eq(24).all()
@@ -43,7 +43,7 @@ def test_questions_are_asked_on_half_of_the_trials_and_answered_with_the_stated_
     # 960 answers: three standard errors are 0.039.
     assert asked["correct"].astype(bool).mean() == pytest.approx(0.8, abs=0.04)
     answers = {
-        (trial.item.id, trial.condition): trial.get_answer() for file in versions for trial in file.version.trials
+        (trial.item.id, trial.condition): trial.get_answer() for file in list_files for trial in file.trial_list.trials
     }
     for row in asked.itertuples():
         assert row.correct == (row.response == answers[row.item, row.condition])
@@ -55,10 +55,10 @@ def test_questions_are_asked_on_half_of_the_trials_and_answered_with_the_stated_
 def test_the_same_robot_leaves_the_same_events_over_http(
     relative_clauses: tuple[study.Study, list[experiment.ListFile]], tmp_path: Path
 ) -> None:
-    stated, versions = relative_clauses
-    robot = experiment.create_robot(versions, seed=5)
-    experiment.simulate(versions, tmp_path / "simulated", participants=1, seed=5)
-    for running in serve(stated, versions, tmp_path / "data"):
+    stated, list_files = relative_clauses
+    robot = experiment.create_robot(list_files, seed=5)
+    experiment.simulate(list_files, tmp_path / "simulated", participants=1, seed=5)
+    for running in serve(stated, list_files, tmp_path / "data"):
         experiment.run_robot_session(robot, experiment.HttpTransport(running.address, ROBOT_KEY), "sim-0001")
         served = experiment.collect(running.folder)
     simulated = experiment.collect(tmp_path / "simulated")
@@ -69,9 +69,9 @@ def test_the_same_robot_leaves_the_same_events_over_http(
 
 
 def test_processes_beside_each_other_write_the_same_sessions(example: study.Study, tmp_path: Path) -> None:
-    versions = experiment.build_list_files(example)
+    list_files = experiment.build_list_files(example)
     for name, workers in (("one", None), ("two", study.executors.LocalExecutor(2))):
-        assert experiment.simulate(versions, tmp_path / name, participants=23, seed=4, workers=workers) == 23
+        assert experiment.simulate(list_files, tmp_path / name, participants=23, seed=4, workers=workers) == 23
     one, two = (
         {path.relative_to(tmp_path / name): path.read_bytes() for path in (tmp_path / name).rglob("*.*")}
         for name in ("one", "two")
@@ -83,11 +83,11 @@ def test_processes_beside_each_other_write_the_same_sessions(example: study.Stud
 def test_attention_items_are_answered_as_expected_by_who_attends(study_folder: Path, tmp_path: Path) -> None:
     path = study_folder / "study.toml"
     path.write_text(path.read_text() + ATTENTION)
-    versions = experiment.build_list_files(study.load(path))
+    list_files = experiment.build_list_files(study.load(path))
     for attention, share in ((1.0, 1.0), (0.0, None)):
         folder = tmp_path / str(attention)
         effects = experiment.Effects(attention=attention)
-        experiment.simulate(versions, folder, participants=18, seed=2, effects=effects)
+        experiment.simulate(list_files, folder, participants=18, seed=2, effects=effects)
         responses = experiment.collect(folder)["responses"].query("role == 'attention'")
         assert len(responses) == 36
         if share is None:
@@ -103,13 +103,13 @@ def test_of_a_pair_the_sentence_higher_on_the_latent_scale_is_chosen(study_folde
     text = path.read_text()
     head, _, rest = text.partition("practice = [")
     _, _, after = rest.partition("]\n")
-    text = head.replace("grammatical = 2", "grammatical = 1").replace("versions = 3", 'versions = 2\ntrial = "pair"')
+    text = head.replace("grammatical = 2", "grammatical = 1").replace("lists = 3", 'lists = 2\ntrial = "pair"')
     # Without a presentation of its own, a pair is not read before the choice.
     text = text.replace("items = 9", "items = 8") + re.sub(r"\[procedure\.target\].*?\n\n", "", after, flags=re.S)
     path.write_text(text)
-    versions = experiment.build_list_files(study.load(path))
-    assert all(trial.prompts == ("choice",) for file in versions for trial in file.version.trials)
-    experiment.simulate(versions, tmp_path / "data", participants=36, seed=4)
+    list_files = experiment.build_list_files(study.load(path))
+    assert all(trial.prompts == ("choice",) for file in list_files for trial in file.trial_list.trials)
+    experiment.simulate(list_files, tmp_path / "data", participants=36, seed=4)
     tables = experiment.collect(tmp_path / "data")
     chosen = tables["responses"]
     assert set(chosen["task"]) == {"choice"}

@@ -128,7 +128,7 @@ def test_a_page_that_does_not_ask_gets_nowhere(screened: Running) -> None:
     files = screened.store.read_list_files()
     visitor = Visitor(screened, source="robot", key=ROBOT_KEY, participant="r")
     events = list(experiment.create_robot(files.values(), seed=1).simulate_events(visitor.payload, "r"))
-    script = files[visitor.payload["version_sha256"]].script
+    script = files[visitor.payload["list_sha256"]].script
     at, _ = find_screener(build_timeline(script, visitor.payload["order"])) or (0, None)
     before = [event for event in events if event["step"] is None or event["step"] < at][:-1]
     assert visitor.call("events", {"events": before}, "PUT").status_code == 200
@@ -187,7 +187,7 @@ def test_exports_say_what_of_a_screener_does_not_hold(tmp_path: Path) -> None:
         assert QUOTA_LOSS in made.losses
         assert any("Nobody is screened out" in said for said in made.losses) is not judged
     told = (tmp_path / "jspsych" / "study.js").read_text().removeprefix("window.gardenpathStudy = ").rstrip(";\n")
-    assert _forms(json.loads(told)["versions"][0]["script"])["accepted"] == {
+    assert _forms(json.loads(told)["lists"][0]["script"])["accepted"] == {
         "native": ["yes"],
         "hand": ["left", "right"],
     }

@@ -1,4 +1,4 @@
-"""Trials become screens once a version: what a study states is what its sessions show."""
+"""Trials become screens once a list: what a study states is what its sessions show."""
 
 import dataclasses
 import re
@@ -33,7 +33,7 @@ high = "good"
 """
 
 
-def stated(folder: Path, more: str = ASKED, design: str = "ratio = { a = 1, b = 1 }\nversions = 2\n") -> study.Study:
+def stated(folder: Path, more: str = ASKED, design: str = "ratio = { a = 1, b = 1 }\nlists = 2\n") -> study.Study:
     """A study with no materials of its own."""
     path = folder / "study.toml"
     path.write_text(f'name = "s"\nlanguage = "en"\nseed = 1\n[materials]\nfiles = ["x"]\n[design]\n{design}{more}')
@@ -43,7 +43,7 @@ def stated(folder: Path, more: str = ASKED, design: str = "ratio = { a = 1, b = 
 def shown(folder: Path, trial: Trial, more: str = ASKED, **change: Any) -> list[Any]:
     """The screens of one trial in a study."""
     of = stated(folder, more)
-    made = build_script(of, load_tasks(of), TrialList("V1", "E1", (trial,), Ordering(), 1))
+    made = build_script(of, load_tasks(of), TrialList("L1", "E1", (trial,), Ordering(), 1))
     return list(made.trials[0].screens)
 
 
@@ -74,7 +74,7 @@ def test_a_trial_is_its_context_its_sentence_and_what_is_asked(tmp_path: Path) -
 def test_a_right_answer_leaves_for_players_only_where_they_have_to_judge(tmp_path: Path) -> None:
     of = stated(tmp_path, ASKED)
     trials = (TARGET, dataclasses.replace(TARGET, role="practice"))
-    made = build_script(of, load_tasks(of), TrialList("V1", "E1", trials, Ordering(), 1))
+    made = build_script(of, load_tasks(of), TrialList("L1", "E1", trials, Ordering(), 1))
     stored = [next(s for s in step.screens if s.name == "comprehension").right for step in made.trials]  # type: ignore[union-attr]
     sent = [
         next(s for s in step.screens if s.name == "comprehension").right for step in strip_correct_answers(made).trials
@@ -107,9 +107,9 @@ def test_words_stand_apart_only_where_the_author_wrote_a_space(tmp_path: Path) -
     assert (words.words, words.gaps) == (("他", "在", "家", "睡覺。"), (" ", "", ""))
 
 
-def test_breaks_part_the_trials_after_practice_into_equal_blocks(versions: list[experiment.ListFile]) -> None:
-    file = versions[0]
-    steps = build_timeline(file.script, file.version.order_trials(0))
+def test_breaks_part_the_trials_after_practice_into_equal_blocks(list_files: list[experiment.ListFile]) -> None:
+    file = list_files[0]
+    steps = build_timeline(file.script, file.trial_list.order_trials(0))
     names = [placed.step.name for placed in steps]
     assert names == [
         *("device", "consent", "instructions", "instructions", "instructions"),
@@ -127,7 +127,7 @@ def test_practice_to_a_criterion_is_a_bounded_repeat_written_out(tmp_path: Path)
     more = ASKED + "[procedure.practice]\ncriterion = 0.8\nmax_rounds = 3\n"
     of = stated(tmp_path, more)
     practice = dataclasses.replace(TARGET, role="practice")
-    made = build_script(of, load_tasks(of), TrialList("V1", "E1", (practice, TARGET), Ordering(), 1))
+    made = build_script(of, load_tasks(of), TrialList("L1", "E1", (practice, TARGET), Ordering(), 1))
     steps = [placed.step for placed in build_timeline(made, [0, 1])]
     told = [(step.name, step.block, step.when and (step.when.block, step.when.below)) for step in steps][-7:]
     assert told == [
@@ -152,7 +152,7 @@ def test_a_page_comes_before_its_block(study_folder: Path) -> None:
     text = path.read_text().replace("[ordering]", "[ordering]\nblocks = 2").replace("breaks = 1", "breaks = 0")
     path.write_text(text + '\n[[procedure.pages]]\nblock = 2\ntext = "Now the second half."\n')
     file = experiment.build_list_files(study.load(path))[0]
-    steps = build_timeline(file.script, file.version.order_trials(0))
+    steps = build_timeline(file.script, file.trial_list.order_trials(0))
     [page] = [placed for placed in steps if placed.step.name == "page"]
     assert (page.step.screens[0].paragraphs, steps[page.number + 1].position) == (("Now the second half.",), 3 + 18)  # type: ignore[union-attr]
     path.write_text(path.read_text().replace("block = 2\n", "block = 3\n"))
@@ -227,7 +227,7 @@ def test_reading_with_questions_and_no_rating_is_a_study(tmp_path: Path) -> None
         ({'kind = "rating"\n': ""}, "procedure: tasks.acceptability has no kind"),
         ({'ask = ["acceptability"]': 'ask = ["plausibility"]'}, "procedure.target.ask names 'plausibility'"),
         ({'ask = ["acceptability"]': 'ask = ["centred"]'}, "procedure.target.ask names centred, which shows"),
-        ({"versions = 3": "versions = 3\nshare = { x = 0.5 }"}, "design.task_shares names 'x', which no role asks"),
+        ({"lists = 3": "lists = 3\nshare = { x = 0.5 }"}, "design.task_shares names 'x', which no role asks"),
         (
             {'show = "centred"\nask = ["acceptability"]': 'show = "with_task"\nask = []'},
             "with the task and asks nothing",
@@ -306,7 +306,7 @@ def test_texts_of_ones_own_stand_in_place_of_the_standard(study_folder: Path) ->
 
 def test_a_page_without_buttons_is_left_by_a_key_and_by_what_stands_aside(tmp_path: Path) -> None:
     of = stated(tmp_path)
-    device = build_script(of, load_tasks(of), TrialList("V1", "E1", (TARGET,), Ordering(), 1)).front[0].screens[0]
+    device = build_script(of, load_tasks(of), TrialList("L1", "E1", (TARGET,), Ordering(), 1)).front[0].screens[0]
     assert find_outcome_fault(device, {"outcome": "continued", "answer": None}) is None
     assert find_outcome_fault(device, {"outcome": "unsuitable", "answer": None}) is None
     assert "expected continued or unsuitable" in str(

@@ -45,21 +45,21 @@ def end(seq: int, t: float = 1.0) -> dict[str, object]:
 
 
 def test_robots_take_sessions_and_all_their_events_are_stored(
-    running: Running, versions: list[experiment.ListFile]
+    running: Running, list_files: list[experiment.ListFile]
 ) -> None:
-    robot = experiment.create_robot(versions, seed=1)
+    robot = experiment.create_robot(list_files, seed=1)
     transport = experiment.HttpTransport(running.address, ROBOT_KEY)
     assert experiment.run_robot_session(robot, transport, "r1") == "GARDEN-PATH-1"
     payload = running.store.read_recorded_sessions().__next__()
     session = payload.session
-    expected = list(robot.simulate_events(_payload(versions, session), "r1"))
+    expected = list(robot.simulate_events(_payload(list_files, session), "r1"))
     assert [vars(event) for event in payload.events] == expected
 
 
-def _payload(versions: list[experiment.ListFile], session: Session) -> dict[str, object]:
+def _payload(list_files: list[experiment.ListFile], session: Session) -> dict[str, object]:
     from gardenpath.experiment.sessions.sessions import build_payload, replay_session_events
 
-    file = next(file for file in versions if file.name == session.version)
+    file = next(file for file in list_files if file.name == session.list_name)
     return build_payload(session, file, replay_session_events(session, file), token="", visit=0, next_seq=0)
 
 
@@ -67,8 +67,8 @@ def test_arrivals_at_once_are_dealt_evenly_with_slots_of_their_own(running: Runn
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda n: httpx2.post(f"{running.address}api/sessions", json={}).raise_for_status(), range(36)))
     sessions = [record.session for record in running.store.read_recorded_sessions()]
-    assert Counter(session.version for session in sessions) == {f"E{e}-V{v}": 4 for e in (1, 2, 3) for v in (1, 2, 3)}
-    assert len({(session.version, session.slot) for session in sessions}) == 36
+    assert Counter(session.list_name for session in sessions) == {f"E{e}-L{v}": 4 for e in (1, 2, 3) for v in (1, 2, 3)}
+    assert len({(session.list_name, session.slot) for session in sessions}) == 36
     assert len({session.order for session in sessions}) == 36
 
 
@@ -87,10 +87,10 @@ def test_sending_twice_is_harmless_and_changing_is_refused(client: httpx2.Client
 
 
 def test_the_code_comes_once_every_event_is_stored_and_every_trial_has_ended(
-    client: httpx2.Client, versions: list[experiment.ListFile]
+    client: httpx2.Client, list_files: list[experiment.ListFile]
 ) -> None:
     path, token, payload = opened(client)
-    events = list(experiment.create_robot(versions, seed=1).simulate_events(payload, "r"))
+    events = list(experiment.create_robot(list_files, seed=1).simulate_events(payload, "r"))
     held = [event for event in events if event["seq"] not in (1, 30)]
     client.put(f"{path}/events", json={"events": held}, headers=token)
     early = client.post(f"{path}/complete", json={"events": len(events)}, headers=token)
@@ -103,7 +103,7 @@ def test_the_code_comes_once_every_event_is_stored_and_every_trial_has_ended(
 def test_who_had_begun_to_see_timed_words_is_not_shown_them_again(tmp_path: Path) -> None:
     with served(tmp_path, stated(tasks=FAST, show="fast")) as site, httpx2.Client(base_url=site.address) as client:
         path, token, payload = opened(client, "anna")
-        events = list(experiment.create_robot(site.versions, seed=1).simulate_events(payload, "anna"))
+        events = list(experiment.create_robot(site.list_files, seed=1).simulate_events(payload, "anna"))
         shown = next(event for event in events if event["value"].get("word") == 1)
         client.put(f"{path}/events", json={"events": events[: shown["seq"] + 1]}, headers=token)
         _, _, again = opened(client, "anna")
@@ -151,7 +151,7 @@ def test_what_the_script_does_not_know_is_stored_apart_and_named(client: httpx2.
 
 
 def test_a_participant_who_comes_back_resumes_and_one_who_finished_is_refused(
-    client: httpx2.Client, running: Running, versions: list[experiment.ListFile]
+    client: httpx2.Client, running: Running, list_files: list[experiment.ListFile]
 ) -> None:
     path, token, first = opened(client, "anna")
     client.put(f"{path}/events", json={"events": [end(0)]}, headers=token)
@@ -159,7 +159,7 @@ def test_a_participant_who_comes_back_resumes_and_one_who_finished_is_refused(
     assert (again["session"], again["visit"], again["next_seq"]) == (first["session"], 1, 1)
     client.post(f"{path}/heartbeat", json={"leaving": True}, headers=token)
     experiment.run_robot_session(
-        experiment.create_robot(versions, seed=1), experiment.HttpTransport(running.address, ROBOT_KEY), "anna"
+        experiment.create_robot(list_files, seed=1), experiment.HttpTransport(running.address, ROBOT_KEY), "anna"
     )
     again = client.post("api/sessions", json={"participant": "anna"})
     assert (again.status_code, again.json()["reason"], again.json()["code"]) == (409, "finished", "GARDEN-PATH-1")
@@ -215,21 +215,21 @@ def test_a_port_in_use_is_named() -> None:
 
 
 def test_a_class_behind_one_address_gets_in(
-    example: study.Study, versions: list[experiment.ListFile], tmp_path: Path
+    example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path
 ) -> None:
-    for running in serve(example, versions[:1], tmp_path, site=routes.SiteSettings(is_behind_proxy=True)):
+    for running in serve(example, list_files[:1], tmp_path, site=routes.SiteSettings(is_behind_proxy=True)):
         with httpx2.Client(base_url=running.address) as client:
             said = [client.post("api/sessions", json={"participant": f"p{n}"}).status_code for n in range(100)]
     assert said == [201] * 100
 
 
 def test_a_full_disk_is_called_that_and_the_page_may_try_again(
-    example: study.Study, versions: list[experiment.ListFile], tmp_path: Path
+    example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path
 ) -> None:
     def fill(connection: sa.Connection) -> None:
         connection.exec_driver_sql("PRAGMA max_page_count = 1")
 
-    for running in serve(example, versions[:1], tmp_path):
+    for running in serve(example, list_files[:1], tmp_path):
         sa.event.listen(running.store.database.engine, "begin", fill)
         answers = [httpx2.post(f"{running.address}api/sessions", json={}) for _ in range(40)]
     full = next(answer for answer in answers if answer.status_code != 201)
@@ -254,12 +254,12 @@ def test_postgresqls_full_disk_is_known_too() -> None:
 )
 def test_a_connection_that_sends_no_whole_request_is_dropped(
     example: study.Study,
-    versions: list[experiment.ListFile],
+    list_files: list[experiment.ListFile],
     tmp_path: Path,
     sent: str,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    for running in serve(example, versions[:1], tmp_path, site=routes.SiteSettings(password="x" * 12), patience=0.3):
+    for running in serve(example, list_files[:1], tmp_path, site=routes.SiteSettings(password="x" * 12), patience=0.3):
         port = int(running.address.rsplit(":", 1)[1].rstrip("/"))
         with socket.create_connection(("127.0.0.1", port), timeout=20) as slow, httpx2.Client() as quick:
             slow.sendall(sent.encode())

@@ -25,14 +25,14 @@ def _sent(file: experiment.ListFile, slot: int = 0) -> dict[str, Any]:
     return build_payload(session, file, replay_session_events(session, file), token="t", visit=0, next_seq=0)
 
 
-def test_the_payload_holds_the_order_of_the_slot_and_each_trial_once(versions: list[experiment.ListFile]) -> None:
-    file = versions[1]
+def test_the_payload_holds_the_order_of_the_slot_and_each_trial_once(list_files: list[experiment.ListFile]) -> None:
+    file = list_files[1]
     sent = _sent(file, 4)
-    assert sent["order"] == file.version.order_trials(4)
-    assert len(sent["script"]["trials"]) == len(file.version.trials)
-    for trial, step in zip(file.version.trials, sent["script"]["trials"], strict=True):
+    assert sent["order"] == file.trial_list.order_trials(4)
+    assert len(sent["script"]["trials"]) == len(file.trial_list.trials)
+    for trial, step in zip(file.trial_list.trials, sent["script"]["trials"], strict=True):
         assert step["screens"][0]["words"] == tuple(trial.shown_sentences[0][1].text.split())
-    assert (sent["done"], sent["tallies"], sent["outcomes"], sent["version_sha256"]) == ([], {}, {}, file.sha256)
+    assert (sent["done"], sent["tallies"], sent["outcomes"], sent["list_sha256"]) == ([], {}, {}, file.sha256)
 
 
 def test_an_event_of_the_schema_is_accepted() -> None:
@@ -62,20 +62,20 @@ def test_the_committed_schema_is_that_of_the_types() -> None:
     )
 
 
-def test_a_version_files_script_is_what_the_schema_says(versions: list[experiment.ListFile]) -> None:
+def test_a_list_files_script_is_what_the_schema_says(list_files: list[experiment.ListFile]) -> None:
     jsonschema = pytest.importorskip("jsonschema", reason="the extra online is not installed")
     whole = {**session_schema.read_session_schema(), "$ref": "#/$defs/Script"}
     for name in ("properties", "required", "additionalProperties", "type"):
         whole.pop(name)
-    jsonschema.Draft202012Validator(whole).validate(json.loads(versions[0].text)["script"])
+    jsonschema.Draft202012Validator(whole).validate(json.loads(list_files[0].text)["script"])
 
 
-def test_what_is_refused_is_what_the_schema_refuses(versions: list[experiment.ListFile]) -> None:
+def test_what_is_refused_is_what_the_schema_refuses(list_files: list[experiment.ListFile]) -> None:
     """The server checks events by their types; the published schema has to say the same of each."""
     jsonschema = pytest.importorskip("jsonschema", reason="the extra online is not installed")
     whole = {"$defs": session_schema.read_session_schema()["$defs"], "$ref": "#/$defs/Event"}
     validator = jsonschema.Draft202012Validator(whole)
-    events = [*experiment.create_robot(versions, seed=1).simulate_events(_sent(versions[0]), "r")][:40]
+    events = [*experiment.create_robot(list_files, seed=1).simulate_events(_sent(list_files[0]), "r")][:40]
     changed = [
         event | {"kind": kind} for event in events for kind in [*build_event_types(), "other", 3, ["word"], None]
     ]

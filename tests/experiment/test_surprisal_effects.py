@@ -27,7 +27,7 @@ def surprisal(example: study.Study, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 def readings(
-    versions: list[experiment.ListFile],
+    list_files: list[experiment.ListFile],
     folder: Path,
     surprisal: pd.DataFrame,
     ms: tuple[float, ...],
@@ -36,15 +36,15 @@ def readings(
     # Critical words of ungrammatical sentences are not slow by themselves: the models have surprisal alone.
     effects = experiment.Effects(ms_per_bit=ms, critical=0, spillover=0)
     scores = surprisal if ms else None
-    experiment.simulate(versions, folder, participants=participants, seed=8, effects=effects, surprisal=scores)
+    experiment.simulate(list_files, folder, participants=participants, seed=8, effects=effects, surprisal=scores)
     return experiment.collect(folder)
 
 
 def test_each_word_takes_longer_by_its_bits_and_those_of_the_word_before(
-    versions: list[experiment.ListFile], surprisal: pd.DataFrame, tmp_path: Path
+    list_files: list[experiment.ListFile], surprisal: pd.DataFrame, tmp_path: Path
 ) -> None:
-    slowed = readings(versions, tmp_path / "slowed", surprisal, (3.0, 1.0), 3)["readings"]
-    plain = readings(versions, tmp_path / "plain", surprisal, (), 3)["readings"]
+    slowed = readings(list_files, tmp_path / "slowed", surprisal, (3.0, 1.0), 3)["readings"]
+    plain = readings(list_files, tmp_path / "plain", surprisal, (), 3)["readings"]
     bits = surprisal.set_index(WORD)["surprisal"]
     more = slowed["rt"] - plain["rt"]
     for row, found in zip(slowed.to_dict("records"), more, strict=True):
@@ -56,9 +56,9 @@ def test_each_word_takes_longer_by_its_bits_and_those_of_the_word_before(
 
 @pytest.mark.parametrize("ms", [0.0, 3.0])
 def test_the_model_of_reading_times_finds_the_ms_per_bit(
-    versions: list[experiment.ListFile], surprisal: pd.DataFrame, tmp_path: Path, ms: float
+    list_files: list[experiment.ListFile], surprisal: pd.DataFrame, tmp_path: Path, ms: float
 ) -> None:
-    tables = readings(versions, tmp_path / "data", surprisal, (ms,), 18)
+    tables = readings(list_files, tmp_path / "data", surprisal, (ms,), 18)
     aligned, _ = align_words(tables | {"surprisal": surprisal}, AlignmentOptions(lags=1))
     models = compute_alignment_models(aligned, lags=1, slopes=False)["alignment_models"]
     effects = compute_surprisal_effects(aligned, models).set_index("lag")
@@ -68,14 +68,14 @@ def test_the_model_of_reading_times_finds_the_ms_per_bit(
 
 
 def test_words_without_a_surprisal_slow_nobody_and_are_counted(
-    versions: list[experiment.ListFile], surprisal: pd.DataFrame, caplog: pytest.LogCaptureFixture
+    list_files: list[experiment.ListFile], surprisal: pd.DataFrame, caplog: pytest.LogCaptureFixture
 ) -> None:
     first = surprisal["word"] == 0
     for part in (surprisal[~first], surprisal.assign(surprisal=surprisal["surprisal"].mask(first))):
         caplog.clear()
         with caplog.at_level(logging.WARNING, "gardenpath"):
             robot = experiment.create_robot(
-                versions, seed=1, effects=experiment.Effects(ms_per_bit=(3.0,)), surprisal=part
+                list_files, seed=1, effects=experiment.Effects(ms_per_bit=(3.0,)), surprisal=part
             )
         [said] = caplog.messages
         assert said.startswith("216 of 2522 words have no surprisal of their own and slow nobody; the first: item ")
@@ -83,20 +83,20 @@ def test_words_without_a_surprisal_slow_nobody_and_are_counted(
         assert min(added[1] for added in robot.added_word_times.values()) > 0
 
 
-def test_scores_of_other_sentences_are_refused(versions: list[experiment.ListFile], surprisal: pd.DataFrame) -> None:
+def test_scores_of_other_sentences_are_refused(list_files: list[experiment.ListFile], surprisal: pd.DataFrame) -> None:
     effects = experiment.Effects(ms_per_bit=(3.0,))
     other = surprisal.assign(text=surprisal["text"].mask(surprisal["text"] == "has", "hat"))
     with pytest.raises(
         study.DataError, match=r"word \d+: 'has' was scored as 'hat'\n.*\nscore the study's materials"
     ) as caught:
-        experiment.create_robot(versions, seed=1, effects=effects, surprisal=other)
+        experiment.create_robot(list_files, seed=1, effects=effects, surprisal=other)
     assert len(caught.value.faults) == 7
     with pytest.raises(study.DataError, match="table surprisal has no word of the study, such as item"):
         experiment.create_robot(
-            versions, seed=1, effects=effects, surprisal=surprisal.assign(item="i" + surprisal["item"])
+            list_files, seed=1, effects=effects, surprisal=surprisal.assign(item="i" + surprisal["item"])
         )
     with pytest.raises(ValueError, match="belong together"):
-        experiment.create_robot(versions, seed=1, effects=effects)
+        experiment.create_robot(list_files, seed=1, effects=effects)
     with pytest.raises(ValueError, match="expected 0 or more"):
         experiment.Effects(ms_per_bit=(-1.0,))
 

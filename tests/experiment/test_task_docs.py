@@ -92,7 +92,7 @@ def test_a_robot_at_the_keyboard_takes_it_on_the_page(
     (tmp_path / "site").mkdir()
     materials = (tmp_path / "items.csv").read_text()
     with served(tmp_path / "site", (tmp_path / "study.toml").read_text(), materials) as site:
-        robot = experiment.create_robot(site.versions, seed=3)
+        robot = experiment.create_robot(site.list_files, seed=3)
         assert robot_takes(robot, site, "anna", browser, pace=20) == "DONE-1"
         _holds(made, experiment.collect(site.folder))
 
@@ -109,7 +109,7 @@ def test_what_a_robot_does_in_an_export_comes_back_as_from_home(
     files, out = experiment.build_list_files(made), tmp_path / "out"
     experiment.export(made, place, out, 1)
     robot, home = experiment.create_robot(files, seed=3), FolderTransport(tmp_path / "home", files)
-    session = home.begin_session("anna")  # the first version in its first order: place 0
+    session = home.begin_session("anna")  # the first list in its first order: place 0
     if place == "jspsych":
         with opened(browser, address(out, "place=0&participant=anna&source=robot"), (HOOK,)) as reader:
             assert run_session_on_page(robot, reader.page, session, "anna", pace=20) == "DONE-1"

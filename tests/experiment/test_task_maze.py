@@ -22,7 +22,7 @@ def test_sides_are_balanced_in_each_trial_and_the_same_wherever_a_sentence_is_sh
     files = experiment.build_list_files(stated(tmp_path, ONCE, items=sentences(12)))
     drawn = {}
     for file in files:
-        for trial, step in zip(file.version.trials, file.script.trials, strict=True):
+        for trial, step in zip(file.trial_list.trials, file.script.trials, strict=True):
             sides = tuple(pair.side for pair in step.screens[0].pairs)
             assert Counter(sides) == {"left": 5, "right": 5}
             drawn[trial.item.id, trial.condition] = sides

@@ -76,7 +76,7 @@ def test_feedback_names_the_right_answer_and_says_what_came_too_late(tmp_path: P
 def test_a_practice_sentence_has_columns_of_its_own(tmp_path: Path) -> None:
     entry = '{ sentence = "She slept well.", alternatives = "x-x-x nor thirds.", columns = { list = "A" } }'
     made = stated(tmp_path, ASKED, design=f"practice = [{entry}]")
-    trial = next(t for t in experiment.build_list_files(made)[0].version.trials if t.role == "practice")
+    trial = next(t for t in experiment.build_list_files(made)[0].trial_list.trials if t.role == "practice")
     assert trial.shown_sentences[0][1].alternatives == ("x-x-x", "nor", "thirds.")
     assert trial.get_value("list") == "A"
     assert trial.prompts == ()

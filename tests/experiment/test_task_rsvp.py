@@ -19,7 +19,7 @@ RSVP = (
 )
 
 
-def test_what_is_planned_stands_in_the_version_and_what_was_shown_in_the_table(tmp_path: Path) -> None:
+def test_what_is_planned_stands_in_the_list_and_what_was_shown_in_the_table(tmp_path: Path) -> None:
     made = stated(tmp_path, RSVP)
     for words, *_ in trial_screens(made):
         assert (words.pace.word, words.pace.pause, words.arrangement) == (120, 50, "centred")
@@ -43,7 +43,7 @@ def test_the_defaults_are_a_quarter_of_a_second_without_pauses(tmp_path: Path) -
 
 def test_an_interrupted_stream_flags_its_words_and_ends_its_trial(tmp_path: Path) -> None:
     (file, *_) = experiment.build_list_files(stated(tmp_path, RSVP))
-    screen, trial = file.script.trials[0].screens[0], file.version.trials[0]
+    screen, trial = file.script.trials[0].screens[0], file.trial_list.trials[0]
     did = [
         word(0, 100, 0, -1),
         word(1, 220, 0, 0, press=None),
@@ -55,7 +55,7 @@ def test_an_interrupted_stream_flags_its_words_and_ends_its_trial(tmp_path: Path
     rows = [row for _, row in build_record_rows(record, ShownTrial.from_trial(trial))]
     assert [(row["word"], row["flags"]) for row in rows] == [(0, "interrupted"), (1, "interrupted")]
     assert find_outcome_fault(screen, did[-1].value) is None
-    stand = Walk(build_timeline(file.script, range(len(file.version.trials))), done=range(len(file.script.front)))
+    stand = Walk(build_timeline(file.script, range(len(file.trial_list.trials))), done=range(len(file.script.front)))
     number, _ = stand.location or (-1, -1)
     stand.end_screen("interrupted")
     assert stand.location == (number + 1, 0), "nothing is asked, and the next trial begins"

@@ -59,8 +59,8 @@ def screen() -> Iterator[Screen]:
         yield made
 
 
-def _versions(folder: Path, name: str) -> list[experiment.ListFile]:
-    """The first version of a study, alone."""
+def _lists(folder: Path, name: str) -> list[experiment.ListFile]:
+    """The first list of a study, alone."""
     materials, text = STUDIES[name]
     (folder / "items.csv").write_text(materials)
     (folder / "study.toml").write_text(text.replace(*DEADLINE))
@@ -71,10 +71,10 @@ def _versions(folder: Path, name: str) -> list[experiment.ListFile]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STUDIES)
 def test_what_a_robot_does_at_the_window_comes_back_as_it_was_meant(name: str, tmp_path: Path, screen: Screen) -> None:
-    files, data = _versions(tmp_path, name), tmp_path / "data"
+    files, data = _lists(tmp_path, name), tmp_path / "data"
     robot, home = experiment.create_robot(files, seed=SEED, effects=CARELESS), FolderTransport(tmp_path / "home", files)
     session = home.begin_session("anna")
-    path = files[0].write(tmp_path / "versions")
+    path = files[0].write(tmp_path / "lists")
     program = gardenpath("lab", path, "--participant", "anna", "-o", data, "--window", SIZE, screen=screen.name)
     with Participant(screen, program) as participant:
         AtTheWindow(participant, data).run(robot.simulate_screens(session, "anna"))

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 SLIDER = RATING + 'scale = "slider"\n'
 YES_NO = '[procedure.tasks.acceptability]\nkind = "rating"\nscale = "yes_no"\nprompt = "Is this a good sentence?"\n'
-PAIRS = 'trial = "pair"\nitems = 2\nratio = { grammatical = 1, ungrammatical = 1 }\nversions = 2\npractice = [["She slept.", "Slept she."]]\n'
+PAIRS = 'trial = "pair"\nitems = 2\nratio = { grammatical = 1, ungrammatical = 1 }\nlists = 2\npractice = [["She slept.", "Slept she."]]\n'
 QUESTION = '[procedure.tasks.comprehension]\nkind = "question"\n'
 BOTH = ("comprehension", "acceptability")
 EASE = RATING.replace("acceptability", "ease").replace("good does this sentence sound", "easy was this sentence")
@@ -73,7 +73,7 @@ STUDIES = {
 def _script(site: Site, robot: experiment.Robot, name: str, tables: dict[str, Any]) -> list[dict[str, Any]]:
     """The events that the robot meant to produce in the session that it took."""
     [row] = tables["sessions"].to_dict("records")
-    file = next(f for f in site.versions if f.name == f"{row['experiment']}-{row['version']}")
+    file = next(f for f in site.list_files if f.name == f"{row['experiment']}-{row['list']}")
     session = open_session(file, row["slot"], id="s", participant=name, started="x", source="robot")
     return list(
         robot.simulate_events(
@@ -85,7 +85,7 @@ def _script(site: Site, robot: experiment.Robot, name: str, tables: dict[str, An
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_robot_at_the_keyboard_does_what_it_meant_to_do(tmp_path: Path, browser: Any, name: str) -> None:  # noqa: F811
     with served(tmp_path, STUDIES[name], _items()) as site:
-        robot = experiment.create_robot(site.versions, seed=3)
+        robot = experiment.create_robot(site.list_files, seed=3)
         assert robot_takes(robot, site, "anna", browser, pace=20) == "GARDEN-PATH-1"
         tables = experiment.collect(site.folder)
         script = _script(site, robot, "anna", tables)

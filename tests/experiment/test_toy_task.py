@@ -28,7 +28,7 @@ seed = 1
 files = ["items.csv"]
 [design]
 ratio = { grammatical = 1, ungrammatical = 1 }
-versions = 2
+lists = 2
 practice = [{ sentence = "She slept well.", columns = { absent = "ill" } }]
 [procedure.target]
 ask = ["recall"]
@@ -65,7 +65,7 @@ def _holds(tables: dict[str, Any], trials: int) -> None:
 
 def test_its_screens_stand_in_the_script(made: study.Study) -> None:
     (file, *_) = experiment.build_list_files(made)
-    for trial, step in zip(file.version.trials, file.script.trials, strict=True):
+    for trial, step in zip(file.trial_list.trials, file.script.trials, strict=True):
         _, asked, *said = step.screens
         assert isinstance(asked, Answers)
         assert [one.label for one in asked.answers] == (
@@ -90,7 +90,7 @@ def test_without_its_file_it_is_not_known(made: study.Study, monkeypatch: pytest
 @pytest.mark.browser
 def test_a_robot_at_the_keyboard_takes_it_on_the_page(tmp_path: Path, chromium: str) -> None:
     with served(tmp_path, STUDY, ITEMS) as site:
-        robot = experiment.create_robot(site.versions, seed=3)
+        robot = experiment.create_robot(site.list_files, seed=3)
         assert (
             experiment.run_session_in_browser(robot, site.address, "anna", key=ROBOT_KEY, chromium=chromium, pace=20)
             == "TOY-1"

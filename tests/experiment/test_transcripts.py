@@ -39,7 +39,7 @@ def test_a_session_that_a_model_took_is_told_again_from_its_events(kind: str, tm
     assert made["text"] == sitting.format_text()
     assert set(made["rt"]) == {None}
     assert made["text"].count("<<") == len(made["rt"])
-    for trial in file.version.trials:
+    for trial in file.trial_list.trials:
         for _, sentence in trial.shown_sentences:
             assert sentence.text in made["text"]
 
@@ -66,7 +66,7 @@ def test_peoples_sessions_are_told_as_they_were_answered(tmp_path: Path) -> None
     data = open_session_source(tmp_path / "data", previews=False)
     answers = experiment.collect(tmp_path / "data")["responses"]
     for record in data.read_recorded_sessions():
-        told = build_transcript(record, data.list_files[record.session.version_sha256])
+        told = build_transcript(record, data.list_files[record.session.list_sha256])
         given = [part.split(">>")[0] for part in told["text"].split("<<")[1:]]
         rows = answers[(answers["session"] == record.session.id) & (answers["task"] != "reading")]
         assert given == rows["response"].to_list()

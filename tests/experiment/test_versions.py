@@ -1,4 +1,4 @@
-"""A version file holds all that a session needs, in the same bytes every time."""
+"""A list file holds all that a session needs, in the same bytes every time."""
 
 import json
 from pathlib import Path
@@ -8,18 +8,18 @@ import pytest
 from gardenpath import experiment, study
 
 
-def test_a_version_is_the_same_after_writing_and_reading(versions: list[experiment.ListFile], tmp_path: Path) -> None:
-    for file in versions:
+def test_a_list_is_the_same_after_writing_and_reading(list_files: list[experiment.ListFile], tmp_path: Path) -> None:
+    for file in list_files:
         file.write(tmp_path)
     read = experiment.read_list_files(tmp_path)
-    assert read == versions
+    assert read == list_files
     assert [file.sha256 for file in read] == [
-        study.files.hash_file(tmp_path / f"{file.name}.json") for file in versions
+        study.files.hash_file(tmp_path / f"{file.name}.json") for file in list_files
     ]
 
 
-def test_another_schema_is_refused(versions: list[experiment.ListFile], tmp_path: Path) -> None:
-    path = versions[0].write(tmp_path)
+def test_another_schema_is_refused(list_files: list[experiment.ListFile], tmp_path: Path) -> None:
+    path = list_files[0].write(tmp_path)
     path.write_text(json.dumps({**json.loads(path.read_text()), "schema": 99}))
     with pytest.raises(
         study.DataError,
@@ -28,7 +28,7 @@ def test_another_schema_is_refused(versions: list[experiment.ListFile], tmp_path
         experiment.read_list_files(tmp_path)
 
 
-def test_a_folder_without_versions_says_what_to_do(tmp_path: Path) -> None:
+def test_a_folder_without_lists_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="gardenpath design"):
         experiment.read_list_files(tmp_path)
 

@@ -71,14 +71,14 @@ def test_a_study_with_fillers_is_dealt_so() -> None:
     fillers = [item(f"f{n}", "fill", single) for n in range(10)]
     paradigms = (stimuli.Paradigm("p", "agreement"), stimuli.Paradigm("fill", "fillers", {"filler": single}))
     materials = stimuli.Materials(paradigms, (*targets, *fillers))
-    design = stimuli.Design({"grammatical": 1, "ungrammatical": 1}, versions=2, fillers=("fill",))
+    design = stimuli.Design({"grammatical": 1, "ungrammatical": 1}, lists=2, fillers=("fill",))
     ordering = stimuli.Ordering(
         max_run={"condition": 1}, min_fillers_between=1, start_with={"filler": 2}, scope="targets"
     )
-    for version in design.build_trial_lists(materials, ordering=ordering, seed=1):
+    for trial_list in design.build_trial_lists(materials, ordering=ordering, seed=1):
         for slot in range(20):
-            trials = [version.trials[i] for i in version.order_trials(slot)]
+            trials = [trial_list.trials[i] for i in trial_list.order_trials(slot)]
             assert [trial.role for trial in trials[:2]] == ["filler", "filler"]
             conditions = [trial.condition for trial in trials if trial.role == "target"]
             assert all(a != b for a, b in itertools.pairwise(conditions))
-            assert version.draw_order(slot).method != "approximate"
+            assert trial_list.draw_order(slot).method != "approximate"

@@ -48,7 +48,7 @@ seed = 1
 materials.files = ["items.csv"]
 [design]
 ratio = { grammatical = 1, ungrammatical = 1 }
-versions = 2
+lists = 2
 practice = [{ sentence = "Sie schlief.", question = "Schlief sie?", answer = "yes" }]
 [procedure]
 target = { ask = ["question"] }

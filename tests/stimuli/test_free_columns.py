@@ -97,33 +97,33 @@ def test_a_factor_between_items_stands_in_a_column_of_csv(tmp_path: Path) -> Non
     text = HEADER + "".join(
         ROWS.replace("i1", f"i{n}").replace("3.1", level) for n, level in enumerate(["low", "high"] * 2)
     )
-    plan = Design({"grammatical": 1, "ungrammatical": 1}, versions=2, between_items=["norm"])
-    version, _ = plan.build_trial_lists(read(tmp_path, text), seed=1)
-    shown = [(trial.factors["norm"], trial.condition) for trial in version.trials]
+    plan = Design({"grammatical": 1, "ungrammatical": 1}, lists=2, between_items=["norm"])
+    trial_list, _ = plan.build_trial_lists(read(tmp_path, text), seed=1)
+    shown = [(trial.factors["norm"], trial.condition) for trial in trial_list.trials]
     assert sorted(shown) == [(norm, c) for norm in ("high", "low") for c in ("grammatical", "ungrammatical")]
 
 
 def test_a_task_is_asked_of_the_items_that_have_what_it_needs(tmp_path: Path) -> None:
     text = HEADER + ROWS + ROWS.replace("i1", "i2").replace(",word", ",").replace(",nonword", ",")
-    plan = Design({"grammatical": 1, "ungrammatical": 1}, versions=2)
-    version, _ = plan.build_trial_lists(
+    plan = Design({"grammatical": 1, "ungrammatical": 1}, lists=2)
+    trial_list, _ = plan.build_trial_lists(
         read(tmp_path, text),
         seed=1,
         tasks_by_role={"target": ["judge", "rate"]},
         required_columns={"judge": ["lexicality"]},
     )
-    asked = {trial.item.id: trial.prompts for trial in version.trials}
+    asked = {trial.item.id: trial.prompts for trial in trial_list.trials}
     assert asked == {"i1": ("judge", "rate"), "i2": ("rate",)}
-    assert [trial.get_value("lexicality") for trial in version.trials] == ["nonword", None]
+    assert [trial.get_value("lexicality") for trial in trial_list.trials] == ["nonword", None]
 
 
 def test_the_level_of_a_factor_serves_as_a_column(tmp_path: Path) -> None:
     header = "paradigm,phenomenon,item,condition,sentence,factors\n"
     rows = 'lex,l,i1,word,house,"lexicality: word, nonword"\nlex,l,i1,nonword,flurp,\n'
-    for version in Design({"word": 1, "nonword": 1}, versions=2, items=None).build_trial_lists(
+    for trial_list in Design({"word": 1, "nonword": 1}, lists=2, items=None).build_trial_lists(
         read(tmp_path, header + rows + rows.replace("i1", "i2")), seed=1
     ):
-        assert [trial.get_value("lexicality") for trial in version.trials] == [t.condition for t in version.trials]
+        assert [trial.get_value("lexicality") for trial in trial_list.trials] == [t.condition for t in trial_list.trials]
 
 
 def test_words_of_a_language_without_spaces_stand_in_a_column(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def test_what_is_wrong_with_a_table_is_told_with_its_row() -> None:
         stimuli.read(table)
 
 
-def test_materials_and_versions_are_shown_in_a_line() -> None:
+def test_materials_and_lists_are_shown_in_a_line() -> None:
     sentences = {"grammatical": Sentence("x"), "ungrammatical": Sentence("y")}
     paradigm = Paradigm("<p>", "a & b")
     materials = Materials((paradigm,), (Item("i1", "<p>", sentences), Item("i2", "<p>", sentences)))
@@ -33,6 +33,6 @@ def test_materials_and_versions_are_shown_in_a_line() -> None:
         "<table><tr><th>paradigm</th><th>phenomenon</th><th>conditions</th><th>items</th></tr>"
         "<tr><td>&lt;p&gt;</td><td>a &amp; b</td><td>grammatical, ungrammatical</td><td>2</td></tr></table>"
     )
-    version, _ = Design(versions=2, practice=["One."]).build_trial_lists(materials, seed=1)
-    assert repr(version) == "TrialList(E1-V1: 1 practice, 2 target)"
-    assert "<td>target</td><td>&lt;p&gt;</td><td>grammatical</td><td>1</td>" in version._repr_html_()
+    trial_list, _ = Design(lists=2, practice=["One."]).build_trial_lists(materials, seed=1)
+    assert repr(trial_list) == "TrialList(E1-L1: 1 practice, 2 target)"
+    assert "<td>target</td><td>&lt;p&gt;</td><td>grammatical</td><td>1</td>" in trial_list._repr_html_()

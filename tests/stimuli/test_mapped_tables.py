@@ -106,7 +106,7 @@ def test_a_mapping_in_commands_and_in_study_toml(lab: Path) -> None:
     (lab / "lab.csv").write_text("\n".join([LAB, *more]), encoding="utf-8")
     (lab / "study.toml").write_text(
         'name = "s"\nlanguage = "de"\nseed = 1\n[materials]\nfiles = ["lab.csv"]\nmapping = "map.toml"\n'
-        '[design]\nversions = 4\nfillers = ["filler"]\n'
+        '[design]\nlists = 4\nfillers = ["filler"]\n'
         "[procedure.tasks.acceptability]\nkind = 'rating'\nprompt = 'Gut?'\nlow = 'nein'\nhigh = 'ja'\n"
     )
     assert run_here("gardenpath check study.toml", lab).code == 0

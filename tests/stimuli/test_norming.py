@@ -108,10 +108,10 @@ def test_nobody_is_asked_about_an_item_twice_and_every_sentence_is_asked_about_a
     lists = study.ShortListsSection(
         items_per_list=6, ratings_per_item=count_participants_needed(made, stated), one_per="item"
     )
-    [version] = stimuli.Design(short_lists=lists).build_trial_lists(made, seed=1)
-    assert len(version.short_lists) == 7
-    assert all(len({trial.item.id for trial in part}) == 6 for part in version.list_participant_trials())
-    shown = Counter((trial.item.id, trial.condition) for part in version.list_participant_trials() for trial in part)
+    [trial_list] = stimuli.Design(short_lists=lists).build_trial_lists(made, seed=1)
+    assert len(trial_list.short_lists) == 7
+    assert all(len({trial.item.id for trial in part}) == 6 for part in trial_list.list_participant_trials())
+    shown = Counter((trial.item.id, trial.condition) for part in trial_list.list_participant_trials() for trial in part)
     assert set(shown.values()) == {3}
     assert len(shown) == 14
     with pytest.raises(ValueError, match="lists of 8 items need 8 items; there are 7"):

@@ -86,7 +86,7 @@ def test_check_and_design_compare_conditions_in_norms(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(
         'name = "s"\nlanguage = "en"\nseed = 1\n[materials]\nfiles = ["items.csv"]\n'
         '[materials.norms.aoa]\nfile = "aoa.csv"\nword = "Word"\nvalue = "AoA"\n'
-        "[design]\nversions = 2\n[procedure.tasks.acceptability]\nkind = 'rating'\nprompt = 'Good?'\nlow = 'bad'\nhigh = 'good'\n"
+        "[design]\nlists = 2\n[procedure.tasks.acceptability]\nkind = 'rating'\nprompt = 'Good?'\nlow = 'bad'\nhigh = 'good'\n"
     )
     ran = run_here("gardenpath design study.toml -o v", tmp_path)
     assert ran.code == 0, ran.said

@@ -84,11 +84,11 @@ def test_every_session_of_a_study_keeps_it_and_an_unknown_item_is_named() -> Non
         return stimuli.Item(f"i{n}", "p", {c: stimuli.Sentence(f"{c} {n}.") for c in ("grammatical", "ungrammatical")})
 
     materials = stimuli.Materials((stimuli.Paradigm("p", "agreement"),), tuple(map(item, range(8))))
-    design = stimuli.Design({"grammatical": 1, "ungrammatical": 1}, versions=2)
+    design = stimuli.Design({"grammatical": 1, "ungrammatical": 1}, lists=2)
     ordering = stimuli.Ordering(max_run={"condition": 2}, precedence=[["i5", "i0", "i3"]])
-    for version in design.build_trial_lists(materials, ordering=ordering, seed=1):
+    for trial_list in design.build_trial_lists(materials, ordering=ordering, seed=1):
         for slot in range(20):
-            items = [version.trials[i].item.id for i in version.order_trials(slot)]
+            items = [trial_list.trials[i].item.id for i in trial_list.order_trials(slot)]
             assert items.index("i5") < items.index("i0") < items.index("i3")
     with pytest.raises(ValueError, match=r"ordering\.precedence names 'i9', which no item is called"):
         design.build_trial_lists(materials, ordering=stimuli.Ordering(precedence=[["i1", "i9"]]), seed=1)

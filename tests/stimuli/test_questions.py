@@ -37,35 +37,35 @@ def attraction(sets: int, fillers: int, answer: Callable[[int, str], str | None]
     )
 
 
-def asked(version: TrialList) -> Counter[tuple[str, str, str]]:
+def asked(trial_list: TrialList) -> Counter[tuple[str, str, str]]:
     """Return how often each answer is right after the sentences of each role and condition."""
-    return Counter((t.role, t.condition, str(t.get_answer())) for t in version.trials if t.prompts)
+    return Counter((t.role, t.condition, str(t.get_answer())) for t in trial_list.trials if t.prompts)
 
 
-def apart(version: TrialList, answers: Sequence[str] = ("yes", "no")) -> int:
+def apart(trial_list: TrialList, answers: Sequence[str] = ("yes", "no")) -> int:
     """Return how far apart the numbers of the answers are in the condition where they are furthest apart."""
-    counts = asked(version)
-    places = {(t.role, t.condition) for t in version.trials}
+    counts = asked(trial_list)
+    places = {(t.role, t.condition) for t in trial_list.trials}
     return max(
         max(counts[*place, answer] for answer in answers) - min(counts[*place, answer] for answer in answers)
         for place in places
     )
 
 
-def test_answers_that_alternate_are_in_balance_in_every_condition_of_every_version() -> None:
+def test_answers_that_alternate_are_in_balance_in_every_condition_of_every_list() -> None:
     """The first answer is yes, the second no, and so on: a plain Latin square has only yes in one condition."""
     materials = attraction(24, 24, lambda n, _: ("yes", "no")[n % 2])
-    versions = Design(EQUAL, 4, fillers=["filler"], task_shares={"comprehension": 0.33}).build_trial_lists(
+    trial_lists = Design(EQUAL, 4, fillers=["filler"], task_shares={"comprehension": 0.33}).build_trial_lists(
         materials, seed=7, **ASKS
     )
-    for version in versions:
-        counts = asked(version)
+    for trial_list in trial_lists:
+        counts = asked(trial_list)
         assert counts.total() == 16
         assert {key: n for key, n in counts.items() if key[0] == "target"} == {
             ("target", condition, answer): 1 for condition in CONDITIONS for answer in ("yes", "no")
         }
-    everybody = {frozenset(t.item.id for t in version.trials if t.prompts) for version in versions}
-    assert len(everybody) == 1, "an item is asked about in every version or in none"
+    everybody = {frozenset(t.item.id for t in trial_list.trials if t.prompts) for trial_list in trial_lists}
+    assert len(everybody) == 1, "an item is asked about in every list or in none"
 
 
 @pytest.mark.parametrize(
@@ -80,18 +80,18 @@ def test_numbers_of_answers_differ_by_at_most_one_whatever_the_share(ratio: tupl
         plan = Design(
             shares, total, fillers=["filler"] if fillers else [], task_shares={"comprehension": percent / 100}
         )
-        for version in plan.build_trial_lists(materials, seed=percent, **ASKS):
-            assert asked(version).total() == round(percent / 100 * (sets + fillers))
-            assert apart(version) <= 1, (ratio, sets, fillers, percent)
-            shown = Counter(t.condition for t in version.trials if t.role == "target")
+        for trial_list in plan.build_trial_lists(materials, seed=percent, **ASKS):
+            assert asked(trial_list).total() == round(percent / 100 * (sets + fillers))
+            assert apart(trial_list) <= 1, (ratio, sets, fillers, percent)
+            shown = Counter(t.condition for t in trial_list.trials if t.role == "target")
             assert [shown[c] for c in CONDITIONS] == [n * sets // total for n in ratio]
 
 
 def test_questions_after_every_sentence_are_dealt_in_balance_too() -> None:
     materials = attraction(24, 0, lambda n, _: ("yes", "no")[n % 2])
-    versions = Design(EQUAL, 4).build_trial_lists(materials, seed=1, **ASKS)
-    assert [apart(version) for version in versions] == [0, 0, 0, 0]
-    exposure = Counter((t.item.id, t.condition) for version in versions for t in version.trials)
+    trial_lists = Design(EQUAL, 4).build_trial_lists(materials, seed=1, **ASKS)
+    assert [apart(trial_list) for trial_list in trial_lists] == [0, 0, 0, 0]
+    exposure = Counter((t.item.id, t.condition) for trial_list in trial_lists for t in trial_list.trials)
     assert set(exposure.values()) == {1}
     assert len(exposure) == 24 * 4
 
@@ -99,11 +99,11 @@ def test_questions_after_every_sentence_are_dealt_in_balance_too() -> None:
 def test_an_answer_may_depend_on_the_condition() -> None:
     """Half of the items have yes with a singular head, the others with a plural one."""
     materials = attraction(16, 16, lambda n, c: "yes" if c.startswith("plural") == (n < 8) else "no")
-    versions = Design(EQUAL, 4, fillers=["filler"], task_shares={"comprehension": 0.5}).build_trial_lists(
+    trial_lists = Design(EQUAL, 4, fillers=["filler"], task_shares={"comprehension": 0.5}).build_trial_lists(
         materials, seed=1, **ASKS
     )
-    for version in versions:
-        counts = asked(version)
+    for trial_list in trial_lists:
+        counts = asked(trial_list)
         assert {counts["target", c, answer] for c in CONDITIONS for answer in ("yes", "no")} == {1}
 
 
@@ -120,13 +120,13 @@ def test_several_paradigms_have_their_answers_in_balance_together() -> None:
         for n, answer in enumerate(("yes", "no") * 5)
     ]
     materials = Materials(tuple(Paradigm(f"p{p}", f"f{p}") for p in range(5)), tuple(items))
-    versions = Design(dict.fromkeys(pair, 1), 2, task_shares={"comprehension": 0.2}).build_trial_lists(
+    trial_lists = Design(dict.fromkeys(pair, 1), 2, task_shares={"comprehension": 0.2}).build_trial_lists(
         materials, seed=1, **ASKS
     )
-    for version in versions:
-        assert apart(version) <= 1
+    for trial_list in trial_lists:
+        assert apart(trial_list) <= 1
         per_paradigm: dict[str, int] = defaultdict(int)
-        for trial in version.trials:
+        for trial in trial_list.trials:
             per_paradigm[trial.item.paradigm] += bool(trial.prompts)
         assert set(per_paradigm.values()) == {2}
 
@@ -141,8 +141,8 @@ def test_without_questions_items_stay_where_they_were() -> None:
 
 def test_the_questions_of_the_design_can_be_looked_up() -> None:
     materials = attraction(8, 8, lambda n, _: ("yes", "no")[n % 2])
-    versions = Design(EQUAL, 4, fillers=["filler"], task_shares={"comprehension": 0.5}).build_trial_lists(
+    trial_lists = Design(EQUAL, 4, fillers=["filler"], task_shares={"comprehension": 0.5}).build_trial_lists(
         materials, seed=1, **ASKS
     )
-    table = stimuli.compute_design_questions(versions, ["comprehension"])
-    assert table.groupby("version")["n_questions"].sum().tolist() == [8] * 4
+    table = stimuli.compute_design_questions(trial_lists, ["comprehension"])
+    assert table.groupby("list")["n_questions"].sum().tolist() == [8] * 4

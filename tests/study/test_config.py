@@ -27,11 +27,11 @@ def test_the_example_is_read_with_its_paths(study_folder: Path) -> None:
 
 
 def test_every_wrong_key_is_named_at_once_with_the_nearest_known_one(study_folder: Path) -> None:
-    path = edit(study_folder, ("versions = 3", "verions = 3"), ("breaks = 1", 'breaks = "one"'), ("seed = ", "sed = "))
+    path = edit(study_folder, ("lists = 3", "verions = 3"), ("breaks = 1", 'breaks = "one"'), ("seed = ", "sed = "))
     with pytest.raises(study.DataError) as caught:
         study.load(path)
     message = str(caught.value)
-    assert "key 'design.verions' is not known; did you mean 'versions'?" in message
+    assert "key 'design.verions' is not known; did you mean 'lists'?" in message
     assert "key 'procedure.breaks' is 'one': input should be a valid integer" in message
     assert "key 'sed' is not known; did you mean 'seed'?" in message
     assert all(str(path) in fault for fault in caught.value.faults)
@@ -41,7 +41,7 @@ def test_every_wrong_key_is_named_at_once_with_the_nearest_known_one(study_folde
     ("old", "new", "message"),
     [
         ('["items.csv"]', "[]", "materials: files is empty; expected at least one file"),
-        ("versions = 3", "versions = 0", "design: versions is 0; expected at least 1"),
+        ("lists = 3", "lists = 0", "design: lists is 0; expected at least 1"),
         ("breaks = 1", "breaks = -1", "procedure: breaks is -1; expected 0 or more"),
         ("min_rt = 100.0", "min_rt = 5000.0", "analysis: min_rt is 5000 and max_rt 3000"),
         (

@@ -31,7 +31,7 @@ seed = 1
 [materials]
 files = ["items.csv"]
 [design]
-versions = 2
+lists = 2
 share = { comprehension = 0.5 }
 [[design.attention]]
 kind = "nonsense"

@@ -92,7 +92,7 @@ def test_no_column_hides_behind_a_method_of_a_data_frame(name: str) -> None:
     assert not {*study.TABLES[name].column_names} & {*dir(pd.DataFrame)}
 
 
-def test_the_sidecar_names_command_versions_inputs_and_seed(tmp_path: Path) -> None:
+def test_the_sidecar_names_command_lists_inputs_and_seed(tmp_path: Path) -> None:
     source = tmp_path / "source.csv"
     source.write_text("x")
     path = study.write(pd.DataFrame(GOOD), "conditions", tmp_path, command="gardenpath x", inputs=[source], seed=3)
@@ -203,7 +203,7 @@ def test_other_names_are_taken(name: str) -> None:
 
 def test_factors_are_kept_in_a_table_that_has_them_and_named_in_the_dictionary(tmp_path: Path) -> None:
     place = dict.fromkeys(
-        ("participant", "session", "experiment", "version", "role", "paradigm", "item", "phenomenon"), "a"
+        ("participant", "session", "experiment", "list", "role", "paradigm", "item", "phenomenon"), "a"
     )
     row = {
         **place,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 STAGES = {
     "before": (GREY, "o", "white"),
     "after": (BLUE, "o", BLUE),
-    "versions": (BLUE, "o", BLUE),
+    "lists": (BLUE, "o", BLUE),
     "conditions": (ORANGE, "D", ORANGE),
     "fillers and targets": (GREY, "s", "white"),
 }
@@ -21,7 +21,7 @@ STAGES = {
 
 def matching_figure(matching: pd.DataFrame, tolerances: Mapping[str, float] | None = None) -> "Figure":
     """Return the widest standardised difference of each covariate with its equivalence bound, before and after, or of a design's
-    versions, conditions and roles; tolerances are shaded.
+    lists, conditions and roles; tolerances are shaded.
     """
     rows = filled(matching[matching["should_match"]].dropna(subset="standardised_difference"), "matching")
     names = list(dict.fromkeys(rows["covariate"]))

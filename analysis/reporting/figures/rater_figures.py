@@ -34,7 +34,7 @@ SCALE = 9  # points of a rating scale that are all labelled
 
 
 def reliability_figure(reliability: pd.DataFrame, prompt: str | None = None) -> "Figure":
-    """Return ICC(2,k) of each paradigm: a dot a version, over all sentences with its interval, and within conditions.
+    """Return ICC(2,k) of each paradigm: a dot a list, over all sentences with its interval, and within conditions.
 
     Values below the axis stand at its left end. Of several prompts, `prompt` names one.
     """
@@ -53,7 +53,7 @@ def reliability_figure(reliability: pd.DataFrame, prompt: str | None = None) -> 
             name, alpha = ("all sentences", 0.85) if condition == ALL_CONDITIONS else (f"within {condition}", 0.6)
             dots(axes, x, at, error, k, name, alpha=alpha)
         axes.set_xlim(floor - 0.03, 1.03)
-        axes.set_xlabel(f"ICC(2,k){asked(prompt)}, a dot for each version")
+        axes.set_xlabel(f"ICC(2,k){asked(prompt)}, a dot for each list")
         legend(axes, len(conditions) + 1, columns=2)
     return figure
 

@@ -29,7 +29,7 @@ def run(page: Page) -> Section:
         ledger, people = page.get("exclusions"), page.get("participants")
         sources = ", ".join(sorted(sessions["source"].unique()))
         sentences.append(f"{participation.participation(ledger, people, sessions)} Sessions came from: {sources}.")
-        exhibits += page.table("sessions", "Sessions by version: counts of rows.", _sessions(sessions))
+        exhibits += page.table("sessions", "Sessions by list: counts of rows.", _sessions(sessions))
     judgment_counts = page.get("judgment_counts")
     if len(judgment_counts):
         sentences.append(f"{describe_judgment_counts(judgment_counts)}.")
@@ -59,7 +59,7 @@ def _materials(items: pd.DataFrame) -> pd.DataFrame:
 
 
 def _sessions(sessions: pd.DataFrame) -> pd.DataFrame:
-    grouped = sessions.groupby(["experiment", "version", "source"])
+    grouped = sessions.groupby(["experiment", "list", "source"])
     return grouped.agg(sessions=("session", "size"), complete=("complete", "sum")).reset_index()
 
 
@@ -99,7 +99,7 @@ def agreement(page: Page) -> Section:
     """How far raters agree, and what a perfect model could reach with their ratings."""
     reliability, counts = page.get("reliability"), page.get("rating_counts")
     caption = (
-        "Agreement on each paradigm: ICC(2,k), a dot for each version, with its 95% interval over all sentences; within a "
+        "Agreement on each paradigm: ICC(2,k), a dot for each list, with its 95% interval over all sentences; within a "
         "condition there are few sentences, and no effect of conditions to agree on. Left of the dashed line: poor."
     )
     exhibits: list[Exhibit] = []
@@ -108,7 +108,7 @@ def agreement(page: Page) -> Section:
         draw = partial(rater_figures.reliability_figure, reliability, prompt)
         exhibits += page.figure("reliability", f"icc{ending}", labels.under(prompt, caption), draw)
     caption = (
-        "Ratings of paradigms on which agreement is poor in some version, as shares of a condition. One peak: people differ by "
+        "Ratings of paradigms on which agreement is poor in some list, as shares of a condition. One peak: people differ by "
         "degree; two: they differ on the matter."
     )
     for prompt, ending in prompts.items():

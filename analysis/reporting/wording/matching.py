@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pandas as pd
 
 NAMED = {
-    "versions": "versions",
-    "conditions": "conditions within a version",
+    "lists": "lists",
+    "conditions": "conditions within a list",
     "fillers and targets": "fillers and targets",
 }
 
@@ -50,7 +50,7 @@ def describe_list_assignment(matching: pd.DataFrame, lists: int, items: int, poo
 def designed(matching: pd.DataFrame) -> list[str]:
     """Return, for each kind of groups in a design, how far any two of them are apart at the most."""
     sentences = []
-    for what in ("versions", "conditions", "fillers and targets"):
+    for what in ("lists", "conditions", "fillers and targets"):
         part = matching[matching["stage"] == what].dropna(subset="standardised_difference")
         if part.empty:
             continue

@@ -43,14 +43,14 @@ def chosen(
     said = [f"{int(kept.sum())} of {_count(len(kept), 'item')} are kept: {'; '.join(rules)}."]
     if declared:
         said.append(
-            f"The rule was stated before the first answer: its hash ({sha256[:12]}) stands in every version that a session ran. "
+            f"The rule was stated before the first answer: its hash ({sha256[:12]}) stands in every list that a session ran. "
             "Nobody chose items by their results; the rule did."
         )
     elif declared is None:
         said.append("Whether the rule was stated before the data cannot be told from tables; name the data themselves.")
     else:
         said.append(
-            f"THE RULE WAS NOT STATED BEFORE THE DATA: norm.toml (hash {sha256[:12]}) is not the one of the versions that "
+            f"THE RULE WAS NOT STATED BEFORE THE DATA: norm.toml (hash {sha256[:12]}) is not the one of the lists that "
             "sessions ran, so items may have been chosen by their results."
         )
     mine = norms[norms["item"].isin(decisions.loc[kept, "item"]) & norms["shrunken"].notna()]

@@ -14,7 +14,7 @@ CEILING = "what a perfect model would correlate with these people's mean ratings
 
 
 def agreement(reliability: pd.DataFrame, ceilings: pd.DataFrame, choices: pd.DataFrame) -> list[str]:
-    """Return how far people agree, prompt by prompt: ICC by paradigm and version, ceilings, and forced choices."""
+    """Return how far people agree, prompt by prompt: ICC by paradigm and list, ceilings, and forced choices."""
     sentences = []
     for prompt in list_prompts(reliability):
         sentences += _intraclass(filter_prompt(reliability, prompt), prompt)
@@ -36,14 +36,14 @@ def _intraclass(reliability: pd.DataFrame, prompt: str | None) -> list[str]:
         return []
     poor = whole[whole["icc"] < POOR_ICC]
     text = (
-        f"Intraclass correlations of ratings{asked(prompt)}, ICC(2,k), over all sentences of a paradigm in a version had a median "
+        f"Intraclass correlations of ratings{asked(prompt)}, ICC(2,k), over all sentences of a paradigm in a list had a median "
         f"of {correlation(whole['icc'].median())} (from {correlation(whole['icc'].min())} to {correlation(whole['icc'].max())})"
     )
     within = reliability[reliability["condition"] != ALL_CONDITIONS].dropna(subset="icc")
     if len(within):
         text += f"; within a condition the median was {correlation(within['icc'].median())}"
     names = ", ".join(
-        f"{label(row['paradigm'])} ({row['experiment']}-{row['version']})" for row in list_rows(poor.head(8))
+        f"{label(row['paradigm'])} ({row['experiment']}-{row['list']})" for row in list_rows(poor.head(8))
     )
     more = f" and {len(poor) - 8} more" if len(poor) > 8 else ""
     below = f" It was below {POOR_ICC:g} in {len(poor)} of {len(whole)}: {names}{more}." if len(poor) else ""

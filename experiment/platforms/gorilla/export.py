@@ -97,7 +97,7 @@ def list_losses(files: Sequence[ListFile]) -> list[str]:
 def write(
     files: Sequence[ListFile], slots: Sequence[ListSlot], folder: Path, online: study.config.OnlineSection
 ) -> list[Path]:
-    """Write spreadsheets/E1-V1-0.csv and so on, and README.md with the recipe; return their paths."""
+    """Write spreadsheets/E1-L1-0.csv and so on, and README.md with the recipe; return their paths."""
     outline = Outline.from_files(files)
     written = {
         folder / "spreadsheets" / f"{_format_slot_name(slot)}.csv": _format_csv(
@@ -132,7 +132,7 @@ def build_spreadsheet_rows(slot: ListSlot, outline: Outline) -> Iterator[dict[st
         if timeline_step.step.trial is None:
             yield _build_text_row(_join_paragraphs(timeline_step.step))
             continue
-        trial, screens = file.version.trials[timeline_step.step.trial], _list_shown_screens(timeline_step.step, outline)
+        trial, screens = file.trial_list.trials[timeline_step.step.trial], _list_shown_screens(timeline_step.step, outline)
         yield {
             **_build_text_row("", _format_display_name(screens)),
             **slot.build_matching_columns(),

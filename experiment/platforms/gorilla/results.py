@@ -109,7 +109,7 @@ def _strip_location(trial: ImportedTrial) -> ImportedTrial:
 
 def _join_sessions(first: ImportedSession, second: ImportedSession) -> ImportedSession:
     """Return the second node's trials after the first's, unless our export numbers them."""
-    is_exported = first.version_sha256 or second.version_sha256
+    is_exported = first.list_sha256 or second.list_sha256
     after = 0 if is_exported else 1 + max((trial.position for trial in first.trials), default=-1)
     trials = [*first.trials, *(replace(trial, position=trial.position + after) for trial in second.trials)]
     base = first if first.trials else second
@@ -161,13 +161,13 @@ def _build_session(
     source: Source, rows: Sequence[NumberedRow], mapping: ColumnMapping, losses: Losses, faults: list[str]
 ) -> ImportedSession:
     line, first = rows[0]
-    exported_row = next((row for _, row in rows if f"{SPREADSHEET_PREFIX}version_sha256" in row), {})
+    exported_row = next((row for _, row in rows if f"{SPREADSHEET_PREFIX}list_sha256" in row), {})
     hashes = {
-        row[f"{SPREADSHEET_PREFIX}version_sha256"] for _, row in rows if f"{SPREADSHEET_PREFIX}version_sha256" in row
+        row[f"{SPREADSHEET_PREFIX}list_sha256"] for _, row in rows if f"{SPREADSHEET_PREFIX}list_sha256" in row
     }
     if len(hashes) > 1:
         faults.append(
-            f"{source.name}, line {line}: one participant has {len(hashes)} versions of the study; expected one"
+            f"{source.name}, line {line}: one participant has {len(hashes)} lists of the study; expected one"
         )
     participants = {mapping.get_text(row, "participant", PUBLIC_ID): n for n, row in rows}
     if len(participants) > 1:
@@ -193,9 +193,9 @@ def _build_session(
         started=_format_iso_time(times[0]) if times else None,
         finished=_format_iso_time(times[-1]) if times else None,
         experiment=None if exported_row else mapping.constants.get("experiment"),
-        version=exported_row.get(f"{SPREADSHEET_PREFIX}version") or mapping.constants.get("version"),
+        list_name=exported_row.get(f"{SPREADSHEET_PREFIX}list") or mapping.constants.get("list"),
         slot=None if slot is None else int(slot),
-        version_sha256=exported_row.get(f"{SPREADSHEET_PREFIX}version_sha256"),
+        list_sha256=exported_row.get(f"{SPREADSHEET_PREFIX}list_sha256"),
         device=f"{browser} on {system}" if browser and system else None,
         demographics=dict(_read_demographics(rows)),
     )
@@ -235,7 +235,7 @@ def _build_trials(
     ]
     for n, (_, group) in enumerate(groupby(item_rows, key=lambda one: _build_trial_key(one[1], mapping))):
         lines = list(group)
-        if f"{SPREADSHEET_PREFIX}version_sha256" in lines[0][1]:
+        if f"{SPREADSHEET_PREFIX}list_sha256" in lines[0][1]:
             yield _build_exported_trial(source, lines, losses)
         else:
             yield _build_mapped_trial(source, lines, n, mapping, losses)

@@ -60,13 +60,13 @@ def build_study_properties(
         "data": {
             "uuid": str(study_id),
             "title": first.title,
-            "description": f"gardenpath study {first.study}: {len(files)} versions, {len(slots)} assignments",
+            "description": f"gardenpath study {first.study}: {len(files)} lists, {len(slots)} assignments",
             "groupStudy": False,
             "linearStudy": False,
             "allowPreview": False,
             "dirName": _format_directory_name(first.study),
             "comments": "",
-            "jsonData": json.dumps({"gardenpath": {"study": first.study, "versions": hashes}}),
+            "jsonData": json.dumps({"gardenpath": {"study": first.study, "lists": hashes}}),
             "endRedirectUrl": _find_redirect_url(online),
             "componentList": [
                 {

@@ -196,7 +196,7 @@ def _build_session(
         started=run.started or mapping.get_text(first, "started"),
         finished=run.finished or mapping.get_text(first, "finished"),
         experiment=mapping.get_text(first, "experiment"),
-        version=mapping.get_text(first, "version"),
+        list_name=mapping.get_text(first, "list"),
     )
 
 

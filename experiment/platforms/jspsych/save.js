@@ -1,4 +1,4 @@
-// Yours to edit: where the data of a session go, and where the numbers come from that balance the versions. README.md says
+// Yours to edit: where the data of a session go, and where the numbers come from that balance the lists. README.md says
 // more. Without gardenpathSave the participant is given the data as a file. Take the slashes off the one you want.
 
 // --- DataPipe (pipe.jspsych.org), which writes to your OSF project; allow it data, and as many conditions as there are assignments

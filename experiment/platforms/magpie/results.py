@@ -98,7 +98,7 @@ def _build_session(
         started=mapping.get_text(first, "started") or format_utc_time(first.get("experiment_start_time")),
         finished=mapping.get_text(first, "finished") or format_utc_time(first.get("experiment_end_time")),
         experiment=mapping.get_text(first, "experiment"),
-        version=mapping.get_text(first, "version"),
+        list_name=mapping.get_text(first, "list"),
     )
 
 

@@ -1,7 +1,7 @@
 """PCIbex (PennController for Ibex; Zehr and Schwarz 2018): data_includes/main.js, and a table and pages for chunk_includes.
 
 Every assignment is a group of trials.csv. PCIbex shows the group that its counter points at, in the rows' order. What a row shows
-stands in main.js, each step of a version once.
+stands in main.js, each step of a list once.
 """
 
 import csv
@@ -106,7 +106,7 @@ def write(
         "name": files[0].study,
         "language": script.language,
         "direction": script.direction,
-        "versions": {file.name: _build_list(file, Outline.from_files(files)) for file in files},
+        "lists": {file.name: _build_list(file, Outline.from_files(files)) for file in files},
         "accept": accept,
         "instructions": list(pages),
         "about": None if form is None else form.missing,
@@ -144,16 +144,16 @@ const STUDY = {literal};
 
 
 def _build_list(file: ListFile, outline: Outline) -> dict[str, Any]:
-    """Return what a version's sessions show: its trials, then the pages that come between them."""
+    """Return what a list's sessions show: its trials, then the pages that come between them."""
     trials = []
-    for trial, step in zip(file.version.trials, file.script.trials, strict=True):
+    for trial, step in zip(file.trial_list.trials, file.script.trials, strict=True):
         labels = {"role": trial.role, "item": trial.item.id, "condition": trial.condition}
         trials.append({"labels": labels, "screens": _build_screens(step, outline)})
     pages = [
         {"labels": None, "screens": _build_screens(step, Outline.from_steps([step]))}
         for step in _list_pages(file.script)
     ]
-    return {"sha256": file.sha256, "seed": file.version.seed, "steps": [*trials, *pages]}
+    return {"sha256": file.sha256, "seed": file.trial_list.seed, "steps": [*trials, *pages]}
 
 
 def _list_pages(script: Script) -> list[Step]:
@@ -204,7 +204,7 @@ def _format_table(slots: Sequence[ListSlot]) -> str:
 
 
 def _build_rows(slot: ListSlot, group: str) -> Iterator[dict[str, Any]]:
-    """Yield an assignment's trials and the pages between them; `step` is the number of what is shown among those of the version."""
+    """Yield an assignment's trials and the pages between them; `step` is the number of what is shown among those of the list."""
     steps, pages = slot.list_trial_steps(), _list_pages(slot.file.script)
     numbers = {step: n for n, step in enumerate(pages, start=len(slot.file.script.trials))}
     trial_count = sum(timeline_step.position is not None for timeline_step in steps)
@@ -212,7 +212,7 @@ def _build_rows(slot: ListSlot, group: str) -> Iterator[dict[str, Any]]:
         trial = timeline_step.step.trial
         yield {
             "group": group,
-            "version": slot.file.name,
+            "list": slot.file.name,
             "slot": slot.number,
             "trial": "" if timeline_step.position is None else timeline_step.position,
             "of": trial_count,

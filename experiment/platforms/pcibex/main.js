@@ -144,15 +144,15 @@
     ]));
 
   Template("trials.csv", (row) => {
-    const version = STUDY.versions[row.version];
-    const { labels, screens } = version.steps[Number(row.step)];
+    const list = STUDY.lists[row.list_name];
+    const { labels, screens } = list.steps[Number(row.step)];
     const made = newTrial("trial", play(screens));
     if (labels === null) return made;
     const columns = {
       study: STUDY.name,
-      version: row.version,
-      version_sha256: version.sha256,
-      seed: version.seed,
+      list: row.list_name,
+      list_sha256: list.sha256,
+      seed: list.seed,
       slot: row.slot,
       trial: row.trial,
       of: row.of,

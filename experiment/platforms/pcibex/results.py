@@ -114,10 +114,10 @@ def _build_session(
     is_cut: bool,
 ) -> ImportedSession:
     submission, received, _ = rows[0].session_key
-    hashes = {row.cells["version_sha256"] for row in rows if "version_sha256" in row.cells}
+    hashes = {row.cells["list_sha256"] for row in rows if "list_sha256" in row.cells}
     if len(hashes) > 1:
         faults.append(
-            f"{source.name}, line {rows[0].number}: one session has {len(hashes)} versions of the study; expected one"
+            f"{source.name}, line {rows[0].number}: one session has {len(hashes)} lists of the study; expected one"
         )
     trials: list[ImportedTrial] = []
     for trial_rows in _split_by_trial(rows):
@@ -127,7 +127,7 @@ def _build_session(
         datetime.fromtimestamp(float(received), UTC) if received else file_results.reception_times.get(submission)
     )
     times = [time for row in rows if (time := parse_number(row.cells.get("EventTime"))) is not None]
-    first = next((row.cells for row in rows if "version" in row.cells), {})
+    first = next((row.cells for row in rows if "list" in row.cells), {})
     demographics = _read_demographics(rows, mapping)
     names = [mapping.columns["participant"]] if "participant" in mapping.columns else PARTICIPANT_COLUMNS
     participants = dict.fromkeys(
@@ -149,10 +149,10 @@ def _build_session(
         where=source.name,
         started=_format_iso_time(datetime.fromtimestamp(min(times) / 1000, UTC)) if times else None,
         finished=_format_iso_time(finished) if finished else None,
-        version=first.get("version") or mapping.constants.get("version"),
-        experiment=None if "version" in first else mapping.constants.get("experiment"),
+        list_name=first.get("list") or mapping.constants.get("list"),
+        experiment=None if "list" in first else mapping.constants.get("experiment"),
         slot=None if slot is None else int(slot),
-        version_sha256=first.get("version_sha256"),
+        list_sha256=first.get("list_sha256"),
         device=identify_device(agent) if agent else None,
         demographics=demographics,
     )
@@ -212,7 +212,7 @@ def _build_trial(
 ) -> ImportedTrial | None:
     """Return the trial; None where none was shown."""
     cells = rows[0].cells
-    is_exported = "version_sha256" in cells
+    is_exported = "list_sha256" in cells
     item = mapping.get_text(cells, "item", "item", "Item")
     label, group, number = (
         _get_first_cell(cells, names) or "" for names in (LABEL_COLUMNS, GROUP_COLUMNS, NUMBER_COLUMNS)

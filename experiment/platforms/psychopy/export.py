@@ -93,7 +93,7 @@ def _list_screens(files: Sequence[ListFile]) -> Iterator[Any]:
 
 def _find_number_like_texts(files: Sequence[ListFile]) -> list[str]:
     """Return ids that would come back as another number, 01 as 1, and answers, which would be shown as one, 3 as 3.0."""
-    trials = [trial for file in files for trial in file.version.trials]
+    trials = [trial for file in files for trial in file.trial_list.trials]
     ids = {name for trial in trials for name in (trial.item.id, trial.condition)}
     return sorted(
         {name for name in ids if _format_as_number(name) not in (None, name)}
@@ -129,7 +129,7 @@ def _format_as_number(name: str) -> str | None:
 def write(
     files: Sequence[ListFile], slots: Sequence[ListSlot], folder: Path, online: study.config.OnlineSection
 ) -> list[Path]:
-    """Write conditions/assignment-0.csv ..., assignments.csv with each version and slot, and a README; return their paths."""
+    """Write conditions/assignment-0.csv ..., assignments.csv with each list and slot, and a README; return their paths."""
     outline = Outline.from_files(files)
     texts_by_path = {
         folder / "conditions" / f"assignment-{n}.csv": _format_csv(build_condition_rows(slot, outline))
@@ -193,7 +193,7 @@ def build_condition_rows(slot: ListSlot, outline: Outline) -> list[dict[str, Any
         if timeline_step.step.trial is None:
             pages.append(timeline_step.step)
             continue
-        trial = slot.file.version.trials[timeline_step.step.trial]
+        trial = slot.file.trial_list.trials[timeline_step.step.trial]
         cells = {
             **slot.build_matching_columns(),
             "position": timeline_step.position,

@@ -119,16 +119,16 @@ def _build_session(
     is_cut: bool,
 ) -> ImportedSession:
     line, first = rows[0]
-    hashes = {row["version_sha256"] for _, row in rows if "version_sha256" in row}
+    hashes = {row["list_sha256"] for _, row in rows if "list_sha256" in row}
     if len(hashes) > 1:
-        faults.append(f"{source.name}, line {line}: one session has {len(hashes)} versions of the study; expected one")
+        faults.append(f"{source.name}, line {line}: one session has {len(hashes)} lists of the study; expected one")
     trials = _number_trials(list(_build_trials(source, rows, mapping, losses)))
-    exported_row = next((row for _, row in rows if "version_sha256" in row), {})
+    exported_row = next((row for _, row in rows if "list_sha256" in row), {})
     participant = mapping.get_text(first, "participant", *PARTICIPANT_COLUMNS)
     if participant is None:
         participant = source.stem
         losses.add("no participant is named; the file's name stands for who took part", line)
-    version, trial_count = _get_first_cell(first, ["psychopyVersion"]), parse_number(exported_row.get("of"))
+    trial_list, trial_count = _get_first_cell(first, ["psychopyVersion"]), parse_number(exported_row.get("of"))
     slot, refresh = parse_number(exported_row.get("slot")), parse_number(first.get("frameRate"))
     start_time = mapping.get_text(first, "started", "expStart")
     return ImportedSession(
@@ -141,11 +141,11 @@ def _build_session(
         complete=False if is_cut else has_reached_end(trials, trial_count),
         where=source.name,
         started=_convert_to_utc(start_time) if start_time else None,
-        experiment=None if "version" in exported_row else mapping.constants.get("experiment"),
-        version=exported_row.get("version") or mapping.constants.get("version"),
+        experiment=None if "list" in exported_row else mapping.constants.get("experiment"),
+        list_name=exported_row.get("list") or mapping.constants.get("list"),
         slot=None if slot is None else int(slot),
-        version_sha256=exported_row.get("version_sha256"),
-        device=" on ".join(filter(None, [f"PsychoPy {version}" if version else None, first.get("OS")])) or None,
+        list_sha256=exported_row.get("list_sha256"),
+        device=" on ".join(filter(None, [f"PsychoPy {list}" if trial_list else None, first.get("OS")])) or None,
         refresh_hz=refresh,
     )
 
@@ -168,7 +168,7 @@ def _build_trials(
     for _, group in groupby(item_rows, key=lambda one: _build_trial_key(one[1], mapping)):
         for lines in _split_repeated_trials(list(group), mapping):
             line, cells = lines[0][0], {k: v for _, row in reversed(lines) for k, v in row.items()}
-            if "version_sha256" in cells:
+            if "list_sha256" in cells:
                 yield _build_exported_trial(source, line, cells, losses)
             else:
                 yield _build_mapped_trial(source, line, cells, [row for _, row in lines], mapping, losses)
@@ -198,7 +198,7 @@ def _is_new_trial(row: Cells, current: Sequence[Cells], mapping: ColumnMapping) 
 
 def _build_trial_key(row: Cells, mapping: ColumnMapping) -> tuple[Any, ...]:
     """Return what rows of one trial share: item and condition, and the position where there is one."""
-    position = row.get("position") if "version_sha256" in row else mapping.get_value(row, "trial")
+    position = row.get("position") if "list_sha256" in row else mapping.get_value(row, "trial")
     return mapping.get_value(row, "item", "item"), mapping.get_value(row, "condition", "condition"), position
 
 

@@ -224,7 +224,7 @@ def _build_session(
     participant = mapping.get_text(row, "participant", *PARTICIPANT_COLUMNS)
     default_name = f"{source.stem} line {line}"
     rated = [a for a in rating_columns if not mapping.is_missing(row[a.column])]
-    list_numbers = {a.groups["version"] for a in rated if "version" in a.groups}
+    list_numbers = {a.groups["list"] for a in rated if "list" in a.groups}
     trials = tuple(_build_trial(source, line, n, row, a) for n, a in enumerate(rated))
     finished = format_cell(row.get("Finished", "1")).lower() in ("1", "true", "wahr")
     return ImportedSession(
@@ -238,7 +238,7 @@ def _build_session(
         finished=_convert_to_utc(row.get("EndDate"), "EndDate", sheet) if finished else None,
         experiment=mapping.get_text(row, "experiment")
         or next((a.groups["experiment"] for a in rating_columns if "experiment" in a.groups), None),
-        version=mapping.get_text(row, "version") or ("+".join(sorted(f"V{v}" for v in list_numbers)) or None),
+        list_name=mapping.get_text(row, "list") or ("+".join(sorted(f"L{v}" for v in list_numbers)) or None),
         demographics={
             field: format_cell(row[column])
             for field, column in mapping.demographics.items()

@@ -209,7 +209,7 @@ def _build_session(
         started=mapping.get_text(first, "started"),
         finished=mapping.get_text(first, "finished"),
         experiment=mapping.get_text(first, "experiment"),
-        version=mapping.get_text(first, "version"),
+        list_name=mapping.get_text(first, "list"),
         device=mapping.get_text(first, "device"),
         word_numbering=word_numbering,
     )

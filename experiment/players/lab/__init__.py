@@ -1,1 +1,1 @@
-"""The lab: a version runs in a PsychoPy window, its events go to disk as they happen."""
+"""The lab: a list runs in a PsychoPy window, its events go to disk as they happen."""

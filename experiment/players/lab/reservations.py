@@ -1,4 +1,4 @@
-"""Who runs which version on a lab machine (data/reservations.json): versions stay balanced when people drop out or return."""
+"""Who runs which list on a lab machine (data/reservations.json): lists stay balanced when people drop out or return."""
 
 import contextlib
 import dataclasses
@@ -27,12 +27,12 @@ MAX_LABEL_LENGTH = 200  # characters of a participant's label
 
 @dataclass(frozen=True)
 class Reservation:
-    """A participant's place, the `slot`-th of a version. `left` is that of an unfinished session that a new one has replaced."""
+    """A participant's place, the `slot`-th of a list. `left` is that of an unfinished session that a new one has replaced."""
 
     session: str
     participant: str
-    version: str
-    version_sha256: str
+    list_name: str
+    list_sha256: str
     slot: int
     started: str
     finished: str | None = None
@@ -48,7 +48,7 @@ class Reservations:
 
 
 def check_folder(folder: Path, files: Sequence[ListFile]) -> None:
-    """Raise `study.DataError` where a folder holds what cannot stand beside sessions of these versions."""
+    """Raise `study.DataError` where a folder holds what cannot stand beside sessions of these lists."""
     if not folder.exists():
         return
     if not folder.is_dir():
@@ -60,9 +60,9 @@ def check_folder(folder: Path, files: Sequence[ListFile]) -> None:
             read_stored_list_files(folder),
             files[0].study,
         )
-    reservations_by_hash = {reservation.version_sha256: reservation for reservation in reservations}
+    reservations_by_hash = {reservation.list_sha256: reservation for reservation in reservations}
     faults = [
-        f"{folder / 'versions' / sha256}.json, which participant {reservation.participant} ran, is missing; put it back, or give "
+        f"{folder / 'lists' / sha256}.json, which participant {reservation.participant} ran, is missing; put it back, or give "
         "another folder (-o)"
         for sha256, reservation in reservations_by_hash.items()
         if sha256 not in files_by_hash
@@ -105,7 +105,7 @@ def find_reservations(folder: Path, participant: str) -> list[Reservation]:
 def reserve_slot(
     folder: Path, files: Sequence[ListFile], participant: str, *, now: datetime | None = None, first_slot: int = 0
 ) -> Session:
-    """Return a new session of the version with the fewest finished and running ones; its place is taken from now on.
+    """Return a new session of the list with the fewest finished and running ones; its place is taken from now on.
 
     Earlier unfinished sessions of the participant are left behind. Slots count from `first_slot`, so that machines that share
     no folder can show different orders.
@@ -118,7 +118,7 @@ def reserve_slot(
         earlier = [one for one in reservations if one.participant == participant]
         slots = {file.name: _find_open_slot(folder, file, reservations, earlier, now, first_slot) for file in files}
         names = sorted(name for name, slot in slots.items() if slot is not None)
-        name = choose_list(names, _count_filled(folder, reservations, now), None, [one.version for one in earlier])
+        name = choose_list(names, _count_filled(folder, reservations, now), None, [one.list_name for one in earlier])
         if name is None or (slot := slots[name]) is None:
             raise ValueError(
                 f"every list is taken or shows what {participant} has judged already; expected somebody else"
@@ -166,8 +166,8 @@ def lock_session(folder: Path, session: str) -> Iterator[None]:
 
 
 def _find_revision(reservations: Sequence[Reservation], file: ListFile) -> int:
-    """Number what the version has shown: 1, and one more for each change after somebody ran it."""
-    run_hashes = list(dict.fromkeys(one.version_sha256 for one in reservations if one.version == file.name))
+    """Number what the list has shown: 1, and one more for each change after somebody ran it."""
+    run_hashes = list(dict.fromkeys(one.list_sha256 for one in reservations if one.list_name == file.name))
     return run_hashes.index(file.sha256) + 1 if file.sha256 in run_hashes else len(run_hashes) + 1
 
 
@@ -179,23 +179,23 @@ def _find_open_slot(
     now: datetime,
     first: int,
 ) -> int | None:
-    """Return the slot that comes next in a version, or of its next list for who had `earlier` ones; None where all are taken."""
-    list_reservations = [one for one in reservations if one.version == file.name]
+    """Return the slot that comes next in a list, or of its next list for who had `earlier` ones; None where all are taken."""
+    list_reservations = [one for one in reservations if one.list_name == file.name]
     used_slots = [one.slot for one in list_reservations]
-    if not file.version.short_lists:
-        return file.version.find_open_slot((), used_slots, first_slot=first)
+    if not file.trial_list.short_lists:
+        return file.trial_list.find_open_slot((), used_slots, first_slot=first)
     held_slots = [
-        one.slot for one in list_reservations if one.version_sha256 == file.sha256 and _is_slot_held(folder, one, now)
+        one.slot for one in list_reservations if one.list_sha256 == file.sha256 and _is_slot_held(folder, one, now)
     ]
     files_by_hash = {file.sha256: file, **(read_stored_list_files(folder) if earlier else {})}
-    earlier_lists = [files_by_hash[one.version_sha256].version for one in earlier]
+    earlier_lists = [files_by_hash[one.list_sha256].trial_list for one in earlier]
     shown_items = frozenset[str]().union(
         *(
             trial_list.collect_contents(trial_list.order_trials(one.slot))
             for trial_list, one in zip(earlier_lists, earlier, strict=True)
         )
     )
-    return file.version.find_open_slot(held_slots, used_slots, shown_items, first)
+    return file.trial_list.find_open_slot(held_slots, used_slots, shown_items, first)
 
 
 def _is_slot_held(folder: Path, reservation: Reservation, now: datetime) -> bool:
@@ -208,10 +208,10 @@ def _is_slot_held(folder: Path, reservation: Reservation, now: datetime) -> bool
 def _count_filled(folder: Path, reservations: Sequence[Reservation], now: datetime) -> dict[str, SlotCounts]:
     filled: dict[str, SlotCounts] = {}
     for reservation in reservations:
-        before = filled.get(reservation.version, SlotCounts())
+        before = filled.get(reservation.list_name, SlotCounts())
         completed = reservation.finished is not None
         live = not completed and _is_slot_held(folder, reservation, now)
-        filled[reservation.version] = replace(
+        filled[reservation.list_name] = replace(
             before,
             completed=before.completed + completed,
             live=before.live + live,

@@ -46,7 +46,7 @@ class VisitOutcome:
 
 
 def read_list_files(source: Path) -> list[ListFile]:
-    """Return the versions that a study.toml states, or the one of a version file; `study.DataError` where they cannot run here."""
+    """Return the lists that a study.toml states, or the one of a list file; `study.DataError` where they cannot run here."""
     is_list_file = source.suffix == ".json"
     files = (
         [parse_list_file(study.files.read_text(source), str(source))]
@@ -68,7 +68,7 @@ def find_unfinished_reservation(folder: Path, participant: str) -> Reservation |
     last = earlier[-1]
     if last.finished is not None:
         raise ValueError(
-            f"participant {participant} has finished {last.version} at {last.finished[:16].replace('T', ' ')} UTC; "
+            f"participant {participant} has finished {last.list_name} at {last.finished[:16].replace('T', ' ')} UTC; "
             "give another label, or --new for a further session"
         )
     return last
@@ -77,7 +77,7 @@ def find_unfinished_reservation(folder: Path, participant: str) -> Reservation |
 def begin_session(
     folder: Path, files: Sequence[ListFile], participant: str, opener: Opener, *, first_slot: int = 0
 ) -> VisitOutcome:
-    """Run a new session of the version that is filled least."""
+    """Run a new session of the list that is filled least."""
     session = reservations.reserve_slot(folder, files, participant, first_slot=first_slot)
     try:
         return _run_session(folder, session, opener)
@@ -89,7 +89,7 @@ def begin_session(
 
 
 def resume_session(folder: Path, reservation: Reservation, opener: Opener) -> VisitOutcome:
-    """Resume an unfinished session: after the last step that was ended, in the version and order that it has."""
+    """Resume an unfinished session: after the last step that was ended, in the list and order that it has."""
     path = folder / reservation.session / "session.json"
     if not path.exists():
         raise FileNotFoundError(
@@ -101,7 +101,7 @@ def resume_session(folder: Path, reservation: Reservation, opener: Opener) -> Vi
 
 
 def _run_session(folder: Path, session: Session, opener: Opener) -> VisitOutcome:
-    file = read_stored_list_files(folder)[session.version_sha256]
+    file = read_stored_list_files(folder)[session.list_sha256]
     with (
         reservations.lock_session(folder, session.id),
         closing(Journal(folder / session.id / "events.jsonl")) as journal,

@@ -33,7 +33,7 @@ def write(
 ) -> None:
     """Write a file of sentences for each assignment."""
     for number, slot in enumerate(slots):
-        trials = [slot.file.version.trials[n] for n in slot.order]
+        trials = [slot.file.trial_list.trials[n] for n in slot.order]
         shown = [
             {"item": trial.item.id, "condition": condition, "sentence": sentence.text}
             for trial in trials

@@ -6,7 +6,7 @@ import type { Label } from "./running-visit";
 
 export type Platform = "prolific" | "sona" | "link";
 
-export interface ExportedVersion {
+export interface ExportedList {
   name: string;
   sha256: string;
   procedure_sha256: string;
@@ -26,8 +26,8 @@ export interface ExportedStudy {
     /** by how a session ends; in an address, ID stands for the participant's id */
     endings: Record<Platform, Record<string, Ending>>;
   };
-  versions: ExportedVersion[];
-  /** index of the version, slot, and the positions of its trials as presented */
+  lists: ExportedList[];
+  /** index of the list, slot, and the positions of its trials as presented */
   assignments: [number, number, number[]][];
 }
 

@@ -77,7 +77,7 @@ export function folderHost({ assignments }: ExportedStudy, unreachable: () => vo
       const assignment = readAssignment(parameters);
       if (assignment !== null) return { assignment: assignment % assignments.length, by: "address" };
       if (window.gardenpathNextAssignment) return { assignment: (await counted(window.gardenpathNextAssignment)) % assignments.length, by: "counter" };
-      console.warn("No assignment in the address (?assignment=17) and no counter in save.js: the assignment is drawn at random, and versions will not balance.");
+      console.warn("No assignment in the address (?assignment=17) and no counter in save.js: the assignment is drawn at random, and lists will not balance.");
       return { assignment: randomBelow(assignments.length), by: "random" };
     },
     async save(rows, sessionFile) {

@@ -28,7 +28,7 @@ export interface Session {
   events: Event[];
 }
 /**
- * All that a version's sessions show, position-free: a session is the front steps, the trials in its order with the interludes
+ * All that a list's sessions show, position-free: a session is the front steps, the trials in its order with the interludes
  * between them, and the end steps, numbered from 0.
  *
  * Nothing is recorded before the step `consent` (its number) has ended. `texts` are what players say outside of screens; `lab`
@@ -83,7 +83,7 @@ export interface DeviceSection {
   keyboard: boolean;
 }
 /**
- * What is resumed as a whole: a page, or a trial. `trial` is its number among the version's trials, None for a page.
+ * What is resumed as a whole: a page, or a trial. `trial` is its number among the list's trials, None for a page.
  */
 export interface Step {
   name: string;

@@ -4,7 +4,7 @@
 import { type Ending, isTemporary } from "./api";
 import { paragraphs } from "./dom";
 import { End } from "./end";
-import { type ExportedStudy, type ExportedVersion, type Person, buildEnding, readPerson } from "./exported-study";
+import { type ExportedStudy, type ExportedList, type Person, buildEnding, readPerson } from "./exported-study";
 import { type Host, type Row, type SessionFile, folderHost, jatosHost } from "./hosts";
 import { type Journal, openJournal } from "./journal";
 import { startKeys, holdKeysUntil } from "./keys";
@@ -26,10 +26,10 @@ const randomHex = (bytes: number): string =>
 interface Session {
   id: string;
   participant: string;
-  version: string;
+  list: string;
   slot: number;
   order: number[];
-  version_sha256: string;
+  list_sha256: string;
   procedure_sha256: string;
   started: string;
   finished: string | null;
@@ -147,17 +147,17 @@ class Page {
       this.pending.push(event);
       journals.events.keep(event);
     };
-    const { script, labels } = this.version;
+    const { script, labels } = this.list_name;
     const stand = resumeWalk(orderSteps(script, session.order), left);
     this.visit = new Visit(script, stand, numbering, keep, this.appended ?? { pause() {}, resume() {} }, labels);
   }
 
-  private get version(): ExportedVersion {
-    return versionOf(this.exported, this.stored.session);
+  private get list(): ExportedList {
+    return findList(this.exported, this.stored.session);
   }
 
   private get texts(): Script["texts"] {
-    return this.version.script.texts;
+    return this.list_name.script.texts;
   }
 
   private ending(kind: string): Ending {
@@ -174,7 +174,7 @@ class Page {
     const row: Row = Object.assign(data, {
       ...{ seq: this.rows.length, visit: this.visitNumber },
       ...{ study: this.exported.study.name, session: session.id, participant: session.participant },
-      ...{ version: session.version, seed: this.version.seed, slot: session.slot, assignment, assigned_by: by },
+      ...{ list: session.list_name, seed: this.list_name.seed, slot: session.slot, assignment, assigned_by: by },
       ...{ gardenpath_session: session, gardenpath_events: this.pending },
     });
     this.pending = [];
@@ -234,7 +234,7 @@ class Page {
     const once = this.who && this.exported.online.sessions === 1;
     this.memory.set(once ? { session: { ...session, participant: "" }, assignment, by } : null);
     this.forget();
-    showComplete(this.version.script, this.ending("finished"), this.file());
+    showComplete(this.list_name.script, this.ending("finished"), this.file());
   }
 
   /** Settles when the participant has the file, where nothing else takes the data. */
@@ -278,15 +278,15 @@ function showComplete({ texts }: Script, { code, url }: Ending, ...more: HTMLEle
 
 async function openSession(exported: ExportedStudy, host: Host, who: Person | null, memory: SessionMemory): Promise<StoredSession> {
   const known = memory.get();
-  if (known && exported.versions.some(({ sha256 }) => sha256 === known.session.version_sha256)) return known;
+  if (known && exported.lists.some(({ sha256 }) => sha256 === known.session.list_sha256)) return known;
   const id = `s-${randomHex(8)}`;
   const { assignment, by } = await host.assign(id);
   const [index, slot, order] = exported.assignments[assignment] as ExportedStudy["assignments"][number];
-  const version = exported.versions[index] as ExportedVersion;
+  const list = exported.lists[index] as ExportedList;
   const test = host.parameters.get("source") === "robot" || host.parameters.has("simulate");
   const session: Session = {
-    ...{ id, participant: who?.id ?? `p-${randomHex(8)}`, version: version.name, slot, order },
-    ...{ version_sha256: version.sha256, procedure_sha256: version.procedure_sha256 },
+    ...{ id, participant: who?.id ?? `p-${randomHex(8)}`, list: list.name, slot, order },
+    ...{ list_sha256: list.sha256, procedure_sha256: list.procedure_sha256 },
     ...{ started: currentTime(), finished: null, source: test ? "robot" : host.source },
   };
   const stored = { session, assignment, by };
@@ -294,15 +294,15 @@ async function openSession(exported: ExportedStudy, host: Host, who: Person | nu
   return { ...stored, until: Infinity };
 }
 
-const versionOf = ({ versions }: ExportedStudy, session: Session): ExportedVersion =>
-  versions.find(({ sha256 }) => sha256 === session.version_sha256) as ExportedVersion;
+const findList = ({ lists }: ExportedStudy, session: Session): ExportedList =>
+  lists.find(({ sha256 }) => sha256 === session.list_sha256) as ExportedList;
 
 async function main(): Promise<void> {
   startKeys();
   try {
     const exported = window.gardenpathStudy;
     const { study, online } = exported;
-    const { language, direction, texts } = (exported.versions[0] as ExportedVersion).script;
+    const { language, direction, texts } = (exported.lists[0] as ExportedList).script;
     document.documentElement.lang = language;
     document.documentElement.dir = direction;
     document.title = study.title;
@@ -315,7 +315,7 @@ async function main(): Promise<void> {
       online.resume_hours,
     );
     const stored = await openSession(exported, host, who, memory);
-    if (stored.session.finished) return showComplete(versionOf(exported, stored.session).script, buildEnding(exported, who, "finished"));
+    if (stored.session.finished) return showComplete(findList(exported, stored.session).script, buildEnding(exported, who, "finished"));
     const { id } = stored.session;
     if (!(await isOnlyPage(id))) {
       showMessage(buildEnding(exported, who, "open_elsewhere").text);

@@ -47,7 +47,7 @@ function buildNode(visit: RunningVisit, { number, step, position }: TimelineStep
   };
 }
 
-/** The steps that are not done yet; `labels` say more of each trial of the version. */
+/** The steps that are not done yet; `labels` say more of each trial of the list. */
 export function buildTimeline(visit: RunningVisit): Timeline {
   const { walk, labels } = visit;
   const trials = walk.steps.filter(({ position }) => position !== null).length;

@@ -9,7 +9,7 @@ test("a assignment is a whole number in the address", () => {
   assert.equal(readAssignment(given("?assignment=17")), 17);
   assert.equal(readAssignment(given("?condition=0")), 0);
   assert.equal(readAssignment(given("?participant=7")), null);
-  for (const wrong of ["-1", "2.5", "", "E1-V1", "0x1"]) assert.throws(() => readAssignment(given(`?assignment=${wrong}`)), /expected a whole number/);
+  for (const wrong of ["-1", "2.5", "", "E1-L1", "0x1"]) assert.throws(() => readAssignment(given(`?assignment=${wrong}`)), /expected a whole number/);
 });
 
 test("who comes is known by the first id that is there", () => {

@@ -13,8 +13,8 @@ test("who comes is what the address says, with the tab and the browser's own tok
   assert.equal(of("?participant=P%201"), `{"participant":"P 1"${rest}`);
   assert.equal(of("?PROLIFIC_PID=a&STUDY_ID=x&SESSION_ID=y&other=z"), `{"PROLIFIC_PID":"a","STUDY_ID":"x","SESSION_ID":"y"${rest}`);
   assert.equal(of("?participant="), `{${rest.slice(1)}`);
-  assert.deepEqual(readArrival("?preview=E1-V2&trial=3&key=k&source=robot", "t", "r"), {
-    preview: { version: "E1-V2", trial: 3, key: "k" },
+  assert.deepEqual(readArrival("?preview=E1-L2&trial=3&key=k&source=robot", "t", "r"), {
+    preview: { list: "E1-L2", trial: 3, key: "k" },
     ...{ tab: "t", resume: "r", source: "robot", key: "k" },
   });
 });
