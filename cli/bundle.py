@@ -314,7 +314,7 @@ def _read_changes(config: "Study") -> str:
 def _collect_provenance(
     config: "Study", paths: Mapping[str, Path], archive_paths: Mapping[str, str]
 ) -> dict[str, object]:
-    """Return which command made each table, of what, with which seed and lists, as their sidecars say."""
+    """Return which command made each table, of what, with which seed and versions, as their sidecars say."""
     import json
 
     from gardenpath.study.files import read_sidecar

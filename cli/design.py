@@ -112,7 +112,7 @@ def command(
     }
     questions = stimuli.compute_design_questions(trial_lists, names)
     short_lists = stimuli.build_short_lists_table(trial_lists)
-    participant_count = len(short_lists.groupby(["experiment", "list"])) or participants
+    participant_count = len(short_lists.groupby(["experiment", "short_list"])) or participants
     tables = {
         "design_balance": stimuli.compute_design_balance(trial_lists),
         "exposures": stimuli.compute_exposures(trial_lists, participant_count),
@@ -133,7 +133,9 @@ def command(
         path = file.write(folder)
         study.files.write_sidecar(path, command=options.format_command_line(), inputs=inputs, seed=config.seed)
         short = file.trial_list.short_lists
-        summary = _summarise_short_lists(file.trial_list, separation) if short else _summarise_list(file.trial_list, names)
+        summary = (
+            _summarise_short_lists(file.trial_list, separation) if short else _summarise_list(file.trial_list, names)
+        )
         click.echo(f"{path}: {summary}")
     for name, table in tables.items():
         study.write(table, name, folder, command=options.format_command_line(), inputs=inputs, seed=config.seed)
@@ -237,7 +239,7 @@ def _format_range(counts: Iterable[int]) -> str:
 
 
 def _summarise_short_lists(trial_list: "TrialList", separation: str) -> str:
-    """Return what the lists of a list come to, counted in them."""
+    """Return what the short lists come to, counted in them."""
     short_lists = [[trial for trial in part if trial.role == "target"] for part in trial_list.list_participant_trials()]
     times = Counter((trial.item.id, trial.condition) for short_list in short_lists for trial in short_list)
     conditions = sorted({condition for _, condition in times})
@@ -249,13 +251,13 @@ def _summarise_short_lists(trial_list: "TrialList", separation: str) -> str:
     twice = sum(len({*short_list}) < len(short_list) for short_list in names)
     role_counts = Counter(trial.role for part in trial_list.list_participant_trials() for trial in part)
     parts = [
-        f"{len(short_lists)} lists of {_format_range(map(len, short_lists))}, {times.total()} judgments",
+        f"{len(short_lists)} short lists of {_format_range(map(len, short_lists))}, {times.total()} judgments",
         f"{options.format_count(len(by_item), 'item')} with {_format_range(map(sum, by_item.values()))} readers each",
         *(
             f"{_format_range(counts)} of them {condition}"
             for condition, counts in zip(conditions, zip(*by_item.values(), strict=True), strict=True)
         ),
-        f"{options.format_count(twice, 'list')} with {'a paradigm' if separation == 'paradigm' else 'an item'} twice",
+        f"{options.format_count(twice, 'short list')} with {'a paradigm' if separation == 'paradigm' else 'an item'} twice",
         *(f"{role_counts[role]} trials of {role}" for role in ("catch", "attention") if role_counts[role]),
     ]
     return "; ".join(parts)

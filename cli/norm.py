@@ -306,9 +306,7 @@ def _read_collected_tables(
     ):
         return {name: study.read(path, name) for name in available}, None
     session_data = open_session_source(data, previews=False)
-    files = [
-        session_data.list_files[sha256] for sha256 in {session.list_sha256 for session in session_data.sessions}
-    ]
+    files = [session_data.list_files[sha256] for sha256 in {session.list_sha256 for session in session_data.sessions}]
     trials = [trial for one in files for trial in one.trial_list.trials if trial.role == "target"]
     return experiment.collect(data), {trial.item.extra.get(HASH_COLUMN) for trial in trials} == {norming_design.sha256}
 

@@ -168,12 +168,12 @@ def _build_design(config: "Study", request: PowerRequest) -> PowerDesign:
     from gardenpath.study import DataError
 
     if config.design.short_lists is not None:
-        raise DataError(
-            f"{config.path}: --power knows lists, not design.short_lists; expected lists = N to simulate"
-        )
+        raise DataError(f"{config.path}: --power does not know design.short_lists; expected lists = N to simulate")
     files = experiment.build_list_files(config)
     paradigms = {one.id: one for file in files for one in file.paradigms}
-    shown_paradigms = {trial.item.paradigm for file in files for trial in file.trial_list.trials if trial.role == "target"}
+    shown_paradigms = {
+        trial.item.paradigm for file in files for trial in file.trial_list.trials if trial.role == "target"
+    }
     groups: dict[tuple[tuple[str, tuple[str, ...]], ...], list[str]] = {}
     for name in sorted(shown_paradigms):
         groups.setdefault(tuple(paradigms[name].factors.items()), []).append(name)

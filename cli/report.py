@@ -236,13 +236,13 @@ def _describe_generation(config: "Study") -> dict[str, str]:
 
 
 def _collect_software_versions(files: Mapping[str, Path]) -> dict[str, str]:
-    """Return the lists that the sidecars state, and the commands they were made by."""
+    """Return the versions that the sidecars state, and the commands they were made by."""
     from gardenpath.study.files import read_sidecar
 
     software: dict[str, list[str]] = {}
     for path in files.values():
         meta = read_sidecar(path)
-        list_files = meta.get("versions")
+        versions = meta.get("versions")
         entries = dict(versions) if isinstance(versions, dict) else {}
         if meta.get("command"):
             entries[f"{path.parent.name}/"] = str(meta["command"])

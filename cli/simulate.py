@@ -187,9 +187,9 @@ def command(
         options.print_notice(
             f"fewer than {options.format_count(number, 'participant')} x {options.format_count(each, 'session')}: "
             + (
-                f"each of the {short_list_count} lists has one reader (more design.short_lists.ratings_per_item makes more)"
+                f"each of the {short_list_count} short lists has one reader (more design.short_lists.ratings_per_item makes more)"
                 if sessions == short_list_count
-                else "somebody takes no list with an item or pair of a list they have had (online.max_sessions, lists of a reader)"
+                else "somebody takes no short list with an item or pair of one they have had (online.max_sessions, lists of a reader)"
             )
         )
     participant_text = (

@@ -43,7 +43,7 @@ def compute_exposures(trial_lists: Sequence[TrialList], participants: int) -> "p
     """Return table `exposures`: in how many lists each sentence appears, and how many readers it has among `participants`.
 
     Participants are dealt evenly to the lists of all experiments; what is left over goes to the first ones. Short lists are
-    counted as lists are.
+    counted in the same way.
 
     >>> from gardenpath import stimuli
     >>> pair = {"grammatical": stimuli.Sentence("A dog barks."), "ungrammatical": stimuli.Sentence("A dog bark.")}
@@ -68,7 +68,7 @@ def compute_exposures(trial_lists: Sequence[TrialList], participants: int) -> "p
 
 
 def build_short_lists_table(trial_lists: Sequence[TrialList]) -> "pd.DataFrame":
-    """Return table `design_short_lists`: what each short list of these lists shows, beside practice.
+    """Return table `design_short_lists`: what each short list shows, beside practice.
 
     >>> from gardenpath import stimuli, study
     >>> pair = {"grammatical": stimuli.Sentence("A dog barks."), "ungrammatical": stimuli.Sentence("A dog bark.")}

@@ -61,13 +61,13 @@ class Design(study.DesignSection):
     `between_participants` names factors of the paradigms of which a participant sees one level: each level has `lists`
     of its own. `fillers` and `catch` name paradigms that are not targets: all their items are shown in every list of every
     experiment, in the conditions of `filler_ratio` (fillers only) or all equally often. `practice` are sentences (or pairs) shown
-    first, as written, or sentences with a question; `attention` are instructions or nonsense among the rest. `share` names tasks
+    first, as written, or sentences with a question; `attention` are instructions or nonsense among the rest. `task_shares` names tasks
     that are asked of a share of targets and fillers. Of several experiments each has some of the paradigms, those of a phenomenon
     and those that share a sentence in different ones, as far as can be: nobody reads the same sentence of two paradigms. With
-    `unequal_experiments` some may have one more than others.
+    `allow_unequal_experiments` some may have one more than others.
 
-    `lists` deals the items of an experiment to many short lists in place of lists: `items` of different paradigms a list, each
-    in as many lists as it gets `readers`, in each condition (or with each first) as often as `ratio` says; of `catch` and
+    `short_lists` deals the items of an experiment to many short lists: `items_per_list` of different paradigms a list, each in
+    `ratings_per_item` lists, in each condition (or with each first) as often as `ratio` says; of `catch` and
     `attention` each list has one more item, in turn (Warstadt et al. 2020, doi 10.1162/tacl_a_00321).
 
     A comprehension question is asked about an item in every list or in none,
@@ -103,7 +103,7 @@ class Design(study.DesignSection):
             ordering.block_by or ordering.order != "random" or ordering.precedence or ordering.scope != "all"
         ):
             raise ValueError(
-                "short_lists beside ordering.block_by, order, precedence or scope; expected lists in place of short_lists"
+                "short_lists beside ordering.block_by, order, precedence or scope; expected lists = N in place of short_lists"
             )
         known = {item.id for item in materials.items}
         if unknown := [item for chain in ordering.precedence for item in chain if item not in known]:
@@ -131,7 +131,6 @@ class Design(study.DesignSection):
                 trials = [*shared_trials, *self._build_list_trials(materials, paradigms, levels, turn, question_items)]
                 if ordering.order != "random":
                     trials.sort(key=lambda trial: file_positions.get(trial.item.id, -1))
-                list_name = f"E{e}", f"L{n}"
                 prompted = tuple(
                     _add_prompts(trial, tasks_by_role.get(trial.role, ()), required_columns) for trial in trials
                 )
@@ -144,10 +143,8 @@ class Design(study.DesignSection):
                             for t in prompted
                         )
                     else:
-                        prompted = ask_share(
-                            prompted, name, share, Random(f"{seed}-share-{name}-{'-'.join(list_name)}")
-                        )
-                trial_lists.append(TrialList(list_name[1], list_name[0], prompted, ordering, seed, levels))
+                        prompted = ask_share(prompted, name, share, Random(f"{seed}-share-{name}-E{e}-V{n}"))
+                trial_lists.append(TrialList(f"L{n}", f"E{e}", prompted, ordering, seed, levels))
         if repeated := list(find_repeated_sentences(trial_lists)):
             raise ValueError("\n".join(repeated))
         return trial_lists

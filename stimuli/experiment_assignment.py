@@ -81,7 +81,7 @@ def find_paradigms_sharing_sentences(chosen: Mapping[str, Collection[Item]]) -> 
 
 
 def find_repeated_sentences(trial_lists: Collection[TrialList]) -> Iterator[str]:
-    """Yield each sentence that a list shows of two paradigms, once; lists are dealt without any."""
+    """Yield each sentence that a list shows of two paradigms, once; short lists are dealt without any."""
     reported = set()
     for trial_list in trial_lists:
         if trial_list.short_lists:

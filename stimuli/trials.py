@@ -113,12 +113,13 @@ class TrialList:
         return self._practice_positions + [shown[i] for i in self.draw_order(slot).order]
 
     def draw_order(self, slot: int) -> DrawnOrder:
-        """Return the order of all trials but practice, or of those of the slot's list, with the way it was drawn."""
+        """Return the order of all trials but practice, or of those of the slot's short list, with the way it was drawn."""
         orders = self.orders
         if self.short_lists and isinstance(orders, ValidOrders):
             trials = tuple(orders.trials[i - len(self._practice_positions)] for i in self._select_positions(slot))
             orders = replace(orders, trials=trials, starts=self.ordering.list_reset_positions(len(trials)))
-        return orders.sample(f"{self.seed}-{self.experiment}-{self.id}", slot)
+        # V stays in the seed, whatever the labels of lists are: by it orders are drawn as they were.
+        return orders.sample(f"{self.seed}-{self.experiment}-V{self._list_number + 1}", slot)
 
     def list_break_positions(self) -> frozenset[int]:
         """Return the presented positions before which a break comes."""
@@ -130,7 +131,7 @@ class TrialList:
         return max(map(len, self.short_lists), default=len(self._ordered_positions))
 
     def list_participant_trials(self) -> list[tuple[Trial, ...]]:
-        """Return what single participants are shown: all trials, or practice and a list, for each list."""
+        """Return what single participants are shown: all trials, or practice and a short list, for each of these."""
         if not self.short_lists:
             return [self.trials]
         return [tuple(self.trials[i] for i in (*self._practice_positions, *some)) for some in self.short_lists]
@@ -142,10 +143,10 @@ class TrialList:
         seen_contents: Collection[str] = (),
         first_slot: int = 0,
     ) -> int | None:
-        """Return the slot of the first list that nobody holds and that shows nothing of `seen_contents`, None where there is none.
+        """Return the slot of the first short list that nobody holds and that shows nothing of `seen_contents`, None where there is none.
 
         `held_slots` are the slots of sessions that keep their place, `used_slots` those that any session has had; the lists begin
-        at that of the slot `first_slot`. Without lists it is the slot after all that were used.
+        at that of the slot `first_slot`. Without short lists it is the slot after all that were used.
 
         >>> trial_list = TrialList("L1", "E1", (), Ordering(), 1, short_lists=((), ()))
         >>> trial_list.find_open_slot(held_slots=[0], used_slots=[0, 1]), trial_list.find_open_slot(held_slots=[], used_slots=[0])
@@ -163,7 +164,7 @@ class TrialList:
 
     @cached_property
     def short_list_contents(self) -> list[frozenset[str]]:
-        """What is shown of targets in each list: items, and sentences, which items of other paradigms may have too."""
+        """What is shown of targets in each short list: items, and sentences, which items of other paradigms may have too."""
         return [self.collect_contents(some) for some in self.short_lists]
 
     def collect_contents(self, positions: Iterable[int]) -> frozenset[str]:

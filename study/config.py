@@ -21,7 +21,7 @@ from .yes_no_words import YES_NO_WORDS
 T = TypeVar("T")
 
 STRICT_VALIDATION: Any = {"extra": "forbid", "strict": True}  # a misspelt key is an error, and "3" is not 3
-NO_LIST_COUNT = -1  # where lists are in their place no lists are stated
+NO_LIST_COUNT = -1  # where short lists are in their place no lists are stated
 
 
 def _expect(condition: bool, message: str) -> None:
@@ -136,7 +136,7 @@ PracticeEntry = Annotated[
 
 @dataclass(frozen=True)
 class ShortListsSection:
-    """Many short lists in place of lists: `items_per_list` items of different paradigms, and `ratings_per_item` readers an item.
+    """Many short lists in place of those of a Latin square: `items_per_list` items of different paradigms, and `ratings_per_item` readers an item.
 
     `allow_short_last_list` lets the last list have fewer items where they do not come out even; with `one_per = "item"` the
     items of a list may be of one paradigm.
@@ -169,7 +169,7 @@ class DesignSection:
 
     __pydantic_config__ = STRICT_VALIDATION
     ratio: dict[str, int] = field(default_factory=dict)
-    list_files: int = NO_LIST_COUNT
+    lists: int = NO_LIST_COUNT
     items: int | None = None
     experiments: int = 1
     trial: str = "sentence"
@@ -201,9 +201,7 @@ class DesignSection:
                 f"lists is {self.lists} beside short_lists; expected the one or the other",
             )
             object.__setattr__(self, "lists", 1)
-        _expect(
-            self.lists != NO_LIST_COUNT, "lists is missing; expected at least 1, or short_lists in their place"
-        )
+        _expect(self.lists != NO_LIST_COUNT, "lists is missing; expected at least 1, or short_lists in their place")
         _expect(self.lists > 0, f"lists is {self.lists}; expected at least 1")
         _expect(self.items is None or self.items > 0, f"items is {self.items}; expected at least 1")
         _expect(self.experiments > 0, f"experiments is {self.experiments}; expected at least 1")

@@ -234,8 +234,8 @@ def _agreement(tables: Tables) -> str:
     if len(reliability):
         text = (
             "Agreement among raters is ICC(2,k), two-way random effects, absolute agreement, mean of the k raters of a sentence "
-            "(Shrout & Fleiss, 1979), for each paradigm and version, with intervals by parametric bootstrap; noise ceilings are "
-            "square roots of split-half correlations within version, stepped up after Spearman and Brown."
+            "(Shrout & Fleiss, 1979), for each paradigm and list, with intervals by parametric bootstrap; noise ceilings are "
+            "square roots of split-half correlations within list, stepped up after Spearman and Brown."
         )
     if len(choices):
         text += f" A paradigm counts as accepted when {raters.ACCEPTED} (Warstadt et al., 2020)."

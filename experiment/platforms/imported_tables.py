@@ -104,11 +104,7 @@ def _check_trial_lists(sessions: Iterable[ImportedSession], shown_materials: Sho
         if session.list_sha256 is None:
             continue
         hashes_by_list[session.list_name or "?"].add(session.list_sha256)
-        if (
-            shown_materials is not None
-            and shown_materials.files
-            and session.list_sha256 not in shown_materials.files
-        ):
+        if shown_materials is not None and shown_materials.files and session.list_sha256 not in shown_materials.files:
             exported = ", ".join(f"{file.name} {sha[:12]}" for sha, file in shown_materials.files.items())
             faults.append(
                 f"{session.where}: ran {session.list_name} {session.list_sha256[:12]}; {shown_materials.where} has {exported}: "
@@ -187,12 +183,12 @@ def _list_demographics(session: ImportedSession, pseudonymise: Callable[[str], s
 
 def _find_experiment_and_list(session: ImportedSession) -> dict[str, str]:
     """Return experiment and list; a list file's name, E1-L1, says both."""
-    experiment, trial_list = session.experiment, session.list_name
+    experiment, list_name = session.experiment, session.list_name
     if experiment is None and trial_list is not None and "-" in trial_list:
         experiment, trial_list = trial_list.split("-", 1)
     return {
         "experiment": experiment or DEFAULT_VALUES["experiment"],
-        "list": trial_list or DEFAULT_VALUES["list"],
+        "list": list_name or DEFAULT_VALUES["list"],
     }
 
 

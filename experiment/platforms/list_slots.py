@@ -33,7 +33,7 @@ class ListSlot:
         """Return what every row that comes back has to carry, so that it can be matched with what was shown."""
         return {
             "study": self.file.study,
-            "list": self.file.name,
+            "list_name": self.file.name,
             "list_sha256": self.file.sha256,
             "seed": self.file.trial_list.seed,
             "slot": self.number,
@@ -57,7 +57,7 @@ def enumerate_slots(files: Sequence[ListFile], orders: int) -> list[ListSlot]:
 def describe_slot_rule(files: Sequence[ListFile]) -> str:
     """Return which assignment a platform's counter leads to, in a sentence."""
     if any(file.trial_list.short_lists for file in files):
-        return "Assignment n runs list n: the first of each list in the order of their names, then the second, and so on."
+        return "Assignment n runs short list n: the first of each list in the order of their names, then the second, and so on."
     list_count = len(files)
     return (
         f"Assignment n runs list n mod {list_count} in its order n div {list_count}; the lists come in the order of "

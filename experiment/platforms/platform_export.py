@@ -80,7 +80,7 @@ def export(config: study.Study, platform: str, out: str | Path, orders: int | No
     folder, files = Path(out), build_list_files(config)
     short_list_count = max(len(file.trial_list.short_lists) for file in files)
     if short_list_count and orders is not None:
-        raise ValueError(f"orders is {orders} beside design.short_lists; expected none: each list goes out once")
+        raise ValueError(f"orders is {orders} beside design.short_lists; expected none: each short list goes out once")
     orders = orders or config.required_online.quota or short_list_count
     if not orders:
         raise ValueError(

@@ -17,7 +17,7 @@ from ..tasks import StudyTasks, load_tasks
 from ..tasks.line_breaks import has_uneven_breaks
 from .script import build_script, strip_correct_answers
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 # What a screen says that does not come from an item.
 FIXED_TEXT_FIELDS = ("hint", "lab_hint", "reminder", "fixation", "button", "missing", "error", "again")
 
@@ -142,12 +142,14 @@ def _check_required_columns(config: study.Study, tasks: StudyTasks, trial_lists:
 
 
 def _check_list_order(config: study.Study, trial_list: TrialList) -> None:
-    """Draw one order, or one of each list, so that rules which cannot hold are refused before anybody comes."""
+    """Draw one order, or one of each short list, so that rules which cannot hold are refused before anybody comes."""
     for slot in range(len(trial_list.short_lists) or 1):
         try:
             trial_list.draw_order(slot)
         except ValueError as error:
-            list_label = f"{trial_list.experiment}-{trial_list.id}{f', list {slot}' if trial_list.short_lists else ''}"
+            list_label = (
+                f"{trial_list.experiment}-{trial_list.id}{f', short list {slot}' if trial_list.short_lists else ''}"
+            )
             raise study.DataError(f"{config.path}: ordering, list {list_label}: {error}") from None
 
 

@@ -150,7 +150,9 @@ class SessionAssigner:
             raise Refusal("full", "every list has its quota of completed and running sessions")
         slot = lists.get(name)
         if slot is None:
-            last = connection.scalar(sa.select(sa.func.max(SESSIONS.c.slot)).where(SESSIONS.c.list_name == name, IS_REAL))
+            last = connection.scalar(
+                sa.select(sa.func.max(SESSIONS.c.slot)).where(SESSIONS.c.list_name == name, IS_REAL)
+            )
             slot = 0 if last is None else last + 1
         return self._begin_session(connection, arrival, files[name], slot, ordinal=len(earlier))
 
@@ -208,7 +210,7 @@ class SessionAssigner:
                     "participant": session.participant,
                     "ordinal": ordinal,
                     "platform": ticket.platform,
-                    "list": session.list_name,
+                    "list_name": session.list_name,
                     "slot": session.slot,
                     "order": json.dumps(session.order),
                     "list_sha256": session.list_sha256,

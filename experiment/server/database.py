@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from gardenpath import study
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 SETUP_LOCK = 76_141_517  # a lock's number, as good as any
 BUSY_TIMEOUT_MS = 10_000  # ms that a writer of another process is waited for
 Row = sa.Row[Any]
@@ -49,7 +49,7 @@ SESSIONS = sa.Table(
     sa.Column("participant", sa.String, nullable=False),
     sa.Column("ordinal", sa.Integer, nullable=False),
     sa.Column("platform", sa.String, nullable=False),
-    sa.Column("list", sa.String, nullable=False),
+    sa.Column("list_name", sa.String, nullable=False),
     sa.Column("slot", sa.Integer, nullable=False),
     sa.Column("order", sa.Text, nullable=False),
     sa.Column("list_sha256", sa.ForeignKey("lists.sha256"), nullable=False),
@@ -132,7 +132,7 @@ SCREENINGS = sa.Table(
 DEPARTURES = sa.Table(
     "departures",
     metadata,
-    sa.Column("list", sa.String, primary_key=True),
+    sa.Column("list_name", sa.String, primary_key=True),
     sa.Column("reason", sa.String, primary_key=True),
     sa.Column("number", sa.Integer, nullable=False),
 )

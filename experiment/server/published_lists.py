@@ -119,4 +119,4 @@ def compute_content_hashes(files: Sequence[ListFile], settings: Mapping[str, Any
 
 def _read_materials_content(file: ListFile) -> list[object]:
     content = json.loads(file.text)
-    return [content["title"], content["paradigms"], content["list"]]
+    return [content["title"], content["paradigms"], content["trial_list"]]

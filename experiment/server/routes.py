@@ -463,11 +463,11 @@ def _read_random_text(body: Json, name: str) -> str | None:
 def _read_preview(request: object, key: bytes) -> tuple[str, int] | None:
     if request is None:
         return None
-    if not isinstance(request, dict) or not {"list", "key"} <= request.keys():
-        raise ValueError("preview: expected an object with list, trial and key")
-    list_name, trial, sent_key = request["list"], request.get("trial", 0), request["key"]
+    if not isinstance(request, dict) or not {"list_name", "key"} <= request.keys():
+        raise ValueError("preview: expected an object with list_name, trial and key")
+    list_name, trial, sent_key = request["list_name"], request.get("trial", 0), request["key"]
     if not isinstance(list_name, str) or not re.fullmatch(r"[\w.-]{1,100}", list_name):
-        raise ValueError("preview: expected list as in E1-L1")
+        raise ValueError("preview: expected list_name as in E1-L1")
     if not isinstance(trial, int) or isinstance(trial, bool) or not 0 <= trial < 100_000:
         raise ValueError("preview: expected trial as a whole number from 0")
     if not _is_preview_key(sent_key, key):

@@ -70,7 +70,7 @@ class Store:
             return published_lists.list_revisions(connection)
 
     def count_list_quotas(self) -> dict[str, int | None]:
-        """Return how many places each list has that newcomers are assigned to: its lists, or its quota, None without one."""
+        """Return how many places each list has that newcomers are assigned to: its short lists, or its quota, None without one."""
         with self.database.begin_reading() as connection:
             files = {
                 name: self._files.get_list_file(connection, sha)

@@ -34,7 +34,7 @@ def count_judgments(responses: pd.DataFrame, sessions: pd.DataFrame) -> Judgment
 def compute_judgment_counts(files: Iterable[ListFile], counts: JudgmentCounts) -> pd.DataFrame | None:
     """Return table `judgment_counts`: of each item, in each condition, how many judgments were planned and are there.
 
-    None where no list has lists. Of several files of a list, the last of them says what was planned.
+    None where there are no short lists. Of several files of a list, the last of them says what was planned.
 
     >>> from gardenpath import stimuli
     >>> compute_judgment_counts((), Counter()) is None

@@ -143,7 +143,7 @@ class Robot:
             random.gauss(0, self.effects.rating_participant_sd),
         )
         order = [session["script"]["trials"][n]["trial"] for n in session["order"]]
-        if file.trial_list.short_lists:  # each of a reader's lists is another one, and the reader the same
+        if file.trial_list.short_lists:  # each of a reader's short lists is another one, and the reader the same
             random = Random(f"{self.seed}-robot-{name}-{order}")
         steps = build_timeline(file.script, order)
         walk = Walk(steps, session["done"], {block: (n, total) for block, (n, total) in session["tallies"].items()})
@@ -575,7 +575,7 @@ class AssignedSession:
 
 
 class FolderTransport:
-    """Reaches no server: deals lists in turn, or to each reader the next list, and writes each session to a folder."""
+    """Reaches no server: deals lists in turn, or to each reader the next short list, and writes each session to a folder."""
 
     def __init__(self, folder: Path, list_files: Sequence[ListFile]) -> None:
         self.folder, self.list_files = folder, list_files

@@ -105,9 +105,9 @@ def compute_design_matching(trial_lists: Sequence[TrialList], norms: Norms | Non
             seen[key] = value[key]
             list_name = f"{trial_list.experiment}-{trial_list.id}"
             if trial.role == "target":
-                values_by_stage["lists"].setdefault(trial_list.experiment, {}).setdefault(list_name, {})[
-                    f"{key}"
-                ] = value[key]
+                values_by_stage["lists"].setdefault(trial_list.experiment, {}).setdefault(list_name, {})[f"{key}"] = (
+                    value[key]
+                )
                 values_by_stage["conditions"].setdefault(list_name, {}).setdefault(f"{list_name}, {condition}", {})[
                     f"{key}"
                 ] = value[key]

@@ -98,7 +98,7 @@ n_trials      int      trials that show it there
 paradigm      string   paradigm
 item          string   item
 condition     string   condition
-n_lists       int      lists, or short lists, in which the sentence appears
+n_lists       int      lists (short ones where there are any) in which the sentence appears
 n_participants int      participants who read it, of the number stated
 """),
         ("item", "condition"),
@@ -125,13 +125,13 @@ n_questions   int      trials followed by a question with that right answer
         "an item in a short list",
         parse_columns("""
 experiment    string   experiment of the design, E1 ...
-list          int      list, from 0, in the order in which readers get them
+short_list    int      short list, from 0, in the order in which readers get them
 role          string   target, catch or attention
 paradigm      string   paradigm
 item          string   item
 condition     string   condition shown; of a pair both, the first side first
 """),
-        ("experiment", "list", "item"),
+        ("experiment", "short_list", "item"),
         DESIGN,
         is_always_written=False,
     ),
@@ -166,9 +166,9 @@ share_of_words float   of all words there
         "matching",
         "two groups of sentences in a covariate",
         parse_columns("""
-stage         string   before or after the choice; of a design lists, conditions (within a list), or fillers and targets
+stage         string   before or after the choice; of a design: lists, conditions (within a list), or fillers and targets
 covariate     string   what is measured
-group_a       string   one condition, level, list, list or role
+group_a       string   one condition, level, list or role
 group_b       string   the other
 should_match  bool     whether the two were to be alike
 n_a           int      sentences of group_a

@@ -107,7 +107,7 @@ experiment    string   experiment of the design, E1 ...
 paradigm      string   paradigm
 item          string   item
 condition     string   condition shown; of a pair both, the first side first
-n_planned     int      lists that show it
+n_planned     int      short lists that show it
 n_judgments   int      responses to it in complete sessions that count
 """),
         ("experiment", "item", "condition"),

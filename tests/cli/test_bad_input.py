@@ -40,7 +40,7 @@ CASES: dict[str, tuple[Callable[[Path], object], list[str], int, str]] = {
     "an unknown condition": (edit("items.csv", ",ungrammatical,", ",ungramatical,"), ["design", "study.toml"], 1, "line 3: npi-01 (ungramatical): condition 'ungramatical' is not known"),
     "an empty sentence": (edit("items.csv", "{No} student in the seminar has [ever] complained about the weekly readings.", ""), ["design", "study.toml"], 1, "line 2: npi-01 (grammatical): the sentence is empty"),
     "Latin-1 bytes": (latin_1, ["check", "items.csv"], 1, "is not UTF-8 (in Latin-1 it would be 'é')"),
-    "a misspelt key": (edit("study.toml", "lists = 3", "verions = 3"), ["design", "study.toml"], 1, "key 'design.verions' is not known; did you mean 'lists'?"),
+    "a misspelt key": (edit("study.toml", "lists = 3", "lits = 3"), ["design", "study.toml"], 1, "key 'design.lits' is not known; did you mean 'lists'?"),
     "an impossible design": (edit("study.toml", "items = 9", "items = 10"), ["design", "study.toml"], 1, "study.toml: design: 10 items of paradigm npi_ever cannot be split 2:1"),
     "rules that cannot hold together": (edit("study.toml", 'no_adjacent = "paradigm"', 'min_gap = { paradigm = 5 }'), ["design", "study.toml"], 1, "study.toml: ordering, list E1-L1: no order obeys these rules together: two trials of the same paradigm at least 5 positions apart"),
     "no such study": (lambda f: None, ["design", "nothing.toml"], 2, "nothing.toml: there is no such file"),

@@ -123,18 +123,18 @@ def test_a_file_comes_back_as_it_was(published: Path, tmp_path: Path) -> None:
     }
 
 
-def stimuli_of(trial_list: Path) -> list[str]:
+def stimuli_of(list_path: Path) -> list[str]:
     """Return the sentences that a list file shows."""
-    script = json.loads(trial_list.read_text())["script"]
+    script = json.loads(list_path.read_text())["script"]
     return [" ".join(s["words"]) for step in script["trials"] for s in step["screens"] if "words" in s]
 
 
 def test_the_design_is_the_published_one_and_nobody_reads_a_sentence_twice(published: Path, tmp_path: Path) -> None:
     done = run_here(f"gardenpath design study.toml -o {tmp_path / 'lists'} --participants 210", published)
     assert done.code == 0, done.said
-    list_files = [stimuli_of(path) for path in sorted((tmp_path / "lists").glob("E?-L?.json"))]
-    assert len(list_files) == 21
-    assert all(len(set(texts)) == len(texts) == 108 for texts in list_files)
+    texts_by_list = [stimuli_of(path) for path in sorted((tmp_path / "lists").glob("E?-L?.json"))]
+    assert len(texts_by_list) == 21
+    assert all(len(set(texts)) == len(texts) == 108 for texts in texts_by_list)
     summaries = [line.split(": ", 1)[1] for line in done.printed.splitlines()]
     assert summaries == ["108 trials, 72 grammatical, 36 ungrammatical; a paradigm 6:3"] * 21
 

@@ -20,10 +20,10 @@ def test_the_plan_is_counted_and_so_is_what_is_there(folder: Path) -> None:
     made = run_here("gardenpath design study.toml", folder)
     assert made.code == 0, made.said
     assert (
-        "12 lists of 3, 36 judgments; 12 items with 3 readers each; 1 to 2 of them grammatical+ungrammatical"
+        "12 short lists of 3, 36 judgments; 12 items with 3 readers each; 1 to 2 of them grammatical+ungrammatical"
         in made.printed
     )
-    assert "0 lists with a paradigm twice; 12 trials of attention" in made.printed
+    assert "0 short lists with a paradigm twice; 12 trials of attention" in made.printed
     lists = study.read(folder / "lists", "design_short_lists")
     assert set(lists[lists["role"] == "target"].groupby("item").size()) == {3}
 
@@ -39,12 +39,12 @@ def test_the_plan_is_counted_and_so_is_what_is_there(folder: Path) -> None:
     assert "Items of lists short of the judgments that were planned." in page
 
 
-def test_what_knows_lists_alone_refuses_lists(folder: Path) -> None:
+def test_what_knows_lists_of_a_latin_square_alone_refuses_short_lists(folder: Path) -> None:
     power = run_here("gardenpath simulate study.toml --power -o power", folder)
     assert power.code == 1
-    assert "--power knows lists, not design.short_lists; expected lists = N to simulate" in power.said
+    assert "--power does not know design.short_lists; expected lists = N to simulate" in power.said
     orders = run_here("gardenpath export study.toml --platform jspsych --orders 3 -o out", folder)
-    assert "orders is 3 beside design.short_lists; expected none: each list goes out once" in orders.said
+    assert "orders is 3 beside design.short_lists; expected none: each short list goes out once" in orders.said
 
 
 def test_fewer_sessions_than_participants_asked_for_are_explained(folder: Path) -> None:
@@ -52,7 +52,7 @@ def test_fewer_sessions_than_participants_asked_for_are_explained(folder: Path) 
     assert taken.code == 0, taken.said
     assert "data: 12 simulated sessions of 12 participants" in taken.printed
     assert (
-        "fewer than 20 participants x 3 sessions: each of the 12 lists has one reader (design.short_lists.ratings_per_item"
+        "fewer than 20 participants x 3 sessions: each of the 12 short lists has one reader (design.short_lists.ratings_per_item"
         in taken.said
     )
     few = run_here("gardenpath simulate study.toml --participants 1 --seed 1 -o one", folder)

@@ -177,7 +177,7 @@ def test_design_says_how_alike_lists_are(study_folder: Path) -> None:
 
     means = {}
     for name in ("E1-L1", "E1-L2"):
-        trial_list = json.loads((study_folder / "lists" / f"{name}.json").read_text())["list"]
+        trial_list = json.loads((study_folder / "lists" / f"{name}.json").read_text())["trial_list"]
         texts = [
             shown[1]["text"]
             for trial in trial_list["trials"]

@@ -87,7 +87,7 @@ def test_every_call_is_described_and_every_answer_fits(running: Running, opened:
 
     for tab in ("tab-of-anna", "tab-of-anna", None):  # new, the same again, and open in another tab
         fits(client.post("api/sessions", json={"participant": "anna", "tab": tab}), "/api/sessions", "post")
-    fits(client.post("api/sessions", json={"preview": {"list": "E1-L1", "key": "x"}}), "/api/sessions", "post")
+    fits(client.post("api/sessions", json={"preview": {"list_name": "E1-L1", "key": "x"}}), "/api/sessions", "post")
     fits(client.put(f"{path}/events", json={"events": []}, headers=token), "/api/sessions/{session}/events", "put")
     fits(client.put(f"{path}/events", json={"events": []}), "/api/sessions/{session}/events", "put")
     fits(client.post(f"{path}/heartbeat", json={}, headers=token), "/api/sessions/{session}/heartbeat", "post")
@@ -114,7 +114,7 @@ def test_hostile_texts_are_refused_or_stay_texts(running: Running, opened: dict[
     answers = [client.post("api/sessions", content=raw)]
     for name in ("tab", "resume", "preview", "source"):
         answers.append(client.post("api/sessions", content=json.dumps({name: text}).encode()))
-    preview = {"preview": {"list": text, "trial": 0, "key": text}}
+    preview = {"preview": {"list_name": text, "trial": 0, "key": text}}
     answers.append(client.post("api/sessions", content=json.dumps(preview).encode()))
     token = {"Authorization": f"Bearer {opened['token']}"}
     event = vars(made_event(0, 1.0, "visit", **{**MACHINE, "device": text}))
@@ -200,11 +200,9 @@ def test_one_sessions_token_opens_no_other(running: Running, opened: dict[str, A
     assert len(opened["token"]) >= 32
 
 
-def test_the_page_and_not_the_visitor_is_told_the_list(
-    running: Running, list_files: list[experiment.ListFile]
-) -> None:
+def test_the_page_and_not_the_visitor_is_told_the_list(running: Running, list_files: list[experiment.ListFile]) -> None:
     wanted = list_files[-1].name
-    for body in ({"list": wanted}, {"preview": {"list": wanted, "trial": 0, "key": "0" * 32}}):
+    for body in ({"list_name": wanted}, {"preview": {"list_name": wanted, "trial": 0, "key": "0" * 32}}):
         httpx2.post(f"{running.address}api/sessions", json=body)
     assert wanted not in {record.session.list_name for record in running.store.read_recorded_sessions(previews=True)}
 

@@ -35,7 +35,9 @@ def earlier(example: study.Study, list_files: list[experiment.ListFile], tmp_pat
 
 
 @pytest.fixture
-def main(example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path, earlier: Path) -> Iterator[Running]:
+def main(
+    example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path, earlier: Path
+) -> Iterator[Running]:
     online = dataclasses.replace(example.online, barred=["norming/data"])
     stated = dataclasses.replace(example, online=online, path=tmp_path / "study.toml")
     yield from serve(stated, list_files[:1], tmp_path / "main")

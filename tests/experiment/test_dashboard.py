@@ -39,7 +39,9 @@ def watched(
 
 
 @pytest.fixture
-def board(example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path, clock: Clock) -> Iterator[Running]:
+def board(
+    example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path, clock: Clock
+) -> Iterator[Running]:
     reward = RewardSection(4.5, "GBP", 20)
     yield from watched(example, list_files, tmp_path / "data", clock, quota=3, reward=reward)
 
@@ -224,11 +226,11 @@ def test_preview_links_open_their_list(experimenter: httpx2.Client, board: Runni
     page = experimenter.get("dashboard").text
     links = re.findall(r'href="\./\?preview=([\w-]+)&amp;trial=0&amp;key=(\w+)"', page)
     assert len(links) == 3
-    for trial_list, key in links:
-        asked = {"preview": {"list": trial_list, "trial": 2, "key": key}}
+    for list_name, key in links:
+        asked = {"preview": {"list_name": list_name, "trial": 2, "key": key}}
         shown = httpx2.post(f"{board.address}api/sessions", json=asked).json()
         assert (shown["done"], shown["online"]["test"]) == ([*range(7)], True)
-    wrong = {"preview": {"list": links[0][0], "trial": 0, "key": "0" * 32}}
+    wrong = {"preview": {"list_name": links[0][0], "trial": 0, "key": "0" * 32}}
     assert httpx2.post(f"{board.address}api/sessions", json=wrong).status_code == 403
     assert board.store.count_sessions() == (0, 0)
 

@@ -48,8 +48,7 @@ def test_a_reading_time_is_press_to_press_and_onset_frame_to_press(simulated: Pa
     for record in read_recorded_sessions(simulated):
         previous = 0.0
         positions = {
-            p.number: p.position
-            for p in build_timeline(files[record.session.list_sha256].script, record.session.order)
+            p.number: p.position for p in build_timeline(files[record.session.list_sha256].script, record.session.order)
         }
         path = simulated / record.session.id / "events.jsonl"
         for line in path.read_text().splitlines():
@@ -192,12 +191,12 @@ def test_lost_events_are_reported_and_the_session_is_not_complete(
 
 
 def test_a_list_that_is_gone_or_was_changed_is_named(simulated: Path) -> None:
-    trial_list = sorted((simulated / "lists").iterdir())[0]
-    text = trial_list.read_text()
-    trial_list.write_text(text.replace('"seed"', '"seed" '))
+    list_path = sorted((simulated / "lists").iterdir())[0]
+    text = list_path.read_text()
+    list_path.write_text(text.replace('"seed"', '"seed" '))
     with pytest.raises(study.DataError, match="was changed after sessions ran it"):
         experiment.collect(simulated)
-    trial_list.unlink()
+    list_path.unlink()
     with pytest.raises(study.DataError, match="whose file is missing"):
         experiment.collect(simulated)
 

@@ -100,7 +100,7 @@ def test_a_new_export_leaves_an_edited_hook_as_it_is(small: study.Study, tmp_pat
     assert (tmp_path / "out" / "study.js").read_text().startswith("window.gardenpathStudy")
 
 
-def test_the_versions_of_all_experiments_share_one_counter() -> None:
+def test_the_lists_of_all_experiments_share_one_counter() -> None:
     stated_study = study.load(Path(__file__).parents[2] / "examples" / "minimal-pairs" / "study.toml")
     files = experiment.build_list_files(stated_study)
     drawn = enumerate_slots(files, 2)
@@ -125,14 +125,14 @@ def test_each_place_runs_the_order_that_the_server_would_draw(small: study.Study
     files = experiment.build_list_files(small)
     drawn = enumerate_slots(files, 3)
     held = json.loads(json.dumps(build_exported_study(files, drawn, complete_online_section(small))))
-    assert [held["lists"][trial_list]["name"] for trial_list, _, _ in held["assignments"][:4]] == [
+    assert [held["lists"][number]["name"] for number, _, _ in held["assignments"][:4]] == [
         "E1-L1",
         "E1-L2",
         "E1-L3",
         "E1-L1",
     ]
-    for place, (trial_list, slot, order) in zip(drawn, held["assignments"], strict=True):
-        script = held["lists"][trial_list]["script"]
+    for place, (number, slot, order) in zip(drawn, held["assignments"], strict=True):
+        script = held["lists"][number]["script"]
         before = {one["before"]: one["steps"] for one in script["interludes"]}
         shown = [step for n, at in enumerate(order) for step in (*before.get(n, ()), script["trials"][at])]
         assert [*script["front"], *shown, *script["end"]] == [

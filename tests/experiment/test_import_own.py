@@ -79,7 +79,7 @@ def test_without_the_lists_the_error_says_what_to_name(home: Path) -> None:
         experiment.collect(path, platform=platform)
 
 
-def test_versions_of_another_state_of_the_study_are_refused_by_hash(home: Path) -> None:
+def test_lists_of_another_state_of_the_study_are_refused_by_hash(home: Path) -> None:
     platform, path = in_json(home)
     text = (home / "lists" / "E1-L1.json").read_text()
     (home / "lists" / "E1-L1.json").write_text(text.replace('"title": "', '"title": "Changed '))

@@ -156,4 +156,4 @@ def test_the_ratings_of_turblimp_are_read_with_their_sentences(
     assert found == counted
     assert len(tables["items"]) == 432
     sides = responses.groupby("session")["list"].unique()
-    assert {len(trial_list) for trial_list in sides} == {1}
+    assert {len(lists) for lists in sides} == {1}

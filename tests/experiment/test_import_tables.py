@@ -156,9 +156,7 @@ def test_mixed_lists_are_refused_even_when_none_is_known() -> None:
 def test_a_study_its_lists_and_its_items_are_the_same_materials(study_folder: Path, tmp_path: Path) -> None:
     for file in experiment.build_list_files(study.load(study_folder)):
         file.write(tmp_path / "lists")
-    by_study, by_lists = (
-        read_shown_materials(path) for path in (study_folder / "study.toml", tmp_path / "lists")
-    )
+    by_study, by_lists = (read_shown_materials(path) for path in (study_folder / "study.toml", tmp_path / "lists"))
     assert by_study.files == by_lists.files
     assert by_study.materials == by_lists.materials
 

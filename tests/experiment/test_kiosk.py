@@ -121,7 +121,7 @@ def test_two_participants_one_after_the_other_leave_nothing_in_the_browser(site:
     hashes = {routes.hash_participant(code, b"key") for code in ("P01", "P02")}
     assert set(_column(site, "SELECT participant FROM sessions")) == hashes
     assert set(_column(site, "SELECT id FROM payments")) == {"P01", "P02"}
-    assert set(_column(site, "SELECT list FROM sessions")) == {"E1-L1", "E1-L2"}, (
+    assert set(_column(site, "SELECT list_name FROM sessions")) == {"E1-L1", "E1-L2"}, (
         "the places are those of any session"
     )
     tables = experiment.collect(site.folder)
@@ -382,8 +382,8 @@ def test_the_command_says_where_the_kiosk_is_and_opens_it(study_folder: Path) ->
         assert not any("PROLIFIC_PID" in line or "participant=" in line for line in lines)
         assert '"seconds": 20' in httpx2.get(address).text
         query = links["to look at"].partition("?")[2]
-        trial_list, key = re.fullmatch(r"preview=(.*)&trial=0&key=(\w+)", query).groups()  # type: ignore[union-attr]
-        asked = {"preview": {"list": trial_list, "trial": 0, "key": key}}
+        list_name, key = re.fullmatch(r"preview=(.*)&trial=0&key=(\w+)", query).groups()  # type: ignore[union-attr]
+        asked = {"preview": {"list_name": list_name, "trial": 0, "key": key}}
         assert httpx2.post(f"{address}api/sessions", json=asked).status_code == 201
 
 
@@ -394,7 +394,7 @@ def test_lab_and_web_fill_one_study_together(study_folder: Path) -> None:
             body = {"participant": f"P{n}", "source": source}
             assert httpx2.post(f"{address}api/sessions", json=body).status_code == 201
     with sqlite3.connect(study_folder / "data" / "study.sqlite") as connection:
-        taken = connection.execute("SELECT list, count(*) FROM sessions GROUP BY list").fetchall()
-        places = connection.execute("SELECT count(DISTINCT list || slot) FROM sessions").fetchone()
+        taken = connection.execute("SELECT list_name, count(*) FROM sessions GROUP BY list_name").fetchall()
+        places = connection.execute("SELECT count(DISTINCT list_name || slot) FROM sessions").fetchone()
     assert max(n for _, n in taken) - min(n for _, n in taken) <= 1
     assert places == (6,)

@@ -1014,19 +1014,25 @@ def test_lists_stay_balanced_with_dropouts_and_slots_count_up(
     counts = [sum(place.list_name == file.name for place in finished) for file in files]
     assert counts == [3, 3, 3]
     for file in files:
-        slots = [slot for trial_list, slot in given if trial_list == file.name]
+        slots = [slot for list_name, slot in given if list_name == file.name]
         assert slots == list(range(len(slots))), "each place of a list has its own order"
 
 
-def test_an_unfinished_session_holds_its_place_for_an_hour(tmp_path: Path, list_files: list[experiment.ListFile]) -> None:
+def test_an_unfinished_session_holds_its_place_for_an_hour(
+    tmp_path: Path, list_files: list[experiment.ListFile]
+) -> None:
     files = list_files[:2]
     first = reservations.reserve_slot(tmp_path, files, "P01", now=NOW)
     second = reservations.reserve_slot(tmp_path, files, "P02", now=NOW + timedelta(minutes=5))
     assert first.list_name != second.list_name
     reservations.finish_session(tmp_path, second)
-    assert reservations.reserve_slot(tmp_path, files, "P03", now=NOW + timedelta(minutes=50)).list_name == first.list_name
+    assert (
+        reservations.reserve_slot(tmp_path, files, "P03", now=NOW + timedelta(minutes=50)).list_name == first.list_name
+    )
     # Now P01 and P03 hold two places of the first list, until they have run out.
-    assert reservations.reserve_slot(tmp_path, files, "P04", now=NOW + timedelta(minutes=200)).list_name == first.list_name
+    assert (
+        reservations.reserve_slot(tmp_path, files, "P04", now=NOW + timedelta(minutes=200)).list_name == first.list_name
+    )
 
 
 def test_two_windows_that_open_at_once_get_different_places(tmp_path: Path) -> None:
@@ -1066,7 +1072,9 @@ def test_a_label_that_was_used_is_refused_unless_it_is_meant(
     assert another.list_name != session.list_name, "a further session shows another list"
 
 
-def test_a_session_that_is_begun_anew_leaves_the_old_place(tmp_path: Path, list_files: list[experiment.ListFile]) -> None:
+def test_a_session_that_is_begun_anew_leaves_the_old_place(
+    tmp_path: Path, list_files: list[experiment.ListFile]
+) -> None:
     first = reservations.reserve_slot(tmp_path, list_files[:1], "P01", now=NOW)
     second = reservations.reserve_slot(tmp_path, list_files[:1], "P01", now=NOW)
     left = {place.session: place.left for place in reservations._read_reservations(tmp_path)}
@@ -1126,7 +1134,9 @@ def test_a_label_is_no_path_and_may_be_of_any_script(
     assert (tmp_path / "data" / session.id / "session.json").exists()
 
 
-def test_a_folder_of_another_study_or_of_robots_is_refused(tmp_path: Path, list_files: list[experiment.ListFile]) -> None:
+def test_a_folder_of_another_study_or_of_robots_is_refused(
+    tmp_path: Path, list_files: list[experiment.ListFile]
+) -> None:
     reservations.check_folder(tmp_path / "data", list_files)
     assert not (tmp_path / "data").exists(), "looking leaves nothing behind"
     reservations.reserve_slot(tmp_path / "data", list_files[:1], "P01")
@@ -1145,8 +1155,8 @@ def test_a_folder_of_another_study_or_of_robots_is_refused(tmp_path: Path, list_
 
 def test_a_list_that_is_gone_from_the_folder_is_named(tmp_path: Path, list_files: list[experiment.ListFile]) -> None:
     reservations.reserve_slot(tmp_path, list_files[:1], "P01")
-    (tmp_path / "lists" / f"{lists[0].sha256}.json").unlink()
-    with pytest.raises(study.DataError, match=rf"{lists[0].sha256}\.json, which participant P01 ran, is missing"):
+    (tmp_path / "lists" / f"{list_files[0].sha256}.json").unlink()
+    with pytest.raises(study.DataError, match=rf"{list_files[0].sha256}\.json, which participant P01 ran, is missing"):
         reservations.check_folder(tmp_path, list_files)
 
 

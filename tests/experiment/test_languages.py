@@ -70,7 +70,9 @@ def test_turblimp_is_read_to_the_end_in_turkish(
     assert tables["sessions"]["complete"].tolist() == [True]
     assert len(tables["responses"]) == 13
     for (item, condition), group in tables["readings"].groupby(["item", "condition"]):
-        trial = next(t for f in list_files for t in f.trial_list.trials if (t.item.id, t.condition) == (item, condition))
+        trial = next(
+            t for f in list_files for t in f.trial_list.trials if (t.item.id, t.condition) == (item, condition)
+        )
         assert " ".join(group["text"]) == trial.shown_sentences[0][1].text
 
 

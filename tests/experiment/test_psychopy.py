@@ -214,7 +214,7 @@ def test_an_export_is_collected_to_the_tables_of_the_study(tmp_path: Path) -> No
     assert len(tables["readings"]) == sum(len(words_in(t)) for place in found for t in expected(place))
     assert tables["readings"]["region"].notna().any()
     with (tmp_path / "out" / "assignments.csv").open() as stream:
-        assert [row["list"] for row in csv.DictReader(stream)] == [place.file.name for place in found]
+        assert [row["list_name"] for row in csv.DictReader(stream)] == [place.file.name for place in found]
 
 
 def test_the_readme_holds_the_studys_own_texts(tmp_path: Path) -> None:

@@ -65,8 +65,8 @@ def test_the_links_lead_where_they_say_and_a_code_that_nobody_stated_is_named(st
         assert links["for your own ids"] == f"{address}?participant=ID"
         assert "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}" in PROLIFIC_QUERY
         assert httpx2.get(links["for participants"]).status_code == 200
-        trial_list, key = re.fullmatch(r".*\?preview=(.*)&trial=0&key=(\w+)", links["to look at"]).groups()  # type: ignore[union-attr]
-        asked = {"preview": {"list": trial_list, "trial": 0, "key": key}}
+        list_name, key = re.fullmatch(r".*\?preview=(.*)&trial=0&key=(\w+)", links["to look at"]).groups()  # type: ignore[union-attr]
+        asked = {"preview": {"list_name": list_name, "trial": 0, "key": key}}
         assert httpx2.post(f"{address}api/sessions", json=asked).status_code == 201
         board, secret = re.fullmatch(r"(\S+)  \(its password is in (.*)\)", links["dashboard"]).groups()  # type: ignore[union-attr]
         assert Path(secret).stat().st_mode & 0o077 == 0

@@ -13,7 +13,7 @@ from gardenpath.experiment.setup import new_studies
 from gardenpath.experiment.simulation.transcripts import MODEL_SOURCE, ModelSession, build_transcript
 
 
-def versions_of(folder: Path, kind: str, language: str = "en", **changes: str) -> list[experiment.ListFile]:
+def list_files_of(folder: Path, kind: str, language: str = "en", **changes: str) -> list[experiment.ListFile]:
     new_studies.create_study(folder, kind, language=language)
     text = (folder / "study.toml").read_text("utf-8")
     for old, new in (change.split(" -> ") for change in changes.values()):
@@ -33,7 +33,7 @@ def sat(file: experiment.ListFile, seed: int = 1) -> ModelSession:
 
 @pytest.mark.parametrize("kind", ["rating", "spr", "forced-choice", "minimal-pairs"])
 def test_a_session_that_a_model_took_is_told_again_from_its_events(kind: str, tmp_path: Path) -> None:
-    file = versions_of(tmp_path / "study", kind, "de")[0]
+    file = list_files_of(tmp_path / "study", kind, "de")[0]
     sitting = sat(file)
     made = build_transcript(sitting.build_recorded_session(), file)
     assert made["text"] == sitting.format_text()
@@ -47,7 +47,7 @@ def test_a_session_that_a_model_took_is_told_again_from_its_events(kind: str, tm
 def test_tables_have_a_models_answers_and_no_time(tmp_path: Path) -> None:
     from gardenpath.experiment.sessions.session_folders import write_recorded_session
 
-    file = versions_of(tmp_path / "study", "spr")[0]
+    file = list_files_of(tmp_path / "study", "spr")[0]
     sitting = sat(file)
     write_recorded_session(tmp_path / "data", sitting.build_recorded_session(), file)
     tables = experiment.collect(tmp_path / "data")
@@ -61,7 +61,7 @@ def test_tables_have_a_models_answers_and_no_time(tmp_path: Path) -> None:
 
 
 def test_peoples_sessions_are_told_as_they_were_answered(tmp_path: Path) -> None:
-    files = versions_of(tmp_path / "study", "rating")
+    files = list_files_of(tmp_path / "study", "rating")
     experiment.simulate(files, tmp_path / "data", participants=2, seed=3)
     data = open_session_source(tmp_path / "data", previews=False)
     answers = experiment.collect(tmp_path / "data")["responses"]
@@ -74,7 +74,7 @@ def test_peoples_sessions_are_told_as_they_were_answered(tmp_path: Path) -> None
 
 
 def test_a_session_that_was_left_is_told_as_far_as_it_went(tmp_path: Path) -> None:
-    file = versions_of(tmp_path / "study", "rating")[0]
+    file = list_files_of(tmp_path / "study", "rating")[0]
     whole = sat(file).build_recorded_session()
     half = dataclasses.replace(whole, events=whole.events[: len(whole.events) // 2])
     text = build_transcript(half, file)["text"]
@@ -90,6 +90,6 @@ def test_a_session_that_was_left_is_told_as_far_as_it_went(tmp_path: Path) -> No
     ],
 )
 def test_what_cannot_be_told_is_refused(kind: str, change: str, message: str, tmp_path: Path) -> None:
-    file = versions_of(tmp_path / "study", kind, change=change)[0]
+    file = list_files_of(tmp_path / "study", kind, change=change)[0]
     with pytest.raises(study.DataError, match=message):
         sat(file)

@@ -55,7 +55,9 @@ def test_a_phenomenon_is_spread_over_the_experiments(experiments: int) -> None:
     )
     seen: dict[str, Counter[str]] = {}
     for trial_list in trial_lists[::3]:
-        seen[trial_list.experiment] = Counter({t.item.paradigm: t.factors["phenomenon"] for t in trial_list.trials}.values())
+        seen[trial_list.experiment] = Counter(
+            {t.item.paradigm: t.factors["phenomenon"] for t in trial_list.trials}.values()
+        )
     assert {counts.total() for counts in seen.values()} == {48 // experiments}
     for phenomenon in {p.phenomenon for p in paradigms}:
         counts = [count[phenomenon] for count in seen.values()]
@@ -202,7 +204,9 @@ def test_a_two_by_two_is_a_latin_square_with_all_fillers_in_every_list() -> None
 def test_readers_of_blimp_nl_are_twenty_and_ten() -> None:
     trial_lists = Design(RATIO, lists=3, items=9, experiments=7).build_trial_lists(materials(84, 10), seed=1)
     exposures = (
-        stimuli.compute_exposures(trial_lists, participants=210).groupby("condition")["n_participants"].agg(["min", "max"])
+        stimuli.compute_exposures(trial_lists, participants=210)
+        .groupby("condition")["n_participants"]
+        .agg(["min", "max"])
     )
     assert exposures.loc["grammatical"].tolist() == [20, 20]
     assert exposures.loc["ungrammatical"].tolist() == [10, 10]

@@ -123,7 +123,9 @@ def test_the_level_of_a_factor_serves_as_a_column(tmp_path: Path) -> None:
     for trial_list in Design({"word": 1, "nonword": 1}, lists=2, items=None).build_trial_lists(
         read(tmp_path, header + rows + rows.replace("i1", "i2")), seed=1
     ):
-        assert [trial.get_value("lexicality") for trial in trial_list.trials] == [t.condition for t in trial_list.trials]
+        assert [trial.get_value("lexicality") for trial in trial_list.trials] == [
+            t.condition for t in trial_list.trials
+        ]
 
 
 def test_words_of_a_language_without_spaces_stand_in_a_column(tmp_path: Path) -> None:

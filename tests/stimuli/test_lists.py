@@ -142,7 +142,9 @@ def test_what_is_refused_is_impossible_and_everything_else_is_dealt() -> None:
             sizes = (*[size] * (places // size), *rest)
             can = (shorter or not rest) and possible(tuple(sorted(n * readers for n in counts)), sizes)
             try:
-                [trial_list] = pairs_in_lists(size, readers, shorter=shorter).build_trial_lists(materials(*counts), seed=1)
+                [trial_list] = pairs_in_lists(size, readers, shorter=shorter).build_trial_lists(
+                    materials(*counts), seed=1
+                )
             except ValueError:
                 refused += 1
                 assert not can, (counts, size, readers, shorter)
@@ -191,7 +193,9 @@ def test_what_cannot_be_is_refused_with_the_numbers(items: list[int], design: De
 
 
 def test_experiments_may_be_unequal_where_that_is_declared() -> None:
-    trial_lists = Design(EQUAL, 2, 4, 17, allow_unequal_experiments=True).build_trial_lists(materials(*[4] * 67), seed=1)
+    trial_lists = Design(EQUAL, 2, 4, 17, allow_unequal_experiments=True).build_trial_lists(
+        materials(*[4] * 67), seed=1
+    )
     shown = {trial_list.experiment: {trial.item.paradigm for trial in trial_list.trials} for trial_list in trial_lists}
     assert Counter(map(len, shown.values())) == {4: 16, 3: 1}
     assert set().union(*shown.values()) == {f"p{p}" for p in range(67)}
@@ -225,7 +229,9 @@ def test_nobody_reads_a_sentence_twice_in_a_list_or_in_two() -> None:
 def test_a_list_that_opens_again_has_a_place_of_its_own() -> None:
     [trial_list] = pairs_in_lists(2, 2).build_trial_lists(materials(2, 2), seed=1)
     assert len(trial_list.short_lists) == 4
-    assert trial_list.find_open_slot(held_slots=[0, 2], used_slots=[0, 1, 2]) == 5, "the second list, for the second time"
+    assert trial_list.find_open_slot(held_slots=[0, 2], used_slots=[0, 1, 2]) == 5, (
+        "the second list, for the second time"
+    )
     assert sorted(trial_list.order_trials(5)) == sorted(trial_list.order_trials(1))
     assert trial_list.find_open_slot(held_slots=[0, 1, 2, 3], used_slots=[0, 1, 2, 3]) is None
     assert trial_list.find_open_slot(held_slots=[], used_slots=[], first_slot=6) == 6
@@ -235,12 +241,14 @@ def test_the_tables_of_a_design_count_what_lists_show() -> None:
     trial_lists = pairs_in_lists(2, 4).build_trial_lists(materials(2, 2, 2), seed=1)
     lists = stimuli.build_short_lists_table(trial_lists)
     assert lists.groupby("item").size().unique().tolist() == [4]
-    assert stimuli.compute_exposures(trial_lists, len(trial_lists[0].short_lists))["n_participants"].unique().tolist() == [4]
+    assert stimuli.compute_exposures(trial_lists, len(trial_lists[0].short_lists))[
+        "n_participants"
+    ].unique().tolist() == [4]
     balance = stimuli.compute_design_balance(trial_lists).groupby(["paradigm", "condition", "side"])["n_trials"].sum()
     assert balance.unique().tolist() == [4]
 
 
-def test_lists_and_lists_are_not_both_stated() -> None:
+def test_lists_and_short_lists_are_not_both_stated() -> None:
     for stated, message in (
         (
             {"lists": 2, "short_lists": ShortListsSection(4, 20)},

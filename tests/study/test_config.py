@@ -27,11 +27,11 @@ def test_the_example_is_read_with_its_paths(study_folder: Path) -> None:
 
 
 def test_every_wrong_key_is_named_at_once_with_the_nearest_known_one(study_folder: Path) -> None:
-    path = edit(study_folder, ("lists = 3", "verions = 3"), ("breaks = 1", 'breaks = "one"'), ("seed = ", "sed = "))
+    path = edit(study_folder, ("lists = 3", "lits = 3"), ("breaks = 1", 'breaks = "one"'), ("seed = ", "sed = "))
     with pytest.raises(study.DataError) as caught:
         study.load(path)
     message = str(caught.value)
-    assert "key 'design.verions' is not known; did you mean 'lists'?" in message
+    assert "key 'design.lits' is not known; did you mean 'lists'?" in message
     assert "key 'procedure.breaks' is 'one': input should be a valid integer" in message
     assert "key 'sed' is not known; did you mean 'seed'?" in message
     assert all(str(path) in fault for fault in caught.value.faults)

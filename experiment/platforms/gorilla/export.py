@@ -132,7 +132,10 @@ def build_spreadsheet_rows(slot: ListSlot, outline: Outline) -> Iterator[dict[st
         if timeline_step.step.trial is None:
             yield _build_text_row(_join_paragraphs(timeline_step.step))
             continue
-        trial, screens = file.trial_list.trials[timeline_step.step.trial], _list_shown_screens(timeline_step.step, outline)
+        trial, screens = (
+            file.trial_list.trials[timeline_step.step.trial],
+            _list_shown_screens(timeline_step.step, outline),
+        )
         yield {
             **_build_text_row("", _format_display_name(screens)),
             **slot.build_matching_columns(),

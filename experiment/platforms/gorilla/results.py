@@ -162,13 +162,9 @@ def _build_session(
 ) -> ImportedSession:
     line, first = rows[0]
     exported_row = next((row for _, row in rows if f"{SPREADSHEET_PREFIX}list_sha256" in row), {})
-    hashes = {
-        row[f"{SPREADSHEET_PREFIX}list_sha256"] for _, row in rows if f"{SPREADSHEET_PREFIX}list_sha256" in row
-    }
+    hashes = {row[f"{SPREADSHEET_PREFIX}list_sha256"] for _, row in rows if f"{SPREADSHEET_PREFIX}list_sha256" in row}
     if len(hashes) > 1:
-        faults.append(
-            f"{source.name}, line {line}: one participant has {len(hashes)} lists of the study; expected one"
-        )
+        faults.append(f"{source.name}, line {line}: one participant has {len(hashes)} lists of the study; expected one")
     participants = {mapping.get_text(row, "participant", PUBLIC_ID): n for n, row in rows}
     if len(participants) > 1:
         faults.append(
@@ -193,7 +189,7 @@ def _build_session(
         started=_format_iso_time(times[0]) if times else None,
         finished=_format_iso_time(times[-1]) if times else None,
         experiment=None if exported_row else mapping.constants.get("experiment"),
-        list_name=exported_row.get(f"{SPREADSHEET_PREFIX}list") or mapping.constants.get("list"),
+        list_name=exported_row.get(f"{SPREADSHEET_PREFIX}list_name") or mapping.constants.get("list"),
         slot=None if slot is None else int(slot),
         list_sha256=exported_row.get(f"{SPREADSHEET_PREFIX}list_sha256"),
         device=f"{browser} on {system}" if browser and system else None,

@@ -212,7 +212,7 @@ def _build_rows(slot: ListSlot, group: str) -> Iterator[dict[str, Any]]:
         trial = timeline_step.step.trial
         yield {
             "group": group,
-            "list": slot.file.name,
+            "list_name": slot.file.name,
             "slot": slot.number,
             "trial": "" if timeline_step.position is None else timeline_step.position,
             "of": trial_count,

@@ -150,7 +150,7 @@
     if (labels === null) return made;
     const columns = {
       study: STUDY.name,
-      list: row.list_name,
+      list_name: row.list_name,
       list_sha256: list.sha256,
       seed: list.seed,
       slot: row.slot,

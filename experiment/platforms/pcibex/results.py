@@ -127,7 +127,7 @@ def _build_session(
         datetime.fromtimestamp(float(received), UTC) if received else file_results.reception_times.get(submission)
     )
     times = [time for row in rows if (time := parse_number(row.cells.get("EventTime"))) is not None]
-    first = next((row.cells for row in rows if "list" in row.cells), {})
+    first = next((row.cells for row in rows if "list_sha256" in row.cells), {})
     demographics = _read_demographics(rows, mapping)
     names = [mapping.columns["participant"]] if "participant" in mapping.columns else PARTICIPANT_COLUMNS
     participants = dict.fromkeys(
@@ -149,8 +149,8 @@ def _build_session(
         where=source.name,
         started=_format_iso_time(datetime.fromtimestamp(min(times) / 1000, UTC)) if times else None,
         finished=_format_iso_time(finished) if finished else None,
-        list_name=first.get("list") or mapping.constants.get("list"),
-        experiment=None if "list" in first else mapping.constants.get("experiment"),
+        list_name=first.get("list_name") or mapping.constants.get("list"),
+        experiment=None if "list_name" in first else mapping.constants.get("experiment"),
         slot=None if slot is None else int(slot),
         list_sha256=first.get("list_sha256"),
         device=identify_device(agent) if agent else None,

@@ -128,7 +128,7 @@ def _build_session(
     if participant is None:
         participant = source.stem
         losses.add("no participant is named; the file's name stands for who took part", line)
-    trial_list, trial_count = _get_first_cell(first, ["psychopyVersion"]), parse_number(exported_row.get("of"))
+    program_version, trial_count = _get_first_cell(first, ["psychopyVersion"]), parse_number(exported_row.get("of"))
     slot, refresh = parse_number(exported_row.get("slot")), parse_number(first.get("frameRate"))
     start_time = mapping.get_text(first, "started", "expStart")
     return ImportedSession(
@@ -141,11 +141,12 @@ def _build_session(
         complete=False if is_cut else has_reached_end(trials, trial_count),
         where=source.name,
         started=_convert_to_utc(start_time) if start_time else None,
-        experiment=None if "list" in exported_row else mapping.constants.get("experiment"),
-        list_name=exported_row.get("list") or mapping.constants.get("list"),
+        experiment=None if "list_name" in exported_row else mapping.constants.get("experiment"),
+        list_name=exported_row.get("list_name") or mapping.constants.get("list"),
         slot=None if slot is None else int(slot),
         list_sha256=exported_row.get("list_sha256"),
-        device=" on ".join(filter(None, [f"PsychoPy {list}" if trial_list else None, first.get("OS")])) or None,
+        device=" on ".join(filter(None, [f"PsychoPy {program_version}" if program_version else None, first.get("OS")]))
+        or None,
         refresh_hz=refresh,
     )
 

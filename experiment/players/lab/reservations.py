@@ -179,7 +179,7 @@ def _find_open_slot(
     now: datetime,
     first: int,
 ) -> int | None:
-    """Return the slot that comes next in a list, or of its next list for who had `earlier` ones; None where all are taken."""
+    """Return the slot that comes next in a list, or of its next short list for who had `earlier` ones; None where all are taken."""
     list_reservations = [one for one in reservations if one.list_name == file.name]
     used_slots = [one.slot for one in list_reservations]
     if not file.trial_list.short_lists:

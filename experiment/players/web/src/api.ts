@@ -88,8 +88,8 @@ const ARRIVAL_PARAMETERS = ["participant", "signature", "PROLIFIC_PID", "STUDY_I
 export function readArrival(search: string, tab: string, resume: string | null): Arrival {
   const query = new URLSearchParams(search);
   const ids = Object.fromEntries(ARRIVAL_PARAMETERS.flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : [])));
-  const list = query.get("preview");
-  const preview = list ? { preview: { list, trial: Number(query.get("trial") ?? 0), key: query.get("key") } } : {};
+  const listName = query.get("preview");
+  const preview = listName ? { preview: { list_name: listName, trial: Number(query.get("trial") ?? 0), key: query.get("key") } } : {};
   const source = query.get("source") === "robot" ? { source: "robot", key: query.get("key") } : { source: "server" };
   return { ...ids, ...preview, tab, resume, ...source };
 }

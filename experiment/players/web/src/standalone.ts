@@ -26,7 +26,7 @@ const randomHex = (bytes: number): string =>
 interface Session {
   id: string;
   participant: string;
-  list: string;
+  list_name: string;
   slot: number;
   order: number[];
   list_sha256: string;
@@ -147,7 +147,7 @@ class Page {
       this.pending.push(event);
       journals.events.keep(event);
     };
-    const { script, labels } = this.list_name;
+    const { script, labels } = this.list;
     const stand = resumeWalk(orderSteps(script, session.order), left);
     this.visit = new Visit(script, stand, numbering, keep, this.appended ?? { pause() {}, resume() {} }, labels);
   }
@@ -157,7 +157,7 @@ class Page {
   }
 
   private get texts(): Script["texts"] {
-    return this.list_name.script.texts;
+    return this.list.script.texts;
   }
 
   private ending(kind: string): Ending {
@@ -174,7 +174,7 @@ class Page {
     const row: Row = Object.assign(data, {
       ...{ seq: this.rows.length, visit: this.visitNumber },
       ...{ study: this.exported.study.name, session: session.id, participant: session.participant },
-      ...{ list: session.list_name, seed: this.list_name.seed, slot: session.slot, assignment, assigned_by: by },
+      ...{ list_name: session.list_name, seed: this.list.seed, slot: session.slot, assignment, assigned_by: by },
       ...{ gardenpath_session: session, gardenpath_events: this.pending },
     });
     this.pending = [];
@@ -234,7 +234,7 @@ class Page {
     const once = this.who && this.exported.online.sessions === 1;
     this.memory.set(once ? { session: { ...session, participant: "" }, assignment, by } : null);
     this.forget();
-    showComplete(this.list_name.script, this.ending("finished"), this.file());
+    showComplete(this.list.script, this.ending("finished"), this.file());
   }
 
   /** Settles when the participant has the file, where nothing else takes the data. */
@@ -285,7 +285,7 @@ async function openSession(exported: ExportedStudy, host: Host, who: Person | nu
   const list = exported.lists[index] as ExportedList;
   const test = host.parameters.get("source") === "robot" || host.parameters.has("simulate");
   const session: Session = {
-    ...{ id, participant: who?.id ?? `p-${randomHex(8)}`, list: list.name, slot, order },
+    ...{ id, participant: who?.id ?? `p-${randomHex(8)}`, list_name: list.name, slot, order },
     ...{ list_sha256: list.sha256, procedure_sha256: list.procedure_sha256 },
     ...{ started: currentTime(), finished: null, source: test ? "robot" : host.source },
   };

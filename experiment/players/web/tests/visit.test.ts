@@ -14,7 +14,7 @@ test("who comes is what the address says, with the tab and the browser's own tok
   assert.equal(of("?PROLIFIC_PID=a&STUDY_ID=x&SESSION_ID=y&other=z"), `{"PROLIFIC_PID":"a","STUDY_ID":"x","SESSION_ID":"y"${rest}`);
   assert.equal(of("?participant="), `{${rest.slice(1)}`);
   assert.deepEqual(readArrival("?preview=E1-L2&trial=3&key=k&source=robot", "t", "r"), {
-    preview: { list: "E1-L2", trial: 3, key: "k" },
+    preview: { list_name: "E1-L2", trial: 3, key: "k" },
     ...{ tab: "t", resume: "r", source: "robot", key: "k" },
   });
 });
