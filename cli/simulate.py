@@ -189,7 +189,7 @@ def command(
             + (
                 f"each of the {short_list_count} short lists has one reader (more design.short_lists.ratings_per_item makes more)"
                 if sessions == short_list_count
-                else "somebody takes no short list with an item or pair of one they have had (online.max_sessions, lists of a reader)"
+                else "somebody takes no short list with an item or pair of one they have had (online.max_sessions, lists a reader)"
             )
         )
     participant_text = (

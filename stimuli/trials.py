@@ -143,7 +143,7 @@ class TrialList:
         seen_contents: Collection[str] = (),
         first_slot: int = 0,
     ) -> int | None:
-        """Return the slot of the first short list that nobody holds and that shows nothing of `seen_contents`, None where there is none.
+        """Return the slot of the first short list that nobody holds and that shows none of `seen_contents`, or None.
 
         `held_slots` are the slots of sessions that keep their place, `used_slots` those that any session has had; the lists begin
         at that of the slot `first_slot`. Without short lists it is the slot after all that were used.

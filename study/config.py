@@ -136,7 +136,7 @@ PracticeEntry = Annotated[
 
 @dataclass(frozen=True)
 class ShortListsSection:
-    """Many short lists in place of those of a Latin square: `items_per_list` items of different paradigms, and `ratings_per_item` readers an item.
+    """Many short lists in place of a Latin square: `items_per_list` of different paradigms, `ratings_per_item` readers an item.
 
     `allow_short_last_list` lets the last list have fewer items where they do not come out even; with `one_per = "item"` the
     items of a list may be of one paradigm.

@@ -184,8 +184,8 @@ def _list_demographics(session: ImportedSession, pseudonymise: Callable[[str], s
 def _find_experiment_and_list(session: ImportedSession) -> dict[str, str]:
     """Return experiment and list; a list file's name, E1-L1, says both."""
     experiment, list_name = session.experiment, session.list_name
-    if experiment is None and trial_list is not None and "-" in trial_list:
-        experiment, trial_list = trial_list.split("-", 1)
+    if experiment is None and list_name is not None and "-" in list_name:
+        experiment, list_name = list_name.split("-", 1)
     return {
         "experiment": experiment or DEFAULT_VALUES["experiment"],
         "list": list_name or DEFAULT_VALUES["list"],

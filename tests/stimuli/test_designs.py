@@ -524,9 +524,9 @@ def two_experiments(agreement: int = 8, garden_path: int = 6) -> Materials:
 
 
 @pytest.mark.parametrize(("gp", "lists"), [({}, 4), ({"without": 2, "with": 1}, 12), ({"with": 1, "without": 1}, 2)])
-def test_experiments_with_conditions_of_their_own_share_a_session(gp: dict[str, int], trial_lists: int) -> None:
+def test_experiments_with_conditions_of_their_own_share_a_session(gp: dict[str, int], lists: int) -> None:
     """Each has lists of its own: in every list its shares, and over the lists each item in each condition by share."""
-    plan = Design(lists=trial_lists, fillers=["fill"], paradigm_ratios={"gp": gp} if gp else {})
+    plan = Design(lists=lists, fillers=["fill"], paradigm_ratios={"gp": gp} if gp else {})
     dealt = plan.build_trial_lists(two_experiments(), seed=1)
     shares = {
         "agr": dict.fromkeys(two_experiments().find_paradigm("agr").list_conditions(), 1),
@@ -538,8 +538,8 @@ def test_experiments_with_conditions_of_their_own_share_a_session(gp: dict[str, 
             assert counts == {c: n * items // sum(shares[name].values()) for c, n in shares[name].items()}
     exposed = Counter((t.item.paradigm, t.item.id, t.condition) for v in dealt for t in v.trials if t.role == "target")
     for (name, _, condition), times in exposed.items():
-        if trial_lists % sum(shares[name].values()) == 0:
-            assert times == trial_lists * shares[name][condition] / sum(shares[name].values())
+        if lists % sum(shares[name].values()) == 0:
+            assert times == lists * shares[name][condition] / sum(shares[name].values())
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ seed = 1
 [materials]
 files = ["items.csv"]
 [design]
-lists = 2
+versions = 2
 share = { comprehension = 0.5 }
 [[design.attention]]
 kind = "nonsense"
@@ -46,6 +46,7 @@ word = 200
 accuracy = 0.7
 """
 NEW = [
+    ("design.versions", "design.lists"),
     ("design.share", "design.task_shares"),
     ("design.attention.0.responses", "design.attention.0.expected_responses"),
     ("ordering.fillers_between", "ordering.min_fillers_between"),
