@@ -63,7 +63,7 @@ class Design(study.DesignSection):
     experiment, in the conditions of `filler_ratio` (fillers only) or all equally often. `practice` are sentences (or pairs) shown
     first, as written, or sentences with a question; `attention` are instructions or nonsense among the rest. `task_shares` names
     tasks that are asked of a share of targets and fillers. Of several experiments each has some of the paradigms, those of a
-    phenomenon and those that share a sentence in different ones, as far as can be: nobody reads the same sentence of two paradigms. With
+    phenomenon and those that share a sentence in different ones, as far as can be: nobody reads a sentence of two paradigms. With
     `allow_unequal_experiments` some may have one more than others.
 
     `short_lists` deals the items of an experiment to many short lists: `items_per_list` of different paradigms a list, each in

@@ -69,7 +69,7 @@ class ListFile:
     @property
     def name(self) -> str:
         """Experiment and list, as in the file's name: E1-L1."""
-        return f"{self.list.experiment}-{self.list.id}"
+        return f"{self.trial_list.experiment}-{self.trial_list.id}"
 
     @property
     def language(self) -> str:
