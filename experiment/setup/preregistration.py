@@ -229,10 +229,10 @@ def _format_design(config: study.Study, registered: Json) -> list[str]:
             factors.setdefault(factor, {})[level] = None
     factor_texts = [f"{factor} ({', '.join(levels)})" for factor, levels in factors.items()]
     target = config.procedure.resolve_role("target")
-    lists = config.design.short_lists
+    short_lists = config.design.short_lists
     list_text = (
-        f"lists of {lists.items_per_list} items, {lists.ratings_per_item} readers an item"
-        if lists
+        f"lists of {short_lists.items_per_list} items, {short_lists.ratings_per_item} readers an item"
+        if short_lists
         else f"{config.design.lists} lists"
     )
     number = f"{len(tested)} paradigm{'s' * (len(tested) != 1)}"

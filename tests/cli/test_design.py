@@ -64,7 +64,7 @@ def test_answers_that_depend_on_the_condition_are_printed(folder: Path) -> None:
     printed = design(folder, "--force").output
     assert "right answers depend on the condition:\n" in printed
     assert "experiment  list  paradigm    condition  ja  nein\n" in printed
-    assert "E1          L1       attraction  pl.pl      0   1\n" in printed
+    assert "E1          L1    attraction  pl.pl      0   1\n" in printed
 
 
 def test_questions_with_one_answer_are_named(folder: Path) -> None:

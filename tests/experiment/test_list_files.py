@@ -23,7 +23,7 @@ def test_another_schema_is_refused(list_files: list[experiment.ListFile], tmp_pa
     path.write_text(json.dumps({**json.loads(path.read_text()), "schema": 99}))
     with pytest.raises(
         study.DataError,
-        match="schema is 99, expected 3: it was written by another release of gardenpath; write it again",
+        match="schema is 99, expected 4: it was written by another release of gardenpath; write it again",
     ):
         experiment.read_list_files(tmp_path)
 

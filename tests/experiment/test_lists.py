@@ -206,7 +206,7 @@ def test_exports_hold_each_list_once(platform: str, tmp_path: Path) -> None:
     exported = export(made, platform, tmp_path / "out")
     assert (exported.list_count, exported.order_count, exported.slot_count) == (1, 12, 12)
     assert any(sentence.startswith("Lists go out in turn") for sentence in exported.losses)
-    assert exported.slot_rule.startswith("Assignment n runs list n")
+    assert exported.slot_rule.startswith("Assignment n runs short list n")
     with pytest.raises(ValueError, match=r"orders is 3 beside design.short_lists; expected none"):
         export(made, platform, tmp_path / "other", 3)
 
