@@ -48,7 +48,7 @@ def test_judgments_are_compared_again_without_a_model(folder: Path) -> None:
     assert "mean of 10 drawn" in ran.printed
     assert "an oracle: it is chosen on the test set" in ran.printed
     again = run_here(f"{line} --json -o again", folder)
-    assert json.loads(again.printed)["method_comparisons"][0]["against"] == "lp"
+    assert json.loads(again.printed)["method_comparisons"][0]["reference_method"] == "lp"
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_answers_are_drawn_as_often_as_they_are_probable(tmp_path: Path) -> None
     )  # fmt: skip
     rated, asked = (answers[answers["task"] == task] for task in ("rating", "question"))
     for drawn, answer, p in ((rated, "7", 0.4), (asked, "yes", 0.75)):
-        assert (drawn["answer"] == answer).mean() == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / len(drawn)))
+        assert (drawn["response"] == answer).mean() == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / len(drawn)))
     assert rated["expected"].unique() == pytest.approx([0.1 * 21 + 0.4 * 7])
 
 

@@ -95,7 +95,7 @@ def test_prefix_methods_compare_critical_words_after_their_prefixes(byte_model, 
             logp = byte_model.network(torch.tensor([whole])).logits[0].log_softmax(-1)
         return sum(float(logp[j - 1, whole[j]]) for j in range(len(before), len(whole)))
 
-    rows = found.set_index(["measure", "item"])[["grammatical", "ungrammatical"]]
+    rows = found.set_index(["measure", "item"])[["score_grammatical", "score_ungrammatical"]]
     one = [after("The cat", "didn't sit"), after("The cat", "didn't sat")]
     two = [after("No student has", "ever"), after("The student has", "ever")]
     assert rows.loc[("one_prefix", "one")].tolist() == pytest.approx(one, abs=1e-9)
@@ -146,7 +146,7 @@ def test_members_of_a_pair_share_a_batch_below_float32(folders):
         alone = lmscore.evaluate(of(item), model).set_index("item")
         assert apart.loc[item.id].equals(alone.loc[item.id])
     together = lmscore.evaluate(of(*items), model).set_index("item")
-    assert not together["grammatical"].equals(apart["grammatical"])
+    assert not together["score_grammatical"].equals(apart["score_grammatical"])
     assert lmscore.estimate_layout_noise(of(*items), model, apart.reset_index()) == {"lp": 0.0}
 
 
@@ -157,7 +157,7 @@ def test_verdicts_within_the_noise_are_counted_and_ties_are_not(byte_model):
         pair("far", "The cat.", "A é猫 b c d."),
     ]
     found = lmscore.evaluate(of(*pairs), byte_model, ["lp"])
-    near = found.loc[0, "grammatical"] - found.loc[0, "ungrammatical"]
+    near = found.loc[0, "score_grammatical"] - found.loc[0, "score_ungrammatical"]
     assert lmscore.count_within_noise(found, {"lp": abs(near)}) == {"lp": 1}
     assert lmscore.count_within_noise(found, {"lp": abs(near) * 0.99}) == {"lp": 0}
     assert lmscore.count_within_noise(found, {"lp": 1e9}) == {"lp": 2}

@@ -52,7 +52,7 @@ def test_a_table_of_sentences_gives_the_pairs_of_the_model(
     found = lmscore.import_pairs(rows, materials, model="m", unit=unit)
     both = ours.merge(found, on=KEY, suffixes=("", "_found"), validate="1:1")
     assert len(both) == len(ours)
-    assert both["grammatical_found"].to_numpy() == pytest.approx(both["grammatical"].to_numpy(), rel=1e-9)
+    assert both["score_grammatical_found"].to_numpy() == pytest.approx(both["score_grammatical"].to_numpy(), rel=1e-9)
     clear = both[~both["tie"]]
     assert (clear["correct"] == clear["correct_found"]).all()
 
@@ -66,7 +66,7 @@ def test_a_table_of_tokens_is_added_up(ours: pd.DataFrame, model: lmscore.Model,
     found = lmscore.import_pairs(pd.DataFrame(rows, columns=["sentence", "token", "lp"]), materials, model="m")
     both = ours.merge(found, on=KEY, suffixes=("", "_found"))
     assert set(both["measure"]) == {"lp", "mean_lp", "pen_lp"}
-    assert both["grammatical_found"].to_numpy() == pytest.approx(both["grammatical"].to_numpy(), rel=1e-6)
+    assert both["score_grammatical_found"].to_numpy() == pytest.approx(both["score_grammatical"].to_numpy(), rel=1e-6)
 
 
 @pytest.mark.parametrize(

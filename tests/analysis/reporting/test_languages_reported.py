@@ -60,7 +60,7 @@ def test_the_curve_goes_through_what_the_table_states_and_names_the_farthest(tab
 
 def test_an_interval_over_languages_holds_the_mean_and_needs_ten(tables: Tables) -> None:
     rows = tables["language_means"].query("phenomenon == 'all'")
-    assert rows["low"].notna().tolist() == (rows["languages"] >= 10).tolist()
+    assert rows["low"].notna().tolist() == (rows["n_languages"] >= 10).tolist()
     known = rows.dropna(subset="low")
     shares = tables["language_accuracies"].query("phenomenon == 'all' and model == 'a'")["accuracy"]
     normal = 1.96 * shares.std(ddof=1) / len(shares) ** 0.5
@@ -73,7 +73,7 @@ def test_sentences_say_what_the_tables_hold(tables: Tables) -> None:
     first = wording.means(tables["language_means"])[0]
     row = tables["language_means"].query("phenomenon == 'all' and split == 'all' and model == 'a'").iloc[0]
     assert first.startswith(f"a (p), lp: {100 * row['accuracy']:.1f}% of pairs won (95% CI [{100 * row['low']:.1f}, ")
-    assert f"the best model of {row['best']} language" in first
+    assert f"the best model of {row['n_best']} language" in first
     assert " over the 12 of low frequency, " in first
     wins = tables["language_wins"].iloc[0]
     [won] = wording.wins(tables["language_wins"])
@@ -83,7 +83,7 @@ def test_sentences_say_what_the_tables_hold(tables: Tables) -> None:
     )
     curve = tables["frequency_curves"].iloc[0]
     told = wording.frequencies(tables["frequency_curves"], tables["frequency_residuals"])[0]
-    assert f"from 50% to {100 * curve['upper']:.1f}%, halfway at {curve['midpoint']:.1f}" in told
+    assert f"from 50% to {100 * curve['upper_asymptote']:.1f}%, halfway at {curve['midpoint']:.1f}" in told
     above = tables["frequency_residuals"].query("model == 'a'").nlargest(3, "residual")["language"]
     assert f"{', '.join(above)} above" in told
     without = tables["frequency_curves"].assign(slope=None, note="No curve: 3 languages, under 4.")
@@ -94,7 +94,7 @@ def test_sentences_say_what_the_tables_hold(tables: Tables) -> None:
 
 def test_a_regression_is_told_by_its_predictors_and_not_by_phenomena() -> None:
     row = dict.fromkeys(TABLES["score_difference_regressions"].column_names)
-    row |= {"model": "m", "protocol": "p", "measure": "lp", "method": "mixed", "n": 50, "languages": 4, "note": ""}
+    row |= {"model": "m", "protocol": "p", "measure": "lp", "method": "mixed", "n_pairs": 50, "n_languages": 4, "note": ""}
     fitted = {"estimate": -0.42, "se": 0.1, "df": 30.0, "t": -4.2, "p": 0.0002, "ci_low": -0.62, "ci_high": -0.22}
     table = pd.DataFrame([row | fitted | {"term": term} for term in ("SV-#", "perplexity")])
     assert wording.regressions(pd.concat([table, table.assign(method="ols")])) == [
