@@ -103,7 +103,7 @@ def test_the_best_of_a_language_is_told_from_the_second_by_mcnemar(pairs: pd.Dat
         more, less = clear.count((True, False)), clear.count((False, True))
         if exact(more, less) < 0.05:
             better["a" if more > less else "b"] += 1
-    assert (wins["a_better"], wins["b_better"]) == (better["a"], better["b"])
+    assert (wins["n_a_better"], wins["n_b_better"]) == (better["a"], better["b"])
     assert better["b"] > better["a"]
     assert wins["b_better_holm"] <= wins["b_better"]
 
@@ -259,7 +259,7 @@ def test_evaluate_writes_the_tables_of_several_languages_and_of_two_groups(tmp_p
     assert curve["note"] == "No curve: accuracy or frequency is the same in all languages, or no optimum was found."
     done = run_here(f"gardenpath evaluate items.csv {model} --compare-groups source -o halves", tmp_path)
     assert done.code == 0, done.said
-    tests = pd.read_csv(tmp_path / "halves" / "proportion_tests.csv").set_index("over")
+    tests = pd.read_csv(tmp_path / "halves" / "proportion_tests.csv").set_index("test_unit")
     assert tests["n_a"].to_dict() == {"pairs": 4, "paradigms": 4}
     assert pd.read_csv(tmp_path / "halves" / "group_differences.csv")["n_b"].tolist() == [2] * 4
     regressions = pd.read_csv(tmp_path / "out" / "score_difference_regressions.csv")

@@ -142,7 +142,7 @@ def test_holm_runs_over_pairs_of_models_within_a_measure() -> None:
         for place, k in enumerate(order):
             highest = max(highest, min(1.0, p[k] * (3 - place)))
             expected[k] = highest
-        assert lp[f"{name}_holm"].to_list() == pytest.approx(expected)
+        assert lp[f"{name}_p_holm"].to_list() == pytest.approx(expected)
     slor = table[table["measure"] == "slor"].iloc[0]
     assert slor["mcnemar_p_holm"] == slor["mcnemar_p"]
 
@@ -246,7 +246,7 @@ def test_models_and_people_correlate_over_paradigms() -> None:
     own = table[~table["paradigm"].isin(["mean", "pooled"])]
     a, b = (own[own["model"] == model].set_index("paradigm")["accuracy"] for model in "ab")
     people = pd.DataFrame({"paradigm": a.index, "accuracy": np.linspace(0.5, 1, 12)})
-    found = compute_accuracy_correlations(table, people).set_index(["a", "b"])
+    found = compute_accuracy_correlations(table, people).set_index(["model_a", "model_b"])
     assert list(found.index) == [("people", "a (causal)"), ("people", "b (causal)"), ("a (causal)", "b (causal)")]
     row = found.loc[("a (causal)", "b (causal)")]
     assert row["pearson"] == pytest.approx(np.corrcoef(a, b[a.index])[0, 1], abs=1e-12)
@@ -313,7 +313,7 @@ def test_bins_hold_equal_shares_and_their_own_accuracy() -> None:
     for number in range(4):
         row = table[(table["predictor"] == "lp") & (table["bin"] == number)].iloc[0]
         part = ordered.iloc[50 * number : 50 * (number + 1)]
-        assert row[["n_pairs", "ci_low", "ci_high"]].to_list() == [50, part["value"].min(), part["value"].max()]
+        assert row[["n_pairs", "bin_low", "bin_high"]].to_list() == [50, part["value"].min(), part["value"].max()]
         assert row["accuracy"] == pytest.approx(accuracy_by_hand(part).mean())
         assert row["wilson_low"] == wilson_interval(pd.Series([accuracy_by_hand(part).sum()]), pd.Series([50]))[0][0]
     lengths = table[table["predictor"] == "length"]

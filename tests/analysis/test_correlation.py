@@ -40,7 +40,7 @@ def scores(ratings: pd.DataFrame) -> pd.DataFrame:
     sentences = ratings[["item", "condition"]].drop_duplicates()
     gain = (sentences["condition"] == GOOD).astype(float) * 0.4
     frame = sentences.assign(
-        model="m", protocol="causal", tokens=8, unknown=0, windows=1, lp=rng.normal(-30, 3, len(sentences)) + gain,
+        model="m", protocol="causal", n_tokens=8, n_unknown_tokens=0, n_windows=1, lp=rng.normal(-30, 3, len(sentences)) + gain,
         slor=rng.normal(0, 0.5, len(sentences)) + gain,
     )  # fmt: skip
     return sentence_scores(frame)

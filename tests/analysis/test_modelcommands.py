@@ -34,8 +34,8 @@ def folder(tables: Tables, tmp_path: Path) -> Path:
         tmp_path / "results",
         command="test",
     )
-    sentences = tables["items"][["item", "condition"]].assign(model="little-lm (toy)", protocol="causal", tokens=10)
-    sentences = sentences.assign(unknown=0, windows=1, lp=[-30.0 - k % 7 for k in range(len(sentences))])
+    sentences = tables["items"][["item", "condition"]].assign(model="little-lm (toy)", protocol="causal", n_tokens=10)
+    sentences = sentences.assign(n_unknown_tokens=0, n_windows=1, lp=[-30.0 - k % 7 for k in range(len(sentences))])
     write(sentence_scores(sentences), "sentence_scores", tmp_path / "scores", command="test")
     return tmp_path
 

@@ -161,7 +161,7 @@ def test_the_bootstrap_is_resampling_and_its_p_the_share_at_or_below_nought(judg
         by_paradigm = pd.Series(gains, [item.partition("-")[0] for item in items]).groupby(level=0, sort=False).mean()
         wide = [by_paradigm.to_numpy()[rng.integers(0, 12, 12)].mean() for _ in range(4000)]
         assert row["paradigm_difference"] == pytest.approx(by_paradigm.mean(), abs=1e-9)
-        assert row[["paradigm_low", "paradigm_high"]].to_list() == pytest.approx(
+        assert row[["paradigm_ci_low", "paradigm_ci_high"]].to_list() == pytest.approx(
             [*np.quantile(wide, [0.025, 0.975])], abs=0.01
         )
 
@@ -194,7 +194,7 @@ def test_no_resample_at_nought_is_a_bound() -> None:
     assert few["note"] == "No test over paradigms: 4, under 10."
     fewer = compute_method_comparisons(made(3, paradigms=2, pairs=4)).iloc[0]
     assert (fewer["note"], pd.isna(fewer["p"])) == ("No test: 8 pairs, under 10.", True)
-    assert few[["paradigm_p", "paradigm_low", "paradigm_p_holm"]].isna().all()
+    assert few[["paradigm_p", "paradigm_ci_low", "paradigm_p_holm"]].isna().all()
 
 
 def test_accuracy_by_method_template_and_phenomenon_is_counted_by_hand(judgments: pd.DataFrame) -> None:
@@ -223,7 +223,7 @@ def test_shares_of_answers_are_counted_by_hand(judgments: pd.DataFrame) -> None:
     table = compute_response_shares(judgments).set_index(["template", "response"])
     own = judgments[(judgments["method"] == "ab") & (judgments["template"] == "2")]
     counts = Counter(own["response"])
-    assert table.loc[("2", "A"), ["n_pairs", "share"]].to_list() == [counts["A"], pytest.approx(counts["A"] / len(own))]
+    assert table.loc[("2", "A"), ["n_responses", "share"]].to_list() == [counts["A"], pytest.approx(counts["A"] / len(own))]
     share = [
         float((judgments.query(f"method == 'ab' and template == '{t}'")["response"] == "A").mean()) for t in range(1, 6)
     ]
@@ -238,7 +238,7 @@ def test_shares_of_answers_are_counted_by_hand(judgments: pd.DataFrame) -> None:
 
 
 def test_length_bias_is_scipys_and_that_of_the_pairs(judgments: pd.DataFrame) -> None:
-    both = pd.concat([judgments, made(4, model="n_pairs")])
+    both = pd.concat([judgments, made(4, model="n")])
     table = compute_method_length_bias(both).set_index(["model", "method", "template"])
     own = judgments[(judgments["method"] == "yes_no") & (judgments["template"] == "3") & ~judgments["tie"]]
     longer = own["tokens_grammatical"] - own["tokens_ungrammatical"]
@@ -252,7 +252,7 @@ def test_length_bias_is_scipys_and_that_of_the_pairs(judgments: pd.DataFrame) ->
         of_models = [table.loc[(model, method, template), "r"] for model in "mn"]
         assert table.loc[("mean", method, "mean"), "r"] == pytest.approx(np.mean(of_models))
     lp = judgments[judgments["method"] == "lp"].assign(protocol="p", measure="lp")
-    scores = lp.melt(["item"], ["tokens_grammatical", "tokens_ungrammatical"], "condition", "token_difference").assign(
+    scores = lp.melt(["item"], ["tokens_grammatical", "tokens_ungrammatical"], "condition", "n_tokens").assign(
         model="m", protocol="p", lp=-1.0
     )
     scores["condition"] = scores["condition"].str.removeprefix("tokens_")

@@ -65,10 +65,10 @@ def test_nine_methods_and_two_are_what_they_are_by_hand(hand):
     assert scores.loc["comparative"].tolist() == pytest.approx(expected)
     assert scores.loc["yes_no"].tolist() == pytest.approx([0.6 / 0.8, 0.1 / 0.4])
     assert table.loc["yes_no", "answer_probability"] == pytest.approx((0.8 + 0.4) / 2)
-    assert table.loc["yes_no", "answer"] == "Yes | No"
+    assert table.loc["yes_no", "response"] == "Yes | No"
     points = [(0.01 + 2 * 0.02 + 3 * 0.01) / 0.04, (0.03 + 2 * 0.01 + 3 * 0.01) / 0.05]
     assert scores.loc["rate"].tolist() == pytest.approx(points)
-    assert table.loc["rate", "answer"] == "2 | 1"
+    assert table.loc["rate", "response"] == "2 | 1"
     for method in ("ab", "choose"):  # the member shown last decides which row of the table is read
         row = table.loc[method]
         last = TABLE["bark" if row["order"] == "grammatical" else "barks"]
@@ -85,11 +85,11 @@ def test_both_orders_are_the_mean_and_exchange_with_the_members(hand):
     here = judged(hand, methods, templates, both_orders=True)
     there = judged(hand, methods, templates, pair(BAD, GOOD), both_orders=True)
     for one, other in (("grammatical", "ungrammatical"), ("ungrammatical", "grammatical")):
-        assert here[one].tolist() == there[other].tolist()
+        assert here[f"score_{one}"].tolist() == there[f"score_{other}"].tolist()
     first, second = TABLE["bark"], TABLE["barks"]
     expected = (math.log(first["A"]) + math.log(second["B"])) / 2, (math.log(first["B"]) + math.log(second["A"])) / 2
     assert here.loc[("ab", "i1"), ["score_grammatical", "score_ungrammatical"]].tolist() == pytest.approx([*expected])
-    assert here.loc[("ab", "i1"), "answer"] == "A | B"
+    assert here.loc[("ab", "i1"), "response"] == "A | B"
     same = judged(hand, methods, templates, pair(GOOD, GOOD), both_orders=True)
     assert same["tie"].all()
     assert not same["correct"].any()
@@ -400,9 +400,9 @@ def test_generated_answers_are_read_and_what_cannot_be_is_wrong(talker):
     assert set(chosen["response"]) == {"Zin 2"}
     assert (chosen["correct"] == (chosen["order"] == "ungrammatical")).all()
     assert (chosen["score_grammatical"] + chosen["score_ungrammatical"] == 1).all()
-    assert set(table.loc["rate_generated", "answer"]) == {"Zin 2 | Zin 2"}
+    assert set(table.loc["rate_generated", "response"]) == {"Zin 2 | Zin 2"}
     assert table.loc["rate_generated", "tie"].all()
-    assert table.loc["choose", "answer"].tolist() == chosen["response"].tolist()
+    assert table.loc["choose", "response"].tolist() == chosen["response"].tolist()
     unread = judged(talker, ["choose_generated"], [template("choose", "{{ a }} {{ b }}", ("Eerste", "Tweede"))], *items)
     assert unread["score_grammatical"].isna().all()
     assert not unread["correct"].any()

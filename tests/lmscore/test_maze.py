@@ -131,7 +131,7 @@ def test_conditions_share_a_distractor_that_looks_as_the_word_and_stands_once_in
     assert not {rule for rule in rules if rule.startswith("alternative")}
     rows = made.distractor_margins
     assert rows.groupby(["item", "position"])["distractor"].nunique().max() == 1  # also beside was and were
-    assert set(rows.query("place == 'critical 1' and item == 'i0'")["text"]) == {"was", "were"}
+    assert set(rows.query("position == 'critical 1' and item == 'i0'")["text"]) == {"was", "were"}
     for item in made.materials.items:
         words = {word.strip('.,"').lower() for s in item.sentences.values() for word in s.text.split()}
         for sentence in item.sentences.values():
@@ -257,7 +257,7 @@ def test_other_languages_have_lists_of_their_own(byte_model, language):
     found = lmscore.add_distractors(pairs(text, language=language), byte_model, **HOW)
     assert set(found.distractors["distractor"].dropna()) <= set(load_wordfreq(language).words)
     assert len(found.distractors["distractor"].dropna()) >= 4
-    last = found.distractor_margins.query("place == 'after critical 2'")["distractor"]
+    last = found.distractor_margins.query("position == 'after critical 2'")["distractor"]
     assert all(word.istitle() == (language == "de") for word in last)
     assert all((word[0], word[-2:]) == ("„", "“.") if language == "de" else word.endswith(".") for word in last)
 

@@ -48,7 +48,7 @@ def test_a_table_of_sentences_gives_the_pairs_of_the_model(
     divisor = {"ln p": 1, "nats": -1, "log10 p": 2.302585092994046, "log10": -2.302585092994046}.get(
         unit, -0.6931471805599453 if unit == "bits" else 0.6931471805599453
     )
-    rows = sentences[[*key, "tokens"]].assign(lp=sentences["lp"] / divisor)
+    rows = sentences[[*key, "n_tokens"]].rename(columns={"n_tokens": "tokens"}).assign(lp=sentences["lp"] / divisor)
     found = lmscore.import_pairs(rows, materials, model="m", unit=unit)
     both = ours.merge(found, on=KEY, suffixes=("", "_found"), validate="1:1")
     assert len(both) == len(ours)

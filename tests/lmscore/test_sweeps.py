@@ -221,7 +221,7 @@ def test_a_sentence_that_cannot_be_scored_fails_alone(place):
     manifest.write_manifest(made, files, store)
     execution.run(made, store, lambda cards: None)
     merged = merged_results.merge(made, store)
-    assert merged.coverage[["n_items", "left_out", "state"]].to_numpy().tolist() == [[5, 1, "done"]]
+    assert merged.coverage[["n_items", "n_left_out", "state"]].to_numpy().tolist() == [[5, 1, "done"]]
     assert len(merged.tables["pairs"]) == 4
     assert len(merged.faults) == 1
     assert "1 items could not be scored" in merged.faults[0]
@@ -370,7 +370,7 @@ def test_models_are_asked_too_and_their_judgments_are_those_of_judge(folders, tm
 
 
 def test_what_fits_and_what_it_costs(place):
-    models = '[[models]]\nname = "a/b"\ncards = 2\nparameters = 14e9\ndtype = "bfloat16"\n[[models]]\nname = "a/c"\ngpus = 1\nparameters = 7e9\ndtype = "bfloat16"\n'  # fmt: skip
+    models = '[[models]]\nname = "a/b"\ngpus = 2\nparameters = 14e9\ndtype = "bfloat16"\n[[models]]\nname = "a/c"\ngpus = 1\nparameters = 7e9\ndtype = "bfloat16"\n'  # fmt: skip
     sweep, _ = sweep_of(place, "costs", models=models)
     sweep = replace(sweep, cost=replace(sweep.cost, card_hour=2.0))
     made, _ = manifest.make_manifest(sweep)
