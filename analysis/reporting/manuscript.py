@@ -442,8 +442,8 @@ def _judgments(tables: Tables) -> str:
     methods = labels.listed(judgments.method_name(name) for name in overall["method"].unique())
     text = (
         f"Language models were asked to judge {overall['n_pairs'].max()} minimal pairs in "
-        f"{overall['n_paradigms'].max()} "
-        f"paradigms by {methods} (Ide et al., 2025). A pair is won when its grammatical member has the higher score; {minimal_pairs.TIES}"
+        f"{overall['n_paradigms'].max()} paradigms by {methods} (Ide et al., 2025). A pair is won when its grammatical member has "
+        f"the higher score; {minimal_pairs.TIES}"
     )
     templates = overall["n_templates"].max()
     if templates > 1:

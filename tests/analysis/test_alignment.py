@@ -136,7 +136,7 @@ def joined(surprisal: pd.DataFrame, first: int) -> pd.DataFrame:
     """The scores with two neighbouring words of every sentence as one unit, as where a token spans both."""
     one, other = (surprisal[surprisal["word"] == first + k] for k in (0, 1))
     texts = [f"{a} {b}" for a, b in zip(one["text"], other["text"], strict=True)]
-    pair = one.assign(text=texts, words=2, surprisal=one["surprisal"] + other["surprisal"].to_numpy())
+    pair = one.assign(text=texts, n_words=2, surprisal=one["surprisal"] + other["surprisal"].to_numpy())
     return check(pd.concat([surprisal[~surprisal["word"].isin([first, first + 1])], pair]), "surprisal")
 
 

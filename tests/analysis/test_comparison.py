@@ -204,7 +204,9 @@ def scored(given: pd.DataFrame, seed: int = 1) -> pd.DataFrame:
         for condition in ("grammatical", "ungrammatical"):
             tokens = int(rng.integers(4, 12))
             row = {"model": pair.model, "protocol": pair.protocol, "item": pair.item, "condition": condition}
-            rows.append(row | {"n_tokens": tokens, "n_unknown_tokens": 0, "n_windows": 1, "lp": -3.0 * tokens - rng.random()})
+            rows.append(
+                row | {"n_tokens": tokens, "n_unknown_tokens": 0, "n_windows": 1, "lp": -3.0 * tokens - rng.random()}
+            )
     return sentence_scores(pd.DataFrame(rows))
 
 
@@ -293,7 +295,9 @@ def test_people_are_as_often_right_as_they_chose_or_rated_the_grammatical_member
     table = compute_comparisons(
         pairs({f"p{k}": "+" * (k + 1) + "-" * (5 - k) for k in range(4)}), ComparisonData(human_accuracies=people_of(4))
     )
-    assert table["accuracy_correlations"][["model_a", "model_b", "n_paradigms"]].to_numpy().tolist() == [["people", "a (causal)", 4]]
+    assert table["accuracy_correlations"][["model_a", "model_b", "n_paradigms"]].to_numpy().tolist() == [
+        ["people", "a (causal)", 4]
+    ]
     assert "model_comparisons" not in table
 
 

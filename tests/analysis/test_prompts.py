@@ -282,7 +282,7 @@ def test_scores_correlate_with_the_mean_ratings_of_each_scale_by_hand(two_scales
         means = {place[1:]: statistics.mean(own) for place, own in z.items() if place[0] == prompt}
         r = np.corrcoef([by[place] for place in means], list(means.values()))[0, 1]
         assert found.loc[(prompt, "sentences", "pearson"), "r"] == pytest.approx(r)
-        assert found.loc[(prompt, "sentences", "pearson"), "of_ceiling"] == pytest.approx(r / ceiling)
+        assert found.loc[(prompt, "sentences", "pearson"), "share_of_ceiling"] == pytest.approx(r / ceiling)
         gaps = [
             (
                 by[item, "grammatical"] - by[item, "ungrammatical"],

@@ -223,13 +223,21 @@ def test_shares_of_answers_are_counted_by_hand(judgments: pd.DataFrame) -> None:
     table = compute_response_shares(judgments).set_index(["template", "response"])
     own = judgments[(judgments["method"] == "ab") & (judgments["template"] == "2")]
     counts = Counter(own["response"])
-    assert table.loc[("2", "A"), ["n_responses", "share"]].to_list() == [counts["A"], pytest.approx(counts["A"] / len(own))]
+    assert table.loc[("2", "A"), ["n_responses", "share"]].to_list() == [
+        counts["A"],
+        pytest.approx(counts["A"] / len(own)),
+    ]
     share = [
         float((judgments.query(f"method == 'ab' and template == '{t}'")["response"] == "A").mean()) for t in range(1, 6)
     ]
     assert table.loc[("mean", "A"), ["share", "sd"]].to_list() == pytest.approx([np.mean(share), np.std(share, ddof=1)])
     both = pd.DataFrame(
-        {"model": "m", "method": "yes_no", "template": ["1", "1", "2"], "response": ["Yes | No", "Yes | Yes", "No | No"]}
+        {
+            "model": "m",
+            "method": "yes_no",
+            "template": ["1", "1", "2"],
+            "response": ["Yes | No", "Yes | Yes", "No | No"],
+        }
     )
     shares = compute_response_shares(both).set_index(["template", "response"])["share"]
     assert shares.to_dict() == {

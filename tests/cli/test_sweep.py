@@ -52,7 +52,7 @@ def test_from_a_plan_to_tables_by_a_slurm_array(place: Path) -> None:
     assert "2 models on 2 languages: 4 units" in planned.printed
     assert "calibrated by ngram:small.txt:2" in planned.printed
     script = (place / "slurm" / "cards-0.sh").read_text()
-    assert "--gpus" not in script
+    assert "--gpus-per-task" not in script
     tasks = int(re.search(r"--array=0-(\d+)", script)[1]) + 1  # type: ignore[index]
     line = script.splitlines()[-1].removeprefix("exec gardenpath sweep ")
     assert tasks == 4

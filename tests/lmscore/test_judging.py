@@ -196,7 +196,9 @@ def test_as_released_is_the_released_code(hand, tmp_path):
         scores.append(yes / (yes + no))
     assert table.loc[("yes_no", "i1"), ["score_grammatical", "score_ungrammatical"]].tolist() == pytest.approx(scores)
     # A tokenizer that adds nothing: the first token is fed and not scored.
-    row = judged(hand, ["template_lp", "lp"], [SINGLE], original_implementation=True)["score_grammatical"].droplevel("item")
+    row = judged(hand, ["template_lp", "lp"], [SINGLE], original_implementation=True)["score_grammatical"].droplevel(
+        "item"
+    )
     assert row["template_lp"] == pytest.approx(math.log(0.5 * 0.5 * 0.4))
     assert row["lp"] == pytest.approx(math.log(0.5 * 0.4))
 

@@ -130,7 +130,11 @@ def test_layout_noise_is_the_largest_move_of_a_pair_scored_alone(folders, materi
             alone = lmscore.evaluate(of(item), model, ["lp"]).iloc[0]
             before = found[(found["item"] == item.id) & (found["measure"] == "lp")].iloc[0]
             moved = max(
-                moved, abs((alone.grammatical - alone.ungrammatical) - (before.grammatical - before.ungrammatical))
+                moved,
+                abs(
+                    (alone.score_grammatical - alone.score_ungrammatical)
+                    - (before.score_grammatical - before.score_ungrammatical)
+                ),
             )
         assert noise["lp"] == moved
         assert low <= noise["lp"] <= high

@@ -104,6 +104,6 @@ def test_evaluate_takes_scores_of_several_programs_and_draws_a_curve_over_their_
     shares = read(tmp_path / "out", "accuracy").query("phenomenon == 'all' and paradigm == 'mean'")["accuracy"]
     assert shares.is_monotonic_increasing
     assert curves.loc["all", "slope"] == pytest.approx((shares.iloc[2] - shares.iloc[0]) / 2)
-    assert curves.loc["all", "reached"] == pytest.approx(shares.iloc[2])
+    assert curves.loc["all", "accuracy_at_max"] == pytest.approx(shares.iloc[2])
     nothing = run_here(f"gardenpath evaluate {ITEMS} -o out", tmp_path)
     assert (nothing.code, "or --from-scores" in nothing.said) == (2, True)

@@ -372,7 +372,7 @@ def test_models_are_asked_too_and_their_judgments_are_those_of_judge(folders, tm
 def test_what_fits_and_what_it_costs(place):
     models = '[[models]]\nname = "a/b"\ngpus = 2\nparameters = 14e9\ndtype = "bfloat16"\n[[models]]\nname = "a/c"\ngpus = 1\nparameters = 7e9\ndtype = "bfloat16"\n'  # fmt: skip
     sweep, _ = sweep_of(place, "costs", models=models)
-    sweep = replace(sweep, cost=replace(sweep.cost, card_hour=2.0))
+    sweep = replace(sweep, cost=replace(sweep.cost, gpu_hour=2.0))
     made, _ = manifest.make_manifest(sweep)
     total = sum(part.positions for part in made.parts)
     measured = costs.Calibration(made.models[1], total / 3600, 7e9)  # one hour

@@ -52,7 +52,9 @@ def method_figure(method_accuracies: pd.DataFrame) -> "Figure":
     rows = whole_rows(method_accuracies[method_accuracies["phenomenon"] == ALL_PHENOMENA])
     rows = filled(rows, "method_accuracies")
     rows = rows.assign(
-        name=rows["method"].map(method_name), low=rows["accuracy"] - rows["sd"], high=rows["accuracy"] + rows["sd"]
+        name=rows["method"].map(method_name),
+        ci_low=rows["accuracy"] - rows["sd"],
+        ci_high=rows["accuracy"] + rows["sd"],
     )
     people = rows["human_accuracy"].dropna()
     return _by_method(
@@ -74,7 +76,7 @@ def vote_figure(ensembles: pd.DataFrame, model: str) -> "Figure":
 def length_figure(method_length_bias: pd.DataFrame) -> "Figure":
     """Return how being right goes along with the difference in tokens, by method and model: left of 0 the shorter member wins."""
     rows = filled(whole_rows(method_length_bias).dropna(subset="r"), "method_length_bias")
-    rows = rows.assign(name=rows["method"].map(method_name), accuracy=rows["r"], low=rows["r"], high=rows["r"])
+    rows = rows.assign(name=rows["method"].map(method_name), accuracy=rows["r"], ci_low=rows["r"], ci_high=rows["r"])
     rows["model"] = rows["model"].replace({MEAN_OVER_PARADIGMS: "mean over models"})
     figure = _by_method(rows, "model", "correlation of being right\nand difference in tokens")
     figure.axes[0].axvline(0, color=GREY, linewidth=1)

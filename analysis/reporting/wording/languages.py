@@ -46,7 +46,7 @@ def wins(table: pd.DataFrame) -> list[str]:
     """Return, for every two models, in how many languages each wins more pairs than the other."""
     return [
         f"{language_model(row, '_a')} against {language_model(row, '_b')}, {row['measure']}: of "
-        f"{counted(row['n_languages'], 'language')} the first wins more in {row['n_a_better']}, the second in {row['b_better']} "
+        f"{counted(row['n_languages'], 'language')} the first wins more in {row['n_a_better']}, the second in {row['n_b_better']} "
         f"(McNemar, p < {correlation(PAIRWISE_ALPHA)}; {row['a_better_holm']} and {row['b_better_holm']} after Holm's correction)."
         for row in list_rows(table)
     ]
