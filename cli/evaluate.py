@@ -234,7 +234,9 @@ def _print_results(
     """Print the accuracies, and a sentence for each comparison of two models or with people, and for the noise of each model."""
     from gardenpath.analysis.reporting.wording import minimal_pairs
 
-    shown = accuracy[["model", "protocol", "measure", "phenomenon", "paradigm", "n", "ties", "accuracy", "delta"]]
+    shown = accuracy[
+        ["model", "protocol", "measure", "phenomenon", "paradigm", "n_pairs", "n_ties", "accuracy", "delta"]
+    ]
     click.echo(shown.to_string(index=False, float_format="%.3f"))
     click.echo()
     click.echo(side_by_side.to_string(index=False, float_format="%.3f", na_rep=""))

@@ -194,7 +194,20 @@ def _print_results(comparisons: "Mapping[str, pd.DataFrame]") -> None:
     from gardenpath.analysis.reporting.wording import judgments
 
     overall = comparisons["method_accuracies"].query("phenomenon == 'all'")
-    shown = overall[["model", "method", "template", "n", "ties", "unread", "accuracy", "sd", "mean_accuracy", "mass"]]
+    shown = overall[
+        [
+            "model",
+            "method",
+            "template",
+            "n_pairs",
+            "n_ties",
+            "n_unread",
+            "accuracy",
+            "sd",
+            "mean_accuracy",
+            "answer_probability",
+        ]
+    ]
     click.echo(shown.to_string(index=False, float_format="%.3f", na_rep=""))
     for name, sentences in {
         "ensembles": judgments.ensembles,

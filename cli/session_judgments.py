@@ -190,7 +190,7 @@ def _print_json(scoring: ScoringOptions, name: str, frame: "pd.DataFrame", notes
 
 def _print_participation(rows: Any, list_files: "Sequence[ListFile]") -> None:
     for model, part in rows.groupby("model", sort=False):
-        answer_probability, cut_count = part["mass"].mean(), int((part["cut"] > 0).sum())
+        answer_probability, cut_count = part["answer_probability"].mean(), int((part["n_trials_cut"] > 0).sum())
         count_text = (
             f"{options.format_count(part['session'].nunique(), 'session')}, {options.format_count(len(part), 'answer')}"
         )
@@ -242,7 +242,7 @@ def compute_session_likelihoods(scoring: ScoringOptions, models: Sequence[str]) 
                     "participant": str(one["participant"]),
                 }
                 row = {"model": loaded.name, **participant_columns, "session": session, **likelihood._asdict()}
-                rows.append({**row, "mean_lp": likelihood.lp / likelihood.answers})
+                rows.append({**row, "mean_lp": likelihood.lp / likelihood.n_responses})
                 move(n, len(sessions))
         if not rows:
             raise study.DataError(f"no session of {data} can be read by {loaded.name}")
@@ -254,8 +254,9 @@ def compute_session_likelihoods(scoring: ScoringOptions, models: Sequence[str]) 
     scoring.write_table(frame, "session_likelihoods", notes)
     _print_json(scoring, "session_likelihoods", frame, notes)
     for label, part in frame.groupby("model", sort=False):
-        mean_answer_lp = float(part["lp"].sum()) / int(part["answers"].sum())
-        count_text = f"{options.format_count(len(part), 'session')}, {options.format_count(int(part['answers'].sum()), 'answer')}"
+        mean_answer_lp = float(part["lp"].sum()) / int(part["n_responses"].sum())
+        response_count = int(part["n_responses"].sum())
+        count_text = f"{options.format_count(len(part), 'session')}, {options.format_count(response_count, 'answer')}"
         options.print_notice(f"{label}: {count_text}; {mean_answer_lp:.3f} nats an answer")
     scoring.raise_failures(failed, len(parts))
 

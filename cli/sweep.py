@@ -67,9 +67,9 @@ def prepare_command(sweep_file: Path, calibrate: float) -> None:
 @click.option(
     "--shard", metavar="I/N", help="Compute only one of N shares of the units, I from 0 on, as in a Slurm array."
 )
-@click.option("--gpus", type=float, metavar="N", help="Compute only the models whose workers have so many cards.")
+@click.option("--gpus", type=float, metavar="N", help="Compute only the models whose workers have so many GPUs.")
 def run_command(
-    sweep_file: Path, workers: int | None, shard: str | None, cards: float | None, ray: bool, address: str | None
+    sweep_file: Path, workers: int | None, shard: str | None, gpus: float | None, ray: bool, address: str | None
 ) -> None:
     """Compute what is missing; interrupted, it goes on where it stopped. Exits 1 where a unit failed.
 
@@ -80,10 +80,10 @@ def run_command(
     from gardenpath.study import executors
 
     sweep, manifest, store = _load_manifest(sweep_file)
-    units = [unit for unit in manifest.units if cards is None or unit.model.gpus == cards]
+    units = [unit for unit in manifest.units if gpus is None or unit.model.gpus == gpus]
     if not units:
         available = ", ".join(f"{number:g}" for number in sorted({model.gpus for model in manifest.models}))
-        raise click.UsageError(f"--gpus {cards:g}: no model has workers with as many; expected one of {available}")
+        raise click.UsageError(f"--gpus {gpus:g}: no model has workers with as many; expected one of {available}")
     if shard:
         units = execution.select_shard(units, *_parse_shard(shard))
 

@@ -40,7 +40,7 @@ def import_pairs(
     >>> pair = {"grammatical": Sentence("A dog barks."), "ungrammatical": Sentence("A dog bark.")}
     >>> materials = Materials((Paradigm("number", "agreement"),), (Item("i1", "number", pair),))
     >>> rows = pd.DataFrame({"sentence": ["A dog barks.", "A dog bark."], "lp": [-9.0, -12.0]})
-    >>> import_pairs(rows, materials, model="LSTM")[["item", "grammatical", "ungrammatical", "correct"]].values.tolist()
+    >>> import_pairs(rows, materials, model="LSTM")[["item", "score_grammatical", "score_ungrammatical", "correct"]].values.tolist()
     [['i1', -9.0, -12.0, True]]
     """
     import pandas as pd

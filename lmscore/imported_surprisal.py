@@ -52,7 +52,7 @@ def import_surprisal(
     words = locate_words(named, materials, where=where, key_columns=("model", "protocol"))
     if missing := int(words["surprisal"].isna().sum()):
         log.warning("%d of %d words have no surprisal; their cells stay empty", missing, len(words))
-    words = words.assign(words=1, renyi=None, tokens=None)
+    words = words.assign(n_words=1, renyi=None, n_tokens=None)
     return study.check(words[study.TABLES["surprisal"].column_names], "surprisal")
 
 

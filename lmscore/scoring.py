@@ -332,7 +332,7 @@ def build_pair_rows(
         for item in compared:
             good, bad = (values[item.id, condition, measure] for condition in (GRAMMATICAL, UNGRAMMATICAL))
             item_columns = {"phenomenon": phenomena[item.paradigm], "paradigm": item.paradigm, "item": item.id}
-            verdict = {"grammatical": good, "ungrammatical": bad, "correct": good > bad, "tie": good == bad}
+            verdict = {"score_grammatical": good, "score_ungrammatical": bad, "correct": good > bad, "tie": good == bad}
             model_columns = {"model": model, "protocol": protocol, "language": item.language}
             rows.append({**model_columns, **item_columns, "measure": measure, **verdict})
     return rows
@@ -372,7 +372,7 @@ def estimate_layout_noise(
     protocol = resolve_protocol(protocol, model.name, model.masked)
     counted = _load_unigrams(unigrams, model, protocol)
     rows = pairs[(pairs["model"] == model.name) & ~pairs["tie"]]
-    differences = rows["grammatical"] - rows["ungrammatical"]
+    differences = rows["score_grammatical"] - rows["score_ungrammatical"]
     before = dict(zip(zip(rows["item"], rows["measure"], strict=True), differences.tolist(), strict=True))
     noise = dict.fromkeys(pairs["measure"], 0.0)
     compared = {item for item, _ in before}
@@ -399,10 +399,10 @@ def count_within_noise(pairs: "pd.DataFrame", noise: dict[str, float]) -> dict[s
 
     >>> import pandas as pd
     >>> rows = [("lp", -9.0, -9.5, False), ("lp", -9.0, -8.0, False), ("lp", -9.0, -9.0, True)]
-    >>> count_within_noise(pd.DataFrame(rows, columns=["measure", "grammatical", "ungrammatical", "tie"]), {"lp": 0.6})
+    >>> count_within_noise(pd.DataFrame(rows, columns=["measure", "score_grammatical", "score_ungrammatical", "tie"]), {"lp": 0.6})
     {'lp': 1}
     """
-    differ = (pairs["grammatical"] - pairs["ungrammatical"]).abs()
+    differ = (pairs["score_grammatical"] - pairs["score_ungrammatical"]).abs()
     within = (differ <= pairs["measure"].map(noise)) & ~pairs["tie"]
     return {measure: int(within[pairs["measure"] == measure].sum()) for measure in noise}
 
@@ -636,13 +636,13 @@ def _build_word_rows(
             **identifiers,
             "word": word.word.index,
             "text": word.word.text,
-            "words": word.words,
+            "n_words": word.words,
             "region": word.word.region,
             "surprisal": word.surprisal,
             "surprisal_naive": word.surprisal_naive,
             "entropy": word.entropy,
             "renyi": word.renyi,
-            "tokens": word.tokens,
+            "n_tokens": word.tokens,
             **predicted,
         }
         for word, predicted in zip(words, more, strict=True)
@@ -655,10 +655,10 @@ def _build_sentence_row(
     table, sentence = scored.table, scored.sentence
     return {
         **_build_identifiers(model, protocol, scored),
-        "tokens": table.encoded_text.scored_count,
-        "unknown": table.encoded_text.unknown_count,
-        "windows": table.windows,
-        "critical_tokens": len(within)
+        "n_tokens": table.encoded_text.scored_count,
+        "n_unknown_tokens": table.encoded_text.unknown_count,
+        "n_windows": table.windows,
+        "n_critical_tokens": len(within)
         if (within := reductions.find_region_tokens(table.encoded_text, sentence))
         else None,
         **{name: _compute_measure(scored, name, unigrams) for name in SCORE_MEASURES},

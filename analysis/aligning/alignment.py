@@ -197,10 +197,10 @@ def align_words(tables: Mapping[str, pd.DataFrame], options: AlignmentOptions) -
         )
     surprisal = _select_predictors(_select_read_sentences(surprisal, read), options.predictors)
     joined, unscored = (
-        _list_word_positions(surprisal[surprisal["words"] > 1]),
+        _list_word_positions(surprisal[surprisal["n_words"] > 1]),
         _list_word_positions(surprisal[surprisal["surprisal"].isna()]),
     )
-    scores = add_neighbouring_predictors(surprisal[surprisal["words"] == 1], words)
+    scores = add_neighbouring_predictors(surprisal[surprisal["n_words"] == 1], words)
     _require_matching_words(read[~_is_at_position(read, joined)], scores)
     word_window = (
         "the word"
@@ -215,7 +215,7 @@ def align_words(tables: Mapping[str, pd.DataFrame], options: AlignmentOptions) -
     }
     unusable_positions = {rule: positions for rule, positions in unusable_positions.items() if positions}
     unusable_positions[f"{word_window} has no Zipf frequency"] = _list_word_positions(
-        words[words["zipf"].isna()].assign(words=1)
+        words[words["zipf"].isna()].assign(n_words=1)
     )
     read = _drop_edge_words(read, words, lags, edges, exclusion_log)
     read = _select_usable_words(read, lags, *settings.rt_cutoffs, unusable_positions, exclusion_log)
@@ -310,7 +310,7 @@ def _refuse_unnumbered_words(read: pd.DataFrame, sessions: pd.DataFrame) -> None
 
 def _select_predictors(surprisal: pd.DataFrame, predictors: Sequence[str]) -> pd.DataFrame:
     """Return scores by each of these columns in place of surprisal, under models that are named by it."""
-    numbers = surprisal.select_dtypes("number").drop(columns=["word", "words", "tokens"], errors="ignore")
+    numbers = surprisal.select_dtypes("number").drop(columns=["word", "n_words", "n_tokens"], errors="ignore")
     known = [str(name) for name in numbers if name == SURPRISAL_TERM or not numbers[name].isna().all()]
     unknown = [name for name in predictors if name not in known]
     if unknown or not predictors:
@@ -343,7 +343,7 @@ WordPositions = set[tuple[str, str, int]]
 
 def _list_word_positions(scores: pd.DataFrame) -> WordPositions:
     """Return item, condition and position of every word that the rows hold."""
-    rows = scores[[*WORD_KEY, "words"]].itertuples(index=False, name=None)
+    rows = scores[[*WORD_KEY, "n_words"]].itertuples(index=False, name=None)
     return {(item, condition, word + k) for item, condition, word, words in rows for k in range(words)}
 
 
@@ -358,7 +358,7 @@ def _drop_edge_words(
     """Drop the ends of sentences, where readers start and wrap up, and words without as many before them as lags."""
     if not edges:
         read = _apply_rule(exclusion_log, "first word of its sentence", read, read["word"] > 0)
-        final = words.loc[words.groupby(["item", "condition"])["word"].idxmax()].assign(words=1)
+        final = words.loc[words.groupby(["item", "condition"])["word"].idxmax()].assign(n_words=1)
         read = _apply_rule(
             exclusion_log, "last word of its sentence", read, ~_is_at_position(read, _list_word_positions(final))
         )

@@ -51,13 +51,14 @@ def compute_ensembles(
 
     >>> rows = [("m", "yes_no", str(t), "npi", "ever", f"i{k}", k != t) for t in range(3) for k in range(3)]
     >>> judgments = pd.DataFrame(rows, columns=["model", "method", "template", "phenomenon", "paradigm", "item", "correct"])
-    >>> compute_ensembles(judgments.assign(tie=False))[["ensemble", "selection", "mixes", "accuracy"]].round(3).to_numpy().tolist()
+    >>> found = compute_ensembles(judgments.assign(tie=False)).round(3)
+    >>> found[["ensemble", "selection", "n_mixes", "accuracy"]].to_numpy().tolist()
     [['3 yes_no', 'all', 1, 1.0], ['1 yes_no', 'all', 3, 0.667], ['1 yes_no', 'test set', 3, 0.667]]
     """
     if unknown := [name for name in select if name not in HELD_OUT_SELECTIONS]:
         raise ValueError(f"select {unknown[0]!r}; expected {' or '.join(HELD_OUT_SELECTIONS)}")
     rows = [
-        {"model": model, "ensemble": format_ensemble_name(vote), "votes": sum(vote.values()), **row}
+        {"model": model, "ensemble": format_ensemble_name(vote), "n_votes": sum(vote.values()), **row}
         for model, predictions in _tabulate_wins(judgments)
         for vote in [*_list_votes(model, predictions, members), *_list_single_templates(predictions)]
         for row in _compute_selections(_cast_votes(predictions, vote), select, draws, seed)
@@ -84,7 +85,7 @@ def compute_method_comparisons(
 
     >>> rows = [("m", method, "1", "npi", f"p{k}", f"i{k}", k < n) for method, n in (("lp", 6), ("yes_no", 9)) for k in range(10)]
     >>> judgments = pd.DataFrame(rows, columns=["model", "method", "template", "phenomenon", "paradigm", "item", "correct"])
-    >>> compute_method_comparisons(judgments.assign(tie=False))[["method", "difference", "reached", "p"]].to_numpy().tolist()
+    >>> compute_method_comparisons(judgments.assign(tie=False))[["method", "difference", "n_reversed", "p"]].to_numpy().tolist()
     [['yes_no', 0.3, 25, 0.025]]
     """
     rows: list[dict[str, object]] = []
@@ -100,7 +101,7 @@ def compute_method_comparisons(
             for vote in _list_votes(model, predictions, members)
         }
         for kind, all_of in {"method": method_wins, "ensemble": votes}.items():
-            row_key = {"model": model, "kind": kind, "against": reference_method, "draws": draws}
+            row_key = {"model": model, "kind": kind, "reference_method": reference_method, "n_resamples": draws}
             rows += [row_key | {"method": name} | _compare_wins(a, base, draws, seed) for name, a in all_of.items()]
     table = pd.DataFrame(rows, columns=TABLES["method_comparisons"].column_names)
     for name in ("p", "paradigm_p"):
@@ -223,28 +224,28 @@ def _compute_selections(
     if not n:
         yield {
             "selection": ALL_COMBINATIONS,
-            "mixes": mixes,
-            "n": 0,
+            "n_mixes": mixes,
+            "n_pairs": 0,
             "note": "No pair was judged under all of these templates.",
         }
         return
     shares = cast.count_wins()[:, 0] / n
-    spread = {"sd": shares.std(), "lowest": shares.min(), "highest": shares.max()} if mixes > 1 else {}
-    yield {"selection": ALL_COMBINATIONS, "mixes": mixes, "n": n, "accuracy": shares.mean(), **spread}
+    spread = {"sd": shares.std(), "min_accuracy": shares.min(), "max_accuracy": shares.max()} if mixes > 1 else {}
+    yield {"selection": ALL_COMBINATIONS, "n_mixes": mixes, "n_pairs": n, "accuracy": shares.mean(), **spread}
     if mixes == 1:
         return
     if draws:
         some = np.random.default_rng(seed).choice(shares, min(draws, mixes), replace=False)
         sd = some.std(ddof=1) if len(some) > 1 else None
-        spread = {"sd": sd, "lowest": some.min(), "highest": some.max()}
-        yield {"selection": DRAWN_COMBINATIONS, "mixes": len(some), "n": n, "accuracy": some.mean(), **spread}
+        spread = {"sd": sd, "min_accuracy": some.min(), "max_accuracy": some.max()}
+        yield {"selection": DRAWN_COMBINATIONS, "n_mixes": len(some), "n_pairs": n, "accuracy": some.mean(), **spread}
     best = int(shares.argmax())
-    chosen = {"selection": ORACLE_SELECTION, "mixes": mixes, "members": _format_combinations(cast, [best])}
-    yield chosen | {"n": n, "accuracy": shares[best], "note": ORACLE_NOTE}
+    chosen = {"selection": ORACLE_SELECTION, "n_mixes": mixes, "members": _format_combinations(cast, [best])}
+    yield chosen | {"n_pairs": n, "accuracy": shares[best], "note": ORACLE_NOTE}
     for name in select:
         folds = _assign_folds(cast.pairs, name, seed)
         won = cast.count_wins(folds)
-        row_key = {"selection": HELD_OUT_SELECTIONS[name], "mixes": mixes, "n": n}
+        row_key = {"selection": HELD_OUT_SELECTIONS[name], "n_mixes": mixes, "n_pairs": n}
         if won.shape[1] < 2:
             yield row_key | {"note": f"There is one of the {name}; expected several to choose on others."}
             continue
@@ -283,12 +284,12 @@ def _compare_wins(won: "pd.Series[float]", base: "pd.Series[float]", draws: int,
     """Return means and resampled differences, over pairs and over paradigms."""
     both = pd.concat([won, base], axis=1, join="inner", keys=["won", "base"]).dropna()
     if both.empty:
-        return {"n": 0, "paradigms": 0, "note": "No pair was judged by both."}
+        return {"n_pairs": 0, "n_paradigms": 0, "note": "No pair was judged by both."}
     gain = (both["won"] - both["base"]).round(9)  # means over templates are equal where their counts are
     by_paradigm = gain.groupby(level="paradigm").mean()
     row: dict[str, object] = {
-        "n": len(both), "accuracy": both["won"].mean(), "accuracy_against": both["base"].mean(), "difference": gain.mean(),
-        "paradigms": len(by_paradigm), "paradigm_difference": by_paradigm.mean(),
+        "n_pairs": len(both), "accuracy": both["won"].mean(), "accuracy_reference": both["base"].mean(), "difference": gain.mean(),
+        "n_paradigms": len(by_paradigm), "paradigm_difference": by_paradigm.mean(),
         "note": _format_size_note(len(both), len(by_paradigm)),
     }  # fmt: skip
     for name, values in (("", gain), ("paradigm_", by_paradigm)):
@@ -297,7 +298,9 @@ def _compare_wins(won: "pd.Series[float]", base: "pd.Series[float]", draws: int,
             low, high = percentile_interval(means)
             reached = int((means <= ZERO_TOLERANCE).sum())
             p = reached / draws if reached else 1 / (draws + 1)
-            row |= {f"{name}low": low, f"{name}high": high, f"{name}reached": reached, f"{name}p": p}
+            row |= {
+                f"{name}ci_low": low, f"{name}ci_high": high, f"n_{name}reversed": reached, f"{name}p": p
+            }  # fmt: skip
     return row
 
 

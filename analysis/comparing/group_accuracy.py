@@ -33,7 +33,7 @@ def compute_group_accuracies(
     >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
     >>> groups = pd.DataFrame({"paradigm": ["p1", "p0"], "factor": "attractor", "level": ["none", "relational"]})
     >>> table = compute_group_accuracies(pd.DataFrame(rows, columns=names), groups)
-    >>> table[["level", "n", "mean_accuracy", "difference"]].to_numpy().tolist()
+    >>> table[["level", "n_pairs", "mean_accuracy", "difference"]].to_numpy().tolist()
     [['none', 4, 1.0, 0.0], ['relational', 4, 0.5, -0.5]]
     """
     key = find_group_key(pairs, groups)
@@ -90,15 +90,16 @@ def compute_level_rows(
             whose = human_means.reindex(by_paradigm.index).dropna()
             level_accuracies = {
                 "mean_accuracy": float(by_paradigm.mean()),
-                "people": float(whose.mean()) if len(whose) == len(by_paradigm) else None,
+                "human_accuracy": float(whose.mean()) if len(whose) == len(by_paradigm) else None,
             }
             first = first or level_accuracies
             yield {
-                "factor": factor, "level": level, "paradigms": len(by_paradigm), "n": len(rows), "ties": int(rows["tie"].sum()),
+                "factor": factor, "level": level, "n_paradigms": len(by_paradigm), "n_pairs": len(rows),
+                "n_ties": int(rows["tie"].sum()),
                 "accuracy": rows["won"].mean(), "wilson_low": wilson_low[0], "wilson_high": wilson_high[0],
-                **level_accuracies, "low": low, "high": high,
+                **level_accuracies, "ci_low": low, "ci_high": high,
                 "difference": _subtract(level_accuracies["mean_accuracy"], first["mean_accuracy"]),
-                "people_difference": _subtract(level_accuracies["people"], first["people"]),
+                "human_difference": _subtract(level_accuracies["human_accuracy"], first["human_accuracy"]),
             }  # fmt: skip
 
 
@@ -120,7 +121,7 @@ def compute_usable_phenomena(
     >>> accuracies = pd.DataFrame(rows, columns=["model", "measure", "phenomenon", "paradigm", "accuracy"])
     >>> people = pd.DataFrame([("z", "npi", "intercepts", "grammaticality", 0.8, 0.001)])
     >>> people.columns = ["measure", "phenomenon", "random", "term", "estimate", "p_bh"]
-    >>> compute_usable_phenomena(accuracies, people, baseline="5-gram")[["phenomenon", "usable", "reason"]].to_numpy().tolist()
+    >>> compute_usable_phenomena(accuracies, people, baseline="5-gram")[["phenomenon", "is_usable", "reason"]].to_numpy().tolist()
     [['npi', False, 'every model wins 97 % of its pairs']]
     """
     over = accuracies[(accuracies["paradigm"] == POOLED_OVER_PAIRS) & (accuracies["phenomenon"] != ALL_PHENOMENA)]
@@ -149,6 +150,12 @@ def compute_usable_phenomena(
             "" if differ else "people's ratings do not differ",
         ]
         why = "; ".join(filter(None, reasons))
-        row = {"measure": measure, "phenomenon": phenomenon, "lowest": lowest, "baseline": shallow, "people": estimate}
-        rows.append(row | {"usable": not why, "reason": why})
+        row = {
+            "measure": measure,
+            "phenomenon": phenomenon,
+            "min_accuracy": lowest,
+            "baseline_accuracy": shallow,
+            "human_difference": estimate,
+        }
+        rows.append(row | {"is_usable": not why, "reason": why})
     return check(pd.DataFrame(rows, columns=TABLES["usable_phenomena"].column_names), "usable_phenomena")

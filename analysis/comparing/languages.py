@@ -43,7 +43,7 @@ def compute_language_tables(
     >>> wins = [("nl", 0, True), ("nl", 1, True), ("nl", 2, False), ("nl", 3, True), ("eu", 4, False), ("eu", 5, True)]
     >>> rows = [("m", "p", "SV-#", lang, f"i{k}", "lp", -1.0, -2.0, right, False, lang) for lang, k, right in wins]
     >>> tables = compute_language_tables(pd.DataFrame(rows, columns=TABLES["pairs"].column_names))
-    >>> tables["language_means"][["phenomenon", "languages", "accuracy"]].to_numpy().tolist()
+    >>> tables["language_means"][["phenomenon", "n_languages", "accuracy"]].to_numpy().tolist()
     [['all', 2, 0.625], ['SV-#', 2, 0.625]]
     """
     if pairs["language"].isna().any():
@@ -129,18 +129,21 @@ def _compute_language_means(
     for split, names in subsets.items():
         rows = accuracies[accuracies["language"].isin(names)]
         table = rows.groupby([*MODEL_MEASURE_KEY, "phenomenon"], sort=False).agg(
-            languages=("language", "size"), n=("n", "sum"), accuracy=("accuracy", "mean"), delta=("delta", "mean")
+            n_languages=("language", "size"),
+            n_pairs=("n_pairs", "sum"),
+            accuracy=("accuracy", "mean"),
+            delta=("delta", "mean"),
         )
         table = table.reset_index().assign(split=split)
         overall = rows[rows["phenomenon"] == ALL_PHENOMENA].groupby(MODEL_MEASURE_KEY, sort=False)["accuracy"]
         ends = {names: ratio_interval(shares, [1] * len(shares), seed=seed) for names, shares in overall}
-        table[["low", "high"]] = [
+        table[["ci_low", "ci_high"]] = [
             ends[tuple(names)] if phenomenon == ALL_PHENOMENA else (None, None)
             for *names, phenomenon in table[[*MODEL_MEASURE_KEY, "phenomenon"]].itertuples(index=False, name=None)
         ]
         if best_models is not None:
             split_best_models = best_models[best_models["language"].isin(names)]
-            for column, p in (("best", "p"), ("best_holm", "p_holm")):
+            for column, p in (("n_best", "p"), ("n_best_holm", "p_holm")):
                 counted = (
                     split_best_models[split_best_models[p] < BEST_ALPHA]
                     .groupby(MODEL_MEASURE_KEY)
@@ -170,11 +173,11 @@ def _compare_by_language(pairs: pd.DataFrame) -> Iterator[tuple[dict[str, Any], 
                 for side in (comparison.won_a, comparison.won_b, *comparison.find_sole_wins())
             )
             counts = pd.DataFrame(
-                {"language": names, "n": n, "a_only": a_only.astype(int), "b_only": b_only.astype(int)}
+                {"language": names, "n_pairs": n, "n_only_a": a_only.astype(int), "n_only_b": b_only.astype(int)}
             )
             counts = counts.assign(accuracy_a=won_a / np.maximum(n, 1), accuracy_b=won_b / np.maximum(n, 1))[n > 0]
             if len(counts):
-                yield comparison.row_key, counts.assign(p=mcnemar(counts["a_only"], counts["b_only"]))
+                yield comparison.row_key, counts.assign(p=mcnemar(counts["n_only_a"], counts["n_only_b"]))
 
 
 def _find_best_models(scored: pd.DataFrame, comparisons: list[tuple[dict[str, Any], pd.DataFrame]]) -> pd.DataFrame:
@@ -184,12 +187,12 @@ def _find_best_models(scored: pd.DataFrame, comparisons: list[tuple[dict[str, An
         a, b = (row_key["model_a"], row_key["protocol_a"]), (row_key["model_b"], row_key["protocol_b"])
         for row in counts.to_dict("records"):
             counts_by_models[row_key["measure"], row["language"], a, b] = {
-                "n": row["n"], "accuracy": row["accuracy_a"], "accuracy_second": row["accuracy_b"],
-                "only": row["a_only"], "second_only": row["b_only"], "p": row["p"],
+                "n_pairs": row["n_pairs"], "accuracy": row["accuracy_a"], "accuracy_second": row["accuracy_b"],
+                "n_only": row["n_only_a"], "n_only_second": row["n_only_b"], "p": row["p"],
             }  # fmt: skip
             counts_by_models[row_key["measure"], row["language"], b, a] = {
-                "n": row["n"], "accuracy": row["accuracy_b"], "accuracy_second": row["accuracy_a"],
-                "only": row["b_only"], "second_only": row["a_only"], "p": row["p"],
+                "n_pairs": row["n_pairs"], "accuracy": row["accuracy_b"], "accuracy_second": row["accuracy_a"],
+                "n_only": row["n_only_b"], "n_only_second": row["n_only_a"], "p": row["p"],
             }  # fmt: skip
     rows = []
     shares = scored.groupby(["measure", "language", *MODEL_KEY], sort=False)["won"].mean().reset_index()
@@ -197,9 +200,9 @@ def _find_best_models(scored: pd.DataFrame, comparisons: list[tuple[dict[str, An
         order = of_language.sort_values("won", ascending=False, kind="stable")[MODEL_KEY]
         first, second = [*order.itertuples(index=False, name=None)][:2] if len(order) > 1 else (None, None)
         if first and second and (model_counts := counts_by_models.get((measure, language, first, second))):
-            names = dict(zip(("model", "protocol", "second", "second_protocol"), (*first, *second), strict=True))
+            names = dict(zip(("model", "protocol", "second_model", "second_protocol"), (*first, *second), strict=True))
             # Where fewer pairs are the best's alone, ties decide which is best, and the test has nothing for it.
-            p = model_counts["p"] if model_counts["only"] > model_counts["second_only"] else 1.0
+            p = model_counts["p"] if model_counts["n_only"] > model_counts["n_only_second"] else 1.0
             rows.append({"measure": measure, "language": language, **names, **model_counts, "p": p})
     table = pd.DataFrame(rows, columns=[c for c in TABLES["language_bests"].column_names if c != "p_holm"])
     table["p_holm"] = table.groupby("measure", sort=False)["p"].transform(lambda p: holm(p.astype("float64")))
@@ -209,13 +212,17 @@ def _find_best_models(scored: pd.DataFrame, comparisons: list[tuple[dict[str, An
 def _count_model_wins(comparisons: list[tuple[dict[str, Any], pd.DataFrame]]) -> pd.DataFrame:
     rows = []
     for row_key, counts in comparisons:
-        a_more = counts["a_only"] > counts["b_only"]
+        a_more = counts["n_only_a"] > counts["n_only_b"]
         sure, surer = counts["p"] < PAIRWISE_ALPHA, holm(counts["p"]) < PAIRWISE_ALPHA
-        b_more = counts["b_only"] > counts["a_only"]
+        b_more = counts["n_only_b"] > counts["n_only_a"]
         rows.append(
             row_key
-            | {"languages": len(counts), "a_better": int((sure & a_more).sum()), "b_better": int((sure & b_more).sum())}
-            | {"a_better_holm": int((surer & a_more).sum()), "b_better_holm": int((surer & b_more).sum())}
+            | {
+                "n_languages": len(counts),
+                "n_a_better": int((sure & a_more).sum()),
+                "n_b_better": int((sure & b_more).sum()),
+            }
+            | {"n_a_better_holm": int((surer & a_more).sum()), "n_b_better_holm": int((surer & b_more).sum())}
         )
     return check(pd.DataFrame(rows, columns=TABLES["language_wins"].column_names), "language_wins")
 
@@ -233,7 +240,7 @@ def compute_frequency_curves(accuracies: pd.DataFrame, languages: pd.DataFrame) 
     >>> table = pd.DataFrame({"language": list("abcdef"), "accuracy": shares})
     >>> table = table.assign(model="m", protocol="p", measure="lp", phenomenon="all")
     >>> found = compute_frequency_curves(table, frequencies)["frequency_curves"]
-    >>> found[["upper", "slope", "midpoint"]].round(3).to_numpy().tolist()
+    >>> found[["upper_asymptote", "slope", "midpoint"]].round(3).to_numpy().tolist()
     [[0.9, 2.0, 4.0]]
     """
     import numpy as np
@@ -251,13 +258,13 @@ def compute_frequency_curves(accuracies: pd.DataFrame, languages: pd.DataFrame) 
                 if len(x) < logistic_curve.MIN_POINTS
                 else NO_CURVE_REASON
             )
-            curves.append({**row_key, "languages": len(x), "note": f"No curve: {why}."})
+            curves.append({**row_key, "n_languages": len(x), "note": f"No curve: {why}."})
             continue
         fitted = logistic_curve.evaluate_curve(x, *found)
         rss, total = float(((y - fitted) ** 2).sum()), float(((y - y.mean()) ** 2).sum())
         note = "The upper asymptote is held at 1." if found[0] > 1 - 1e-9 else ""
-        numbers = dict(zip(("upper", "slope", "midpoint"), found, strict=True))
-        curves.append({**row_key, "languages": len(x), **numbers, "rss": rss, "r2": 1 - rss / total, "note": note})
+        numbers = dict(zip(("upper_asymptote", "slope", "midpoint"), found, strict=True))
+        curves.append({**row_key, "n_languages": len(x), **numbers, "rss": rss, "r2": 1 - rss / total, "note": note})
         residuals.append(
             rows[[*MODEL_MEASURE_KEY, "language", "frequency", "accuracy"]].assign(fitted=fitted, residual=y - fitted)
         )
@@ -292,31 +299,31 @@ def compute_score_difference_regressions(
     >>> rows = [("m", "p", "SV-#", "nl", f"i{k}", "lp", -1.0, -2.0 - k % 3, True, False, "nl") for k in range(6)]
     >>> pairs = pd.DataFrame(rows, columns=TABLES["pairs"].column_names)
     >>> sentences = [(f"i{k}", c, 3 + k % 3, -9.0) for k in range(6) for c in ("grammatical", "ungrammatical")]
-    >>> scores = pd.DataFrame(sentences, columns=["item", "condition", "tokens", "lp"]).assign(model="m", protocol="p")
-    >>> compute_score_difference_regressions(pairs, scores.assign(critical_tokens=1))[["method", "term"]].to_numpy().tolist()[:2]
+    >>> scores = pd.DataFrame(sentences, columns=["item", "condition", "n_tokens", "lp"]).assign(model="m", protocol="p")
+    >>> compute_score_difference_regressions(pairs, scores.assign(n_critical_tokens=1))[["method", "term"]].to_numpy().tolist()[:2]
     [['ols', 'SV-#'], ['ols', 'perplexity']]
     """
     import numpy as np
 
     good, bad = (
-        scores.loc[scores["condition"] == name, [*MODEL_KEY, "item", "tokens", "lp", "critical_tokens"]]
+        scores.loc[scores["condition"] == name, [*MODEL_KEY, "item", "n_tokens", "lp", "n_critical_tokens"]]
         for name in ("grammatical", "ungrammatical")
     )
     key = [*MODEL_KEY, "item"]
     joined = pairs.merge(good, on=key, how="left", validate="m:1")
-    joined = joined.merge(bad[[*key, "critical_tokens"]], on=key, how="left", suffixes=("", "_bad"), validate="m:1")
-    if (is_missing := joined["tokens"].isna()).any():
+    joined = joined.merge(bad[[*key, "n_critical_tokens"]], on=key, how="left", suffixes=("", "_bad"), validate="m:1")
+    if (is_missing := joined["n_tokens"].isna()).any():
         raise DataError(
             cap_faults(
                 f"item {r.item} of {r.model} is not in table sentence_scores" for r in joined[is_missing].itertuples()
             )
         )
-    tokens = joined["tokens"].astype("float64")
+    tokens = joined["n_tokens"].astype("float64")
     joined = joined.assign(
-        delta=(joined["grammatical"] - joined["ungrammatical"]).mask(joined["tie"], 0.0),
+        delta=(joined["score_grammatical"] - joined["score_ungrammatical"]).mask(joined["tie"], 0.0),
         perplexity=np.exp((-joined["lp"].astype("float64") / tokens).clip(upper=700)),
         length=tokens,
-        subwords=joined["critical_tokens"].astype("float64") - joined["critical_tokens_bad"].astype("float64"),
+        subwords=joined["n_critical_tokens"].astype("float64") - joined["n_critical_tokens_bad"].astype("float64"),
     )
     if items is not None:
         known = [name for name in ("distance", "congruent", "incongruent") if name in items]
@@ -352,7 +359,7 @@ def _fit_regressions(rows: pd.DataFrame) -> Iterator[pd.DataFrame]:
     dummies = {f"phenomenon{k}": (rows["phenomenon"] == name).astype("float64") for k, name in enumerate(phenomena)}
     frame = x.assign(**dummies, delta=rows["delta"], language=rows["language"], paradigm=rows["paradigm"])
     terms = [*dummies, *varying]
-    counts: dict[str, Any] = {"n": len(rows), "languages": rows["language"].nunique()}
+    counts: dict[str, Any] = {"n_pairs": len(rows), "n_languages": rows["language"].nunique()}
     published = "delta ~ " + " + ".join(["0", "phenomenon", *varying])
     named = dict(zip(dummies, phenomena, strict=True))
 

@@ -38,7 +38,8 @@ def compute_learning_curves(
     >>> runs = pd.DataFrame({"model": ["a", "b", "c"], "tokens": [1e6, 2e6, 4e6]})
     >>> rows = [(m, "p", "lp", "npi", "pooled", 0.5 + k / 10) for k, m in enumerate("abc")]
     >>> accuracy = pd.DataFrame(rows, columns=["model", "protocol", "measure", "phenomenon", "paradigm", "accuracy"])
-    >>> compute_learning_curves(accuracy, runs, {"npi": 0.9})[["slope", "largest", "tokens_needed"]].round(3).values.tolist()
+    >>> found = compute_learning_curves(accuracy, runs, {"npi": 0.9})
+    >>> found[["slope", "max_training_tokens", "tokens_needed"]].round(3).values.tolist()
     [[0.1, 4000000.0, 16000000.0]]
     """
     known = runs.assign(tokens=pd.to_numeric(runs["tokens"], errors="coerce"))
@@ -94,12 +95,12 @@ def _fit_curves(points: pd.DataFrame, human_accuracy: float | None) -> dict[str,
     largest = float(points["tokens"].max())
     reached = float(points.loc[points["tokens"] == largest, "accuracy"].mean())
     row: dict[str, object] = {
-        "runs": len(points),
-        "sizes": points["tokens"].nunique(),
-        "samples": points["sample"].nunique() if points["sample"].ne("").any() else None,
-        "largest": largest,
-        "reached": reached,
-        "people": human_accuracy,
+        "n_models": len(points),
+        "n_sizes": points["tokens"].nunique(),
+        "n_samples": points["sample"].nunique() if points["sample"].ne("").any() else None,
+        "max_training_tokens": largest,
+        "accuracy_at_max": reached,
+        "human_accuracy": human_accuracy,
     }
     if points["tokens"].nunique() < 2:
         return row | {"note": "No slope: all models were trained on as many tokens."}
@@ -108,7 +109,7 @@ def _fit_curves(points: pd.DataFrame, human_accuracy: float | None) -> dict[str,
     if human_accuracy is not None:
         row["tokens_needed"] = extrapolate_tokens_needed(largest, reached, line["slope"], human_accuracy)
     curve = logistic_curve.fit_curve(doublings, shares)
-    return row | (dict(zip(("upper", "rate", "midpoint"), curve, strict=True)) if curve else {})
+    return row | (dict(zip(("upper_asymptote", "rate", "midpoint"), curve, strict=True)) if curve else {})
 
 
 def _log2_tokens(tokens: "pd.Series[float]") -> "Array":
@@ -126,4 +127,4 @@ def _fit_line(x: "Array", y: "Array", samples: pd.Series) -> dict[str, Any]:
     slope = {"slope": float(found.estimates[1])}
     if np.isnan(found.se[1]):
         return {**slope, "note": "No interval: there are two runs."}
-    return {**slope, "se": found.se[1], "df": found.df, "low": found.ci_low[1], "high": found.ci_high[1]}
+    return {**slope, "se": found.se[1], "df": found.df, "ci_low": found.ci_low[1], "ci_high": found.ci_high[1]}

@@ -37,29 +37,36 @@ def compute_method_accuracies(
 
     >>> rows = [("m", "yes_no", t, "npi", "ever", f"i{k}", k < n) for t, n in (("1", 4), ("2", 2)) for k in range(4)]
     >>> judgments = pd.DataFrame(rows, columns=["model", "method", "template", "phenomenon", "paradigm", "item", "correct"])
-    >>> judgments = judgments.assign(grammatical=1.0, tie=False, mass=1.0)
+    >>> judgments = judgments.assign(score_grammatical=1.0, tie=False, answer_probability=1.0)
     >>> table = compute_method_accuracies(judgments).query("phenomenon == 'all'")
-    >>> table[["template", "n", "accuracy", "sd"]].round(3).to_numpy().tolist()
+    >>> table[["template", "n_pairs", "accuracy", "sd"]].round(3).to_numpy().tolist()
     [['1', 4, 1.0, nan], ['2', 4, 0.5, nan], ['mean', 4, 0.75, 0.354]]
     """
     judged = score_judged_pairs(judgments)
-    judged = judged.assign(unread=judged["grammatical"].isna())
+    judged = judged.assign(n_unread=judged["score_grammatical"].isna())
     both = pd.concat([judged.assign(phenomenon=ALL_PHENOMENA), judged], ignore_index=True)
     by = [*METHOD_KEY, "phenomenon", "template"]
     table = both.groupby(by, sort=False).agg(
-        n=("won", "size"),
-        ties=("tie", "sum"),
-        unread=("unread", "sum"),
+        n_pairs=("won", "size"),
+        n_ties=("tie", "sum"),
+        n_unread=("n_unread", "sum"),
         accuracy=("won", "mean"),
-        mass=("mass", "mean"),
+        answer_probability=("answer_probability", "mean"),
     )
     paradigms = both.groupby([*by, "paradigm"], sort=False)["won"].mean().groupby(by, sort=False)
-    table = table.assign(mean_accuracy=paradigms.mean(), paradigms=paradigms.size()).reset_index()
-    table["wilson_low"], table["wilson_high"] = wilson_interval(table["n"] * table["accuracy"], table["n"])
-    how = {"n": "max", "paradigms": "max", "ties": "sum", "unread": "sum", "mean_accuracy": "mean", "mass": "mean"}
+    table = table.assign(mean_accuracy=paradigms.mean(), n_paradigms=paradigms.size()).reset_index()
+    table["wilson_low"], table["wilson_high"] = wilson_interval(table["n_pairs"] * table["accuracy"], table["n_pairs"])
+    how = {
+        "n_pairs": "max",
+        "n_paradigms": "max",
+        "n_ties": "sum",
+        "n_unread": "sum",
+        "mean_accuracy": "mean",
+        "answer_probability": "mean",
+    }
     means = _summarise_templates(table, [*METHOD_KEY, "phenomenon"], how, "accuracy")
-    table = pd.concat([table.assign(templates=1), means], ignore_index=True)
-    table["people"] = table["phenomenon"].map(human_accuracies or {}).astype("float64")
+    table = pd.concat([table.assign(n_templates=1), means], ignore_index=True)
+    table["human_accuracy"] = table["phenomenon"].map(human_accuracies or {}).astype("float64")
     return check(
         _sort_rows(table, judged).reindex(columns=TABLES["method_accuracies"].column_names), "method_accuracies"
     )
@@ -71,25 +78,25 @@ def compute_response_shares(judgments: pd.DataFrame) -> pd.DataFrame:
     Since the grammatical member stands first in half of the pairs, A should be half of the answers: more is a leaning to a side
     (Ide et al. 2025, table 12, doi 10.18653/v1/2025.naacl-long.380). Of a rating it is the distribution over the scale's points.
 
-    >>> judgments = pd.DataFrame({"model": "m", "method": "ab", "template": "1", "answer": ["A", "A", "B", "A | B"]})
-    >>> compute_response_shares(judgments)[["answer", "n", "share"]].to_numpy().tolist()
+    >>> judgments = pd.DataFrame({"model": "m", "method": "ab", "template": "1", "response": ["A", "A", "B", "A | B"]})
+    >>> compute_response_shares(judgments)[["response", "n_responses", "share"]].to_numpy().tolist()
     [['A', 3, 0.6], ['B', 2, 0.4]]
     """
-    given = judgments.dropna(subset="answer")
-    given = given.assign(answer=given["answer"].astype(str).str.split(RESPONSE_SEPARATOR, regex=False)).explode(
-        "answer"
+    given = judgments.dropna(subset="response")
+    given = given.assign(response=given["response"].astype(str).str.split(RESPONSE_SEPARATOR, regex=False)).explode(
+        "response"
     )
     by = [*METHOD_KEY, "template"]
-    counts = given.groupby([*by, "answer"], sort=False).size().rename("n").reset_index()
-    templates, response_options = counts[by].drop_duplicates(), counts[[*METHOD_KEY, "answer"]].drop_duplicates()
+    counts = given.groupby([*by, "response"], sort=False).size().rename("n_responses").reset_index()
+    templates, response_options = counts[by].drop_duplicates(), counts[[*METHOD_KEY, "response"]].drop_duplicates()
     every = templates.merge(
         response_options, on=METHOD_KEY
     )  # an answer to one template of a method may be none to another
-    table = every.merge(counts, on=[*by, "answer"], how="left").fillna({"n": 0})
-    total = table.groupby(by)["n"].transform("sum")
-    table = table.assign(share=table["n"] / total)
-    table["wilson_low"], table["wilson_high"] = wilson_interval(table["n"], total)
-    means = _summarise_templates(table, [*METHOD_KEY, "answer"], {"n": "sum"}, "share")
+    table = every.merge(counts, on=[*by, "response"], how="left").fillna({"n_responses": 0})
+    total = table.groupby(by)["n_responses"].transform("sum")
+    table = table.assign(share=table["n_responses"] / total)
+    table["wilson_low"], table["wilson_high"] = wilson_interval(table["n_responses"], total)
+    means = _summarise_templates(table, [*METHOD_KEY, "response"], {"n_responses": "sum"}, "share")
     table = _sort_rows(pd.concat([table, means], ignore_index=True), judgments)
     return check(table.reindex(columns=TABLES["response_shares"].column_names), "response_shares")
 
@@ -127,7 +134,7 @@ def compute_method_length_bias(judgments: pd.DataFrame) -> pd.DataFrame:
     >>> rows = [("m", "lp", "none", k < 2, 3 + k, 4) for k in range(4)]
     >>> columns = ["model", "method", "template", "correct", "tokens_grammatical", "tokens_ungrammatical"]
     >>> table = compute_method_length_bias(pd.DataFrame(rows, columns=columns).assign(tie=False))
-    >>> table[["n", "mean_difference", "r"]].round(2).to_numpy().tolist()
+    >>> table[["n_pairs", "mean_difference", "r"]].round(2).to_numpy().tolist()
     [[4.0, 0.5, -0.89]]
     """
     judgments = judgments.assign(longer=judgments["tokens_grammatical"] - judgments["tokens_ungrammatical"])
@@ -137,7 +144,7 @@ def compute_method_length_bias(judgments: pd.DataFrame) -> pd.DataFrame:
         for row_key, judged in judgments.groupby(by, sort=False)
     ]
     table = pd.DataFrame(rows, columns=TABLES["method_length_bias"].column_names)
-    counts = dict.fromkeys(("n", "ties", "unequal"), "sum")
+    counts = dict.fromkeys(("n_pairs", "n_ties", "n_unequal"), "sum")
     how = {**counts, "mean_difference": "mean"}
     means = _summarise_templates(table, METHOD_KEY, how, "r")
     single = table[~table.set_index(METHOD_KEY).index.isin(means.set_index(METHOD_KEY).index)]
@@ -162,7 +169,7 @@ def compute_method_differences(
     >>> rows = [(method, f"i{k}", k < n) for method, n in (("yes_no", 3), ("template_lp", 1)) for k in range(4)]
     >>> judgments = pd.DataFrame(rows, columns=["method", "item", "correct"]).assign(model="m", template="1", tie=False)
     >>> judgments = judgments.assign(phenomenon="npi", paradigm="p", tokens_grammatical=5, tokens_ungrammatical=6)
-    >>> compute_method_differences(judgments)[["paradigm", "difference", "tokens"]].to_numpy().tolist()
+    >>> compute_method_differences(judgments)[["paradigm", "difference", "token_difference"]].to_numpy().tolist()
     [['p', 0.5, -1.0], ['mean', 0.5, -1.0]]
     """
     judged = average_over_templates(judgments)
@@ -170,21 +177,24 @@ def compute_method_differences(
     both = a.merge(b[["model", *PAIR_KEY, "won"]], on=["model", *PAIR_KEY], suffixes=("_a", "_b"), validate="1:1")
     if both.empty:
         raise DataError(f"table judgments: no pair was judged by a model under both {method_a!r} and {method_b!r}")
-    both = both.assign(tokens=both["tokens_grammatical"] - both["tokens_ungrammatical"])
+    both = both.assign(token_difference=both["tokens_grammatical"] - both["tokens_ungrammatical"])
     parts = []
     for model, rows in both.groupby("model", sort=False):
         each = rows.groupby(["phenomenon", "paradigm"], sort=False).agg(
-            n=("won_a", "size"), accuracy_a=("won_a", "mean"), accuracy_b=("won_b", "mean"), tokens=("tokens", "mean")
+            n_pairs=("won_a", "size"),
+            accuracy_a=("won_a", "mean"),
+            accuracy_b=("won_b", "mean"),
+            token_difference=("token_difference", "mean"),
         )
         each = each.reset_index().assign(difference=each["accuracy_a"].to_numpy() - each["accuracy_b"].to_numpy())
-        numbers = ["accuracy_a", "accuracy_b", "difference", "tokens"]
+        numbers = ["accuracy_a", "accuracy_b", "difference", "token_difference"]
         overall = {
             "phenomenon": ALL_PHENOMENA,
             "paradigm": MEAN_OVER_PARADIGMS,
-            "n": int(each["n"].sum()),
+            "n_pairs": int(each["n_pairs"].sum()),
             **each[numbers].mean(),
         }
-        overall |= _correlate(each["tokens"], each["difference"], seed)
+        overall |= _correlate(each["token_difference"], each["difference"], seed)
         parts.append(pd.concat([each, pd.DataFrame([overall])], ignore_index=True).assign(model=model))
     table = pd.concat(parts, ignore_index=True).assign(method_a=method_a, method_b=method_b)
     return check(table.reindex(columns=TABLES["method_differences"].column_names), "method_differences")
@@ -197,7 +207,7 @@ def _correlate(x: "pd.Series[float]", y: "pd.Series[float]", seed: int) -> dict[
         return {"note": "No correlation: fewer than 3 paradigms, or one side is the same on all."}
     low, high = correlation_interval(x.to_numpy(), y.to_numpy(), x.index, ranks=False, seed=seed)
     note = f"No interval: {len(x)} paradigms, under {MIN_UNITS}." if len(x) < MIN_UNITS else ""
-    return {"r": stats.pearsonr(x, y).statistic, "low": low, "high": high, "note": note}
+    return {"r": stats.pearsonr(x, y).statistic, "ci_low": low, "ci_high": high, "note": note}
 
 
 def average_over_templates(judgments: pd.DataFrame) -> pd.DataFrame:
@@ -214,10 +224,10 @@ def _summarise_templates(
     """Return a row over the templates of each method that has several, with mean and standard deviation of a column."""
     grouped = table.groupby([*by], sort=False)
     means = grouped.agg(dict(aggregations)).assign(
-        templates=grouped["template"].nunique(), sd=grouped[column].std(ddof=1)
+        n_templates=grouped["template"].nunique(), sd=grouped[column].std(ddof=1)
     )
     means[column] = grouped[column].mean()
-    return means[means["templates"] > 1].reset_index().assign(template=MEAN_OVER_PARADIGMS)
+    return means[means["n_templates"] > 1].reset_index().assign(template=MEAN_OVER_PARADIGMS)
 
 
 def _sort_rows(table: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:

@@ -40,7 +40,7 @@ def compute_model_comparisons(pairs: pd.DataFrame, *, seed: int = 1) -> pd.DataF
     >>> rows = [(m, "p", "npi", "ever", f"i{k}", "lp", -1.0, -2.0, correct, False) for m, k, correct in wins]
     >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
     >>> table = compute_model_comparisons(pd.DataFrame(rows, columns=names))
-    >>> table[["difference", "a_only", "b_only", "mcnemar_p"]].to_numpy().tolist()
+    >>> table[["difference", "n_only_a", "n_only_b", "mcnemar_p"]].to_numpy().tolist()
     [[0.6, 6.0, 0.0, 0.03125]]
     """
     comparisons = []
@@ -57,7 +57,7 @@ def compute_model_comparisons(pairs: pd.DataFrame, *, seed: int = 1) -> pd.DataF
     names = TABLES["model_comparisons"].column_names
     table = pd.DataFrame(comparisons, columns=[name for name in names if not name.endswith("_holm")])
     for name in ("mcnemar", "flip"):
-        table[f"{name}_holm"] = table.groupby("measure", sort=False)[f"{name}_p"].transform(
+        table[f"{name}_p_holm"] = table.groupby("measure", sort=False)[f"{name}_p"].transform(
             lambda p: holm(p.astype("float64"))
         )
     return check(table, "model_comparisons")
@@ -66,11 +66,11 @@ def compute_model_comparisons(pairs: pd.DataFrame, *, seed: int = 1) -> pd.DataF
 def _summarise_comparison(comparison: PairwiseComparison, paradigms: Any, seed: int) -> dict[str, object]:
     if not len(comparison.pair_rows):
         return {
-            "n": 0,
-            "ties": 0,
-            "a_only": 0,
-            "b_only": 0,
-            "paradigms": 0,
+            "n_pairs": 0,
+            "n_ties": 0,
+            "n_only_a": 0,
+            "n_only_b": 0,
+            "n_paradigms": 0,
             "note": "No pair was given to both models.",
         }
     won_a, won_b = comparison.won_a.astype("float64"), comparison.won_b.astype("float64")
@@ -82,11 +82,11 @@ def _summarise_comparison(comparison: PairwiseComparison, paradigms: Any, seed: 
     flipped = sign_flip_test(by_paradigm, one_sided=False, seed=seed)
     few = len(by_paradigm) < MIN_UNITS
     return {
-        "n": len(gain), "ties": int((~comparison.is_untied).sum()), "accuracy_a": won_a.mean(), "accuracy_b": won_b.mean(),
-        "difference": gain.mean(), "low": low, "high": high, "a_only": a_only, "b_only": b_only,
+        "n_pairs": len(gain), "n_ties": int((~comparison.is_untied).sum()), "accuracy_a": won_a.mean(), "accuracy_b": won_b.mean(),
+        "difference": gain.mean(), "ci_low": low, "ci_high": high, "n_only_a": a_only, "n_only_b": b_only,
         "mcnemar_p": float(mcnemar(a_only, b_only)),
-        "paradigms": len(by_paradigm), "paradigm_difference": by_paradigm.mean(), "paradigm_low": wide[0],
-        "paradigm_high": wide[1], "flip_p": flipped.p, "smallest_p": flipped.min_possible_p,
+        "n_paradigms": len(by_paradigm), "paradigm_difference": by_paradigm.mean(), "paradigm_ci_low": wide[0],
+        "paradigm_ci_high": wide[1], "flip_p": flipped.p, "min_flip_p": flipped.min_possible_p,
         "note": f"No test over paradigms: {len(by_paradigm)}, under {MIN_UNITS}." if few else "",
     }  # fmt: skip
 
@@ -114,15 +114,15 @@ def compute_proportion_tests(
     differences = compute_group_differences(pairs, groups).groupby([*MODEL_KEY, "measure"])["difference"]
     within = {key: values.to_numpy() for key, values in differences}
     for key, model_pairs in grouped.groupby([*MODEL_KEY, "measure"], sort=False):
-        row: dict[str, object] = {**dict(zip([*MODEL_KEY, "measure"], key, strict=True)), "over": unit}
+        row: dict[str, object] = {**dict(zip([*MODEL_KEY, "measure"], key, strict=True)), "test_unit": unit}
         parts = [model_pairs[model_pairs["group"] == name] for name in names]
         won_of = [p["won"] if unit == "pairs" else p.groupby("paradigm", sort=False)["won"].mean() for p in parts]
         for end, name, part in zip("ab", names, won_of, strict=True):
             row |= {f"group_{end}": name, f"n_{end}": len(part), f"accuracy_{end}": part.mean() if len(part) else None}
         gain = list(within.get(key, ()))
         low, high = ratio_interval(gain, [1] * len(gain), seed=seed)
-        mean_difference = {"paradigms": len(gain), "difference": sum(gain) / len(gain) if len(gain) else None}
-        rows.append(row | _test_proportions(*won_of) | mean_difference | {"low": low, "high": high})
+        mean_difference = {"n_paradigms": len(gain), "difference": sum(gain) / len(gain) if len(gain) else None}
+        rows.append(row | _test_proportions(*won_of) | mean_difference | {"ci_low": low, "ci_high": high})
     return check(pd.DataFrame(rows), "proportion_tests")
 
 
@@ -188,22 +188,20 @@ def compute_rankings(accuracies: pd.DataFrame, prompting_accuracies: pd.DataFram
     >>> from gardenpath.analysis import compute_accuracy
     >>> rows = [(m, "p", "npi", "ever", "i0", "lp", -20.0, -21.0, m == "b", False) for m in "ab"]
     >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
-    >>> compute_rankings(compute_accuracy(pd.DataFrame(rows, columns=names)))[["model", "accuracy", "place"]].to_numpy().tolist()
+    >>> compute_rankings(compute_accuracy(pd.DataFrame(rows, columns=names)))[["model", "accuracy", "rank"]].to_numpy().tolist()
     [['b', 1.0, 1.0], ['a', 0.0, 2.0]]
     """
     means = accuracies[(accuracies["phenomenon"] == ALL_PHENOMENA) & (accuracies["paradigm"] == MEAN_OVER_PARADIGMS)]
     if means.empty:
         raise DataError("table accuracy has no means over paradigms; expected the table that accuracy returns")
     if prompting_accuracies is not None:
-        asked = prompting_accuracies[[*MODEL_KEY, "n", "accuracy"]].assign(measure="prompting")
+        asked = prompting_accuracies[[*MODEL_KEY, "n_pairs", "accuracy"]].assign(measure="prompting")
         means = pd.concat([means, asked], ignore_index=True)
     ranks = means.groupby("measure", sort=False)["accuracy"].rank(ascending=False, method="average")
-    table = means[["measure", *MODEL_KEY, "n", "accuracy"]].assign(place=ranks)
+    table = means[["measure", *MODEL_KEY, "n_pairs", "accuracy"]].assign(rank=ranks)
     order = {measure: k for k, measure in enumerate(table["measure"].unique())}
     return check(
-        table.sort_values(
-            ["measure", "place"], key=lambda c: c.map(order) if c.name == "measure" else c, kind="stable"
-        ),
+        table.sort_values(["measure", "rank"], key=lambda c: c.map(order) if c.name == "measure" else c, kind="stable"),
         "rankings",
     )
 
@@ -219,15 +217,15 @@ def compute_length_bias(pairs: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFra
     >>> rows = [("m", "p", "npi", "ever", f"i{k}", "lp", -1.0, -2.0, k < 2, False) for k in range(4)]
     >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
     >>> tokens = [(f"i{k}", c, n) for k in range(4) for c, n in (("grammatical", 3 + k), ("ungrammatical", 4))]
-    >>> scores = pd.DataFrame(tokens, columns=["item", "condition", "tokens"]).assign(model="m", protocol="p", lp=-1.0)
+    >>> scores = pd.DataFrame(tokens, columns=["item", "condition", "n_tokens"]).assign(model="m", protocol="p", lp=-1.0)
     >>> table = compute_length_bias(pd.DataFrame(rows, columns=names), scores)
-    >>> table[["n", "mean_difference", "r"]].round(2).to_numpy().tolist()
+    >>> table[["n_pairs", "mean_difference", "r"]].round(2).to_numpy().tolist()
     [[4.0, 0.5, -0.89]]
     """
     merged_pairs = _add_scores(pairs, scores)
     rows = []
     for (model, protocol, measure), model_pairs in merged_pairs.groupby([*MODEL_KEY, "measure"], sort=False):
-        longer = model_pairs["tokens"] - model_pairs["tokens_ungrammatical"]
+        longer = model_pairs["n_tokens"] - model_pairs["n_tokens_ungrammatical"]
         rows.append(
             {"model": model, "protocol": protocol, "measure": measure, **correlate_with_length(model_pairs, longer)}
         )
@@ -241,7 +239,7 @@ def correlate_with_length(pairs: pd.DataFrame, longer: "pd.Series[int]") -> dict
     clear = ~pairs["tie"]
     correct, difference = (column[clear].astype("float64") for column in (pairs["correct"], longer))
     row: dict[str, object] = {
-        "n": len(correct), "ties": len(pairs) - len(correct), "unequal": int((difference != 0).sum()),
+        "n_pairs": len(correct), "n_ties": len(pairs) - len(correct), "n_unequal": int((difference != 0).sum()),
         "mean_difference": difference.mean() if len(correct) else None,
     }  # fmt: skip
     if len(correct) < 3 or difference.nunique() < 2 or correct.nunique() < 2:
@@ -254,7 +252,7 @@ def correlate_with_length(pairs: pd.DataFrame, longer: "pd.Series[int]") -> dict
 
 def _add_scores(pairs: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """Return the pairs with tokens and log-probability of the grammatical member, and tokens of the other."""
-    known = scores[[*MODEL_KEY, "item", "condition", "tokens", "lp"]]
+    known = scores[[*MODEL_KEY, "item", "condition", "n_tokens", "lp"]]
     good, bad = (
         known[known["condition"] == name].drop(columns="condition") for name in ("grammatical", "ungrammatical")
     )
@@ -264,7 +262,7 @@ def _add_scores(pairs: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
         bad.drop(columns="lp"), on=key, how="left", suffixes=("", "_ungrammatical"), validate="m:1"
     )
     missing_pairs = merged_pairs[
-        merged_pairs["tokens"].isna() | merged_pairs["tokens_ungrammatical"].isna()
+        merged_pairs["n_tokens"].isna() | merged_pairs["n_tokens_ungrammatical"].isna()
     ].drop_duplicates(key)
     if len(missing_pairs):
         raise DataError(
@@ -289,7 +287,7 @@ def compute_accuracy_correlations(
     >>> shares = {"a": [0.5, 0.6, 0.9], "b": [0.4, 0.9, 1.0]}
     >>> rows = [(m, "p", "npi", f"p{k}", "lp", share) for m, row in shares.items() for k, share in enumerate(row)]
     >>> accuracies = pd.DataFrame(rows, columns=["model", "protocol", "phenomenon", "paradigm", "measure", "accuracy"])
-    >>> compute_accuracy_correlations(accuracies)[["a", "b", "paradigms", "pearson"]].round(2).to_numpy().tolist()
+    >>> compute_accuracy_correlations(accuracies)[["model_a", "model_b", "n_paradigms", "pearson"]].round(2).to_numpy().tolist()
     [['a (p)', 'b (p)', 3, 0.8]]
     """
     paradigms = accuracies[~accuracies["paradigm"].isin([MEAN_OVER_PARADIGMS, POOLED_OVER_PAIRS])]
@@ -306,7 +304,7 @@ def compute_accuracy_correlations(
             human_columns = {str(who): part.set_index("paradigm")["accuracy"] for who, part in human_groups}
             columns = {**human_columns, **columns}
         for a, b in itertools.combinations(columns, 2):
-            rows.append({"measure": measure, "a": a, "b": b} | _correlate(columns[a], columns[b], seed))
+            rows.append({"measure": measure, "model_a": a, "model_b": b} | _correlate(columns[a], columns[b], seed))
     if not rows:
         raise DataError("table accuracy has one model and there are no people; expected two to correlate")
     return check(pd.DataFrame(rows, columns=TABLES["accuracy_correlations"].column_names), "accuracy_correlations")
@@ -316,15 +314,15 @@ def _correlate(a: "pd.Series[float]", b: "pd.Series[float]", seed: int) -> dict[
     from scipy import stats
 
     both = pd.concat([a, b], axis=1, join="inner", keys=["a", "b"]).astype("float64").dropna()
-    row: dict[str, object] = {"paradigms": len(both)}
+    row: dict[str, object] = {"n_paradigms": len(both)}
     if len(both) < 3 or both["a"].nunique() < 2 or both["b"].nunique() < 2:
         return row | {"note": "No correlation: fewer than 3 common paradigms, or one side is the same on all."}
     x, y = both["a"].to_numpy(), both["b"].to_numpy()
     low, high = correlation_interval(x, y, both.index, ranks=False, seed=seed)
     row |= {
         "pearson": stats.pearsonr(x, y).statistic,
-        "low": low,
-        "high": high,
+        "ci_low": low,
+        "ci_high": high,
         "spearman": stats.spearmanr(x, y).statistic,
     }
     return row | {"note": f"No interval: {len(both)} paradigms, under {MIN_UNITS}." if len(both) < MIN_UNITS else ""}
@@ -369,7 +367,7 @@ def compute_accuracy_bins(pairs: pd.DataFrame, scores: pd.DataFrame | None = Non
     >>> rows = [("m", "p", "npi", "ever", f"i{k}", "lp", -1.0, -2.0 - k, k != 1, False) for k in range(4)]
     >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
     >>> table = compute_accuracy_bins(pd.DataFrame(rows, columns=names), bins=2)
-    >>> table[["low", "high", "n", "accuracy"]].to_numpy().tolist()
+    >>> table[["bin_low", "bin_high", "n_pairs", "accuracy"]].to_numpy().tolist()
     [[1.0, 2.0, 2.0, 0.5], [3.0, 4.0, 2.0, 1.0]]
     """
     if bins < 1:
@@ -385,9 +383,9 @@ def compute_accuracy_bins(pairs: pd.DataFrame, scores: pd.DataFrame | None = Non
 
 
 def _list_predictors(pairs: pd.DataFrame) -> Iterator[tuple[str, "pd.Series[float]"]]:
-    yield "confidence", (pairs["grammatical"] - pairs["ungrammatical"]).mask(pairs["tie"], 0.0).abs()
-    if "tokens" in pairs:
-        tokens, lp = pairs["tokens"].astype("float64"), pairs["lp"].astype("float64")
+    yield "confidence", (pairs["score_grammatical"] - pairs["score_ungrammatical"]).mask(pairs["tie"], 0.0).abs()
+    if "n_tokens" in pairs:
+        tokens, lp = pairs["n_tokens"].astype("float64"), pairs["lp"].astype("float64")
         yield "length", tokens
         yield "perplexity", (-lp / tokens).clip(upper=700).map(math.exp)
         yield "lp", lp
@@ -405,6 +403,6 @@ def _compute_bins(values: "pd.Series[float]", pairs: pd.DataFrame, bins: int) ->
         rows = pairs.loc[part.index]
         low, high = wilson_interval(pd.Series([rows["won"].sum()]), pd.Series([len(rows)]))
         yield {
-            "bin": number, "low": part.min(), "high": part.max(), "mean_value": part.mean(), "n": len(rows),
-            "ties": int(rows["tie"].sum()), "accuracy": rows["won"].mean(), "wilson_low": low[0], "wilson_high": high[0],
+            "bin": number, "bin_low": part.min(), "bin_high": part.max(), "mean_value": part.mean(), "n_pairs": len(rows),
+            "n_ties": int(rows["tie"].sum()), "accuracy": rows["won"].mean(), "wilson_low": low[0], "wilson_high": high[0],
         }  # fmt: skip

@@ -26,7 +26,7 @@ def compute_accuracy(pairs: pd.DataFrame) -> pd.DataFrame:
     >>> rows = [("m", "p", "agreement", "number", f"i{i}", "lp", -20.0, -20.0 - i, i > 0, i == 0) for i in range(4)]
     >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
     >>> table = compute_accuracy(pd.DataFrame(rows, columns=names))
-    >>> table[["phenomenon", "paradigm", "n", "ties", "accuracy", "delta"]].to_numpy().tolist()[:2]
+    >>> table[["phenomenon", "paradigm", "n_pairs", "n_ties", "accuracy", "delta"]].to_numpy().tolist()[:2]
     [['agreement', 'number', 4, 1, 0.875, 1.5], ['agreement', 'pooled', 4, 1, 0.875, 1.5]]
     """
     if pairs.empty:
@@ -37,7 +37,7 @@ def compute_accuracy(pairs: pd.DataFrame) -> pd.DataFrame:
     phenomena = count_wins(scored, [*family, "phenomenon"]).assign(paradigm=POOLED_OVER_PAIRS)
     pooled = count_wins(scored, family).assign(phenomenon=ALL_PHENOMENA, paradigm=POOLED_OVER_PAIRS)
     mean = paradigms.groupby(family, sort=False).agg(
-        n=("n", "sum"), ties=("ties", "sum"), accuracy=("accuracy", "mean"), delta=("delta", "mean")
+        n_pairs=("n_pairs", "sum"), n_ties=("n_ties", "sum"), accuracy=("accuracy", "mean"), delta=("delta", "mean")
     )
     mean = mean.reset_index().assign(
         phenomenon=ALL_PHENOMENA, paradigm=MEAN_OVER_PARADIGMS, wilson_low=float("nan"), wilson_high=float("nan")
@@ -85,7 +85,8 @@ def compute_wins(pairs: pd.DataFrame) -> "pd.Series[float]":
 def score_pairs(pairs: pd.DataFrame) -> pd.DataFrame:
     """Return the pairs with `compute_wins`, and with `delta`, the difference of the scores (nats), 0 of a tie."""
     return pairs.assign(
-        won=compute_wins(pairs), delta=(pairs["grammatical"] - pairs["ungrammatical"]).mask(pairs["tie"], 0.0)
+        won=compute_wins(pairs),
+        delta=(pairs["score_grammatical"] - pairs["score_ungrammatical"]).mask(pairs["tie"], 0.0),
     )
 
 
@@ -93,7 +94,7 @@ def count_wins(scored: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Return, of `score_pairs`, n, ties, successes, accuracy with its Wilson interval, and mean delta by the columns `by`."""
     grouped = scored.groupby(by, sort=False)
     table = grouped.agg(
-        n=("won", "size"), ties=("tie", "sum"), successes=("won", "sum"), delta=("delta", "mean")
+        n_pairs=("won", "size"), n_ties=("tie", "sum"), successes=("won", "sum"), delta=("delta", "mean")
     ).reset_index()
-    low, high = wilson_interval(table["successes"], table["n"])
-    return table.assign(accuracy=table["successes"] / table["n"], wilson_low=low, wilson_high=high)
+    low, high = wilson_interval(table["successes"], table["n_pairs"])
+    return table.assign(accuracy=table["successes"] / table["n_pairs"], wilson_low=low, wilson_high=high)

@@ -54,7 +54,7 @@ def compute_rating_correlations(
     >>> ratings = scores.assign(role="target", prompt="rating", phenomenon="npi", paradigm="ever")
     >>> ratings["z"] = [1.0, -1, 0.8, -0.6, 0.5, -0.7]
     >>> table = compute_rating_correlations(scores.assign(lp=[-8.0, -15, -9, -14, -10, -13]), ratings, measures=["lp"])
-    >>> table.query("level == 'sentences'")[["method", "n", "r"]].round(2).to_numpy().tolist()
+    >>> table.query("level == 'sentences'")[["method", "n_points", "r"]].round(2).to_numpy().tolist()
     [['pearson', 6, 0.99], ['spearman', 6, 0.94]]
     """
     means = compute_mean_ratings(ratings, rating_measure)
@@ -75,7 +75,7 @@ def compute_rating_correlations(
                     "protocol": protocol,
                     "measure": measure,
                     "prompt": prompt,
-                    "rated": rating_measure,
+                    "rating_measure": rating_measure,
                 }
                 all_pair_levels = [] if pairs is None else _split_all_pair_levels(both, measure_scores, pairs)
                 for level, points, unit in (*split_by_level(both), *all_pair_levels):
@@ -163,7 +163,7 @@ def _correlate(points: pd.DataFrame, method: str, seed: int, draws: int) -> dict
     count = len(set(units))
     notes = [RELATIVE_LEVEL_WARNING] if "level" in points else []
     notes += [f"{int((~finite).sum())} scores are not finite and were left out."] if not finite.all() else []
-    row: dict[str, Any] = {"n": len(x), "units": count, "r": None}
+    row: dict[str, Any] = {"n_points": len(x), "n_units": count, "r": None}
     still = [len(x) > 0 and bool(np.ptp(side) <= 1e-12 * np.abs(side).max()) for side in (x, y)]  # but for rounding
     if len(x) < 3 or any(still):
         side = "fewer than 3 points" if len(x) < 3 else "ratings" if still[0] else "scores"
@@ -176,8 +176,8 @@ def _correlate(points: pd.DataFrame, method: str, seed: int, draws: int) -> dict
     return row | {
         "r": float(r),
         "p": None if "level" in points else float(p),
-        "low": low,
-        "high": high,
+        "ci_low": low,
+        "ci_high": high,
         "note": " ".join(notes),
     }
 
@@ -185,4 +185,4 @@ def _correlate(points: pd.DataFrame, method: str, seed: int, draws: int) -> dict
 def _relate_to_ceiling(r: float | None, ceiling: float | None) -> dict[str, float | None]:
     if r is None or ceiling is None or pd.isna(ceiling) or ceiling == 0:
         return {"ceiling": ceiling}
-    return {"ceiling": ceiling, "of_ceiling": r / ceiling}
+    return {"ceiling": ceiling, "share_of_ceiling": r / ceiling}

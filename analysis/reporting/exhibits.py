@@ -166,7 +166,7 @@ class Page:
 
     def toy(self, frame: pd.DataFrame) -> tuple[str, ...]:
         """Return the warning that a language model is a toy, where one is."""
-        names = [frame[name].astype("string") for name in ("model", "model_a", "model_b", "a", "b") if name in frame]
+        names = [frame[name].astype("string") for name in ("model", "model_a", "model_b") if name in frame]
         if not names or frame.empty:
             return ()
         toys = pd.concat(names).str.contains("(toy)", regex=False)
@@ -217,7 +217,7 @@ class Page:
         if "prompt" in frame and list_prompts(frame) == [None]:
             frame = frame.drop(columns="prompt")
         header, cells = cells_of(frame.head(limit))
-        badges = self.badges(name, rows if rows is not None and {"model", "model_a", "a"} & set(rows) else None)
+        badges = self.badges(name, rows if rows is not None and {"model", "model_a"} & set(rows) else None)
         return [Exhibit(caption, self.file(name), badges, header=header, rows=cells, total=len(frame), aside=aside)]
 
     def coefficients(self, name: str, caption: str, table: Coefficients, aside: bool = False) -> list[Exhibit]:

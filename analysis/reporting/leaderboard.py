@@ -80,9 +80,9 @@ def _board(title: str, rows: pd.DataFrame, column: str, certain: pd.DataFrame | 
         best = sum(of["accuracy"].get(value) == highest[value] for value in columns if value != ALL_PHENOMENA)
         cells.append(Cell(str(best), best))
         if certain is not None:
-            surely = certain["best"].get(key) if "best" in certain else None
+            surely = certain["n_best"].get(key) if "n_best" in certain else None
             cells += [Cell("" if pd.isna(surely) else str(int(surely)), None if pd.isna(surely) else float(surely))]
-            cells.append(_of(certain.loc[key], "low", "high") if key in certain.index else Cell(""))
+            cells.append(_of(certain.loc[key], "ci_low", "ci_high") if key in certain.index else Cell(""))
         cells += [_of(of.loc[value], best=highest[value]) if value in of.index else Cell("") for value in columns]
         body.append(cells)
     header = ["model", "#best", *(["#best, p < .1", "mean"] if certain is not None else []), *columns]
@@ -100,7 +100,7 @@ def _of(row: "pd.Series[float]", low: str = "wilson_low", high: str = "wilson_hi
     return Cell(
         f"{row['accuracy']:.3f}",
         float(row["accuracy"]),
-        f"{around}, n = {int(row['n'])}".lstrip(", "),
+        f"{around}, n = {int(row['n_pairs'])}".lstrip(", "),
         row["accuracy"] == best,
     )
 

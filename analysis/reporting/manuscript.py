@@ -422,7 +422,7 @@ def _pairs(tables: Tables) -> str:
 
 def _comparisons(tables: Tables) -> str:
     table = table_of(tables, "model_comparisons")
-    table = table[table["n"] > 0]
+    table = table[table["n_pairs"] > 0]
     if table.empty:
         return ""
     text = (
@@ -441,19 +441,20 @@ def _judgments(tables: Tables) -> str:
     overall = accuracies[accuracies["phenomenon"] == ALL_PHENOMENA]
     methods = labels.listed(judgments.method_name(name) for name in overall["method"].unique())
     text = (
-        f"Language models were asked to judge {overall['n'].max()} minimal pairs in {overall['paradigms'].max()} paradigms by "
-        f"{methods} (Ide et al., 2025). A pair is won when its grammatical member has the higher score; {minimal_pairs.TIES}"
+        f"Language models were asked to judge {overall['n_pairs'].max()} minimal pairs in "
+        f"{overall['n_paradigms'].max()} paradigms by {methods} (Ide et al., 2025). A pair is won when its grammatical member has "
+        f"the higher score; {minimal_pairs.TIES}"
     )
-    templates = overall["templates"].max()
+    templates = overall["n_templates"].max()
     if templates > 1:
         text += f"; accuracies are means over up to {templates} templates"
-    unread = " An answer that could not be read counts as wrong." if overall["unread"].any() else ""
+    unread = " An answer that could not be read counts as wrong." if overall["n_unread"].any() else ""
     return f"{text}.{unread}"
 
 
 def _votes(tables: Tables) -> str:
     table = table_of(tables, "ensembles")
-    table = table[(table["votes"] > 1) & table["accuracy"].notna()]
+    table = table[(table["n_votes"] > 1) & table["accuracy"].notna()]
     if table.empty:
         return ""
     votes = labels.listed(judgments.vote(name) for name in table["ensemble"].unique())
@@ -468,10 +469,10 @@ def _method_comparisons(tables: Tables) -> str:
     table = table_of(tables, "method_comparisons").dropna(subset="p")
     if table.empty:
         return ""
-    against = labels.listed(judgments.method_name(name) for name in table["against"].unique())
+    against = labels.listed(judgments.method_name(name) for name in table["reference_method"].unique())
     text = (
-        f"They were held against {against} by a paired bootstrap ({table['draws'].max():,} resamples, one-sided) over pairs, which "
-        f"speaks of {minimal_pairs.FIXED} only"
+        f"They were held against {against} by a paired bootstrap ({table['n_resamples'].max():,} resamples, one-sided) over pairs, "
+        f"which speaks of {minimal_pairs.FIXED} only"
     )
     if table["paradigm_p"].notna().any():
         text += f", and over {minimal_pairs.DRAWN}"

@@ -63,7 +63,7 @@ def run_model_sessions(
     >>> def answer(questions):
     ...     return [even] * len(questions)
     >>> sat, answers = experiment.run_model_sessions(list_files, answer, model="coin", participants=2, seed=1)
-    >>> len(sat), sorted(answers["answer"].unique())
+    >>> len(sat), sorted(answers["response"].unique())
     (2, ['1', '2'])
     """
     import pandas as pd
@@ -116,11 +116,11 @@ def _build_answer_row(
         "condition": trial.condition if trial else None,
         "task": question.task,
         "prompt": question.prompt,
-        "answer": question.answer_labels[chosen],
+        "response": question.answer_labels[chosen],
         "lp": float(probabilities.lps[chosen]),
-        "expected": mean,
-        "mass": probabilities.total_probability,
-        "cut": probabilities.cut_trials,
+        "expected_response": mean,
+        "answer_probability": probabilities.total_probability,
+        "n_trials_cut": probabilities.cut_trials,
     }
 
 

@@ -46,7 +46,7 @@ def compute_word_slowing(
     the words, and with words that were scored in another form than they are shown.
     """
     rows = select_model_rows(surprisal)
-    single_words = rows[(rows["words"] == 1) & rows["surprisal"].notna()]
+    single_words = rows[(rows["n_words"] == 1) & rows["surprisal"].notna()]
     cells = single_words[["item", "condition", "word", "text", "surprisal"]].itertuples(index=False, name=None)
     scored = {(item, condition, word): (text, bits) for item, condition, word, text, bits in cells}
     sentences = _collect_sentences(trials)

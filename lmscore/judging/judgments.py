@@ -306,15 +306,15 @@ def _build_row(item: Item, template: Template | None, one: PairJudgment, good: i
         "paradigm": item.paradigm,
         "item": item.id,
         "language": item.language,
-        "grammatical": one.grammatical,
-        "ungrammatical": one.ungrammatical,
+        "score_grammatical": one.grammatical,
+        "score_ungrammatical": one.ungrammatical,
         "tokens_grammatical": good,
         "tokens_ungrammatical": bad,
-        "answer": one.answer,
+        "response": one.answer,
         "correct": one.preference > 0,
         "tie": one.preference == 0,
         "order": one.order,
-        "mass": one.label_probability,
+        "answer_probability": one.label_probability,
     }
 
 
@@ -347,7 +347,11 @@ def _format_remainder(count: int) -> list[str]:
 
 def _warn_of_unlikely_labels(table: "pd.DataFrame") -> None:
     """Warn of labels that a model hardly ever gives."""
-    mean_probabilities = table.dropna(subset="mass").groupby(["method", "template"], sort=False)["mass"].mean()
+    mean_probabilities = (
+        table.dropna(subset="answer_probability")
+        .groupby(["method", "template"], sort=False)["answer_probability"]
+        .mean()
+    )
     for method, little in mean_probabilities[mean_probabilities < MIN_LABEL_PROBABILITY].groupby("method", sort=False):
         log.warning(
             "%s, %s, template %s: the labels have %.0f %% of the probability (mean), so their comparison says little",

@@ -130,9 +130,9 @@ class ResponseLikelihood(NamedTuple):
     passes the text took (1 where it fits the window).
     """
 
-    answers: int
+    n_responses: int
     lp: float
-    passes: int
+    n_parts: int
 
 
 def compute_response_likelihood(

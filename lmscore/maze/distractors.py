@@ -95,7 +95,7 @@ def add_distractors(
     >>> pair = {"grammatical": Sentence("The dogs bark."), "ungrammatical": Sentence("The dogs barks.")}
     >>> materials = Materials((Paradigm("number", "agreement"),), (Item("i1", "number", pair),))
     >>> made = lmscore.add_distractors(materials, pseudowords=True)
-    >>> made.distractors[["place", "words", "distractor"]].values.tolist()
+    >>> made.distractors[["position", "words", "distractor"]].values.tolist()
     [['start 2', 'dogs', '...'], ['start 3', 'bark | barks', '...']]
     """
     import pandas as pd
@@ -261,15 +261,15 @@ def _build_distractor_rows(
             why = f"{short:.1f} bits short of what is demanded ({where})" if short > BATCH_NOISE_BITS else why
         yield {
             "item": position.item,
-            "place": position.name,
+            "position": position.name,
             "conditions": " ".join(dict.fromkeys(site.condition for site in position.sites)),
             "words": " | ".join(position.words),
             "distractor": word,
-            "rejected": " ".join(sorted(rejected[position.item, position.name])) or None,
+            "rejected_words": " ".join(sorted(rejected[position.item, position.name])) or None,
             "length": word and measure_word_length(word),
             "zipf": lists[position.language].get_zipf(word) if word and position.language in lists else None,
             **{name: round(value, 2) for name, value in least.items()},
-            "why": why,
+            "reason": why,
         }
 
 
@@ -284,7 +284,7 @@ def _build_margin_rows(
                 "condition": site.condition,
                 "word": site.index,
                 "text": site.display_text,
-                "place": search.position.name,
+                "position": search.position.name,
                 "distractor": search.distractor and site.format_distractor(search.distractor),
                 **costs.get(site, {}),
             }

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 REQUIRED_COLUMNS = (
     "item",
-    "place",
+    "position",
     "distractor",
 )  # the columns that decide; `rejected` may be absent, the others are not read
 PositionKey = tuple[str, str]
@@ -52,7 +52,7 @@ def read_review(source: "str | Path | pd.DataFrame") -> list[dict[str, str]]:
             f"{where}: column {', '.join(map(repr, missing))} is missing; expected the table distractors of gardenpath maze"
         )
     cells = source.astype(object).where(source.notna(), "").to_dict("records")
-    return [{name: str(row.get(name, "")).strip() for name in (*REQUIRED_COLUMNS, "rejected")} for row in cells]
+    return [{name: str(row.get(name, "")).strip() for name in (*REQUIRED_COLUMNS, "rejected_words")} for row in cells]
 
 
 def parse_review(
@@ -67,7 +67,7 @@ def parse_review(
     rejected: dict[PositionKey, frozenset[str]] = defaultdict(frozenset)
     faults = []
     for row in rows:
-        key = row["item"], row["place"]
+        key = row["item"], row["position"]
         word = row["distractor"].strip(EDGE_PUNCTUATION + " ")
         fault = ""
         if key not in known:
@@ -83,7 +83,7 @@ def parse_review(
         if fault:
             faults.append(f"table distractors, item {key[0]}, place {key[1]!r}: {fault}")
             continue
-        rejected[key] = fold_case(row["rejected"].split())
+        rejected[key] = fold_case(row["rejected_words"].split())
         if word:
             given[key] = word
     if faults:

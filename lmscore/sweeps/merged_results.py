@@ -100,14 +100,14 @@ def merge(manifest: SweepManifest, store: Store, *, mixed: bool = False) -> Merg
                 {
                     "model": model.label,
                     "language": language,
-                    "made": kind,
+                    "kind": kind,
                     "state": "refused" if model.label in refused and done else state,
-                    "units": len(of),
-                    "done": len(done),
-                    "failed": len(lost),
-                    "missing": missing,
+                    "n_units": len(of),
+                    "n_done": len(done),
+                    "n_failed": len(lost),
+                    "n_missing": missing,
                     "n_items": sum(unit.part.items for unit in of),
-                    "left_out": len(out),
+                    "n_left_out": len(out),
                     "reason": "; ".join(reasons[:MAX_NAMES_SHOWN]) or None,
                 }
             )
@@ -220,18 +220,20 @@ def _list_faults(coverage: "pd.DataFrame", skip_bad: bool) -> list[str]:
         incomplete = rows[rows["state"].isin(["failed", "missing"])]
         if len(incomplete):
             counts = ", ".join(
-                f"{int(incomplete[name].sum())} {name}" for name in ("failed", "missing") if incomplete[name].sum()
+                f"{int(incomplete[f'n_{name}'].sum())} {name}"
+                for name in ("failed", "missing")
+                if incomplete[f"n_{name}"].sum()
             )
             languages = ", ".join(_limit_names(incomplete["language"].drop_duplicates().tolist()))
             why = next(iter(incomplete["reason"].dropna()), None)
             lines.append(
-                f"{label}: {counts} of {int(rows['units'].sum())} units ({languages})" + (f": {why}" if why else "")
+                f"{label}: {counts} of {int(rows['n_units'].sum())} units ({languages})" + (f": {why}" if why else "")
             )
-        out = rows[rows["left_out"] > 0]
+        out = rows[rows["n_left_out"] > 0]
         if len(out) and not skip_bad:
             why = next(iter(out["reason"].dropna()))
             lines.append(
-                f"{label}: {int(out['left_out'].sum())} items could not be scored (skip_bad = true takes that): {why}"
+                f"{label}: {int(out['n_left_out'].sum())} items could not be scored (skip_bad = true takes that): {why}"
             )
     return lines
 

@@ -195,7 +195,7 @@ def _build_surprisal_measure(
             f"one: name it as model ({there})"
         )
     rows: dict[tuple[str, str], dict[int, tuple[int, float | None]]] = {}
-    columns = ("item", "condition", "word", "words", "surprisal")
+    columns = ("item", "condition", "word", "n_words", "surprisal")
     for item, condition, word, count, bits in zip(*(whose[name] for name in columns), strict=True):
         known = None if bits is None or bits != bits else float(bits)
         rows.setdefault((str(item), str(condition)), {})[int(word)] = (int(count), known)

@@ -12,24 +12,24 @@ model_a       string   one model
 protocol_a    string   its protocol
 model_b       string   the other
 protocol_b    string   its protocol
-n             int      pairs given to both
-ties          int      of these, tied under either; half a success in accuracies, dropped by McNemar
+n_pairs       int      pairs given to both
+n_ties        int      of these, tied under either; half a success in accuracies, dropped by McNemar
 accuracy_a    float?   share of these pairs that a wins, 0 to 1
 accuracy_b    float?   share that b wins
 difference    float?   accuracy_a - accuracy_b
-low           float?   lower end of its 95 % interval, pairs drawn with replacement: paradigms are taken as fixed
-high          float?   upper end
-a_only        int      pairs that only a wins
-b_only        int      pairs that only b wins
+ci_low        float?   lower end of its 95 % interval, pairs drawn with replacement: paradigms are taken as fixed
+ci_high       float?   upper end
+n_only_a      int      pairs that only a wins
+n_only_b      int      pairs that only b wins
 mcnemar_p     float?   exact two-sided p of McNemar's test: paradigms are taken as fixed
-mcnemar_holm  float?   p adjusted over pairs of models of this measure after Holm
-paradigms     int      paradigms of these pairs
+mcnemar_p_holm float?   p adjusted over pairs of models of this measure after Holm
+n_paradigms   int      paradigms of these pairs
 paradigm_difference float? mean over paradigms of the difference
-paradigm_low  float?   lower end of its 95 % interval, paradigms drawn with replacement; none under 10
-paradigm_high float?   upper end
+paradigm_ci_low float?   lower end of its 95 % interval, paradigms drawn with replacement; none under 10
+paradigm_ci_high float?   upper end
 flip_p        float?   two-sided sign-flip test over paradigms; none under 10
-flip_holm     float?   p adjusted likewise
-smallest_p    float?   smallest flip_p that so many paradigms can give
+flip_p_holm   float?   p adjusted likewise
+min_flip_p    float?   smallest flip_p that so many paradigms can give
 note          string?  what a reader has to know
 """),
         ("measure", "model_a", "protocol_a", "model_b", "protocol_b"),
@@ -43,7 +43,7 @@ note          string?  what a reader has to know
             MODEL_COLUMNS
             + """
 measure       string   measure
-over          string?  what the test takes as trials, and as independent: pairs or paradigms
+test_unit     string?  what the test takes as trials, and as independent: pairs or paradigms
 group_a       string   one group of items
 n_a           int      its pairs, or paradigms
 accuracy_a    float?   share of these pairs won, or mean over paradigms, 0 to 1
@@ -52,16 +52,16 @@ n_b           int      its pairs, or paradigms
 accuracy_b    float?   share of these pairs won, or mean over paradigms
 z             float?   difference over its pooled standard error; empty where all pairs are won or lost
 p             float?   two-sided p
-paradigms     int?     paradigms with pairs of both groups
+n_paradigms   int?     paradigms with pairs of both groups
 difference    float?   mean over these of group a's accuracy less group b's
-low           float?   lower end of its 95 % interval, paradigms drawn with replacement; none under 10
-high          float?   upper end
+ci_low        float?   lower end of its 95 % interval, paradigms drawn with replacement; none under 10
+ci_high       float?   upper end
 """
         ),
-        ("model", "protocol", "measure", "over"),
+        ("model", "protocol", "measure", "test_unit"),
         EVALUATE,
         is_always_written=False,
-        added_columns=("over", "paradigms", "difference", "low", "high"),
+        added_columns=("test_unit", "n_paradigms", "difference", "ci_low", "ci_high"),
     ),
     Table(
         "group_differences",
@@ -94,18 +94,18 @@ difference    float    accuracy_a - accuracy_b
 measure       string   measure
 factor        string   what the groups differ in
 level         string   level of it
-paradigms     int      paradigms at this level
-n             int      their pairs
-ties          int      ties, each half a success
+n_paradigms   int      paradigms at this level
+n_pairs       int      their pairs
+n_ties        int      ties, each half a success
 accuracy      float    share of these pairs won, 0 to 1
 wilson_low    float    lower end of its 95 % Wilson interval: paradigms are taken as fixed
 wilson_high   float    upper end
 mean_accuracy float    mean accuracy over paradigms
-low           float?   lower end of its 95 % interval, paradigms drawn with replacement; none under 10
-high          float?   upper end
+ci_low        float?   lower end of its 95 % interval, paradigms drawn with replacement; none under 10
+ci_high       float?   upper end
 difference    float    mean_accuracy less that at the factor's first level
-people        float?   people's mean accuracy over these paradigms, where it is known of all of them
-people_difference float? that less people's mean at the first level
+human_accuracy float?   people's mean accuracy over these paradigms, where it is known of all of them
+human_difference  float? that less people's mean at the first level
 """
         ),
         ("model", "protocol", "measure", "factor", "level"),
@@ -121,8 +121,8 @@ people_difference float? that less people's mean at the first level
 measure       string   measure
 language      string   language
 phenomenon    string   phenomenon; 'all' over all pairs of the language
-n             int      pairs
-ties          int      ties, each half a success
+n_pairs       int      pairs
+n_ties        int      ties, each half a success
 accuracy      float    share won, 0 to 1
 wilson_low    float    lower end of the 95 % Wilson interval
 wilson_high   float    upper end
@@ -142,20 +142,20 @@ delta         float    mean of the grammatical less the ungrammatical member's s
 measure       string   measure
 split         string   all; by frequency low (lowest 60 %), mid, high (highest 10 %); or column: value of a list of languages
 phenomenon    string   phenomenon; 'all' over all pairs of each language
-languages     int      languages with such pairs
-n             int      their pairs
+n_languages   int      languages with such pairs
+n_pairs       int      their pairs
 accuracy      float    mean over languages of the share won, 0 to 1
-low           float?   lower end of its 95 % bootstrap interval over languages, of 'all'; none under 10 languages
-high          float?   upper end
+ci_low        float?   lower end of its 95 % bootstrap interval over languages, of 'all'; none under 10 languages
+ci_high       float?   upper end
 delta         float    mean over languages of the difference in score, nats
-best          int?     languages where it is the best of several models (table language_bests), p < .1
-best_holm     int?     as many after Holm's correction over languages
+n_best        int?     languages where it is the best of several models (table language_bests), p < .1
+n_best_holm   int?     as many after Holm's correction over languages
 """
         ),
         ("model", "protocol", "measure", "split", "phenomenon"),
         EVALUATE,
         is_always_written=False,
-        added_columns=("low", "high"),
+        added_columns=("ci_low", "ci_high"),
     ),
     Table(
         "language_bests",
@@ -167,13 +167,13 @@ language      string   language
 """
             + MODEL_COLUMNS
             + """
-second        string   model of the second highest accuracy
+second_model  string   model of the second highest accuracy
 second_protocol string its protocol
-n             int      pairs given to both
+n_pairs       int      pairs given to both
 accuracy      float    share of these that the best wins, 0 to 1
 accuracy_second float  share that the second best wins
-only          int      pairs that only the best wins
-second_only   int      pairs that only the second best wins
+n_only        int      pairs that only the best wins
+n_only_second int      pairs that only the second best wins
 p             float    exact two-sided p of McNemar's test, pairs with ties dropped
 p_holm        float    p adjusted over the languages of this measure after Holm
 """
@@ -191,11 +191,11 @@ model_a       string   one model
 protocol_a    string   its protocol
 model_b       string   the other
 protocol_b    string   its protocol
-languages     int      languages whose pairs both were given
-a_better      int      languages where a wins more, McNemar's p < .05
-b_better      int      languages where b does
-a_better_holm int      as many for a after Holm's correction over languages
-b_better_holm int      as many for b
+n_languages   int      languages whose pairs both were given
+n_a_better    int      languages where a wins more, McNemar's p < .05
+n_b_better    int      languages where b does
+n_a_better_holm int      as many for a after Holm's correction over languages
+n_b_better_holm int      as many for b
 """),
         ("measure", "model_a", "protocol_a", "model_b", "protocol_b"),
         EVALUATE,
@@ -208,8 +208,8 @@ b_better_holm int      as many for b
             MODEL_COLUMNS
             + """
 measure       string   measure
-languages     int      languages of known frequency
-upper         float?   upper asymptote of accuracy, 0.5 to 1
+n_languages   int      languages of known frequency
+upper_asymptote float?   upper asymptote of accuracy, 0.5 to 1
 slope         float?   of the logistic curve, per power of ten
 midpoint      float?   log10 frequency halfway between .5 and the upper asymptote
 rss           float?   sum of squared residuals
@@ -256,8 +256,8 @@ t             float?   estimate / se
 p             float?   two-sided p
 ci_low        float?   lower end of the 95 % interval
 ci_high       float?   upper end
-n             int      pairs in the model
-languages     int      languages in the model
+n_pairs       int      pairs in the model
+n_languages   int      languages in the model
 note          string?  what a reader has to know
 """
         ),
@@ -271,10 +271,10 @@ note          string?  what a reader has to know
         parse_columns("""
 measure       string   measure
 phenomenon    string   phenomenon
-lowest        float?   lowest accuracy of a model, the baseline aside, 0 to 1
-baseline      float?   accuracy of the baseline, an n-gram model
-people        float?   people's difference in z between grammatical and ungrammatical sentences
-usable        bool     whether the phenomenon tells models from people
+min_accuracy  float?   lowest accuracy of a model, the baseline aside, 0 to 1
+baseline_accuracy float?   accuracy of the baseline, an n-gram model
+human_difference float?   people's difference in z between grammatical and ungrammatical sentences
+is_usable     bool     whether the phenomenon tells models from people
 reason        string?  why it does not
 """),
         ("measure", "phenomenon"),
@@ -288,19 +288,19 @@ family        string?  models that have one line, such as an architecture
 protocol      string   protocol
 measure       string   measure
 phenomenon    string   phenomenon; 'all' for the mean over paradigms
-runs          int      models
-sizes         int      different sizes of training data
-samples       int?     draws of the training data, where they are named
+n_models      int      models
+n_sizes       int      different sizes of training data
+n_samples     int?     draws of the training data, where they are named
 slope         float?   gain in accuracy from twice as many tokens, by least squares on log2(tokens)
 se            float?   its standard error; runs of one sample are taken together where samples are named
 df            int?     degrees of freedom of its interval
-low           float?   lower end of its 95 % interval
-high          float?   upper end
-largest       float    most training tokens of a run
-reached       float    accuracy there
-people        float?   people's accuracy
+ci_low        float?   lower end of its 95 % interval
+ci_high       float?   upper end
+max_training_tokens float    most training tokens of a run
+accuracy_at_max float    accuracy there
+human_accuracy float?   people's accuracy
 tokens_needed float?   tokens at which the line would reach people's accuracy: an extrapolation
-upper         float?   upper end of a logistic curve from .5; from four sizes on
+upper_asymptote float?   upper end of a logistic curve from .5; from four sizes on
 rate          float?   its steepness in a doubling
 midpoint      float?   log2(tokens) at its middle
 note          string?  what a reader has to know
@@ -318,9 +318,9 @@ measure       string   measure
 """
             + MODEL_COLUMNS
             + """
-n             int      pairs
+n_pairs       int      pairs
 accuracy      float    mean accuracy over paradigms, 0 to 1
-place         float    1 for the highest; equals share the mean of their places
+rank          float    1 for the highest; equals share the mean of their places
 """
         ),
         ("measure", "model", "protocol"),
@@ -334,9 +334,9 @@ place         float    1 for the highest; equals share the mean of their places
             MODEL_COLUMNS
             + """
 measure       string   measure
-n             int      pairs without ties
-ties          int      ties, left out
-unequal       int      pairs whose members differ in tokens
+n_pairs       int      pairs without ties
+n_ties        int      ties, left out
+n_unequal     int      pairs whose members differ in tokens
 mean_difference float? mean of the grammatical less the ungrammatical member's tokens
 r             float?   point-biserial correlation of winning with that difference; negative: wins where the grammatical is shorter
 p             float?   two-sided p; pairs count as independent
@@ -352,16 +352,16 @@ note          string?  why there is no correlation
         "two accuracies over paradigms",
         parse_columns("""
 measure       string   measure
-a             string   model (protocol), or people
-b             string   the other
-paradigms     int      paradigms in common
+model_a       string   model (protocol), or people
+model_b       string   the other
+n_paradigms   int      paradigms in common
 pearson       float?   Pearson correlation of their accuracies
-low           float?   lower end of its 95 % interval, paradigms drawn with replacement; none under 10
-high          float?   upper end
+ci_low        float?   lower end of its 95 % interval, paradigms drawn with replacement; none under 10
+ci_high       float?   upper end
 spearman      float?   Spearman's rank correlation
 note          string?  what a reader has to know
 """),
-        ("measure", "a", "b"),
+        ("measure", "model_a", "model_b"),
         EVALUATE,
         is_always_written=False,
     ),
@@ -374,11 +374,11 @@ note          string?  what a reader has to know
 measure       string   measure
 predictor     string   confidence (|difference in score|, nats); of the grammatical member: length (tokens), perplexity, lp (nats)
 bin           int      place of the bin, from 0
-low           float    smallest value in it
-high          float    largest value
+bin_low       float    smallest value in it
+bin_high      float    largest value
 mean_value    float    mean value
-n             int      pairs
-ties          int      ties, each half a success
+n_pairs       int      pairs
+n_ties        int      ties, each half a success
 accuracy      float    share won, 0 to 1
 wilson_low    float    lower end of the 95 % Wilson interval
 wilson_high   float    upper end
@@ -396,24 +396,24 @@ wilson_high   float    upper end
             + """
 measure       string   measure of the sentence
 prompt        string   prompt of the ratings
-rated         string?  z, standardised within participants, or rating, as given
+rating_measure string?  z, standardised within participants, or rating, as given
 level         string   sentences, a condition; pairs (differences), paradigms, phenomena (means; or all pairs), relative; items
 method        string   pearson or spearman
-n             int      points
+n_points      int      points
 r             float?   correlation with mean target ratings
 p             float?   two-sided p; points count as independent; none of relative
-low           float?   lower end of its 95 % interval, units drawn with replacement; none under 10
-high          float?   upper end
+ci_low        float?   lower end of its 95 % interval, units drawn with replacement; none under 10
+ci_high       float?   upper end
 unit          string   what is drawn: item, paradigm or phenomenon
-units         int      number of these
+n_units       int      number of these
 ceiling       float?   what a perfect model would reach with these ratings
-of_ceiling    float?   r / ceiling
+share_of_ceiling float?   r / ceiling
 note          string?  what a reader has to know
 """
         ),
-        ("model", "protocol", "measure", "prompt", "rated", "level", "method"),
+        ("model", "protocol", "measure", "prompt", "rating_measure", "level", "method"),
         ALIGN,
         is_always_written=False,
-        added_columns=("rated", "p"),
+        added_columns=("rating_measure", "p"),
     ),
 )

@@ -15,15 +15,15 @@ phenomenon    string   phenomenon
 paradigm      string   paradigm
 item          string   item
 language      string?  language of the item, a BCP 47 tag
-grammatical   float?   score of the grammatical member, in the method's unit (docs/judging.md); empty: no answer could be read
-ungrammatical float?   score of the other member
+score_grammatical float?   score of the grammatical member, in the method's unit (docs/judging.md); empty: no answer could be read
+score_ungrammatical float?   score of the other member
 tokens_grammatical int tokens of the grammatical member by itself
 tokens_ungrammatical int tokens of the other member
-answer        string?  answer, a label or what was generated; two, one a member or order, have ' | ' between them; empty: none asked
+response      string?  answer, a label or what was generated; two, one a member or order, have ' | ' between them; empty: none asked
 correct       bool     whether the grammatical member is preferred; false where no answer could be read
 tie           bool     whether both members score exactly the same
 order         string?  member that stands first, grammatical or ungrammatical; both: asked in both orders; empty: each by itself
-mass          float?   probability that the model gives the labels at all, mean over the pair's prompts; empty without labels
+answer_probability float?   probability that the model gives the labels at all, mean over the pair's prompts; empty without labels
 """
         ),
         ("model", "method", "template", "item"),
@@ -44,11 +44,11 @@ item          string?  item
 condition     string?  condition shown
 task          string   kind of task: rating, question, choice, lexical_decision
 prompt        string   name of the task as the study names it
-answer        string   answer as it was written
+response      string   answer as it was written
 lp            float    log-probability of that answer, nats, among all that the model could have said
-expected      float?   mean of the answers of a scale, by their probabilities given that one is given; empty of other answers
-mass          float    probability of all answers to the question together
-cut           int      trials at the session's beginning that did not fit the model's window
+expected_response float?   mean of the answers of a scale, by their probabilities given that one is given; empty of other answers
+answer_probability float    probability of all answers to the question together
+n_trials_cut  int      trials at the session's beginning that did not fit the model's window
 """
         ),
         ("session", "question"),
@@ -64,10 +64,10 @@ model         string   model id or path
 experiment    string   study and experiment, as the sessions state them
 participant   string   who answered
 session       string   session
-answers       int      answers
+n_responses   int      answers
 lp            float    sum of their log-probabilities, nats, each after all that precedes it
 mean_lp       float    lp for each answer, nats
-passes        int      parts in which the session was read, 1 where it fits the model's window
+n_parts       int      parts in which the session was read, 1 where it fits the model's window
 """
         ),
         ("model", "participant", "session"),

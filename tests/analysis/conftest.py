@@ -253,8 +253,8 @@ def simulated(
         surprisal_naive=words["surprisal"],
         entropy=4.0,
         renyi=5.0,
-        words=1,
-        tokens=1,
+        n_words=1,
+        n_tokens=1,
     )
     plain = words.drop(columns=["surprisal", "mean_log_rt"])
     found["responses"] = add_formula_columns(found["responses"], found["responses"])
@@ -348,8 +348,8 @@ def _pairs(sentences: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
         model="little-lm (toy)",
         protocol="causal",
         measure="lp",
-        grammatical=lp,
-        ungrammatical=lp - gap,
+        score_grammatical=lp,
+        score_ungrammatical=lp - gap,
         correct=gap > 0,
         tie=gap == 0,
     )

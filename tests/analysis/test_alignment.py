@@ -136,7 +136,7 @@ def joined(surprisal: pd.DataFrame, first: int) -> pd.DataFrame:
     """The scores with two neighbouring words of every sentence as one unit, as where a token spans both."""
     one, other = (surprisal[surprisal["word"] == first + k] for k in (0, 1))
     texts = [f"{a} {b}" for a, b in zip(one["text"], other["text"], strict=True)]
-    pair = one.assign(text=texts, words=2, surprisal=one["surprisal"] + other["surprisal"].to_numpy())
+    pair = one.assign(text=texts, n_words=2, surprisal=one["surprisal"] + other["surprisal"].to_numpy())
     return check(pd.concat([surprisal[~surprisal["word"].isin([first, first + 1])], pair]), "surprisal")
 
 
@@ -297,9 +297,9 @@ def test_any_column_of_scores_takes_surprisals_place_under_a_name_of_its_own(tab
         pd.testing.assert_series_equal(squared[name], plain[name] ** 2)
     pd.testing.assert_frame_equal(squared[["rt", "entropy", "zipf"]], plain[["rt", "entropy", "zipf"]])
     with pytest.raises(
-        ValueError, match=r"predictor 'tokens'; expected columns with numbers of the table surprisal: .*renyi_2"
+        ValueError, match=r"predictor 'n_tokens'; expected columns with numbers of the table surprisal: .*renyi_2"
     ):
-        align_words(given, AlignmentOptions(predictors=("tokens",)))
+        align_words(given, AlignmentOptions(predictors=("n_tokens",)))
 
 
 def test_a_word_read_but_not_scored_is_named(tables: Tables) -> None:
@@ -399,7 +399,7 @@ def test_align_leaves_out_whom_and_what_analyse_does(tables: Tables, found: Tabl
 
 def test_where_nothing_was_read_word_by_word_scores_are_held_against_ratings_alone(tables: Tables) -> None:
     scores = sentence_scores(tables["items"][["item", "condition"]].assign(
-        model="m", protocol="p", tokens=9, unknown=0, windows=1, lp=np.random.default_rng(4).normal(-30, 3, len(tables["items"]))
+        model="m", protocol="p", n_tokens=9, n_unknown_tokens=0, n_windows=1, lp=np.random.default_rng(4).normal(-30, 3, len(tables["items"]))
     ))  # fmt: skip
     given = {name: tables[name] for name in GIVEN} | {"readings": tables["readings"].head(0), "sentence_scores": scores}
     rated = given | {"rating_scores": compute_rating_scores(tables["responses"], tables["items"])}

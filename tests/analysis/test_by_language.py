@@ -63,12 +63,12 @@ def test_each_language_counts_once_in_means_and_splits(pairs: pd.DataFrame, lang
     }  # fmt: skip
     assert of_a.index.tolist() == [*expected]
     for split, names in expected.items():
-        assert of_a.loc[split, "languages"] == len(names)
+        assert of_a.loc[split, "n_languages"] == len(names)
         assert of_a.loc[split, "accuracy"] == pytest.approx(sum(mean[name] for name in names) / len(names))
     one = tables["language_accuracies"].query("model == 'b' and language == 'l03' and phenomenon == 'SV-P'").iloc[0]
     rows = fewer.query("model == 'b' and language == 'l03' and phenomenon == 'SV-P'")
-    gaps = [0.0 if r.tie else r.grammatical - r.ungrammatical for r in rows.itertuples()]
-    assert (one["n"], one["delta"]) == (len(gaps), pytest.approx(sum(gaps) / len(gaps)))
+    gaps = [0.0 if r.tie else r.score_grammatical - r.score_ungrammatical for r in rows.itertuples()]
+    assert (one["n_pairs"], one["delta"]) == (len(gaps), pytest.approx(sum(gaps) / len(gaps)))
 
 
 def test_the_best_of_a_language_is_told_from_the_second_by_mcnemar(pairs: pd.DataFrame) -> None:
@@ -84,15 +84,17 @@ def test_the_best_of_a_language_is_told_from_the_second_by_mcnemar(pairs: pd.Dat
         order = sorted("abc", key=lambda model: -share[row.language, model])
         assert row.model == order[0]
         assert row.accuracy_second == pytest.approx(share[row.language, order[1]])
-        both = [(won[row.model, f"{row.language}-{k}"], won[row.second, f"{row.language}-{k}"]) for k in range(60)]
+        both = [
+            (won[row.model, f"{row.language}-{k}"], won[row.second_model, f"{row.language}-{k}"]) for k in range(60)
+        ]
         clear = [pair for pair in both if None not in pair]
         more, less = clear.count((True, False)), clear.count((False, True))
         ps[row.language] = exact(more, less) if more > less else 1.0
         counted[row.model] += ps[row.language] < 0.1
-        assert (row.only, row.second_only, row.p) == (more, less, pytest.approx(ps[row.language]))
+        assert (row.n_only, row.n_only_second, row.p) == (more, less, pytest.approx(ps[row.language]))
     assert sum(counted.values()) > 0
     means = tables["language_means"].query("phenomenon == 'all'").set_index("model")
-    assert means["best"].to_dict() == counted
+    assert means["n_best"].to_dict() == counted
     first = tables["language_bests"].sort_values("p").iloc[0]
     assert first["p_holm"] == pytest.approx(min(1, 20 * min(ps.values())))
     wins = tables["language_wins"].set_index(["model_a", "model_b"]).loc[("a", "b")]
@@ -103,9 +105,9 @@ def test_the_best_of_a_language_is_told_from_the_second_by_mcnemar(pairs: pd.Dat
         more, less = clear.count((True, False)), clear.count((False, True))
         if exact(more, less) < 0.05:
             better["a" if more > less else "b"] += 1
-    assert (wins["a_better"], wins["b_better"]) == (better["a"], better["b"])
+    assert (wins["n_a_better"], wins["n_b_better"]) == (better["a"], better["b"])
     assert better["b"] > better["a"]
-    assert wins["b_better_holm"] <= wins["b_better"]
+    assert wins["n_b_better_holm"] <= wins["n_b_better"]
 
 
 @pytest.mark.r
@@ -127,7 +129,9 @@ def test_the_frequency_curve_is_rs_nls(languages: pd.DataFrame, rscript: Callabl
         rows=table,
         freq=languages[["language", "frequency"]],
     ).iloc[0]
-    assert row[["upper", "slope", "midpoint"]].to_list() == pytest.approx(theirs[["u", "k", "x0"]].to_list(), rel=1e-4)
+    assert row[["upper_asymptote", "slope", "midpoint"]].to_list() == pytest.approx(
+        theirs[["u", "k", "x0"]].to_list(), rel=1e-4
+    )
     left = found["frequency_residuals"]
     assert (left["residual"] ** 2).sum() == pytest.approx(theirs["rss"], rel=1e-6)
     assert left["residual"].to_list() == pytest.approx((left["accuracy"] - left["fitted"]).to_list())
@@ -143,8 +147,8 @@ def regressed(pairs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
         [(i, c) for i in items for c in ("grammatical", "ungrammatical")], columns=["item", "condition"]
     )
     scores = scores.assign(
-        model="a", protocol="p", tokens=rng.integers(4, 12, len(scores)), lp=rng.normal(-30, 4, len(scores)),
-        critical_tokens=rng.integers(1, 4, len(scores)),
+        model="a", protocol="p", n_tokens=rng.integers(4, 12, len(scores)), lp=rng.normal(-30, 4, len(scores)),
+        n_critical_tokens=rng.integers(1, 4, len(scores)),
     )  # fmt: skip
     count = len(items)
     covariates = {"distance": rng.integers(1, 9, count), "congruent": rng.integers(0, 2, count), "incongruent": 0}
@@ -163,15 +167,15 @@ def test_the_regression_is_rs_lm_with_a_mixed_model_beside(
         """
         z <- function(x) (x - mean(x)) / sqrt(mean((x - mean(x))^2))
         good <- scores[scores$condition == "grammatical", ]; bad <- scores[scores$condition == "ungrammatical", ]
-        d <- merge(merge(pairs, good, by = "item"), bad[, c("item", "critical_tokens")], by = "item", suffixes = c("", ".b"))
+        d <- merge(merge(pairs, good, by = "item"), bad[, c("item", "n_critical_tokens")], by = "item", suffixes = c("", ".b"))
         d <- merge(merge(d, items, by = "item"), languages, by = "language")
-        d$delta <- ifelse(d$tie == "True", 0, d$grammatical - d$ungrammatical)
-        m <- lm(delta ~ 0 + phenomenon + z(distance) + z(exp(-lp / tokens)) + z(tokens) + z(critical_tokens - critical_tokens.b)
+        d$delta <- ifelse(d$tie == "True", 0, d$score_grammatical - d$score_ungrammatical)
+        m <- lm(delta ~ 0 + phenomenon + z(distance) + z(exp(-lp / n_tokens)) + z(n_tokens) + z(n_critical_tokens - n_critical_tokens.b)
                 + congruent + z(log10(frequency)), d)
         s <- coef(summary(m))
         result <- data.frame(estimate = s[, 1], se = s[, 2], p = s[, 4], low = confint(m)[, 1])
         """,
-        pairs=ours[["item", "language", "phenomenon", "grammatical", "ungrammatical", "tie"]],
+        pairs=ours[["item", "language", "phenomenon", "score_grammatical", "score_ungrammatical", "tie"]],
         scores=scores,
         items=items,
         languages=languages[["language", "frequency"]],
@@ -201,7 +205,7 @@ def test_the_mixed_model_finds_the_variance_between_languages() -> None:
     for _ in range(12):
         own = dict(zip(LANGUAGES, rng.normal(0, 2, 20), strict=True))
         gap = base["language"].map(own).astype("float64") + rng.normal(0, 1, len(base))
-        drawn = base.assign(ungrammatical=base["grammatical"] - gap, correct=gap > 0, tie=False)
+        drawn = base.assign(score_ungrammatical=base["score_grammatical"] - gap, correct=gap > 0, tie=False)
         table = (
             compute_score_difference_regressions(drawn, scores, languages)
             .query("term == 'frequency'")
@@ -259,7 +263,7 @@ def test_evaluate_writes_the_tables_of_several_languages_and_of_two_groups(tmp_p
     assert curve["note"] == "No curve: accuracy or frequency is the same in all languages, or no optimum was found."
     done = run_here(f"gardenpath evaluate items.csv {model} --compare-groups source -o halves", tmp_path)
     assert done.code == 0, done.said
-    tests = pd.read_csv(tmp_path / "halves" / "proportion_tests.csv").set_index("over")
+    tests = pd.read_csv(tmp_path / "halves" / "proportion_tests.csv").set_index("test_unit")
     assert tests["n_a"].to_dict() == {"pairs": 4, "paradigms": 4}
     assert pd.read_csv(tmp_path / "halves" / "group_differences.csv")["n_b"].tolist() == [2] * 4
     regressions = pd.read_csv(tmp_path / "out" / "score_difference_regressions.csv")

@@ -235,7 +235,7 @@ def test_rules_of_exclusion_come_from_the_study_and_answers_from_its_table(study
         ("min_accuracy = 2", "accuracy is 2; expected a share from 0 to 1"),
         ("min_minutes = 9\nmax_minutes = 3", "min_minutes is 9 and max_minutes 3"),
         ("demographics = { age = [] }", "demographics accepts no answer to age"),
-        ("acuracy = 0.9", "did you mean 'accuracy'?"),
+        ("acuracy = 0.9", "did you mean 'min_accuracy'?"),
     ],
 )
 def test_a_rule_that_cannot_be_is_refused(study: Path, line: str, fault: str) -> None:

@@ -62,7 +62,7 @@ def test_two_of_several_models_meet_on_the_pairs_that_both_were_given() -> None:
                 ties += tie or other_tie
                 a_only += correct and not other and not tie and not other_tie
                 b_only += other and not correct and not tie and not other_tie
-        assert (row["n"], row["ties"], row["a_only"], row["b_only"]) == (n, ties, a_only, b_only)
+        assert (row["n_pairs"], row["n_ties"], row["n_only_a"], row["n_only_b"]) == (n, ties, a_only, b_only)
     with pytest.raises(DataError, match=r"item 'p00-0' has several rows of a by lp; expected one"):
         compute_model_comparisons(pd.concat([whole, whole[:1]]))
 
@@ -76,7 +76,7 @@ def exact(more: int, less: int) -> float:
 def test_mcnemar_counts_what_one_model_wins_alone_and_drops_ties() -> None:
     one, other = pairs({"p": "++++++-=+="}), pairs({"p": "+----=++-="}, "b")
     row = compute_model_comparisons(pd.concat([one, other])).iloc[0]
-    assert row[["n", "ties", "a_only", "b_only"]].to_list() == [10, 3, 5, 1]
+    assert row[["n_pairs", "n_ties", "n_only_a", "n_only_b"]].to_list() == [10, 3, 5, 1]
     assert row["mcnemar_p"] == pytest.approx(exact(5, 1), abs=1e-12)
     assert (row["accuracy_a"], row["accuracy_b"]) == (0.8, 0.4)
     assert row["difference"] == pytest.approx(0.4)
@@ -97,7 +97,7 @@ def test_mcnemar_is_rs_binomial_test(rscript: Callable[..., pd.DataFrame]) -> No
         """,
         pairs=both,
     ).iloc[0]
-    assert row[["a_only", "b_only"]].to_list() == theirs[["better", "worse"]].to_list()
+    assert row[["n_only_a", "n_only_b"]].to_list() == theirs[["better", "worse"]].to_list()
     assert row["mcnemar_p"] == pytest.approx(theirs["p"], rel=1e-9)
 
 
@@ -109,9 +109,9 @@ def test_the_paired_bootstrap_is_the_plain_loop() -> None:
     ).to_numpy()
     rng = np.random.default_rng(3)
     means = [float(np.mean([gains[rng.integers(len(gains))] for _ in gains])) for _ in range(3000)]
-    assert (row["low"], row["high"]) == pytest.approx(tuple(np.quantile(means, [0.025, 0.975])), abs=0.012)
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(np.quantile(means, [0.025, 0.975])), abs=0.012)
     assert row["note"] == "No test over paradigms: 4, under 10."
-    assert row[["flip_p", "flip_holm", "paradigm_low", "paradigm_high", "smallest_p"]].isna().all()
+    assert row[["flip_p", "flip_p_holm", "paradigm_ci_low", "paradigm_ci_high", "min_flip_p"]].isna().all()
 
 
 def accuracy_by_hand(rows: pd.DataFrame) -> "pd.Series[float]":
@@ -124,8 +124,8 @@ def test_paradigms_weigh_alike_and_their_signs_are_flipped() -> None:
     row = compute_model_comparisons(pd.concat([pairs(signs), pairs(lost, "b")])).iloc[0]
     assert row["paradigm_difference"] == pytest.approx(10 / 11)
     assert row["flip_p"] == 4 / 2**11  # all ten the same way, the eleventh is nought either way
-    assert row["smallest_p"] == 2 / 2**11
-    assert row["paradigm_low"] < 10 / 11 <= row["paradigm_high"]
+    assert row["min_flip_p"] == 2 / 2**11
+    assert row["paradigm_ci_low"] < 10 / 11 <= row["paradigm_ci_high"]
 
 
 def test_holm_runs_over_pairs_of_models_within_a_measure() -> None:
@@ -142,16 +142,16 @@ def test_holm_runs_over_pairs_of_models_within_a_measure() -> None:
         for place, k in enumerate(order):
             highest = max(highest, min(1.0, p[k] * (3 - place)))
             expected[k] = highest
-        assert lp[f"{name}_holm"].to_list() == pytest.approx(expected)
+        assert lp[f"{name}_p_holm"].to_list() == pytest.approx(expected)
     slor = table[table["measure"] == "slor"].iloc[0]
-    assert slor["mcnemar_holm"] == slor["mcnemar_p"]
+    assert slor["mcnemar_p_holm"] == slor["mcnemar_p"]
 
 
 def test_one_model_and_no_common_pairs_are_sentences() -> None:
     with pytest.raises(DataError, match="expected two models or more to compare"):
         compute_model_comparisons(pairs({"p": "+-"}))
     row = compute_model_comparisons(pd.concat([pairs({"p": "+-"}), pairs({"q": "++"}, "b")])).iloc[0]
-    assert (row["n"], row["note"]) == (0, "No pair was given to both models.")
+    assert (row["n_pairs"], row["note"]) == (0, "No pair was given to both models.")
     same = compute_model_comparisons(pd.concat([pairs({"p": "+-"}), pairs({"p": "+-"}, "b")])).iloc[0]
     assert (same["mcnemar_p"], same["difference"]) == (1, 0)
 
@@ -172,7 +172,7 @@ def test_proportions_are_rs_prop_test(rscript: Callable[..., pd.DataFrame]) -> N
         result <- data.frame(z = unname(sqrt(test$statistic)), p = test$p.value)
         """,
         counts=pd.DataFrame(
-            {"won": [row[f"accuracy_{g}"] * row[f"n_{g}"] for g in "ab"], "n": [row[f"n_{g}"] for g in "ab"]}
+            {"won": [row[f"accuracy_{g}"] * row[f"n_{g}"] for g in "ab"], "n_pairs": [row[f"n_{g}"] for g in "ab"]}
         ),
     ).iloc[0]
     assert (abs(row["z"]), row["p"]) == (pytest.approx(theirs["z"], rel=1e-9), pytest.approx(theirs["p"], rel=1e-9))
@@ -191,7 +191,7 @@ def test_proportions_need_two_groups_and_a_group_for_each_item() -> None:
 def test_models_are_ranked_by_their_mean_over_paradigms() -> None:
     given = [pairs({"p": "+-", "q": "++"}), pairs({"p": "++", "q": "++"}, "b"), pairs({"p": "-+", "q": "++"}, "c")]
     table = compute_rankings(compute_accuracy(pd.concat([*given, pairs({"p": "+"}, measure="slor")])))
-    assert table[["measure", "model", "accuracy", "place"]].to_numpy().tolist() == [
+    assert table[["measure", "model", "accuracy", "rank"]].to_numpy().tolist() == [
         ["lp", "b", 1.0, 1.0], ["lp", "a", 0.75, 2.5], ["lp", "c", 0.75, 2.5], ["slor", "a", 1.0, 1.0],
     ]  # fmt: skip
 
@@ -204,7 +204,9 @@ def scored(given: pd.DataFrame, seed: int = 1) -> pd.DataFrame:
         for condition in ("grammatical", "ungrammatical"):
             tokens = int(rng.integers(4, 12))
             row = {"model": pair.model, "protocol": pair.protocol, "item": pair.item, "condition": condition}
-            rows.append(row | {"tokens": tokens, "unknown": 0, "windows": 1, "lp": -3.0 * tokens - rng.random()})
+            rows.append(
+                row | {"n_tokens": tokens, "n_unknown_tokens": 0, "n_windows": 1, "lp": -3.0 * tokens - rng.random()}
+            )
     return sentence_scores(pd.DataFrame(rows))
 
 
@@ -213,7 +215,7 @@ def test_length_bias_is_rs_correlation_test(rscript: Callable[..., pd.DataFrame]
     given = drawn(7, 5, 40, 0.7, "a")
     scores = scored(given)
     row = compute_length_bias(given, scores).iloc[0]
-    tokens = scores.set_index(["item", "condition"])["tokens"]
+    tokens = scores.set_index(["item", "condition"])["n_tokens"]
     kept = [r for r in given.itertuples() if not r.tie]
     points = pd.DataFrame(
         {
@@ -226,16 +228,16 @@ def test_length_bias_is_rs_correlation_test(rscript: Callable[..., pd.DataFrame]
         points=points,
     ).iloc[0]
     assert (row["r"], row["p"]) == (pytest.approx(theirs["r"], abs=1e-12), pytest.approx(theirs["p"], abs=1e-12))
-    assert (row["n"], row["ties"]) == (len(kept), int(given["tie"].sum()))
+    assert (row["n_pairs"], row["n_ties"]) == (len(kept), int(given["tie"].sum()))
     assert row["mean_difference"] == pytest.approx(points["longer"].mean())
-    assert row["unequal"] == (points["longer"] != 0).sum()
+    assert row["n_unequal"] == (points["longer"] != 0).sum()
 
 
 def test_a_bias_that_cannot_be_computed_says_why() -> None:
     row = compute_length_bias(pairs({"p": "++++"}), scored(pairs({"p": "++++"}))).iloc[0]
     assert math.isnan(row["r"])
     assert row["note"] == "No correlation: all pairs are won, or all are lost."
-    even = compute_length_bias(pairs({"p": "++-"}), scored(pairs({"p": "++-"})).assign(tokens=7)).iloc[0]
+    even = compute_length_bias(pairs({"p": "++-"}), scored(pairs({"p": "++-"})).assign(n_tokens=7)).iloc[0]
     assert even["note"] == "No correlation: members differ by one number of tokens in all pairs."
     with pytest.raises(DataError, match=r"item p-0: a \(causal\) has no row for both members in table sentence_scores"):
         compute_length_bias(pairs({"p": "+"}), scored(pairs({"q": "+"})))
@@ -246,14 +248,14 @@ def test_models_and_people_correlate_over_paradigms() -> None:
     own = table[~table["paradigm"].isin(["mean", "pooled"])]
     a, b = (own[own["model"] == model].set_index("paradigm")["accuracy"] for model in "ab")
     people = pd.DataFrame({"paradigm": a.index, "accuracy": np.linspace(0.5, 1, 12)})
-    found = compute_accuracy_correlations(table, people).set_index(["a", "b"])
+    found = compute_accuracy_correlations(table, people).set_index(["model_a", "model_b"])
     assert list(found.index) == [("people", "a (causal)"), ("people", "b (causal)"), ("a (causal)", "b (causal)")]
     row = found.loc[("a (causal)", "b (causal)")]
     assert row["pearson"] == pytest.approx(np.corrcoef(a, b[a.index])[0, 1], abs=1e-12)
     assert row["spearman"] == pytest.approx(np.corrcoef(stats.rankdata(a), stats.rankdata(b[a.index]))[0, 1], abs=1e-12)
     rng, x, y = np.random.default_rng(9), a.to_numpy(), b[a.index].to_numpy()
     loop = [np.corrcoef(x[k], y[k])[0, 1] for k in (rng.integers(0, 12, 12) for _ in range(4000))]
-    assert (row["low"], row["high"]) == pytest.approx(tuple(np.nanquantile(loop, [0.025, 0.975])), abs=0.05)
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(np.nanquantile(loop, [0.025, 0.975])), abs=0.05)
     few = compute_accuracy_correlations(
         compute_accuracy(pd.concat([drawn(1, 4, 9, 0.7, "a"), drawn(2, 4, 9, 0.7, "b")]))
     ).iloc[0]
@@ -266,9 +268,9 @@ def test_people_are_as_often_right_as_they_chose_or_rated_the_grammatical_member
     choices = pd.DataFrame({"prompt": "better", "paradigm": ["all", "chosen"], "individual": [0.9, 0.75]})
     rated = [
         ("chosen", "c1", 1.0, -1.0),
-        ("rated", "i1", 1.0, -1.0),
-        ("rated", "i2", -0.5, 0.5),
-        ("rated", "i3", 0.2, 0.2),
+        ("rating_measure", "i1", 1.0, -1.0),
+        ("rating_measure", "i2", -0.5, 0.5),
+        ("rating_measure", "i3", 0.2, 0.2),
     ]
     rows = [
         (paradigm, item, condition, z + off, "target")
@@ -276,24 +278,26 @@ def test_people_are_as_often_right_as_they_chose_or_rated_the_grammatical_member
         for condition, z in zip(("grammatical", "ungrammatical"), both, strict=True)
         for off in (-0.1, 0.1)
     ]
-    rows += [("rated", "i4", "grammatical", 1.0, "target"), ("filled", "i5", "grammatical", 1.0, "filler")]
+    rows += [("rating_measure", "i4", "grammatical", 1.0, "target"), ("filled", "i5", "grammatical", 1.0, "filler")]
     ratings = pd.DataFrame(rows, columns=["paradigm", "item", "condition", "z", "role"]).assign(prompt="good")
     found = compute_human_accuracies(choices, ratings).set_index("paradigm")["accuracy"].to_dict()
-    assert found == {"chosen": 0.75, "rated": 0.5}
+    assert found == {"chosen": 0.75, "rating_measure": 0.5}
     # Under a second prompt all pairs are rated the other way round: each prompt then stands by itself.
     both = pd.concat([ratings, ratings.assign(prompt="likely", z=-ratings["z"])])
     several = compute_human_accuracies(choices, both)
     assert several.to_numpy().tolist() == [
         ["people (better)", "chosen", 0.75],
         ["people (good)", "chosen", 1.0],
-        ["people (good)", "rated", 0.5],
+        ["people (good)", "rating_measure", 0.5],
         ["people (likely)", "chosen", 0.0],
-        ["people (likely)", "rated", 0.5],
+        ["people (likely)", "rating_measure", 0.5],
     ]
     table = compute_comparisons(
         pairs({f"p{k}": "+" * (k + 1) + "-" * (5 - k) for k in range(4)}), ComparisonData(human_accuracies=people_of(4))
     )
-    assert table["accuracy_correlations"][["a", "b", "paradigms"]].to_numpy().tolist() == [["people", "a (causal)", 4]]
+    assert table["accuracy_correlations"][["model_a", "model_b", "n_paradigms"]].to_numpy().tolist() == [
+        ["people", "a (causal)", 4]
+    ]
     assert "model_comparisons" not in table
 
 
@@ -306,28 +310,28 @@ def test_bins_hold_equal_shares_and_their_own_accuracy() -> None:
     scores = scored(given)
     table = compute_accuracy_bins(given, scores, bins=4)
     assert table["predictor"].unique().tolist() == ["confidence", "length", "perplexity", "lp"]
-    assert table.groupby("predictor")["n"].sum().eq(200).all()
+    assert table.groupby("predictor")["n_pairs"].sum().eq(200).all()
     good = scores[scores["condition"] == "grammatical"].set_index("item")
     lp = given["item"].map(good["lp"])
     ordered = given.assign(value=lp).sort_values("value", kind="stable")
     for number in range(4):
         row = table[(table["predictor"] == "lp") & (table["bin"] == number)].iloc[0]
         part = ordered.iloc[50 * number : 50 * (number + 1)]
-        assert row[["n", "low", "high"]].to_list() == [50, part["value"].min(), part["value"].max()]
+        assert row[["n_pairs", "bin_low", "bin_high"]].to_list() == [50, part["value"].min(), part["value"].max()]
         assert row["accuracy"] == pytest.approx(accuracy_by_hand(part).mean())
         assert row["wilson_low"] == wilson_interval(pd.Series([accuracy_by_hand(part).sum()]), pd.Series([50]))[0][0]
     lengths = table[table["predictor"] == "length"]
-    assert (lengths["low"].to_numpy()[1:] > lengths["high"].to_numpy()[:-1]).all()  # equal values stay together
-    perplexities = np.exp(-lp / given["item"].map(good["tokens"]))
-    assert table.loc[table["predictor"] == "perplexity", "high"].max() == pytest.approx(perplexities.max())
+    assert (lengths["bin_low"].to_numpy()[1:] > lengths["bin_high"].to_numpy()[:-1]).all()  # equal values stay together
+    perplexities = np.exp(-lp / given["item"].map(good["n_tokens"]))
+    assert table.loc[table["predictor"] == "perplexity", "bin_high"].max() == pytest.approx(perplexities.max())
 
 
 def test_without_scores_there_is_confidence_and_infinite_ones_are_left_out() -> None:
-    given = pairs({"p": "++--=="}).assign(ungrammatical=[-21.0, -np.inf, -18.0, -17.0, -20.0, -20.0])
+    given = pairs({"p": "++--=="}).assign(score_ungrammatical=[-21.0, -np.inf, -18.0, -17.0, -20.0, -20.0])
     table = compute_accuracy_bins(given, bins=2)
     assert table["predictor"].unique().tolist() == ["confidence"]
-    assert table["n"].sum() == 5
-    assert table["low"].iloc[0] == 0
+    assert table["n_pairs"].sum() == 5
+    assert table["bin_low"].iloc[0] == 0
     with pytest.raises(ValueError, match="expected 1 or more"):
         compute_accuracy_bins(given, bins=0)
 
@@ -354,7 +358,7 @@ def test_the_published_z_test_is_over_paradigms() -> None:
     given, groups = by_hand_and_generated()
     table = pd.concat(
         [compute_proportion_tests(given, groups, unit=over) for over in ("pairs", "paradigms")]
-    ).set_index("over")
+    ).set_index("test_unit")
     assert table.loc["pairs", ["n_a", "n_b"]].to_list() == [7560, 840]
     assert (table.loc["pairs", "z"], table.loc["pairs", "p"]) == (
         pytest.approx(2.08, abs=0.01),
@@ -382,10 +386,10 @@ def test_paradigms_with_both_groups_are_compared_within() -> None:
         assert row.difference == pytest.approx(gains[-1])
         assert (row.n_a, row.n_b) == (90, 10)
     told = compute_proportion_tests(given, groups).iloc[0]
-    assert (told["paradigms"], told["difference"]) == (83, pytest.approx(np.mean(gains)))
+    assert (told["n_paradigms"], told["difference"]) == (83, pytest.approx(np.mean(gains)))
     rng = np.random.default_rng(4)
     loop = [np.mean([gains[k] for k in rng.integers(0, 83, 83)]) for _ in range(3000)]
-    assert (told["low"], told["high"]) == pytest.approx(tuple(np.quantile(loop, [0.025, 0.975])), abs=0.004)
+    assert (told["ci_low"], told["ci_high"]) == pytest.approx(tuple(np.quantile(loop, [0.025, 0.975])), abs=0.004)
     heights = [bar.get_height() for bar in difference_figure(table).axes[0].patches]
     assert sum(heights) == 83
     assert heights[10] == sum(-0.05 < gain <= 0.05 for gain in gains)  # the bin around no difference
@@ -393,7 +397,7 @@ def test_paradigms_with_both_groups_are_compared_within() -> None:
 
 def test_answers_to_prompts_are_ranked_beside_measures() -> None:
     accuracies = compute_accuracy(pd.concat([pairs({"p": "++-"}), pairs({"p": "+++"}, "b")]))
-    prompted = pd.DataFrame({"model": ["a", "b"], "protocol": "causal", "n": 3, "accuracy": [0.7, 0.6]})
+    prompted = pd.DataFrame({"model": ["a", "b"], "protocol": "causal", "n_pairs": 3, "accuracy": [0.7, 0.6]})
     table = compute_rankings(accuracies, prompted)
-    places = table.set_index(["measure", "model"])["place"].to_dict()
+    places = table.set_index(["measure", "model"])["rank"].to_dict()
     assert places == {("lp", "b"): 1, ("lp", "a"): 2, ("prompting", "a"): 1, ("prompting", "b"): 2}

@@ -40,7 +40,7 @@ def scores(ratings: pd.DataFrame) -> pd.DataFrame:
     sentences = ratings[["item", "condition"]].drop_duplicates()
     gain = (sentences["condition"] == GOOD).astype(float) * 0.4
     frame = sentences.assign(
-        model="m", protocol="causal", tokens=8, unknown=0, windows=1, lp=rng.normal(-30, 3, len(sentences)) + gain,
+        model="m", protocol="causal", n_tokens=8, n_unknown_tokens=0, n_windows=1, lp=rng.normal(-30, 3, len(sentences)) + gain,
         slor=rng.normal(0, 0.5, len(sentences)) + gain,
     )  # fmt: skip
     return sentence_scores(frame)
@@ -82,7 +82,7 @@ def test_a_two_by_two_is_correlated_over_its_own_conditions(ratings: pd.DataFram
         middle, other = rated.mean(), score[item].mean()
         points += [(rated[item, c] - middle, score[item, c] - other) for c in names.values()]
     x, y = zip(*points, strict=True)
-    assert table.loc[("items", "pearson"), "n"] == len(points)
+    assert table.loc[("items", "pearson"), "n_points"] == len(points)
     assert table.loc[("items", "pearson"), "r"] == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-12)
     mixed = pd.concat([ratings[~odd], crossed[odd]], ignore_index=True)
     both = pd.concat([scores, more], ignore_index=True)
@@ -100,7 +100,7 @@ def test_each_level_is_that_of_the_papers(ratings: pd.DataFrame, scores: pd.Data
         for level, points in by_hand(ratings, scores, measure).items():
             x, y = zip(*points, strict=True)
             row = table.loc[(measure, level, "pearson")]
-            assert row["n"] == len(points)
+            assert row["n_points"] == len(points)
             assert row["r"] == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-12)
             ranks = np.corrcoef(stats.rankdata(x), stats.rankdata(y))[0, 1]
             assert table.loc[(measure, level, "spearman"), "r"] == pytest.approx(ranks, abs=1e-12)
@@ -164,10 +164,10 @@ def test_intervals_draw_items_with_both_their_sentences(ratings: pd.DataFrame, s
         places = [(item, condition) for item in chosen for condition in (GOOD, BAD)]
         loop.append(np.corrcoef(means[places], score[places])[0, 1])
     row = table.loc[("sentences", "pearson")]
-    assert (row["unit"], row["units"]) == ("item", 48)
-    assert (row["low"], row["high"]) == pytest.approx(tuple(np.quantile(loop, [0.025, 0.975])), abs=0.02)
+    assert (row["unit"], row["n_units"]) == ("item", 48)
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(np.quantile(loop, [0.025, 0.975])), abs=0.02)
     phenomena = table.loc[("phenomena", "pearson")]
-    assert (phenomena["unit"], phenomena["units"]) == ("phenomenon", 12)
+    assert (phenomena["unit"], phenomena["n_units"]) == ("phenomenon", 12)
     again = compute_rating_correlations(scores, ratings, measures=["slor"]).set_index(["level", "method"])
     pd.testing.assert_frame_equal(again, table)
 
@@ -178,15 +178,15 @@ def test_a_ceiling_is_what_the_correlation_is_held_against(ratings: pd.DataFrame
         "method == 'pearson'"
     )
     table = table.set_index("level")
-    assert table.loc["sentences", "of_ceiling"] == pytest.approx(table.loc["sentences", "r"] / 0.8)
-    assert table["of_ceiling"].isna().sum() == len(table) - 1
+    assert table.loc["sentences", "share_of_ceiling"] == pytest.approx(table.loc["sentences", "r"] / 0.8)
+    assert table["share_of_ceiling"].isna().sum() == len(table) - 1
 
 
 def test_few_units_and_constant_or_infinite_values_are_said(ratings: pd.DataFrame, scores: pd.DataFrame) -> None:
     few = ratings[ratings["item"].isin([f"i{k}" for k in range(9)])]
     table = compute_rating_correlations(scores, few, measures=["lp"], draws=10).set_index(["level", "method"])
     assert table.loc[("sentences", "pearson"), "note"] == "No interval: 9 units, under 10."
-    assert np.isnan(table.loc[("sentences", "pearson"), "low"])
+    assert np.isnan(table.loc[("sentences", "pearson"), "ci_low"])
     one = compute_rating_correlations(scores, ratings[ratings["item"] == "i0"], measures=["lp"], draws=10)
     assert one.loc[one["level"] == "pairs", "note"].str.startswith("No correlation: fewer than 3 points").all()
     same = compute_rating_correlations(scores, ratings.assign(z=0.0), measures=["lp"], draws=10)
@@ -208,10 +208,10 @@ def test_p_is_of_as_many_points_as_there_are(ratings: pd.DataFrame, scores: pd.D
     table = compute_rating_correlations(scores, ratings, measures=["slor"], draws=10).set_index(["level", "method"])
     for level in ("sentences", "pairs", "phenomena"):
         row = table.loc[(level, "pearson")]
-        t = row["r"] * np.sqrt((row["n"] - 2) / (1 - row["r"] ** 2))
-        assert row["p"] == pytest.approx(2 * stats.t.sf(abs(t), row["n"] - 2), rel=1e-9)
+        t = row["r"] * np.sqrt((row["n_points"] - 2) / (1 - row["r"] ** 2))
+        assert row["p"] == pytest.approx(2 * stats.t.sf(abs(t), row["n_points"] - 2), rel=1e-9)
     assert np.isnan(table.loc[("relative", "pearson"), "p"])
-    assert set(table["rated"]) == {"z"}
+    assert set(table["rating_measure"]) == {"z"}
 
 
 def test_ratings_as_given_and_scores_of_pairs_that_nobody_rated(ratings: pd.DataFrame, scores: pd.DataFrame) -> None:
@@ -235,7 +235,7 @@ def test_ratings_as_given_and_scores_of_pairs_that_nobody_rated(ratings: pd.Data
         means = {name: rows.groupby("item")["rating"].mean() for name, rows in of.items()}
         x.append(float((means[GOOD] - means[BAD]).mean()))
         y.append(float(np.mean([slor[item, GOOD] - slor[item, BAD] for item in items["item"]])))
-    assert (row["n"], row["rated"]) == (12, "rating")
+    assert (row["n_points"], row["rating_measure"]) == (12, "rating")
     assert row["r"] == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-12)
     with pytest.raises(ValueError, match="ratings 'raw'; expected z or rating"):
         compute_rating_correlations(scores, rated, rating_measure="raw")

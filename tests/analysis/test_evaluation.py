@@ -28,7 +28,7 @@ def test_wilson_intervals_are_scipys(k: int, n: int) -> None:
 
 def test_a_tie_is_half_a_success() -> None:
     row = compute_accuracy(pairs({"a": "++=-"})).iloc[0]
-    assert (row["n"], row["ties"], row["accuracy"]) == (4, 1, 0.625)
+    assert (row["n_pairs"], row["n_ties"], row["accuracy"]) == (4, 1, 0.625)
     low, high = wilson_interval(pd.Series([2.5]), pd.Series([4]))
     assert (row["wilson_low"], row["wilson_high"]) == (low[0], high[0])
 
@@ -42,7 +42,7 @@ def test_the_mean_weighs_paradigms_alike_and_the_pool_weighs_pairs_alike() -> No
     table = compute_accuracy(pairs({"a": "+" * 9 + "-", "b": "--"})).query("phenomenon == 'all'").set_index("paradigm")
     assert table.loc["mean", "accuracy"] == pytest.approx((0.9 + 0.0) / 2)
     assert table.loc["pooled", "accuracy"] == pytest.approx(9 / 12)
-    assert table.loc[["mean", "pooled"], "n"].to_list() == [12, 12]
+    assert table.loc[["mean", "pooled"], "n_pairs"].to_list() == [12, 12]
     assert table.loc["mean", ["wilson_low", "wilson_high"]].isna().all()
 
 
@@ -58,14 +58,14 @@ def test_a_phenomenon_pools_the_pairs_of_its_paradigms() -> None:
     table = compute_accuracy(pairs({"a1": "+" * 9 + "-", "a2": "==", "b": "--"})).query("paradigm == 'pooled'")
     rows = table.set_index("phenomenon")
     assert rows.index.to_list() == ["a phenomenon", "b phenomenon", "all"]
-    assert rows.loc["a phenomenon", ["n", "ties", "accuracy"]].to_list() == [12, 2, 10 / 12]
+    assert rows.loc["a phenomenon", ["n_pairs", "n_ties", "accuracy"]].to_list() == [12, 2, 10 / 12]
     low, high = wilson_interval(pd.Series([10]), pd.Series([12]))
     assert rows.loc["a phenomenon", ["wilson_low", "wilson_high"]].to_list() == [low[0], high[0]]
 
 
 def test_delta_is_the_mean_difference_and_that_of_a_tie_is_nothing() -> None:
-    found = pairs({"a": "++", "b": "-="}).assign(grammatical=[-20.0, -20.0, -20.0, -float("inf")])
-    found["ungrammatical"] = [-21.0, -24.0, -19.0, -float("inf")]
+    found = pairs({"a": "++", "b": "-="}).assign(score_grammatical=[-20.0, -20.0, -20.0, -float("inf")])
+    found["score_ungrammatical"] = [-21.0, -24.0, -19.0, -float("inf")]
     rows = compute_accuracy(found).set_index(["phenomenon", "paradigm"])["delta"]
     assert rows.to_dict() == {
         ("a phenomenon", "a"): 2.5, ("b phenomenon", "b"): -0.5, ("a phenomenon", "pooled"): 2.5,

@@ -155,7 +155,7 @@ def test_declared_answers_about_oneself_keep_those_who_gave_them_however_written
             {"finished": ["2026-01-01T11:00:00Z", "2026-01-01T11:00:01Z"]},
             "session longer than 60 minutes",
         ),
-        ({"aborted": 1}, {"n_aborted_trials": [1, 2]}, "session with more than 1 trials broken off"),
+        ({"max_aborted": 1}, {"n_aborted_trials": [1, 2]}, "session with more than 1 trials broken off"),
         (
             {"sessions": {"lease_expired": ["false"]}},
             {"lease_expired": [False, True]},

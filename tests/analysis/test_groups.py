@@ -95,7 +95,7 @@ def test_the_figures_of_blimp_come_from_its_released_accuracies(
     assert attractors.loc["none"].to_dict() == {"ngram": 0.792, "lstm": 0.854, "txl": 0.797, "gpt2": 0.932}
     assert attractors.loc["relational noun"].to_dict() == {"ngram": 0.235, "lstm": 0.76, "txl": 0.772, "gpt2": 0.795}
     assert attractors.loc["relative clause"].to_dict() == {"ngram": 0.217, "lstm": 0.627, "txl": 0.598, "gpt2": 0.657}
-    asked = table.loc["attractor"].groupby("level")["people"].first()
+    asked = table.loc["attractor"].groupby("level")["human_accuracy"].first()
     assert asked.to_dict() == pytest.approx(
         {"none": 0.948, "relational noun": 0.81, "relative clause": 0.857}, abs=6e-4
     )
@@ -103,7 +103,7 @@ def test_the_figures_of_blimp_come_from_its_released_accuracies(
     assert "lstm (p), lp, by form: 88.0% at regular, 82.8% at irregular (−5.2 points; people −4.5)." in told
     irregular = table.loc[("form", "irregular")]
     assert irregular["difference"].round(3).drop("ngram").to_dict() == {"lstm": -0.052, "txl": -0.013, "gpt2": -0.023}
-    assert irregular["people_difference"].iloc[0] == pytest.approx(-0.045, abs=5e-4)
+    assert irregular["human_difference"].iloc[0] == pytest.approx(-0.045, abs=5e-4)
 
 
 @pytest.mark.data
@@ -141,7 +141,7 @@ def test_means_of_items_groups_by_hand() -> None:
         means = [sum(won) / len(won) for won in by_paradigm.values()]
         assert row.mean_accuracy == pytest.approx(sum(means) / len(means))
         assert row.accuracy == pytest.approx(sum(map(sum, by_paradigm.values())) / 6)
-        assert (row.n, row.paradigms) == (6, 3)
+        assert (row.n_pairs, row.n_paradigms) == (6, 3)
     assert table.groupby("model")["difference"].first().tolist() == [0.0, 0.0]
 
 
@@ -185,10 +185,10 @@ def test_phenomena_are_left_out_for_the_three_reasons_of_blimp_nl() -> None:
         [("z", phenomenon, "intercepts", "grammaticality", *effect) for phenomenon, effect in effects.items()],
         columns=["measure", "phenomenon", "random", "term", "estimate", "p_bh"],
     )
-    alone = compute_usable_phenomena(accuracies, people).set_index("phenomenon")["lowest"]
+    alone = compute_usable_phenomena(accuracies, people).set_index("phenomenon")["min_accuracy"]
     assert alone.to_dict() == {name: min(of_models) for name, of_models in shares.items()}
     table = compute_usable_phenomena(accuracies, people, baseline="5-gram").set_index("phenomenon")
-    assert table["usable"].to_dict() == {"known": False, "shallow": False, "unclear": False, "good": True}
+    assert table["is_usable"].to_dict() == {"known": False, "shallow": False, "unclear": False, "good": True}
     assert table["reason"].fillna("").to_dict() == {
         "known": "every model wins 97 % of its pairs",
         "shallow": "5-gram wins 95 % of its pairs",
@@ -208,7 +208,7 @@ def test_evaluate_writes_accuracies_by_a_file_and_by_columns(tmp_path: Path) -> 
     done = run_here(f"{call} --groups groups.csv --split-by source", tmp_path)
     assert done.code == 0, done.said
     table = pd.read_csv(tmp_path / "out" / "group_accuracies.csv")
-    assert table[["factor", "level", "n"]].to_numpy().tolist() == [
+    assert table[["factor", "level", "n_pairs"]].to_numpy().tolist() == [
         ["animal", "cat", 2], ["animal", "dog", 2], ["source", "hand", 2], ["source", "model", 2],
     ]  # fmt: skip
     assert compute_accuracy(pd.read_csv(tmp_path / "out" / "pairs.csv"))["accuracy"].iloc[0] == 1

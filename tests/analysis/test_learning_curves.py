@@ -38,8 +38,8 @@ def test_slopes_are_recovered() -> None:
     assert exact["slope"].to_dict() == pytest.approx({name: slope / 2 for name, slope in SLOPES.items()})
     table = compute_learning_curves(*made(0.004)).set_index("phenomenon")
     for name, slope in SLOPES.items():
-        assert table.loc[name, "low"] < slope / 2 < table.loc[name, "high"]
-        assert (table.loc[name, "runs"], table.loc[name, "sizes"], table.loc[name, "samples"]) == (50, 10, 5)
+        assert table.loc[name, "ci_low"] < slope / 2 < table.loc[name, "ci_high"]
+        assert (table.loc[name, "n_models"], table.loc[name, "sizes"], table.loc[name, "samples"]) == (50, 10, 5)
 
 
 def test_the_report_says_what_a_doubling_brings() -> None:
@@ -69,7 +69,7 @@ def test_the_standard_error_takes_the_runs_of_a_sample_together_as_a_double_loop
     assert row["slope"] == pytest.approx(slope)
     assert row["se"] == pytest.approx(se)
     half = stats.t.ppf(0.975, 4) * se
-    assert (row["low"], row["high"]) == (pytest.approx(slope - half), pytest.approx(slope + half))
+    assert (row["ci_low"], row["ci_high"]) == (pytest.approx(slope - half), pytest.approx(slope + half))
 
 
 def test_runs_without_samples_have_the_interval_of_an_ordinary_regression() -> None:
@@ -92,13 +92,13 @@ def test_the_logistic_curve_is_recovered() -> None:
     accuracy = pd.DataFrame(rows, columns=["model", "protocol", "measure", "phenomenon", "paradigm", "accuracy"])
     runs = pd.DataFrame({"model": [f"m{k}" for k in range(len(SIZES))], "tokens": SIZES})
     row = compute_learning_curves(accuracy, runs).iloc[0]
-    assert (row["upper"], row["rate"], row["midpoint"]) == pytest.approx((upper, rate, midpoint), rel=1e-5)
+    assert (row["upper_asymptote"], row["rate"], row["midpoint"]) == pytest.approx((upper, rate, midpoint), rel=1e-5)
     few = compute_learning_curves(accuracy[:3], runs[:3]).iloc[0]
-    assert pd.isna(few["upper"])
+    assert pd.isna(few["upper_asymptote"])
 
 
 @pytest.mark.parametrize(
-    ("reached", "slope", "people", "tokens"), [(0.466, 0.0036, 0.849, 8.8e39), (0.517, 0.0078, 0.881, 9.3e21)]
+    ("accuracy_at_max", "slope", "people", "tokens"), [(0.466, 0.0036, 0.849, 8.8e39), (0.517, 0.0078, 0.881, 9.3e21)]
 )
 def test_the_tokens_that_blimp_extrapolates_to(reached: float, slope: float, people: float, tokens: float) -> None:
     """Islands and NPIs of its LSTM, from 83 million tokens on."""

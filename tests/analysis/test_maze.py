@@ -88,7 +88,7 @@ def test_words_after_a_wrong_choice_are_left_out_within_its_sentence(after: int 
     assert kept.loc[kept["trial"] == 1, "word"].tolist() == list(range(8))
 
 
-@pytest.mark.parametrize(("name", "value"), [("maze_accuracy", 1.2), ("after_error", -1)])
+@pytest.mark.parametrize(("name", "value"), [("min_maze_accuracy", 1.2), ("after_error", -1)])
 def test_what_no_rule_can_be_is_refused(name: str, value: float) -> None:
     with pytest.raises(ValueError, match=f"{name} is {value}"):
         ExcludeSection(**{name: value})  # type: ignore[arg-type]

@@ -34,8 +34,8 @@ def folder(tables: Tables, tmp_path: Path) -> Path:
         tmp_path / "results",
         command="test",
     )
-    sentences = tables["items"][["item", "condition"]].assign(model="little-lm (toy)", protocol="causal", tokens=10)
-    sentences = sentences.assign(unknown=0, windows=1, lp=[-30.0 - k % 7 for k in range(len(sentences))])
+    sentences = tables["items"][["item", "condition"]].assign(model="little-lm (toy)", protocol="causal", n_tokens=10)
+    sentences = sentences.assign(n_unknown_tokens=0, n_windows=1, lp=[-30.0 - k % 7 for k in range(len(sentences))])
     write(sentence_scores(sentences), "sentence_scores", tmp_path / "scores", command="test")
     return tmp_path
 
@@ -73,8 +73,8 @@ def test_folds_are_chosen_and_few_clusters_have_no_p(folder: Path) -> None:
 
 def test_sentences_say_what_was_withheld(tables: Tables) -> None:
     row = {
-        "measure": "lp", "model_a": "a", "protocol_a": "causal", "model_b": "b", "protocol_b": "causal", "n": 40, "ties": 1,
-        "accuracy_a": 0.9, "accuracy_b": 0.8, "a_only": 6, "b_only": 2, "mcnemar_holm": 0.29, "flip_p": None,
+        "measure": "lp", "model_a": "a", "protocol_a": "causal", "model_b": "b", "protocol_b": "causal", "n_pairs": 40, "n_ties": 1,
+        "accuracy_a": 0.9, "accuracy_b": 0.8, "n_only_a": 6, "n_only_b": 2, "mcnemar_p_holm": 0.29, "flip_p": None,
         "note": "No test over paradigms: 4, under 10.",
     }  # fmt: skip
     assert model_comparisons(pd.DataFrame([row])) == [
@@ -82,8 +82,8 @@ def test_sentences_say_what_was_withheld(tables: Tables) -> None:
         "(McNemar, these paradigms only: p_Holm = .290). No test over paradigms: 4, under 10."
     ]
     wide = row | {
-        "flip_p": 0.01, "flip_holm": 0.02, "paradigms": 12, "paradigm_difference": 0.1, "paradigm_low": 0.02,
-        "paradigm_high": 0.18, "smallest_p": 2**-11,
+        "flip_p": 0.01, "flip_p_holm": 0.02, "n_paradigms": 12, "paradigm_difference": 0.1, "paradigm_ci_low": 0.02,
+        "paradigm_ci_high": 0.18, "min_flip_p": 2**-11,
     }  # fmt: skip
     assert model_comparisons(pd.DataFrame([wide]))[0].endswith(
         "Over 12 paradigms as drawn from more: +10.0 points, 95% CI [2.0, 18.0], p_Holm = .020, smallest possible 0.00049."

@@ -282,7 +282,7 @@ def test_scores_correlate_with_the_mean_ratings_of_each_scale_by_hand(two_scales
         means = {place[1:]: statistics.mean(own) for place, own in z.items() if place[0] == prompt}
         r = np.corrcoef([by[place] for place in means], list(means.values()))[0, 1]
         assert found.loc[(prompt, "sentences", "pearson"), "r"] == pytest.approx(r)
-        assert found.loc[(prompt, "sentences", "pearson"), "of_ceiling"] == pytest.approx(r / ceiling)
+        assert found.loc[(prompt, "sentences", "pearson"), "share_of_ceiling"] == pytest.approx(r / ceiling)
         gaps = [
             (
                 by[item, "grammatical"] - by[item, "ungrammatical"],
@@ -296,10 +296,10 @@ def test_scores_correlate_with_the_mean_ratings_of_each_scale_by_hand(two_scales
 
 
 def model_scores(tables: Tables) -> pd.DataFrame:
-    sentences = tables["items"][["item", "condition"]].assign(model="little-lm (toy)", protocol="causal", tokens=10)
+    sentences = tables["items"][["item", "condition"]].assign(model="little-lm (toy)", protocol="causal", n_tokens=10)
     better = (sentences["condition"] == "grammatical").to_numpy(dtype=float)
     lp = -30 + np.random.default_rng(8).normal(0, 2, len(sentences)) + better
-    return sentence_scores(sentences.assign(unknown=0, windows=1, lp=lp, mean_lp=lp / 10))
+    return sentence_scores(sentences.assign(n_unknown_tokens=0, n_windows=1, lp=lp, mean_lp=lp / 10))
 
 
 CONDITIONS = pd.DataFrame(

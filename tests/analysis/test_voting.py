@@ -87,10 +87,10 @@ def test_the_mean_over_every_mix_is_that_of_a_plain_loop(judgments: pd.DataFrame
         every = mixed if members == MIXED else by_hand(judgments, members)
         shares = [np.mean([*won.values()]) for won in every.values()]
         row = table.loc[(" + ".join(f"{k} {m}" for m, k in members.items()), "all")]
-        assert row["mixes"] == mixes == len(shares)
+        assert row["n_mixes"] == mixes == len(shares)
         assert row["accuracy"] == pytest.approx(np.mean(shares), abs=1e-12)
         if mixes > 1:
-            assert row[["sd", "lowest", "highest"]].to_list() == pytest.approx(
+            assert row[["sd", "min_accuracy", "max_accuracy"]].to_list() == pytest.approx(
                 [np.std(shares), min(shares), max(shares)], abs=1e-12
             )
     names = {name for name, _ in table.index}
@@ -101,8 +101,8 @@ def test_drawn_mixes_are_some_of_all(judgments: pd.DataFrame, mixed: Mixed) -> N
     table = compute_ensembles(judgments, [MIXED], draws=10, seed=3).set_index(["ensemble", "selection"])
     row = table.loc[("3 yes_no + 2 template_lp", "drawn")]
     shares = [np.mean([*won.values()]) for won in mixed.values()]
-    assert row["mixes"] == 10
-    assert min(abs(row["lowest"] - share) for share in shares) < 1e-12
+    assert row["n_mixes"] == 10
+    assert min(abs(row["min_accuracy"] - share) for share in shares) < 1e-12
     every = (
         compute_ensembles(judgments, [MIXED], draws=100)
         .set_index(["ensemble", "selection"])
@@ -118,7 +118,7 @@ def test_the_oracle_is_marked_and_a_choice_on_other_paradigms_is_a_plain_loop(
     rows = table.loc["3 yes_no + 2 template_lp"]
     paradigm = dict(judgments[["item", "paradigm"]].drop_duplicates().to_numpy())
     means = {name: np.mean([*won.values()]) for name, won in mixed.items()}
-    assert rows.loc["test set", "accuracy"] == max(means.values()) == rows.loc["all", "highest"]
+    assert rows.loc["test set", "accuracy"] == max(means.values()) == rows.loc["all", "max_accuracy"]
     assert "on the pairs it is tested on" in rows.loc["test set", "note"]
     best = max(means, key=lambda name: means[name])
     assert rows.loc["test set", "members"] == "; ".join(
@@ -156,12 +156,12 @@ def test_the_bootstrap_is_resampling_and_its_p_the_share_at_or_below_nought(judg
         means = np.array([gains[rng.integers(0, len(gains), len(gains))].mean() for _ in range(4000)])
         row = table.loc[method]
         assert row["difference"] == pytest.approx(gains.mean(), abs=1e-9)
-        assert row[["low", "high"]].to_list() == pytest.approx([*np.quantile(means, [0.025, 0.975])], abs=0.006)
+        assert row[["ci_low", "ci_high"]].to_list() == pytest.approx([*np.quantile(means, [0.025, 0.975])], abs=0.006)
         assert row["p"] == pytest.approx(max((means <= 1e-12).mean(), 1 / 4001), abs=0.02)
         by_paradigm = pd.Series(gains, [item.partition("-")[0] for item in items]).groupby(level=0, sort=False).mean()
         wide = [by_paradigm.to_numpy()[rng.integers(0, 12, 12)].mean() for _ in range(4000)]
         assert row["paradigm_difference"] == pytest.approx(by_paradigm.mean(), abs=1e-9)
-        assert row[["paradigm_low", "paradigm_high"]].to_list() == pytest.approx(
+        assert row[["paradigm_ci_low", "paradigm_ci_high"]].to_list() == pytest.approx(
             [*np.quantile(wide, [0.025, 0.975])], abs=0.01
         )
 
@@ -171,7 +171,7 @@ def test_equal_differences_are_drawn_as_one_so_that_at_most_eleven_are_distinct(
     own = rows[rows["method"].isin(["lp", "yes_no"])]
     wide = own.assign(won=own["correct"].astype(float)).pivot_table("won", "item", ["method"])
     assert (wide["yes_no"] - wide["lp"]).round(9).nunique() <= 11
-    assert compute_method_comparisons(own).loc[0, "n"] == len(wide)
+    assert compute_method_comparisons(own).loc[0, "n_pairs"] == len(wide)
 
 
 @pytest.mark.r
@@ -188,13 +188,13 @@ def test_no_resample_at_nought_is_a_bound() -> None:
     rows = made(3)
     rows.loc[rows["method"] == "lp", ["correct", "tie"]] = False
     table = compute_method_comparisons(rows)
-    assert {*table["reached"]} == {0}
+    assert {*table["n_reversed"]} == {0}
     assert table["p"].to_list() == [1 / 1001] * len(table)
     few = compute_method_comparisons(made(3, paradigms=4)).iloc[0]
     assert few["note"] == "No test over paradigms: 4, under 10."
     fewer = compute_method_comparisons(made(3, paradigms=2, pairs=4)).iloc[0]
     assert (fewer["note"], pd.isna(fewer["p"])) == ("No test: 8 pairs, under 10.", True)
-    assert few[["paradigm_p", "paradigm_low", "paradigm_p_holm"]].isna().all()
+    assert few[["paradigm_p", "paradigm_ci_low", "paradigm_p_holm"]].isna().all()
 
 
 def test_accuracy_by_method_template_and_phenomenon_is_counted_by_hand(judgments: pd.DataFrame) -> None:
@@ -204,34 +204,42 @@ def test_accuracy_by_method_template_and_phenomenon_is_counted_by_hand(judgments
     row = table.loc[("yes_no", "mean", "all")]
     assert row["accuracy"] == pytest.approx(np.mean(shares))
     assert row["sd"] == pytest.approx(np.std(shares, ddof=1))
-    assert row[["templates", "paradigms", "n", "people"]].to_list() == [5, 12, 120, 0.9]
+    assert row[["n_templates", "n_paradigms", "n_pairs", "human_accuracy"]].to_list() == [5, 12, 120, 0.9]
     assert ("lp", "mean", "all") not in table.index
     own = judgments[(judgments["phenomenon"] == "ph1") & (judgments["method"] == "lp")]
     row = table.loc[("lp", "none", "ph1")]
-    assert (row["n"], row["ties"]) == (len(own), own["tie"].sum())
+    assert (row["n_pairs"], row["n_ties"]) == (len(own), own["tie"].sum())
     assert row["accuracy"] == pytest.approx((own["correct"] + own["tie"] / 2).mean())
 
 
 def test_an_answer_that_cannot_be_read_is_lost_and_counted(judgments: pd.DataFrame) -> None:
     rows = judgments[judgments["method"] == "lp"].assign(method="choose_generated", template="1", answer="Hm.")
-    rows = rows.assign(grammatical=np.nan, correct=False, tie=False)
+    rows = rows.assign(score_grammatical=np.nan, correct=False, tie=False)
     row = compute_method_accuracies(rows).iloc[0]
-    assert (row["unread"], row["accuracy"]) == (len(rows), 0.0)
+    assert (row["n_unread"], row["accuracy"]) == (len(rows), 0.0)
 
 
 def test_shares_of_answers_are_counted_by_hand(judgments: pd.DataFrame) -> None:
-    table = compute_response_shares(judgments).set_index(["template", "answer"])
+    table = compute_response_shares(judgments).set_index(["template", "response"])
     own = judgments[(judgments["method"] == "ab") & (judgments["template"] == "2")]
-    counts = Counter(own["answer"])
-    assert table.loc[("2", "A"), ["n", "share"]].to_list() == [counts["A"], pytest.approx(counts["A"] / len(own))]
+    counts = Counter(own["response"])
+    assert table.loc[("2", "A"), ["n_responses", "share"]].to_list() == [
+        counts["A"],
+        pytest.approx(counts["A"] / len(own)),
+    ]
     share = [
-        float((judgments.query(f"method == 'ab' and template == '{t}'")["answer"] == "A").mean()) for t in range(1, 6)
+        float((judgments.query(f"method == 'ab' and template == '{t}'")["response"] == "A").mean()) for t in range(1, 6)
     ]
     assert table.loc[("mean", "A"), ["share", "sd"]].to_list() == pytest.approx([np.mean(share), np.std(share, ddof=1)])
     both = pd.DataFrame(
-        {"model": "m", "method": "yes_no", "template": ["1", "1", "2"], "answer": ["Yes | No", "Yes | Yes", "No | No"]}
+        {
+            "model": "m",
+            "method": "yes_no",
+            "template": ["1", "1", "2"],
+            "response": ["Yes | No", "Yes | Yes", "No | No"],
+        }
     )
-    shares = compute_response_shares(both).set_index(["template", "answer"])["share"]
+    shares = compute_response_shares(both).set_index(["template", "response"])["share"]
     assert shares.to_dict() == {
         ("1", "Yes"): 0.75, ("1", "No"): 0.25, ("2", "Yes"): 0.0, ("2", "No"): 1.0, ("mean", "Yes"): 0.375, ("mean", "No"): 0.625,
     }  # fmt: skip
@@ -252,7 +260,7 @@ def test_length_bias_is_scipys_and_that_of_the_pairs(judgments: pd.DataFrame) ->
         of_models = [table.loc[(model, method, template), "r"] for model in "mn"]
         assert table.loc[("mean", method, "mean"), "r"] == pytest.approx(np.mean(of_models))
     lp = judgments[judgments["method"] == "lp"].assign(protocol="p", measure="lp")
-    scores = lp.melt(["item"], ["tokens_grammatical", "tokens_ungrammatical"], "condition", "tokens").assign(
+    scores = lp.melt(["item"], ["tokens_grammatical", "tokens_ungrammatical"], "condition", "n_tokens").assign(
         model="m", protocol="p", lp=-1.0
     )
     scores["condition"] = scores["condition"].str.removeprefix("tokens_")
@@ -274,7 +282,7 @@ def test_groups_are_means_over_templates(judgments: pd.DataFrame) -> None:
     table = compute_method_groups(judgments, groups).set_index(["method", "level"])
     own = judgments[(judgments["method"] == "yes_no") & judgments["paradigm"].isin(names[:4])]
     row = table.loc[("yes_no", "shuffled")]
-    assert (row["paradigms"], row["n"]) == (4, 40)
+    assert (row["n_paradigms"], row["n_pairs"]) == (4, 40)
     assert row["accuracy"] == pytest.approx((own["correct"] + own["tie"] / 2).mean())
     other = table.loc[("yes_no", "other")]
     assert other["difference"] == pytest.approx(other["mean_accuracy"] - row["mean_accuracy"])
@@ -290,7 +298,7 @@ def test_differences_by_length_are_counted_by_hand(judgments: pd.DataFrame) -> N
     difference = accuracy["yes_no"] - accuracy["template_lp"]
     each = table[table["paradigm"] != "mean"].set_index("paradigm")
     assert each["difference"].to_list() == pytest.approx(difference[each.index].to_list())
-    assert each["tokens"].to_list() == pytest.approx(tokens[each.index].to_list())
+    assert each["token_difference"].to_list() == pytest.approx(tokens[each.index].to_list())
     overall = table[table["paradigm"] == "mean"].iloc[0]
     assert overall["r"] == pytest.approx(stats.pearsonr(tokens, difference).statistic)
     with pytest.raises(DataError, match="no pair was judged by a model under both 'comparative' and 'lp'"):
@@ -331,4 +339,4 @@ def test_members_of_equal_length_throughout_have_no_leaning() -> None:
     names = ["model", "method", "template", "correct", "tokens_grammatical", "tokens_ungrammatical"]
     table = compute_method_length_bias(pd.DataFrame(rows, columns=names).assign(tie=False))
     assert table["r"].isna().all()
-    assert table["n"].tolist() == [4]
+    assert table["n_pairs"].tolist() == [4]

@@ -33,8 +33,8 @@ def corpus(texts: int = 12, words: int = 60, shift: int = 0, seed: int = 1) -> T
         frame = pd.DataFrame({"item": f"story {text}", "condition": "only", "word": range(words), "text": letters})
         parts.append(frame.assign(surprisal=bits, length=lengths.astype(float), zipf=zipf, rt=np.exp(log_rt)))
     rows = pd.concat(parts, ignore_index=True).assign(
-        paradigm="stories", region=None, n_readings=80, model="m", protocol="imported", words=1, surprisal_naive=None,
-        entropy=None, renyi=None, tokens=None, start=0, end=1,
+        paradigm="stories", region=None, n_readings=80, model="m", protocol="imported", n_words=1, surprisal_naive=None,
+        entropy=None, renyi=None, n_tokens=None, start=0, end=1,
     )  # fmt: skip
     named = ("word_means", "surprisal", "words")
     return {name: check(rows[study.TABLES[name].column_names], name) for name in named}

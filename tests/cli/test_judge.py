@@ -55,7 +55,9 @@ def test_judgments_and_accuracies_are_written_with_how_they_were_asked(folder: P
     ran = run_here(f"{line} -o out", folder)
     assert ran.code == 0, ran.said
     table = pd.read_csv(folder / "out" / "judgments.csv").set_index(["method", "item"])
-    assert table.loc[("yes_no", "i1"), ["grammatical", "ungrammatical"]].tolist() == pytest.approx([0.75, 0.25])
+    assert table.loc[("yes_no", "i1"), ["score_grammatical", "score_ungrammatical"]].tolist() == pytest.approx(
+        [0.75, 0.25]
+    )
     assert table.loc[("lp", "i1"), "template"] == "none"
     assert set(table.loc["ab", "order"]) == {"both"}
     accuracies = pd.read_csv(folder / "out" / "method_accuracies.csv").query("phenomenon == 'all'")

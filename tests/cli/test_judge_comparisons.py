@@ -43,12 +43,12 @@ def test_judgments_are_compared_again_without_a_model(folder: Path) -> None:
     }  # fmt: skip
     assert {*votes.loc["3 ab"].index} == {"all", "drawn", "test set", "held-out pairs", "held-out paradigms"}
     groups = pd.read_csv(folder / "out" / "method_groups.csv").set_index(["method", "level"])
-    assert groups.loc[("lp", "shuffled"), "paradigms"] == 4
+    assert groups.loc[("lp", "shuffled"), "n_paradigms"] == 4
     assert "majority of 3 Yes/No probability + 2 in-template LP" in ran.printed
     assert "mean of 10 drawn" in ran.printed
     assert "an oracle: it is chosen on the test set" in ran.printed
     again = run_here(f"{line} --json -o again", folder)
-    assert json.loads(again.printed)["method_comparisons"][0]["against"] == "lp"
+    assert json.loads(again.printed)["method_comparisons"][0]["reference_method"] == "lp"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""gardenpath sweep from the command line: plan, a Slurm array imitated by a shell, status, merge, and what is refused."""
+"""gardenpath sweep from the command line: prepare, a Slurm array imitated by a shell, status, merge, and what is refused."""
 
 import json
 import re
@@ -48,11 +48,11 @@ def ran(place: Path, line: str, code: int = 0) -> Ran:
 
 
 def test_from_a_plan_to_tables_by_a_slurm_array(place: Path) -> None:
-    planned = ran(place, "plan sweep.toml --calibrate 0.1")
+    planned = ran(place, "prepare sweep.toml --calibrate 0.1")
     assert "2 models on 2 languages: 4 units" in planned.printed
     assert "calibrated by ngram:small.txt:2" in planned.printed
     script = (place / "slurm" / "cards-0.sh").read_text()
-    assert "--gpus" not in script
+    assert "--gpus-per-task" not in script
     tasks = int(re.search(r"--array=0-(\d+)", script)[1]) + 1  # type: ignore[index]
     line = script.splitlines()[-1].removeprefix("exec gardenpath sweep ")
     assert tasks == 4
@@ -95,22 +95,22 @@ def test_two_processes_and_one_write_the_same_tables(place: Path, full: bool) ->
 
 
 def test_what_is_wrong_is_said_in_a_line(place: Path) -> None:
-    assert "there is no plan" in ran(place, "merge sweep.toml -o x", 2).said
+    assert "there is no manifest" in ran(place, "merge sweep.toml -o x", 2).said
     assert "expected I/N" in ran(place, "run sweep.toml --shard 2/2", 2).said
     assert "--address belongs to --ray" in ran(place, "run sweep.toml --address auto", 2).said
     assert "expected one of 0" in ran(place, "run sweep.toml --gpus 1", 2).said
-    ran(place, "plan sweep.toml --calibrate 0")
+    ran(place, "prepare sweep.toml --calibrate 0")
     (place / "sweep.toml").write_text(SWEEP.replace('"lp", ', ""))
-    assert "plan again" in ran(place, "run sweep.toml", 1).said
+    assert "prepare it again" in ran(place, "run sweep.toml", 1).said
     (place / "sweep.toml").write_text(SWEEP + 'colour = "red"\n')
-    assert "key 'models.1.colour' is not known" in ran(place, "plan sweep.toml", 1).said
+    assert "key 'models.1.colour' is not known" in ran(place, "prepare sweep.toml", 1).said
     (place / "sweep.toml").write_text(SWEEP.replace('"nl.tsv"', '"en.tsv"'))
-    assert "expected an id of its own" in ran(place, "plan sweep.toml", 1).said
+    assert "expected an id of its own" in ran(place, "prepare sweep.toml", 1).said
     (place / "sweep.toml").write_text(SWEEP.replace('"lp"', '"mean"'))
-    assert "measures has 'mean'" in ran(place, "plan sweep.toml", 1).said
+    assert "measures has 'mean'" in ran(place, "prepare sweep.toml", 1).said
     (place / "sweep.toml").write_text(SWEEP.replace(":3", ":2"))
-    assert "is there twice" in ran(place, "plan sweep.toml", 1).said
-    assert "there is no such file" in ran(place, "plan nothing.toml", 2).said
+    assert "is there twice" in ran(place, "prepare sweep.toml", 1).said
+    assert "there is no such file" in ran(place, "prepare nothing.toml", 2).said
 
 
 def test_the_sweep_of_the_documentation_is_planned(place: Path) -> None:
@@ -118,7 +118,7 @@ def test_the_sweep_of_the_documentation_is_planned(place: Path) -> None:
     (place / "sweep.toml").write_text(shown)
     for name in ("nl", "de-1", "de-2"):
         (place / f"{name}.csv").write_text(PAIRS)
-    printed = ran(place, "plan sweep.toml --calibrate 0").printed
+    printed = ran(place, "prepare sweep.toml --calibrate 0").printed
     assert "5 models on 2 languages: 20 units" in printed
     assert "140.0 GB" in printed
     assert sorted(path.name for path in (place / "slurm").iterdir()) == ["cards-1.sh", "cards-4.sh"]

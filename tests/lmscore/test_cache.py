@@ -232,8 +232,8 @@ def test_below_float32_a_pair_comes_from_one_computation_also_when_one_is_cached
     alone = [lmscore.evaluate(of(pair), model) for pair in ((good, bad), (good, other))]
     for k, pairs in enumerate(alone):
         assert (
-            both.loc[k, ["grammatical", "ungrammatical"]].tolist()
-            == pairs.loc[0, ["grammatical", "ungrammatical"]].tolist()
+            both.loc[k, ["score_grammatical", "score_ungrammatical"]].tolist()
+            == pairs.loc[0, ["score_grammatical", "score_ungrammatical"]].tolist()
         )
     # a record that is lost takes its partner with it
     (place,) = [folder for folder in tmp_path.iterdir() if folder.is_dir()]

@@ -326,7 +326,7 @@ def test_a_study_is_scored_in_its_language_which_its_items_do_not_state(folders,
     row = "p,p,i1,only,Le chat [dort] bien.,Dort-il ?,oui"
     (tmp_path / "items.csv").write_text(f"paradigm,phenomenon,item,condition,sentence,question,answer\n{row}\n")
     (tmp_path / "study.toml").write_text(
-        'name = "s"\nlanguage = "fr"\nseed = 1\n[materials]\nfiles = ["items.csv"]\n[design]\nversions = 1\n'
+        'name = "s"\nlanguage = "fr"\nseed = 1\n[materials]\nfiles = ["items.csv"]\n[design]\nlists = 1\n'
     )
     with pytest.raises(study.DataError, match=r"an answer out of yes, no \(the language is en;"):
         run(score, tmp_path / "items.csv", "--model", folders["gpt2"], "-o", tmp_path / "no")

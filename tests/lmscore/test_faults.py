@@ -124,7 +124,7 @@ def test_a_sentence_of_one_token_has_an_empty_score_and_is_counted(folders, capl
         scores = lmscore.score(materials, model, protocol="minicons-default")
         compared = lmscore.evaluate(materials, model, ["lp", "mean_lp"], protocol="minicons-default")
     lengths = [len(model.encode(text, prefix=False).ids) for pair in pairs for text in pair]
-    assert scores.sentence_scores["tokens"].tolist() == lengths
+    assert scores.sentence_scores["n_tokens"].tolist() == lengths
     assert 0 in lengths[2:]
     empty = [length == 0 for length in lengths]
     for measure in ("lp", "mean_lp", "pen_lp"):

@@ -51,7 +51,7 @@ def test_nine_methods_and_two_are_what_they_are_by_hand(hand):
     templates = [SINGLE, COMPARED, YES_NO, AB, RATE, CHOOSE]
     methods = [name for name in JUDGMENT_METHODS if not name.endswith("generated")]
     table = judged(hand, methods, templates, seed=1).droplevel("item")
-    scores = table[["grammatical", "ungrammatical"]].astype(float)
+    scores = table[["score_grammatical", "score_ungrammatical"]].astype(float)
     good, bad = math.log(0.5 * 0.5 * 0.4), math.log(0.5 * 0.5 * 0.2)
     assert scores.loc["lp"].tolist() == pytest.approx([good, bad])
     assert scores.loc["mean_lp"].tolist() == pytest.approx([good / 3, bad / 3])
@@ -64,19 +64,19 @@ def test_nine_methods_and_two_are_what_they_are_by_hand(hand):
     expected = [path + math.log(0.4 * 0.01 * 0.2), path + math.log(0.2 * 0.02 * 0.4)]
     assert scores.loc["comparative"].tolist() == pytest.approx(expected)
     assert scores.loc["yes_no"].tolist() == pytest.approx([0.6 / 0.8, 0.1 / 0.4])
-    assert table.loc["yes_no", "mass"] == pytest.approx((0.8 + 0.4) / 2)
-    assert table.loc["yes_no", "answer"] == "Yes | No"
+    assert table.loc["yes_no", "answer_probability"] == pytest.approx((0.8 + 0.4) / 2)
+    assert table.loc["yes_no", "response"] == "Yes | No"
     points = [(0.01 + 2 * 0.02 + 3 * 0.01) / 0.04, (0.03 + 2 * 0.01 + 3 * 0.01) / 0.05]
     assert scores.loc["rate"].tolist() == pytest.approx(points)
-    assert table.loc["rate", "answer"] == "2 | 1"
+    assert table.loc["rate", "response"] == "2 | 1"
     for method in ("ab", "choose"):  # the member shown last decides which row of the table is read
         row = table.loc[method]
         last = TABLE["bark" if row["order"] == "grammatical" else "barks"]
         lps = [math.log(last["A"]), math.log(last["B"])]
         assert scores.loc[method].tolist() == pytest.approx(lps if row["order"] == "grammatical" else lps[::-1])
-        assert row["answer"] == ("A" if last["A"] > last["B"] else "B")
-        assert row["mass"] == pytest.approx(last["A"] + last["B"])
-    assert (table["correct"] == (scores["grammatical"] > scores["ungrammatical"])).all()
+        assert row["response"] == ("A" if last["A"] > last["B"] else "B")
+        assert row["answer_probability"] == pytest.approx(last["A"] + last["B"])
+    assert (table["correct"] == (scores["score_grammatical"] > scores["score_ungrammatical"])).all()
     assert table["tokens_grammatical"].tolist() == [3] * 11
 
 
@@ -85,11 +85,11 @@ def test_both_orders_are_the_mean_and_exchange_with_the_members(hand):
     here = judged(hand, methods, templates, both_orders=True)
     there = judged(hand, methods, templates, pair(BAD, GOOD), both_orders=True)
     for one, other in (("grammatical", "ungrammatical"), ("ungrammatical", "grammatical")):
-        assert here[one].tolist() == there[other].tolist()
+        assert here[f"score_{one}"].tolist() == there[f"score_{other}"].tolist()
     first, second = TABLE["bark"], TABLE["barks"]
     expected = (math.log(first["A"]) + math.log(second["B"])) / 2, (math.log(first["B"]) + math.log(second["A"])) / 2
-    assert here.loc[("ab", "i1"), ["grammatical", "ungrammatical"]].tolist() == pytest.approx([*expected])
-    assert here.loc[("ab", "i1"), "answer"] == "A | B"
+    assert here.loc[("ab", "i1"), ["score_grammatical", "score_ungrammatical"]].tolist() == pytest.approx([*expected])
+    assert here.loc[("ab", "i1"), "response"] == "A | B"
     same = judged(hand, methods, templates, pair(GOOD, GOOD), both_orders=True)
     assert same["tie"].all()
     assert not same["correct"].any()
@@ -139,7 +139,7 @@ def test_yes_or_no_is_the_sigmoid_of_a_double_loop(kind, tmp_path):
                 odds.append(lp)
             expected.append(1 / (1 + math.exp(odds[1] - odds[0])))
         row = table.loc[("yes_no", item.id)]
-        assert [row["grammatical"], row["ungrammatical"]] == pytest.approx(expected, abs=1e-5)
+        assert [row["score_grammatical"], row["score_ungrammatical"]] == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize("join", ["whole", "parts"])
@@ -176,8 +176,8 @@ def test_parts_are_tokenised_each_by_itself(byte_model):
             row = logits(byte_model, fed)
             lp += row[token] - np.logaddexp.reduce(row)
             fed.append(token)
-        assert table["grammatical"].item() == pytest.approx(lp, abs=1e-9)
-    assert apart["grammatical"].item() != pytest.approx(whole["grammatical"].item(), abs=1e-3)
+        assert table["score_grammatical"].item() == pytest.approx(lp, abs=1e-9)
+    assert apart["score_grammatical"].item() != pytest.approx(whole["score_grammatical"].item(), abs=1e-3)
 
 
 def test_as_released_is_the_released_code(hand, tmp_path):
@@ -194,9 +194,11 @@ def test_as_released_is_the_released_code(hand, tmp_path):
         row = logits(model, tokenizer(f"the cat? {text}\nit: ")["input_ids"])
         yes, no = (row[tokenizer.convert_tokens_to_ids(label)] for label in ("a", "b"))
         scores.append(yes / (yes + no))
-    assert table.loc[("yes_no", "i1"), ["grammatical", "ungrammatical"]].tolist() == pytest.approx(scores)
+    assert table.loc[("yes_no", "i1"), ["score_grammatical", "score_ungrammatical"]].tolist() == pytest.approx(scores)
     # A tokenizer that adds nothing: the first token is fed and not scored.
-    row = judged(hand, ["template_lp", "lp"], [SINGLE], original_implementation=True)["grammatical"].droplevel("item")
+    row = judged(hand, ["template_lp", "lp"], [SINGLE], original_implementation=True)["score_grammatical"].droplevel(
+        "item"
+    )
     assert row["template_lp"] == pytest.approx(math.log(0.5 * 0.5 * 0.4))
     assert row["lp"] == pytest.approx(math.log(0.5 * 0.4))
 
@@ -211,8 +213,8 @@ def test_labels_summed_are_all_ways_to_write_them(byte_model):
     asked_for = [*ways, *(way.replace("Yes", "No").replace("yes", "no").replace("YES", "NO") for way in ways)]
     lps = lmscore.answer_lps(byte_model.forward(lmscore.encode_continuations(byte_model, "The cat sat?", asked_for)))
     expected = np.exp(lps[:6]).sum() / np.exp(lps).sum()
-    assert summed["grammatical"].item() == pytest.approx(expected, abs=1e-9)
-    assert summed["mass"].item() > one["mass"].item()
+    assert summed["score_grammatical"].item() == pytest.approx(expected, abs=1e-9)
+    assert summed["answer_probability"].item() > one["answer_probability"].item()
 
 
 # What the documentation of each family says becomes of a system's and a user's words; `None`: no system role.
@@ -263,7 +265,7 @@ def test_a_template_without_a_system_role_is_recorded(families):
     assert table.attrs["asked"]["chat_template"]
     plain = lmscore.judge(materials(pair("The cat sat.", "The cat sit.")), families["gemma"], ["rate"], chat=False)
     assert not plain.attrs["asked"]["chat_template"]
-    assert plain["grammatical"].item() != table.query("method == 'rate'")["grammatical"].item()
+    assert plain["score_grammatical"].item() != table.query("method == 'rate'")["score_grammatical"].item()
 
 
 def test_a_sentence_that_holds_a_special_token_is_left_out(families, caplog):
@@ -397,20 +399,20 @@ def test_generated_answers_are_read_and_what_cannot_be_is_wrong(talker):
     methods = ["choose_generated", "rate_generated", "choose"]
     table = judged(talker, methods, [choose, rate], *items)
     chosen = table.loc["choose_generated"]
-    assert set(chosen["answer"]) == {"Zin 2"}
+    assert set(chosen["response"]) == {"Zin 2"}
     assert (chosen["correct"] == (chosen["order"] == "ungrammatical")).all()
-    assert (chosen["grammatical"] + chosen["ungrammatical"] == 1).all()
-    assert set(table.loc["rate_generated", "answer"]) == {"Zin 2 | Zin 2"}
+    assert (chosen["score_grammatical"] + chosen["score_ungrammatical"] == 1).all()
+    assert set(table.loc["rate_generated", "response"]) == {"Zin 2 | Zin 2"}
     assert table.loc["rate_generated", "tie"].all()
-    assert table.loc["choose", "answer"].tolist() == chosen["answer"].tolist()
+    assert table.loc["choose", "response"].tolist() == chosen["response"].tolist()
     unread = judged(talker, ["choose_generated"], [template("choose", "{{ a }} {{ b }}", ("Eerste", "Tweede"))], *items)
-    assert unread["grammatical"].isna().all()
+    assert unread["score_grammatical"].isna().all()
     assert not unread["correct"].any()
     assert not unread["tie"].any()
-    assert set(unread["answer"]) == {"Zin 2"}
+    assert set(unread["response"]) == {"Zin 2"}
     both = judged(talker, ["choose_generated"], [choose], items[0], both_orders=True)
     assert both["tie"].item()
-    assert both["answer"].item() == "Zin 2 | Zin 2"
+    assert both["response"].item() == "Zin 2 | Zin 2"
 
 
 @pytest.mark.parametrize(
@@ -484,7 +486,7 @@ def test_chinese_prompts_have_no_space_before_an_answer(families, monkeypatch):
 def test_below_float32_it_runs(tmp_path):
     model = lmscore.load(by_hand(tmp_path, TABLE), device="cpu", dtype="bfloat16")
     table = judged(model, ["yes_no", "template_lp"], [YES_NO, SINGLE])
-    assert table.loc[("yes_no", "i1"), "grammatical"] == pytest.approx(0.75, abs=0.02)
+    assert table.loc[("yes_no", "i1"), "score_grammatical"] == pytest.approx(0.75, abs=0.02)
 
 
 def test_a_corpus_is_judged_whole(byte_model, tmp_path):
@@ -499,7 +501,7 @@ def test_a_corpus_is_judged_whole(byte_model, tmp_path):
     file.write_text("".join(json.dumps({**row, "pairID": str(k)}) + "\n" for k in range(3)))
     table = lmscore.judge(stimuli.read(file), byte_model, ["lp"])
     pairs = lmscore.evaluate(stimuli.read(file), byte_model)
-    assert table["grammatical"].tolist() == pairs["grammatical"].tolist()
+    assert table["score_grammatical"].tolist() == pairs["score_grammatical"].tolist()
 
 
 def test_generated_answers_are_kept_and_no_weights_are_needed_for_them(talker, tmp_path, monkeypatch):

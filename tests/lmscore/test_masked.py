@@ -249,7 +249,7 @@ def test_sentences_words_and_regions_are_scored(places, protocol):
     region = pairs[pairs["measure"] == "critical_lp"].set_index("item")
     last = len(hand) - 1  # the full stop
     first = next(j for j, (_, end) in enumerate(model.encode(good.text).spans) if end > 16)
-    assert region.loc["n-1", "grammatical"] == pytest.approx(sum(hand[first:last]), abs=1e-9)
+    assert region.loc["n-1", "score_grammatical"] == pytest.approx(sum(hand[first:last]), abs=1e-9)
     # What follows a region changes its score in a masked model, though the same words precede it.
     assert not region.loc["n-2", "tie"]
 

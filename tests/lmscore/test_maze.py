@@ -130,8 +130,8 @@ def test_conditions_share_a_distractor_that_looks_as_the_word_and_stands_once_in
     rules = {finding.rule for finding in stimuli.check(made.materials)}
     assert not {rule for rule in rules if rule.startswith("alternative")}
     rows = made.distractor_margins
-    assert rows.groupby(["item", "place"])["distractor"].nunique().max() == 1  # also beside was and were
-    assert set(rows.query("place == 'critical 1' and item == 'i0'")["text"]) == {"was", "were"}
+    assert rows.groupby(["item", "position"])["distractor"].nunique().max() == 1  # also beside was and were
+    assert set(rows.query("position == 'critical 1' and item == 'i0'")["text"]) == {"was", "were"}
     for item in made.materials.items:
         words = {word.strip('.,"').lower() for s in item.sentences.values() for word in s.text.split()}
         for sentence in item.sentences.values():
@@ -164,7 +164,7 @@ def test_the_chosen_one_is_the_first_candidate_in_order_that_passes_everywhere(b
     asking, demands, listed = SurprisalScorer(byte_model), SurprisalCriteria(18, 2), load_wordfreq("en")
     [item, _] = TWO.items
     own_words = {word.strip('.,"').lower() for s in item.sentences.values() for word in s.text.split()}
-    chosen = made.distractors.query("item == 'i0'").set_index("place")["distractor"]
+    chosen = made.distractors.query("item == 'i0'").set_index("position")["distractor"]
     used: set[str] = set()
     for place in find_positions(item, DEFAULT_PROTOCOL):
         candidates = listed.find_candidates(place, 2, 1.5, 30, 1, own_words)
@@ -231,10 +231,10 @@ def test_labels_name_the_places(byte_model, tmp_path):
         "rc,relative,r1,object,The boy who the girl met [laughed].,pre noun who art other verb main,\n"
     )
     found = lmscore.add_distractors(stimuli.read(file), byte_model, **HOW)
-    assert found.distractors["place"].tolist() == ["noun", "who", "art", "verb", "other", "main"]
+    assert found.distractors["position"].tolist() == ["noun", "who", "art", "verb", "other", "main"]
     for sentence in found.materials.items[0].sentences.values():
         beside = dict(zip(sentence.text.split(), sentence.alternatives, strict=True))
-        assert beside["met"] == found.distractors.set_index("place").loc["verb", "distractor"]
+        assert beside["met"] == found.distractors.set_index("position").loc["verb", "distractor"]
     file.write_text(file.read_text().replace("pre noun who art other verb main", "pre noun who art art verb main"))
     with pytest.raises(study.DataError, match=r"item r1 \(object\): the label 'art' is given to several words"):
         lmscore.add_distractors(stimuli.read(file), byte_model)
@@ -257,7 +257,7 @@ def test_other_languages_have_lists_of_their_own(byte_model, language):
     found = lmscore.add_distractors(pairs(text, language=language), byte_model, **HOW)
     assert set(found.distractors["distractor"].dropna()) <= set(load_wordfreq(language).words)
     assert len(found.distractors["distractor"].dropna()) >= 4
-    last = found.distractor_margins.query("place == 'after critical 2'")["distractor"]
+    last = found.distractor_margins.query("position == 'after critical 2'")["distractor"]
     assert all(word.istitle() == (language == "de") for word in last)
     assert all((word[0], word[-2:]) == ("„", "“.") if language == "de" else word.endswith(".") for word in last)
 
@@ -342,9 +342,9 @@ def test_a_list_of_ones_own_with_frequencies(byte_model, tmp_path):
     found = lmscore.add_distractors(
         one, byte_model, words=words, surprisal=0, margin=-100, length=0, zipf=0.2, exclude=["NOR"]
     )
-    table = found.distractors.set_index("place")
+    table = found.distractors.set_index("position")
     assert table.loc["start 2", "distractor"] in ("sue", "lid")
-    assert table.loc["critical 1", "why"].startswith("its words are too unlike")
+    assert table.loc["critical 1", "reason"].startswith("its words are too unlike")
     assert found.materials.items[0].sentences["grammatical"].alternatives is None
 
 
@@ -358,7 +358,7 @@ def test_words_without_a_frequency_are_matched_in_length_and_named(byte_model, c
 def test_words_that_found_none_say_why(byte_model):
     item = pairs(("The Donaudampfschifffahrtsgesellschaftskapitän – [is] it.", "The boy – [are] it."))
     found = lmscore.add_distractors(item, byte_model, candidates=3, surprisal=500)
-    why = found.distractors.set_index("words")["why"]
+    why = found.distractors.set_index("words")["reason"]
     assert why.iloc[0] == "its words are too unlike for one distractor: letters 3 to 42, expected at most 2 apart"
     assert why["–"] == "no letter or digit in it; expected a distractor by hand"
     assert why["is | are"].startswith("none of 3 candidates is improbable enough: the best falls ")
@@ -369,11 +369,11 @@ def test_a_reviewed_table_is_kept_and_its_gaps_are_filled(byte_model, made):
     table = made.distractors.copy()
     table.loc[0, "distractor"] = "Oven"
     first = table.loc[1, "distractor"]
-    table.loc[1, ["distractor", "rejected"]] = [None, f"{first} upon"]
+    table.loc[1, ["distractor", "rejected_words"]] = [None, f"{first} upon"]
     found = lmscore.add_distractors(TWO, byte_model, reviewed=table, **HOW).distractors
     assert found.loc[0, "distractor"] == "Oven"
     assert found.loc[1, "distractor"] not in (first, "upon", None)
-    assert found.loc[1, "rejected"].split() == sorted([first, "upon"])
+    assert found.loc[1, "rejected_words"].split() == sorted([first, "upon"])
     assert found["distractor"].tolist()[2:] == made.distractors["distractor"].tolist()[2:]
     assert math.isnan(found["margin"].iloc[0]) is False
     # Without a model what is there is taken as it is.
@@ -389,7 +389,7 @@ def test_a_reviewed_table_is_kept_and_its_gaps_are_filled(byte_model, made):
         ("distractor", "two words", "the distractor 'two words' holds a space; expected one word"),
         ("distractor", "Damn.", "the distractor 'Damn' is on the list of words never used; expected another"),
         ("distractor", "CAT", "the distractor 'CAT' is the word itself; expected another"),
-        ("place", "start 99", "place 'start 99': the materials have no such place"),
+        ("position", "start 99", "place 'start 99': the materials have no such place"),
     ],
 )
 def test_a_reviewed_table_that_does_not_fit_is_refused(made, column, value, said):
@@ -400,7 +400,7 @@ def test_a_reviewed_table_that_does_not_fit_is_refused(made, column, value, said
 
 
 def test_a_review_is_read_as_a_spreadsheet_leaves_it(made, tmp_path):
-    table = made.distractors[["item", "place", "distractor", "margin"]].fillna("").astype(str)
+    table = made.distractors[["item", "position", "distractor", "margin"]].fillna("").astype(str)
     table["margin"] = table["margin"].str.replace(".", ",")
     table.loc[3, "distractor"] = "Oven!"
     table.to_csv(tmp_path / "german.csv", sep=";", index=False, encoding="utf-8-sig")
@@ -413,7 +413,7 @@ def test_a_review_is_read_as_a_spreadsheet_leaves_it(made, tmp_path):
     with pytest.raises(study.DataError, match="item i0, place 'start 2': the place is there twice"):
         lmscore.add_distractors(TWO, reviewed=tmp_path / "twice.csv")
     (tmp_path / "other.csv").write_text("item,word\ni0,cat\n")
-    with pytest.raises(study.DataError, match=r"other.csv: column 'place', 'distractor' is missing"):
+    with pytest.raises(study.DataError, match=r"other.csv: column 'position', 'distractor' is missing"):
         lmscore.add_distractors(TWO, reviewed=tmp_path / "other.csv")
 
 

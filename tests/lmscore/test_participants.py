@@ -72,20 +72,20 @@ def test_answers_are_drawn_as_often_as_they_are_probable(tmp_path: Path) -> None
     assert found.total_probability == pytest.approx(0.8, abs=1e-5)
     study_folder = tmp_path / "study"
     new_studies.create_study(study_folder, "rating")
-    versions = experiment.build_list_files(study.load(study_folder))
+    list_files = experiment.build_list_files(study.load(study_folder))
     ratings = SimpleNamespace(
         lps=np.log([0.05] * 6 + [0.2]), probabilities=[0.05 / 0.5] * 6 + [0.4], total_probability=0.5, cut_trials=0
     )
     questions = SimpleNamespace(lps=[-1.0, -2.0], probabilities=[0.75, 0.25], total_probability=0.5, cut_trials=0)
     _, answers = experiment.run_model_sessions(
-        versions,
+        list_files,
         lambda asked: [ratings if len(one.answers) == 7 else questions for one in asked],
         model="made", participants=200, seed=1,
     )  # fmt: skip
     rated, asked = (answers[answers["task"] == task] for task in ("rating", "question"))
     for drawn, answer, p in ((rated, "7", 0.4), (asked, "yes", 0.75)):
-        assert (drawn["answer"] == answer).mean() == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / len(drawn)))
-    assert rated["expected"].unique() == pytest.approx([0.1 * 21 + 0.4 * 7])
+        assert (drawn["response"] == answer).mean() == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / len(drawn)))
+    assert rated["expected_response"].unique() == pytest.approx([0.1 * 21 + 0.4 * 7])
 
 
 def test_the_likelihood_of_answers_is_that_of_their_tokens_in_one_pass(small) -> None:
@@ -101,19 +101,19 @@ def test_the_likelihood_of_answers_is_that_of_their_tokens_in_one_pass(small) ->
                 total += lp_by_loop(small, "", small.encoder.tokenizer.decode(ids[: k + 1])) - lp_by_loop(
                     small, "", small.encoder.tokenizer.decode(ids[:k])
                 )
-    assert (found.answers, found.passes) == (2, 1)
+    assert (found.n_responses, found.n_parts) == (2, 1)
     assert found.lp == pytest.approx(total, abs=1e-3)
     long = TRIAL_SEPARATOR.join(f"Sentence number {n}.\n<<{n % 7}>>" for n in range(20))
     (parts,) = compute_response_likelihood(small, [long])
-    assert parts.answers == 20
-    assert parts.passes > 1
+    assert parts.n_responses == 20
+    assert parts.n_parts > 1
     with pytest.raises(ValueError, match="session 1: no answer stands in << >>"):
         compute_response_likelihood(small, ["No answer."])
 
 
 def test_an_answer_that_did_not_come_is_not_counted(small) -> None:
     found = compute_response_likelihood(small, ["A dog.\n<<3>>\n\nCats.\n<<>>", "A dog.\n<<3>>"])
-    assert [one.answers for one in found] == [1, 1]
+    assert [one.n_responses for one in found] == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -148,8 +148,8 @@ def test_models_take_part_and_people_are_read_from_the_command_line(tmp_path: Pa
     answers = study.read(tmp_path / "models", "model_responses")
     assert answers["session"].nunique() == 2
     ratings = answers[answers["task"] == "rating"]
-    assert ratings["expected"].between(1, 7).all()
-    assert answers.loc[answers["task"] == "question", "expected"].isna().all()
+    assert ratings["expected_response"].between(1, 7).all()
+    assert answers.loc[answers["task"] == "question", "expected_response"].isna().all()
     again = run_here(f"gardenpath judge study --model {folder} --participants 2 --seed 5 -o again", tmp_path)
     assert again.code == 0
     assert (tmp_path / "again" / "model_responses.csv").read_bytes() == (
@@ -173,7 +173,7 @@ def test_models_take_part_and_people_are_read_from_the_command_line(tmp_path: Pa
     assert read.code == 0, read.said
     likelihoods = study.read(tmp_path / "read", "session_likelihoods")
     # What was drawn was scored after the same text, so that both ways agree where answers are single tokens' edges.
-    assert likelihoods["answers"].sum() == len(answers)
+    assert likelihoods["n_responses"].sum() == len(answers)
     assert likelihoods["lp"].sum() == pytest.approx(answers["lp"].sum(), rel=0.05)
     for line, message in (
         (

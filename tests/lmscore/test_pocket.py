@@ -140,7 +140,7 @@ def test_the_pocket_model_finds_english_likelier_than_scrambled_english(real_poc
     bad = "Night old the kitchen letter an doctor in found young the last."
     item = Item("scrambled", "p", {"grammatical": Sentence(good), "ungrammatical": Sentence(bad)})
     pairs = lmscore.evaluate(Materials((Paradigm("p", "p"),), (item,)), real_pocket)
-    assert pairs["grammatical"].item() > pairs["ungrammatical"].item() + 20
+    assert pairs["score_grammatical"].item() > pairs["score_ungrammatical"].item() + 20
 
 
 @pytest.mark.slow

@@ -32,9 +32,9 @@ def test_the_tables_agree_with_each_other(byte_model, materials):
     surprisal, sentences = lmscore.score(materials, byte_model)
     import math
 
-    bits = surprisal.groupby(["item", "condition"], sort=False)[["surprisal_naive", "tokens"]].sum()
+    bits = surprisal.groupby(["item", "condition"], sort=False)[["surprisal_naive", "n_tokens"]].sum()
     assert bits["surprisal_naive"].to_numpy() == pytest.approx(-sentences["lp"].to_numpy() / math.log(2))
-    assert bits["tokens"].tolist() == sentences["tokens"].tolist()
+    assert bits["n_tokens"].tolist() == sentences["n_tokens"].tolist()
 
 
 def test_identical_members_tie_and_are_not_correct(folders, materials):
@@ -95,7 +95,7 @@ def test_prefix_methods_compare_critical_words_after_their_prefixes(byte_model, 
             logp = byte_model.network(torch.tensor([whole])).logits[0].log_softmax(-1)
         return sum(float(logp[j - 1, whole[j]]) for j in range(len(before), len(whole)))
 
-    rows = found.set_index(["measure", "item"])[["grammatical", "ungrammatical"]]
+    rows = found.set_index(["measure", "item"])[["score_grammatical", "score_ungrammatical"]]
     one = [after("The cat", "didn't sit"), after("The cat", "didn't sat")]
     two = [after("No student has", "ever"), after("The student has", "ever")]
     assert rows.loc[("one_prefix", "one")].tolist() == pytest.approx(one, abs=1e-9)
@@ -114,7 +114,7 @@ def test_regions_after_equal_tokens_tie_whatever_follows_them(folders):
 def test_words_that_a_token_joins_are_one_flagged_row(byte_model):
     cut = Sentence("see the cat", (), ((0, 3), (4, 5), (5, 7), (8, 11)))
     surprisal = lmscore.score(Materials((Paradigm("p", "p"),), (Item("i", "p", {"one": cut}),)), byte_model).surprisal
-    assert surprisal[["word", "text", "words"]].to_numpy().tolist() == [[0, "see", 1], [1, "the", 2], [3, "cat", 1]]
+    assert surprisal[["word", "text", "n_words"]].to_numpy().tolist() == [[0, "see", 1], [1, "the", 2], [3, "cat", 1]]
 
 
 def test_layout_noise_is_the_largest_move_of_a_pair_scored_alone(folders, materials):
@@ -130,7 +130,11 @@ def test_layout_noise_is_the_largest_move_of_a_pair_scored_alone(folders, materi
             alone = lmscore.evaluate(of(item), model, ["lp"]).iloc[0]
             before = found[(found["item"] == item.id) & (found["measure"] == "lp")].iloc[0]
             moved = max(
-                moved, abs((alone.grammatical - alone.ungrammatical) - (before.grammatical - before.ungrammatical))
+                moved,
+                abs(
+                    (alone.score_grammatical - alone.score_ungrammatical)
+                    - (before.score_grammatical - before.score_ungrammatical)
+                ),
             )
         assert noise["lp"] == moved
         assert low <= noise["lp"] <= high
@@ -146,7 +150,7 @@ def test_members_of_a_pair_share_a_batch_below_float32(folders):
         alone = lmscore.evaluate(of(item), model).set_index("item")
         assert apart.loc[item.id].equals(alone.loc[item.id])
     together = lmscore.evaluate(of(*items), model).set_index("item")
-    assert not together["grammatical"].equals(apart["grammatical"])
+    assert not together["score_grammatical"].equals(apart["score_grammatical"])
     assert lmscore.estimate_layout_noise(of(*items), model, apart.reset_index()) == {"lp": 0.0}
 
 
@@ -157,7 +161,7 @@ def test_verdicts_within_the_noise_are_counted_and_ties_are_not(byte_model):
         pair("far", "The cat.", "A é猫 b c d."),
     ]
     found = lmscore.evaluate(of(*pairs), byte_model, ["lp"])
-    near = found.loc[0, "grammatical"] - found.loc[0, "ungrammatical"]
+    near = found.loc[0, "score_grammatical"] - found.loc[0, "score_ungrammatical"]
     assert lmscore.count_within_noise(found, {"lp": abs(near)}) == {"lp": 1}
     assert lmscore.count_within_noise(found, {"lp": abs(near) * 0.99}) == {"lp": 0}
     assert lmscore.count_within_noise(found, {"lp": 1e9}) == {"lp": 2}
@@ -167,8 +171,8 @@ def test_unknown_tokens_and_windows_are_counted(tmp_path):
     model = lmscore.load(kinds.folder(tmp_path, "characters"), device="cpu")
     item = Item("i", "p", {"one": Sentence("the cat"), "two": Sentence("thé ©at 😀")})
     scores = lmscore.score(Materials((Paradigm("p", "p"),), (item,)), model).sentence_scores
-    assert scores["unknown"].tolist() == [0, 2]
-    assert scores["windows"].tolist() == [1, 1]
+    assert scores["n_unknown_tokens"].tolist() == [0, 2]
+    assert scores["n_windows"].tolist() == [1, 1]
 
 
 def test_what_cannot_be_evaluated_is_an_error(byte_model, materials):
@@ -217,7 +221,7 @@ def test_a_context_is_fed_and_not_scored(byte_model, materials):
     alone = lmscore.score(materials, byte_model).sentence_scores.iloc[0]
     after = lmscore.score(dataclasses.replace(materials, items=(item,)), byte_model).sentence_scores.iloc[0]
     assert after["lp"] != alone["lp"]
-    assert abs(after["tokens"] - alone["tokens"]) <= 1
+    assert abs(after["n_tokens"] - alone["n_tokens"]) <= 1
 
 
 def test_tokens_of_the_critical_region_are_counted_and_pairs_know_their_language(tmp_path):
@@ -227,7 +231,7 @@ def test_tokens_of_the_critical_region_are_counted_and_pairs_know_their_language
     items = Item("i", "p", sentences, language="nl"), Item("j", "p", {n: Sentence(t) for n, (t, *_) in marked.items()})
     materials = Materials((Paradigm("p", "p"),), items)
     scores = lmscore.score(materials, model).sentence_scores
-    assert scores["critical_tokens"].fillna(-1).tolist() == [len(" sees"), len(" see"), -1, -1]
+    assert scores["n_critical_tokens"].fillna(-1).tolist() == [len(" sees"), len(" see"), -1, -1]
     assert lmscore.evaluate(materials, model)["language"].tolist() == ["nl", "en"]
 
 

@@ -48,11 +48,11 @@ def test_a_table_of_sentences_gives_the_pairs_of_the_model(
     divisor = {"ln p": 1, "nats": -1, "log10 p": 2.302585092994046, "log10": -2.302585092994046}.get(
         unit, -0.6931471805599453 if unit == "bits" else 0.6931471805599453
     )
-    rows = sentences[[*key, "tokens"]].assign(lp=sentences["lp"] / divisor)
+    rows = sentences[[*key, "n_tokens"]].rename(columns={"n_tokens": "tokens"}).assign(lp=sentences["lp"] / divisor)
     found = lmscore.import_pairs(rows, materials, model="m", unit=unit)
     both = ours.merge(found, on=KEY, suffixes=("", "_found"), validate="1:1")
     assert len(both) == len(ours)
-    assert both["grammatical_found"].to_numpy() == pytest.approx(both["grammatical"].to_numpy(), rel=1e-9)
+    assert both["score_grammatical_found"].to_numpy() == pytest.approx(both["score_grammatical"].to_numpy(), rel=1e-9)
     clear = both[~both["tie"]]
     assert (clear["correct"] == clear["correct_found"]).all()
 
@@ -66,7 +66,7 @@ def test_a_table_of_tokens_is_added_up(ours: pd.DataFrame, model: lmscore.Model,
     found = lmscore.import_pairs(pd.DataFrame(rows, columns=["sentence", "token", "lp"]), materials, model="m")
     both = ours.merge(found, on=KEY, suffixes=("", "_found"))
     assert set(both["measure"]) == {"lp", "mean_lp", "pen_lp"}
-    assert both["grammatical_found"].to_numpy() == pytest.approx(both["grammatical"].to_numpy(), rel=1e-6)
+    assert both["score_grammatical_found"].to_numpy() == pytest.approx(both["score_grammatical"].to_numpy(), rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -104,6 +104,6 @@ def test_evaluate_takes_scores_of_several_programs_and_draws_a_curve_over_their_
     shares = read(tmp_path / "out", "accuracy").query("phenomenon == 'all' and paradigm == 'mean'")["accuracy"]
     assert shares.is_monotonic_increasing
     assert curves.loc["all", "slope"] == pytest.approx((shares.iloc[2] - shares.iloc[0]) / 2)
-    assert curves.loc["all", "reached"] == pytest.approx(shares.iloc[2])
+    assert curves.loc["all", "accuracy_at_max"] == pytest.approx(shares.iloc[2])
     nothing = run_here(f"gardenpath evaluate {ITEMS} -o out", tmp_path)
     assert (nothing.code, "or --from-scores" in nothing.said) == (2, True)

@@ -55,7 +55,7 @@ def place(folders, tmp_path_factory) -> Path:
 
 
 def sweep_of(place: Path, store: str, models: str = MODELS, **keys: object):
-    stated = {"store": store, "unit": 1000, "batch_tokens": 200, **keys}
+    stated = {"store": store, "unit_size": 1000, "batch_tokens": 200, **keys}
     lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in stated.items())
     path = place / f"{Path(store).name}.toml"
     path.write_text(f'{lines}[materials]\nen = ["en.tsv"]\nnl = ["nl.tsv"]\n{models}')
@@ -147,7 +147,7 @@ def test_the_plan_follows_from_texts_alone_and_units_keep_items_whole(place, who
     assert [unit.model.name for unit in made.units] == sorted((u.model.name for u in made.units), key=["gpt2", "llama", "bert"].index)  # fmt: skip
     other, _ = manifest.make_manifest(replace(sweep, measures=("mean_lp",)))
     assert not {unit.id for unit in other.units} & {unit.id for unit in made.units}
-    more, _ = manifest.make_manifest(replace(sweep, models=sweep.models[:1], cards=2))
+    more, _ = manifest.make_manifest(replace(sweep, models=sweep.models[:1], gpus=2))
     assert {unit.id for unit in more.units} < {unit.id for unit in made.units}  # where it runs changes nothing of it
 
 
@@ -210,7 +210,7 @@ def test_a_model_folder_that_vanishes_fails_what_is_left_and_what_is_done_stays(
     assert len(ran.failures) == len(made.units) - 1
     assert ran.already_count == 1
     merged = merged_results.merge(made, store)
-    assert merged.coverage[["done", "failed"]].sum().tolist() == [1, len(made.units) - 1]
+    assert merged.coverage[["n_done", "n_failed"]].sum().tolist() == [1, len(made.units) - 1]
 
 
 def test_a_sentence_that_cannot_be_scored_fails_alone(place):
@@ -221,7 +221,7 @@ def test_a_sentence_that_cannot_be_scored_fails_alone(place):
     manifest.write_manifest(made, files, store)
     execution.run(made, store, lambda cards: None)
     merged = merged_results.merge(made, store)
-    assert merged.coverage[["n_items", "left_out", "state"]].to_numpy().tolist() == [[5, 1, "done"]]
+    assert merged.coverage[["n_items", "n_left_out", "state"]].to_numpy().tolist() == [[5, 1, "done"]]
     assert len(merged.tables["pairs"]) == 4
     assert len(merged.faults) == 1
     assert "1 items could not be scored" in merged.faults[0]
@@ -252,8 +252,8 @@ def test_what_was_computed_elsewhere_under_another_identity_is_not_merged_in_sil
 
 
 def test_memory_that_runs_out_halves_a_batch_then_asks_for_more_cards_then_is_recorded(place, monkeypatch):
-    models = '[[models]]\nname = "gpt2"\ncards = 1\n'
-    made, store = planned(place, "memory", models=models, unit=2**20)
+    models = '[[models]]\nname = "gpt2"\ngpus = 1\n'
+    made, store = planned(place, "memory", models=models, unit_size=2**20)
     monkeypatch.setattr(
         manifest.ModelVariant, "build_load_arguments", lambda self, cards: {"name": self.source, "device": "cpu"}
     )
@@ -276,7 +276,7 @@ def test_memory_that_runs_out_halves_a_batch_then_asks_for_more_cards_then_is_re
     assert "memory ran out" in record["warnings"][0]
     assert record["cards"] == 2
     assert "memory ran out" in merged_results.merge(made, store).models["gpt2"]["warnings"][0]
-    other, kept = planned(place, "little", models=models, unit=2**20)
+    other, kept = planned(place, "little", models=models, unit_size=2**20)
     worker._current_model = worker._CurrentModel()
     ran = execution.run(other, kept, engine, most_cards=1)
     assert len(ran.failures) == 2
@@ -350,7 +350,7 @@ def test_models_are_asked_too_and_their_judgments_are_those_of_judge(folders, tm
     (tmp_path / "asked.toml").write_text(
         'language = "en"\n[[templates]]\ntype = "yes_no"\nid = "1"\nuser = "{{ sentence }} Fine?"\nlabels = ["Yes", "No"]\n'
     )
-    stated = 'measures = []\nunit = 400\n[materials]\nen = ["en.tsv"]\n[judging]\nmethods = ["lp", "yes_no"]\ntemplates = ["asked.toml"]\n'  # fmt: skip
+    stated = 'measures = []\nunit_size = 400\n[materials]\nen = ["en.tsv"]\n[judging]\nmethods = ["lp", "yes_no"]\ntemplates = ["asked.toml"]\n'  # fmt: skip
     (tmp_path / "sweep.toml").write_text(f'{stated}[[models]]\nname = "{folders["llama"]}"\n')
     made, files = manifest.make_manifest(read_sweep(tmp_path / "sweep.toml"))
     store = Store(str(tmp_path / "store"))
@@ -370,9 +370,9 @@ def test_models_are_asked_too_and_their_judgments_are_those_of_judge(folders, tm
 
 
 def test_what_fits_and_what_it_costs(place):
-    models = '[[models]]\nname = "a/b"\ncards = 2\nparameters = 14e9\ndtype = "bfloat16"\n[[models]]\nname = "a/c"\ncards = 1\nparameters = 7e9\ndtype = "bfloat16"\n'  # fmt: skip
+    models = '[[models]]\nname = "a/b"\ngpus = 2\nparameters = 14e9\ndtype = "bfloat16"\n[[models]]\nname = "a/c"\ngpus = 1\nparameters = 7e9\ndtype = "bfloat16"\n'  # fmt: skip
     sweep, _ = sweep_of(place, "costs", models=models)
-    sweep = replace(sweep, cost=replace(sweep.cost, card_hour=2.0))
+    sweep = replace(sweep, cost=replace(sweep.cost, gpu_hour=2.0))
     made, _ = manifest.make_manifest(sweep)
     total = sum(part.positions for part in made.parts)
     measured = costs.Calibration(made.models[1], total / 3600, 7e9)  # one hour

@@ -50,7 +50,7 @@ def stated(monkeypatch, byte_model):
 
         monkeypatch.setattr(two_stages, "score_pairs", values)
         pairs, facts = lmscore.evaluate_in_stages(of(len(exact)), byte_model, "coarse", ["lp"], **how)
-        return pairs.set_index("item")["grammatical"], facts, asked
+        return pairs.set_index("item")["score_grammatical"], facts, asked
 
     return run
 
@@ -126,7 +126,7 @@ def test_verdicts_of_a_network_are_those_of_float32(folders, clocked):
     assert "note" not in facts
     assert pairs[["model", "measure", "item"]].equals(alone[["model", "measure", "item"]])
     assert pairs["correct"].equals(alone["correct"])
-    same = (pairs["grammatical"] - alone["grammatical"]).abs() < 1e-3
+    same = (pairs["score_grammatical"] - alone["score_grammatical"]).abs() < 1e-3
     assert facts["exact"] <= same.groupby(pairs["item"]).all().sum() < 600
 
 

@@ -79,7 +79,7 @@ def test_slor_compares_pairs_and_needs_unigrams(byte_model, materials, corpus):
     pairs = lmscore.evaluate(materials, byte_model, ["slor"], unigrams=corpus)
     rows = lmscore.score(materials, byte_model, unigrams=corpus).sentence_scores.set_index(["item", "condition"])
     for row in pairs.itertuples():
-        assert row.grammatical == pytest.approx(rows.loc[(row.item, "grammatical"), "slor"])
+        assert row.score_grammatical == pytest.approx(rows.loc[(row.item, "grammatical"), "slor"])
     with pytest.raises(ValueError, match=r"'slor' needs .* give unigrams \(--unigrams FILE\)"):
         lmscore.evaluate(materials, byte_model, ["slor"])
 

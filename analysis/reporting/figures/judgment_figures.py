@@ -52,9 +52,11 @@ def method_figure(method_accuracies: pd.DataFrame) -> "Figure":
     rows = whole_rows(method_accuracies[method_accuracies["phenomenon"] == ALL_PHENOMENA])
     rows = filled(rows, "method_accuracies")
     rows = rows.assign(
-        name=rows["method"].map(method_name), low=rows["accuracy"] - rows["sd"], high=rows["accuracy"] + rows["sd"]
+        name=rows["method"].map(method_name),
+        ci_low=rows["accuracy"] - rows["sd"],
+        ci_high=rows["accuracy"] + rows["sd"],
     )
-    people = rows["people"].dropna()
+    people = rows["human_accuracy"].dropna()
     return _by_method(
         rows, "model", "accuracy (share of pairs)", chance=0.5, people=float(people.iloc[0]) if len(people) else None
     )
@@ -67,14 +69,14 @@ def vote_figure(ensembles: pd.DataFrame, model: str) -> "Figure":
     rows = rows.assign(
         name=rows["ensemble"].map(method_name).str.removeprefix("1 "), series=rows["selection"].map(CHOSEN)
     )
-    rows = rows.assign(low=rows["lowest"], high=rows["highest"])
+    rows = rows.assign(ci_low=rows["min_accuracy"], ci_high=rows["max_accuracy"])
     return _by_method(rows, "series", "accuracy (share of pairs)", chance=0.5)
 
 
 def length_figure(method_length_bias: pd.DataFrame) -> "Figure":
     """Return how being right goes along with the difference in tokens, by method and model: left of 0 the shorter member wins."""
     rows = filled(whole_rows(method_length_bias).dropna(subset="r"), "method_length_bias")
-    rows = rows.assign(name=rows["method"].map(method_name), accuracy=rows["r"], low=rows["r"], high=rows["r"])
+    rows = rows.assign(name=rows["method"].map(method_name), accuracy=rows["r"], ci_low=rows["r"], ci_high=rows["r"])
     rows["model"] = rows["model"].replace({MEAN_OVER_PARADIGMS: "mean over models"})
     figure = _by_method(rows, "model", "correlation of being right\nand difference in tokens")
     figure.axes[0].axvline(0, color=GREY, linewidth=1)
@@ -86,8 +88,8 @@ def group_figure(method_groups: pd.DataFrame, model: str, factor: str) -> "Figur
     rows = method_groups[(method_groups["model"] == model) & (method_groups["factor"] == factor)]
     rows = filled(rows, f"method_groups, model {model!r}, factor {factor!r}")
     rows = rows.assign(name=rows["method"].map(method_name), accuracy=rows["mean_accuracy"])
-    asked = rows.drop_duplicates("level").dropna(subset="people")
-    asked = asked.assign(name=HUMAN_SOURCE, accuracy=asked["people"], low=None, high=None)
+    asked = rows.drop_duplicates("level").dropna(subset="human_accuracy")
+    asked = asked.assign(name=HUMAN_SOURCE, accuracy=asked["human_accuracy"], ci_low=None, ci_high=None)
     rows = pd.concat([rows, asked]) if len(asked) else rows
     return _by_method(rows, "level", "mean accuracy over paradigms", chance=0.5)
 
@@ -97,7 +99,7 @@ def _by_method(
 ) -> "Figure":
     """Return a row for each name, and in it a dot with its interval for each of the series."""
     names, series = ordered(rows["name"]), ordered(rows[by].astype(str))
-    rows = rows.astype({"accuracy": "float64", "low": "float64", "high": "float64"})
+    rows = rows.astype({"accuracy": "float64", "ci_low": "float64", "ci_high": "float64"})
     with style():
         figure, axes = named_rows(names, each=0.2 + 0.13 * len(series))
         if chance is not None:
@@ -107,7 +109,7 @@ def _by_method(
         for k, name in enumerate(series):
             part = rows[rows[by].astype(str) == name]
             at = compute_heights(part["name"], names, k, len(series))
-            dots(axes, part["accuracy"], at, whiskers(part, "accuracy", "low", "high"), k, wrapped(name, 40))
+            dots(axes, part["accuracy"], at, whiskers(part, "accuracy", "ci_low", "ci_high"), k, wrapped(name, 40))
         axes.set_xlabel(axis)
         legend(axes, len(series) + (chance is not None) + (people is not None))
     return figure
@@ -120,8 +122,8 @@ def phenomenon_figure(method_accuracies: pd.DataFrame, model: str) -> "Figure":
     rows = whole_rows(rows)
     methods: Sequence[str] = ordered(rows["method"])
     wide = rows.pivot_table("accuracy", "phenomenon", "method", sort=False)[methods].rename(columns=method_name)
-    if rows["people"].notna().any():
-        wide.insert(0, HUMAN_SOURCE, rows.drop_duplicates("phenomenon").set_index("phenomenon")["people"])
+    if rows["human_accuracy"].notna().any():
+        wide.insert(0, HUMAN_SOURCE, rows.drop_duplicates("phenomenon").set_index("phenomenon")["human_accuracy"])
     return share_map(wide)
 
 
@@ -135,7 +137,7 @@ def tradeoff_figure(method_differences: pd.DataFrame) -> "Figure":
         row["model"]: row
         for row in list_rows(method_differences[method_differences["paradigm"] == MEAN_OVER_PARADIGMS])
     }
-    if len(rows) < 2 or rows["tokens"].nunique() < 2:
+    if len(rows) < 2 or rows["token_difference"].nunique() < 2:
         raise DataError("table method_differences: one paradigm, or one difference in tokens; expected several to draw")
     models = ordered(rows["model"])
     with style():
@@ -144,7 +146,14 @@ def tradeoff_figure(method_differences: pd.DataFrame) -> "Figure":
             part, r = rows[rows["model"] == model], overall[model]["r"]
             axes.axhline(0, **DASHED)
             axes.axvline(0, **DASHED)
-            axes.plot(part["tokens"], 100 * part["difference"], "o", color=BLUE, markersize=4, markeredgecolor="white")
+            axes.plot(
+                part["token_difference"],
+                100 * part["difference"],
+                "o",
+                color=BLUE,
+                markersize=4,
+                markeredgecolor="white",
+            )
             panel(axes, wrapped(model) + ("" if pd.isna(r) else f"\nr = {correlation(r)}"))
         names = (method_name(str(rows[f"method_{end}"].iloc[0])) for end in "ab")
         common_labels(figure, "grammatical less ungrammatical tokens", " less\n".join(names) + " (points)")

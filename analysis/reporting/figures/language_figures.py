@@ -36,10 +36,12 @@ def language_figure(language_accuracies: pd.DataFrame, measure: str) -> "Figure"
 
 def split_figure(language_means: pd.DataFrame, measure: str) -> "Figure":
     """Return each model's mean accuracy over the languages of each split, with its 95 % bootstrap interval over languages."""
-    rows = with_names(_overall(language_means, measure)).rename(columns={"low": "wilson_low", "high": "wilson_high"})
+    rows = with_names(_overall(language_means, measure)).rename(
+        columns={"ci_low": "wilson_low", "ci_high": "wilson_high"}
+    )
     if rows["split"].nunique() < 2:
         raise DataError("table language_means: one split; expected languages of several")
-    told = [f"{SPLIT_NAMES.get(row['split'], row['split'])} ({row['languages']})" for row in list_rows(rows)]
+    told = [f"{SPLIT_NAMES.get(row['split'], row['split'])} ({row['n_languages']})" for row in list_rows(rows)]
     return accuracies(rows.assign(split=told), "split", "name", sorted(rows["name"].unique()), columns=1)
 
 
@@ -58,7 +60,7 @@ def frequency_figure(frequency_curves: pd.DataFrame, frequency_residuals: pd.Dat
             x = np.log10(part["frequency"].to_numpy(dtype="float64"))
             axes.plot(x, part["accuracy"], "o", color=BLUE, alpha=0.6, markersize=4, markeredgewidth=0)
             over = np.linspace(x.min(), x.max(), 80)
-            fitted = logistic_curve.evaluate_curve(over, row["upper"], row["slope"], row["midpoint"])
+            fitted = logistic_curve.evaluate_curve(over, row["upper_asymptote"], row["slope"], row["midpoint"])
             axes.plot(over, fitted, color=INK, linewidth=1.6)
             for far in list_rows(part.loc[part["residual"].abs().nlargest(NAMED).index]):
                 up = 1 if far["residual"] > 0 else -1

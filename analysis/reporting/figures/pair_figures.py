@@ -142,7 +142,7 @@ def rank_figure(rankings: pd.DataFrame) -> "Figure":
         for k, model in enumerate(models):
             part = rows[rows["name"] == model].set_index("measure").reindex(measures)
             axes.plot(
-                range(len(measures)), part["place"], color=PALETTE[k % len(PALETTE)], marker=MARKERS[k % len(MARKERS)],
+                range(len(measures)), part["rank"], color=PALETTE[k % len(PALETTE)], marker=MARKERS[k % len(MARKERS)],
                 markersize=8, markeredgecolor="white", linewidth=1.8, label=model,
             )  # fmt: skip
         axes.set_xticks(range(len(measures)), measures)
@@ -163,8 +163,8 @@ def comparison_figure(model_comparisons: pd.DataFrame, measure: str) -> "Figure"
         axes.axvline(0, color=GREY, linewidth=1)
         for y, row in enumerate(rows):
             kinds = (
-                ("difference", "low", "high", GREY, "o", -0.14, f"{FIXED} only"),
-                ("paradigm_difference", "paradigm_low", "paradigm_high", BLUE, "D", 0.14, DRAWN),
+                ("difference", "ci_low", "ci_high", GREY, "o", -0.14, f"{FIXED} only"),
+                ("paradigm_difference", "paradigm_ci_low", "paradigm_ci_high", BLUE, "D", 0.14, DRAWN),
             )
             for middle, low, high, colour, marker, offset, name in kinds:
                 if not pd.isna(row[low]):
@@ -237,7 +237,7 @@ def accuracy_correlation_figure(accuracy_correlations: pd.DataFrame, measure: st
     """Return a map of the correlations of models' accuracies over paradigms, and people's among them."""
     rows = accuracy_correlations[accuracy_correlations["measure"] == measure].dropna(subset="pearson")
     rows = filled(rows, f"accuracy_correlations, measure {measure!r}")
-    names = sorted({*rows["a"], *rows["b"]}, key=[*rows["a"], *rows["b"]].index)
+    names = sorted({*rows["model_a"], *rows["model_b"]}, key=[*rows["model_a"], *rows["model_b"]].index)
     names = sorted(names, key=lambda name: not name.startswith(HUMAN_SOURCE))
     if len(names) < 3:
         raise DataError("table accuracy_correlations: two accuracies; one number needs no map")
@@ -246,7 +246,7 @@ def accuracy_correlation_figure(accuracy_correlations: pd.DataFrame, measure: st
     place = {name: k for k, name in enumerate(names)}
     cells = np.full((len(names), len(names)), np.nan)
     for row in list_rows(rows):
-        a, b = place[row["a"]], place[row["b"]]
+        a, b = place[row["model_a"]], place[row["model_b"]]
         cells[max(a, b), min(a, b)] = row["pearson"]
     with style():
         figure, axes = blank(1.4 + 0.42 * len(names), _width(len(names)))

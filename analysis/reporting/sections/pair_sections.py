@@ -51,7 +51,7 @@ def rating_correlations(page: Page) -> Section:
 def _score_figures(page: Page, table: pd.DataFrame) -> list[Exhibit]:
     """Return the figures of ratings against scores: all sentences and pairs, then phenomenon by phenomenon."""
     scores, ratings = page.get("sentence_scores"), page.get("rating_scores")
-    of = str(next(iter(table["rated"].dropna()), "z")) if "rated" in table else "z"
+    of = str(next(iter(table["rating_measure"].dropna()), "z")) if "rating_measure" in table else "z"
     exhibits: list[Exhibit] = []
     models = enumerate(split_by_model(scores) if len(ratings) else ())
     for (number, (model, protocol, rows)), (prompt, ending) in itertools.product(

@@ -48,13 +48,15 @@ def method_accuracies(table: pd.DataFrame) -> list[str]:
         ranked = list_rows(rows.sort_values("accuracy", ascending=False, kind="stable"))
         first = ranked[0]
         parts = [f"{method_name(row['method'])} {percent(row['accuracy'])}{_spread(row)}" for row in ranked]
-        people = "" if pd.isna(first["people"]) else f"; people {percent(first['people'])}"
-        unread = {method_name(row["method"]): row["unread"] for row in ranked if row["unread"]}
+        people = "" if pd.isna(first["human_accuracy"]) else f"; people {percent(first['human_accuracy'])}"
+        unread = {method_name(row["method"]): row["n_unread"] for row in ranked if row["n_unread"]}
         lost = "".join(
             f" {name}: {counted(count, 'answer')} could not be read and counted as wrong."
             for name, count in unread.items()
         )
-        sentences.append(f"{model}, share of {counted(first['n'], 'pair')} won: {', '.join(parts)}{people}.{lost}")
+        sentences.append(
+            f"{model}, share of {counted(first['n_pairs'], 'pair')} won: {', '.join(parts)}{people}.{lost}"
+        )
     return sentences
 
 
@@ -62,7 +64,7 @@ def _spread(row: Row) -> str:
     return (
         ""
         if pd.isna(row["sd"])
-        else f" (s.d. {signed(100 * row['sd'], 1)} points over {counted(row['templates'], 'template')})"
+        else f" (s.d. {signed(100 * row['sd'], 1)} points over {counted(row['n_templates'], 'template')})"
     )
 
 
@@ -72,13 +74,17 @@ def ensembles(table: pd.DataFrame) -> list[str]:
     for (model, name), rows in table.dropna(subset="accuracy").groupby(["model", "ensemble"], sort=False):
         by = {row["selection"]: row for row in list_rows(rows)}
         every = by[ALL_COMBINATIONS]
-        parts = [f"right in {percent(every['accuracy'])} of {counted(every['n'], 'pair')}"]
-        if every["mixes"] > 1:
-            of = counted(every["mixes"], "template") if every["votes"] == 1 else counted(every["mixes"], "mix", "mixes")
-            parts[0] += f", mean over all {of}, {percent(every['lowest'])} to {percent(every['highest'])}"
+        parts = [f"right in {percent(every['accuracy'])} of {counted(every['n_pairs'], 'pair')}"]
+        if every["n_mixes"] > 1:
+            of = (
+                counted(every["n_mixes"], "template")
+                if every["n_votes"] == 1
+                else counted(every["n_mixes"], "mix", "mixes")
+            )
+            parts[0] += f", mean over all {of}, {percent(every['min_accuracy'])} to {percent(every['max_accuracy'])}"
             if DRAWN_MIXES in by:
                 drawn = by[DRAWN_MIXES]
-                parts.append(f"mean of {drawn['mixes']} drawn {percent(drawn['accuracy'])}")
+                parts.append(f"mean of {drawn['n_mixes']} drawn {percent(drawn['accuracy'])}")
             parts.append(
                 f"the best of them {percent(by[ORACLE_SELECTION]['accuracy'])}, an oracle: it is chosen on the test set"
             )
@@ -105,7 +111,7 @@ def method_comparisons(table: pd.DataFrame) -> list[str]:
     sentences = []
     for row in list_rows(table):
         name = method_name(row["method"]) if row["kind"] == "method" else vote(row["method"])
-        pair = f"{row['model']}, {name} against {method_name(row['against'])}"
+        pair = f"{row['model']}, {name} against {method_name(row['reference_method'])}"
         if pd.isna(row["p"]):
             sentences.append(f"{pair}: {row['note']}")
             continue
@@ -113,16 +119,16 @@ def method_comparisons(table: pd.DataFrame) -> list[str]:
         drawn = (
             f" {row['note']}"
             if pd.isna(row["paradigm_p"])
-            else f" Over {row['paradigms']} {DRAWN}: {_points(row, 'paradigm_')}."
+            else f" Over {row['n_paradigms']} {DRAWN}: {_points(row, 'paradigm_')}."
         )
         sentences.append(f"{pair}: {fixed}.{drawn}")
     return sentences
 
 
 def _points(row: Row, of: str) -> str:
-    difference, low, high = (100 * row[of + name] for name in ("difference", "low", "high"))
+    difference, low, high = (100 * row[of + name] for name in ("difference", "ci_low", "ci_high"))
     adjusted = p_value(row[of + "p_holm"])
-    if row[of + "reached"] == 0:
+    if row[f"n_{of}reversed"] == 0:
         adjusted = adjusted.replace("=", "≤")  # a bound times the number of tests is a bound
     return (
         f"{minus(f'{difference:+.1f}')} points, {interval(low, high, '.1f')}, one-sided p {resampled_p(row, of)}, "
@@ -133,10 +139,11 @@ def _points(row: Row, of: str) -> str:
 def resampled_p(row: Row, of: str = "") -> str:
     """Return a p from resamples with its relation; where none reached a difference of 0, as the bound that it is.
 
-    >>> resampled_p({"reached": 0, "draws": 1000, "p": 1 / 1001}), resampled_p({"reached": 41, "draws": 1000, "p": 0.041})
+    >>> row = {"n_reversed": 0, "n_resamples": 1000, "p": 1 / 1001}
+    >>> resampled_p(row), resampled_p(row | {"n_reversed": 41, "p": 0.041})
     ('≤ 1/1001', '= .041')
     """
-    return f"≤ 1/{row['draws'] + 1}" if row[of + "reached"] == 0 else p_value(row[of + "p"])
+    return f"≤ 1/{row['n_resamples'] + 1}" if row[f"n_{of}reversed"] == 0 else p_value(row[of + "p"])
 
 
 def length_bias(table: pd.DataFrame) -> list[str]:
@@ -160,7 +167,7 @@ def describe_response_shares(table: pd.DataFrame, most: int = 3) -> list[str]:
     sentences = []
     for (model, method), rows in whole_rows(table).groupby(METHOD_KEY, sort=False):
         if len(rows) <= most:
-            shares = ", ".join(f"{row['answer']} {percent(row['share'])}{_over(row)}" for row in list_rows(rows))
+            shares = ", ".join(f"{row['response']} {percent(row['share'])}{_over(row)}" for row in list_rows(rows))
             sentences.append(f"{model}, {method_name(str(method))}, answers: {shares}.")
     return sentences
 
@@ -177,8 +184,8 @@ def groups(table: pd.DataFrame) -> list[str]:
         for method, of_method in rows.groupby("method", sort=False):
             levels = [f"{percent(row['mean_accuracy'])} at {label(row['level'])}" for row in list_rows(of_method)]
             parts.append(f"{method_name(str(method))} {', '.join(levels)}")
-        asked = rows.drop_duplicates("level").dropna(subset="people")
-        people = [f"{percent(row['people'])} at {label(row['level'])}" for row in list_rows(asked)]
+        asked = rows.drop_duplicates("level").dropna(subset="human_accuracy")
+        people = [f"{percent(row['human_accuracy'])} at {label(row['level'])}" for row in list_rows(asked)]
         parts += [f"people {', '.join(people)}"] if people else []
         sentences.append(f"{model} by {label(factor)}: {'; '.join(parts)}.")
     return sentences
@@ -196,7 +203,7 @@ def differences(table: pd.DataFrame) -> list[str]:
         more = 100 * row["difference"]
         sentences.append(
             f"{row['model']}, {names}: {minus(f'{more:+.1f}')} points, which go along with the members' "
-            f"difference in tokens by {correlated(row['r'], row['low'], row['high'])} over {over}."
+            f"difference in tokens by {correlated(row['r'], row['ci_low'], row['ci_high'])} over {over}."
         )
     return sentences
 
@@ -204,7 +211,7 @@ def differences(table: pd.DataFrame) -> list[str]:
 def significant(table: pd.DataFrame) -> list[str]:
     """Return, for each model, which methods are better than the one they are held against, with paradigms as drawn."""
     sentences = []
-    for (model, against), rows in table[table["kind"] == "method"].groupby(["model", "against"], sort=False):
+    for (model, against), rows in table[table["kind"] == "method"].groupby(["model", "reference_method"], sort=False):
         tested = rows.dropna(subset="paradigm_p_holm")
         if len(tested):
             better = [method_name(row["method"]) for row in list_rows(tested[tested["paradigm_p_holm"] < ALPHA])]

@@ -18,23 +18,23 @@ def means(table: pd.DataFrame) -> list[str]:
     overall = table[table["phenomenon"] == ALL_PHENOMENA]
     for _, rows in overall.groupby([*MODEL_KEY, "measure"], sort=False):
         whole, *splits = list_rows(rows)
-        text = f"{language_model(whole)}, {whole['measure']}: {_mean(whole)} in the mean over {whole['languages']} languages"
+        text = f"{language_model(whole)}, {whole['measure']}: {_mean(whole)} in the mean over {whole['n_languages']} languages"
         if splits:
             told = [
-                f"{_mean(row)} over the {row['languages']} of {SPLIT_NAMES.get(row['split'], row['split'])}"
+                f"{_mean(row)} over the {row['n_languages']} of {SPLIT_NAMES.get(row['split'], row['split'])}"
                 for row in splits
             ]
             text += f"; {', '.join(told)}"
-        if not pd.isna(whole["best"]):
-            after = f"{whole['best_holm']:.0f} after Holm's correction"
-            best = counted(int(whole["best"]), "language")
+        if not pd.isna(whole["n_best"]):
+            after = f"{whole['n_best_holm']:.0f} after Holm's correction"
+            best = counted(int(whole["n_best"]), "language")
             text += f"; the best model of {best} (McNemar, p < {correlation(BEST_ALPHA)}; {after})"
         sentences.append(f"{text}.")
     return sentences
 
 
 def _mean(row: Row) -> str:
-    ends: str = "" if pd.isna(row["low"]) else f" ({interval(100 * row['low'], 100 * row['high'], '.1f')})"
+    ends: str = "" if pd.isna(row["ci_low"]) else f" ({interval(100 * row['ci_low'], 100 * row['ci_high'], '.1f')})"
     return (
         f"{percent(row['accuracy'])} of pairs won{ends}"
         if row["split"] == ALL_LANGUAGES
@@ -46,7 +46,7 @@ def wins(table: pd.DataFrame) -> list[str]:
     """Return, for every two models, in how many languages each wins more pairs than the other."""
     return [
         f"{language_model(row, '_a')} against {language_model(row, '_b')}, {row['measure']}: of "
-        f"{counted(row['languages'], 'language')} the first wins more in {row['a_better']}, the second in {row['b_better']} "
+        f"{counted(row['n_languages'], 'language')} the first wins more in {row['n_a_better']}, the second in {row['n_b_better']} "
         f"(McNemar, p < {correlation(PAIRWISE_ALPHA)}; {row['a_better_holm']} and {row['b_better_holm']} after Holm's correction)."
         for row in list_rows(table)
     ]
@@ -68,8 +68,8 @@ def frequencies(curves: pd.DataFrame, residuals: pd.DataFrame) -> list[str]:
         sides = [f"{', '.join(names)} {side}" for names, side in ((above, "above"), (below, "below")) if len(names)]
         far = f"; farthest from it: {', '.join(sides)}" if sides else ""
         sentences.append(
-            f"{name}: over log10 frequency of {counted(row['languages'], 'language')} accuracy goes from "
-            f"50% to {percent(row['upper'])}, halfway at {signed(row['midpoint'], 1)} (logistic curve, "
+            f"{name}: over log10 frequency of {counted(row['n_languages'], 'language')} accuracy goes from "
+            f"50% to {percent(row['upper_asymptote'])}, halfway at {signed(row['midpoint'], 1)} (logistic curve, "
             f"R² = {correlation(row['r2'])}){far}."
         )
     return sentences
@@ -82,7 +82,7 @@ def regressions(table: pd.DataFrame) -> list[str]:
     for _, rows in fitted.groupby([*MODEL_KEY, "measure"], sort=False):
         first, told = list_rows(rows)[0], "; ".join(f"{label(row['term'])}, {apa(row)}" for row in list_rows(rows))
         sentences.append(
-            f"{language_model(first)}, {first['measure']}: difference in score (nats) of {counted(first['n'], 'pair')} in "
-            f"{counted(first['languages'], 'language')}, by a mixed model with intercepts of language and paradigm: {told}."
+            f"{language_model(first)}, {first['measure']}: difference in score (nats) of {counted(first['n_pairs'], 'pair')} in "
+            f"{counted(first['n_languages'], 'language')}, by a mixed model with intercepts of language and paradigm: {told}."
         )
     return sentences

@@ -35,13 +35,13 @@ def rating_correlations(table: pd.DataFrame) -> list[str]:
     for (model, protocol, measure, prompt), rows in pearson.groupby([*MODEL_KEY, "measure", "prompt"], sort=False):
         by_level = {row["level"]: row for row in list_rows(rows.dropna(subset="r"))}
         texts = [
-            f"{LEVELS[level]}, {under_ceiling(correlated(row['r'], row['low'], row['high']), row)}"
+            f"{LEVELS[level]}, {under_ceiling(correlated(row['r'], row['ci_low'], row['ci_high']), row)}"
             for level, row in ((level, by_level[level]) for level in LEVELS if level in by_level)
         ]
         if texts:
             whose = asked(str(prompt) if several else None)
             name = measure_name(str(measure))
-            raw = "raw " if set(rows.get("rated", ())) == {"rating"} else ""
+            raw = "raw " if set(rows.get("rating_measure", ())) == {"rating"} else ""
             sentences.append(
                 f"{model} ({protocol}): correlation of {name} with mean {raw}ratings{whose} {'; '.join(texts)}."
             )
@@ -66,10 +66,11 @@ def accuracies(table: pd.DataFrame) -> list[str]:
         paradigms = rows[~rows["paradigm"].isin([MEAN_OVER_PARADIGMS, POOLED_OVER_PAIRS])]
         weakest = list_rows(paradigms.nsmallest(1, "accuracy"))[0]
         low, high = percent(pooled["wilson_low"]), percent(pooled["wilson_high"])
-        ties = f", {pooled['ties']} of them ties, which count half" if pooled["ties"] else ""
+        ties = f", {pooled['n_ties']} of them ties, which count half" if pooled["n_ties"] else ""
         sentences.append(
             f"{model} ({protocol}, {measure}) gives the grammatical sentence the higher score in "
-            f"{percent(pooled['accuracy'])} of {counted(pooled['n'], 'pair')}{ties} (95% Wilson interval {low} to {high}); the "
+            f"{percent(pooled['accuracy'])} of {counted(pooled['n_pairs'], 'pair')}{ties} (95% Wilson interval {low} to {high}); "
+            "the "
             f"mean over {counted(len(paradigms), 'paradigm')} is {percent(mean['accuracy'])}, the lowest "
             f"{percent(weakest['accuracy'])} ({label(weakest['paradigm'])})."
         )
@@ -81,24 +82,25 @@ def model_comparisons(table: pd.DataFrame) -> list[str]:
     sentences = []
     for row in list_rows(table):
         pair = f"{language_model(row, '_a')} against {language_model(row, '_b')}, {row['measure']}"
-        if not row["n"]:
+        if not row["n_pairs"]:
             sentences.append(f"{pair}: {row['note']}")
             continue
         fixed = (
-            f"{percent(row['accuracy_a'])} and {percent(row['accuracy_b'])} of {counted(row['n'], 'pair')} ({row['ties']} tied); "
-            f"only the first wins {row['a_only']}, only the second {row['b_only']} (McNemar, {FIXED} only: p_Holm "
-            f"{p_value(row['mcnemar_holm'])})"
+            f"{percent(row['accuracy_a'])} and {percent(row['accuracy_b'])} of {counted(row['n_pairs'], 'pair')} "
+            f"({row['n_ties']} tied); "
+            f"only the first wins {row['n_only_a']}, only the second {row['n_only_b']} (McNemar, {FIXED} only: p_Holm "
+            f"{p_value(row['mcnemar_p_holm'])})"
         )
-        drawn = f" {row['note']}" if pd.isna(row["flip_p"]) else f" Over {row['paradigms']} {DRAWN}: {_points(row)}."
+        drawn = f" {row['note']}" if pd.isna(row["flip_p"]) else f" Over {row['n_paradigms']} {DRAWN}: {_points(row)}."
         sentences.append(f"{pair}: {fixed}.{drawn}")
     return sentences
 
 
 def _points(row: Row) -> str:
-    difference, low, high = (100 * row[f"paradigm_{name}"] for name in ("difference", "low", "high"))
+    difference, low, high = (100 * row[f"paradigm_{name}"] for name in ("difference", "ci_low", "ci_high"))
     return (
-        f"{minus(f'{difference:+.1f}')} points, {interval(low, high, '.1f')}, p_Holm {p_value(row['flip_holm'])}, "
-        f"smallest possible {row['smallest_p']:.2g}"
+        f"{minus(f'{difference:+.1f}')} points, {interval(low, high, '.1f')}, p_Holm {p_value(row['flip_p_holm'])}, "
+        f"smallest possible {row['min_flip_p']:.2g}"
     )
 
 
@@ -106,7 +108,7 @@ def rankings(table: pd.DataFrame) -> list[str]:
     """Return, for each measure, the language models in the order of their accuracy."""
     return [
         f"By {measure}: "
-        + ", ".join(f"{row['place']:g} {language_model(row)} {percent(row['accuracy'])}" for row in list_rows(rows))
+        + ", ".join(f"{row['rank']:g} {language_model(row)} {percent(row['accuracy'])}" for row in list_rows(rows))
         + "."
         for measure, rows in table.groupby("measure", sort=False)
     ]
@@ -114,14 +116,14 @@ def rankings(table: pd.DataFrame) -> list[str]:
 
 def significant_comparisons(table: pd.DataFrame) -> list[str]:
     """Return how many pairs of models differ, with paradigms as fixed and as drawn, where there are many pairs."""
-    rows = table[table["n"] > 0]
+    rows = table[table["n_pairs"] > 0]
     if len(rows) < FEW:
         return []
-    fixed, drawn = int((rows["mcnemar_holm"] < ALPHA).sum()), rows.dropna(subset="flip_holm")
+    fixed, drawn = int((rows["mcnemar_p_holm"] < ALPHA).sum()), rows.dropna(subset="flip_p_holm")
     text = f"Of {len(rows)} comparisons of two models, {fixed} differ on {FIXED} (McNemar, p_Holm < .05)"
     if drawn.empty:
         return [f"{text}; there are too few paradigms to speak of others."]
-    differ = int((drawn["flip_holm"] < ALPHA).sum())
+    differ = int((drawn["flip_p_holm"] < ALPHA).sum())
     return [f"{text}, {differ} of {len(drawn)} over {DRAWN} (sign flips, p_Holm < .05)."]
 
 
@@ -139,7 +141,7 @@ def length_bias(table: pd.DataFrame) -> list[str]:
         )
         sentences.append(
             f"{name}: winning a pair and the difference in tokens correlate by r_pb = {correlation(row['r'])}, "
-            f"p {p_value(row['p'])} ({counted(row['n'], 'pair')}, {row['unequal']} of unequal length): {leaning}."
+            f"p {p_value(row['p'])} ({counted(row['n_pairs'], 'pair')}, {row['n_unequal']} of unequal length): {leaning}."
         )
     return sentences
 
@@ -148,13 +150,13 @@ def accuracy_correlations(table: pd.DataFrame) -> list[str]:
     """Return, for every two models and for people, how far their accuracies over paradigms agree."""
     sentences = []
     for row in list_rows(table):
-        pair = f"{row['a']} and {row['b']}, {row['measure']}"
+        pair = f"{row['model_a']} and {row['model_b']}, {row['measure']}"
         if pd.isna(row["pearson"]):
             sentences.append(f"{pair}: {row['note']}")
         else:
-            pearson = correlated(row["pearson"], row["low"], row["high"])
+            pearson = correlated(row["pearson"], row["ci_low"], row["ci_high"])
             sentences.append(
-                f"{pair}: accuracies correlate by {pearson} over {counted(row['paradigms'], 'paradigm')} "
+                f"{pair}: accuracies correlate by {pearson} over {counted(row['n_paradigms'], 'paradigm')} "
                 f"(Spearman {correlation(row['spearman'])})."
             )
     return sentences
@@ -169,8 +171,9 @@ def accuracy_by_confidence(table: pd.DataFrame) -> list[str]:
             ordered = list_rows(rows.sort_values("bin"))
             low, high = ordered[0], ordered[-1]
             sentences.append(
-                f"{model} ({protocol}), {measure}: {percent(low['accuracy'])} of the {low['n']} pairs are won where the members' "
-                f"scores differ least, {percent(high['accuracy'])} of the {high['n']} where they differ most."
+                f"{model} ({protocol}), {measure}: {percent(low['accuracy'])} of the {low['n_pairs']} pairs are won where the "
+                "members' "
+                f"scores differ least, {percent(high['accuracy'])} of the {high['n_pairs']} where they differ most."
             )
     return sentences
 
@@ -182,7 +185,7 @@ def group_accuracies(table: pd.DataFrame) -> list[str]:
         first, *others = list_rows(rows)
         parts = [f"{percent(first['mean_accuracy'])} at {first['level']}"]
         for row in others:
-            asked = row["people_difference"]
+            asked = row["human_difference"]
             beside = "" if pd.isna(asked) else f"; people {signed(100 * asked, 1)}"
             parts.append(
                 f"{percent(row['mean_accuracy'])} at {row['level']} ({signed(100 * row['difference'], 1)} points{beside})"
@@ -198,11 +201,13 @@ def learning_curves(table: pd.DataFrame) -> list[str]:
         whose = "" if pd.isna(row["family"]) or not row["family"] else f"{row['family']}, "
         where = "over all paradigms" if row["phenomenon"] == ALL_PHENOMENA else row["phenomenon"]
         within = (
-            "" if pd.isna(row["low"]) else f", 95% CI [{signed(100 * row['low'], 2)}, {signed(100 * row['high'], 2)}]"
+            ""
+            if pd.isna(row["ci_low"])
+            else f", 95% CI [{signed(100 * row['ci_low'], 2)}, {signed(100 * row['ci_high'], 2)}]"
         )
         sentences.append(
             f"{whose}{row['measure']}, {where}: twice as many training tokens bring {signed(100 * row['slope'], 2)} points{within} "
-            f"({counted(row['runs'], 'model')})."
+            f"({counted(row['n_models'], 'model')})."
         )
     return sentences
 
@@ -212,10 +217,10 @@ def proportion_tests(table: pd.DataFrame) -> list[str]:
     sentences = []
     for row in list_rows(table.dropna(subset=["accuracy_a", "accuracy_b"])):
         test = "" if pd.isna(row["z"]) else f", z = {signed(row['z'], 2)}, p {p_value(row['p'])}"
-        if not pd.isna(row["low"]):
-            ends = f"[{signed(100 * row['low'], 1)}, {signed(100 * row['high'], 1)}]"
+        if not pd.isna(row["ci_low"]):
+            ends = f"[{signed(100 * row['ci_low'], 1)}, {signed(100 * row['ci_high'], 1)}]"
             test += f"; within paradigms {signed(100 * row['difference'], 1)} points, 95% CI {ends}"
-        unit, of = ("paradigm", "over") if str(row["over"]) == "paradigms" else ("pair", "of")
+        unit, of = ("paradigm", "over") if str(row["test_unit"]) == "paradigms" else ("pair", "of")
         sentences.append(
             f"{language_model(row)}, {row['measure']}: {percent(row['accuracy_a'])} {of} {counted(row['n_a'], unit)} "
             f"({row['group_a']}) and {percent(row['accuracy_b'])} {of} {row['n_b']} ({row['group_b']}){test}."

@@ -59,7 +59,7 @@ def test_people_come_first_in_the_map_of_phenomena(found: Tables) -> None:
 def test_a_dot_of_the_tradeoff_is_a_paradigm(found: Tables) -> None:
     figure = figures.tradeoff_figure(found["method_differences"])
     own = found["method_differences"].query(f"model == '{MODEL}' and paradigm != 'mean'")
-    np.testing.assert_allclose(figure.axes[0].lines[2].get_xydata(), own[["tokens", "difference"]] * [1, 100])
+    np.testing.assert_allclose(figure.axes[0].lines[2].get_xydata(), own[["token_difference", "difference"]] * [1, 100])
     with pytest.raises(DataError, match="no rows to draw"):
         figures.tradeoff_figure(own.iloc[:0])
 
@@ -71,7 +71,7 @@ def test_sentences_print_the_oracle_as_one_and_a_bound_as_a_bound(found: Tables)
     assert "an oracle: it is chosen on the test set; the best chosen on other pairs" in votes[0]
     row = found["method_comparisons"].iloc[[0]]
     sure = row.assign(
-        reached=0, p=1 / 1001, p_holm=3 / 1001, paradigm_reached=41, paradigm_p=0.041, paradigm_p_holm=0.123
+        n_reversed=0, p=1 / 1001, p_holm=3 / 1001, n_paradigm_reversed=41, paradigm_p=0.041, paradigm_p_holm=0.123
     )
     text = words.method_comparisons(sure)[0]
     assert "one-sided p ≤ 1/1001, p_Holm ≤ .003 (these paradigms only)" in text

@@ -40,7 +40,7 @@ def test_each_language_and_each_split_has_a_row_with_the_interval_of_its_table(t
     ]  # fmt: skip
     whole = tables["language_means"].query("phenomenon == 'all' and split == 'all' and model == 'a'").iloc[0]
     drawn = next(part for part in axes.containers if part.get_label() == "a")
-    np.testing.assert_allclose(drawn[2][0].get_segments()[0][:, 0], [whole["low"], whole["high"]])
+    np.testing.assert_allclose(drawn[2][0].get_segments()[0][:, 0], [whole["ci_low"], whole["ci_high"]])
     with pytest.raises(DataError, match="one split"):
         language_figures.split_figure(tables["language_means"].query("split == 'all'"), "lp")
 
@@ -60,30 +60,32 @@ def test_the_curve_goes_through_what_the_table_states_and_names_the_farthest(tab
 
 def test_an_interval_over_languages_holds_the_mean_and_needs_ten(tables: Tables) -> None:
     rows = tables["language_means"].query("phenomenon == 'all'")
-    assert rows["low"].notna().tolist() == (rows["languages"] >= 10).tolist()
-    known = rows.dropna(subset="low")
+    assert rows["ci_low"].notna().tolist() == (rows["n_languages"] >= 10).tolist()
+    known = rows.dropna(subset="ci_low")
     shares = tables["language_accuracies"].query("phenomenon == 'all' and model == 'a'")["accuracy"]
     normal = 1.96 * shares.std(ddof=1) / len(shares) ** 0.5
     first = known[known["model"] == "a"].iloc[0]
-    assert (first["high"] - first["low"]) / 2 == pytest.approx(normal, rel=0.1)
-    assert known["accuracy"].between(known["low"], known["high"]).all()
+    assert (first["ci_high"] - first["ci_low"]) / 2 == pytest.approx(normal, rel=0.1)
+    assert known["accuracy"].between(known["ci_low"], known["ci_high"]).all()
 
 
 def test_sentences_say_what_the_tables_hold(tables: Tables) -> None:
     first = wording.means(tables["language_means"])[0]
     row = tables["language_means"].query("phenomenon == 'all' and split == 'all' and model == 'a'").iloc[0]
-    assert first.startswith(f"a (p), lp: {100 * row['accuracy']:.1f}% of pairs won (95% CI [{100 * row['low']:.1f}, ")
-    assert f"the best model of {row['best']} language" in first
+    assert first.startswith(
+        f"a (p), lp: {100 * row['accuracy']:.1f}% of pairs won (95% CI [{100 * row['ci_low']:.1f}, "
+    )
+    assert f"the best model of {row['n_best']} language" in first
     assert " over the 12 of low frequency, " in first
     wins = tables["language_wins"].iloc[0]
     [won] = wording.wins(tables["language_wins"])
     assert (
-        f"of 20 languages the first wins more in {wins['a_better']}, the second in {wins['b_better']} (McNemar, p < .05"
+        f"of 20 languages the first wins more in {wins['n_a_better']}, the second in {wins['n_b_better']} (McNemar, p < .05"
         in won
     )
     curve = tables["frequency_curves"].iloc[0]
     told = wording.frequencies(tables["frequency_curves"], tables["frequency_residuals"])[0]
-    assert f"from 50% to {100 * curve['upper']:.1f}%, halfway at {curve['midpoint']:.1f}" in told
+    assert f"from 50% to {100 * curve['upper_asymptote']:.1f}%, halfway at {curve['midpoint']:.1f}" in told
     above = tables["frequency_residuals"].query("model == 'a'").nlargest(3, "residual")["language"]
     assert f"{', '.join(above)} above" in told
     without = tables["frequency_curves"].assign(slope=None, note="No curve: 3 languages, under 4.")
@@ -94,7 +96,15 @@ def test_sentences_say_what_the_tables_hold(tables: Tables) -> None:
 
 def test_a_regression_is_told_by_its_predictors_and_not_by_phenomena() -> None:
     row = dict.fromkeys(TABLES["score_difference_regressions"].column_names)
-    row |= {"model": "m", "protocol": "p", "measure": "lp", "method": "mixed", "n": 50, "languages": 4, "note": ""}
+    row |= {
+        "model": "m",
+        "protocol": "p",
+        "measure": "lp",
+        "method": "mixed",
+        "n_pairs": 50,
+        "n_languages": 4,
+        "note": "",
+    }
     fitted = {"estimate": -0.42, "se": 0.1, "df": 30.0, "t": -4.2, "p": 0.0002, "ci_low": -0.62, "ci_high": -0.22}
     table = pd.DataFrame([row | fitted | {"term": term} for term in ("SV-#", "perplexity")])
     assert wording.regressions(pd.concat([table, table.assign(method="ols")])) == [

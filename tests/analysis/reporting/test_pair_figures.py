@@ -31,8 +31,8 @@ def pairs() -> pd.DataFrame:
         "paradigm",
         "item",
         "measure",
-        "grammatical",
-        "ungrammatical",
+        "score_grammatical",
+        "score_ungrammatical",
         "correct",
         "tie",
     ]
@@ -71,14 +71,14 @@ def test_comparisons_have_one_interval_over_pairs_and_one_over_paradigms(found: 
     table = found["model_comparisons"].query("measure == 'lp'")
     axes = pair_figures.comparison_figure(found["model_comparisons"], "lp").axes[0]
     ends = [container[2][0].get_segments()[0][:, 0] for container in axes.containers]
-    wanted = table[["low", "high", "paradigm_low", "paradigm_high"]].to_numpy() * 100
+    wanted = table[["ci_low", "ci_high", "paradigm_ci_low", "paradigm_ci_high"]].to_numpy() * 100
     np.testing.assert_allclose(np.array(ends).reshape(len(table), 4), wanted)
 
 
 def test_ranks_are_lines_over_measures_with_the_first_on_top(found: Tables) -> None:
     axes = pair_figures.rank_figure(found["rankings"]).axes[0]
     for line in axes.lines:
-        own = found["rankings"].query(f"model == '{line.get_label()}'").set_index("measure")["place"]
+        own = found["rankings"].query(f"model == '{line.get_label()}'").set_index("measure")["rank"]
         np.testing.assert_allclose(line.get_ydata(), own.loc[["lp", "slor"]])
     bottom, top = axes.get_ylim()
     assert bottom > top
@@ -95,7 +95,7 @@ def test_bins_are_points_of_the_table(found: Tables) -> None:
 
 def test_people_come_first_in_the_map_of_correlations(found: Tables) -> None:
     table = found["accuracy_correlations"].query("measure == 'lp'")
-    people = table.assign(a="people", pearson=0.5).drop_duplicates("b")
+    people = table.assign(model_a="people", pearson=0.5).drop_duplicates("model_b")
     axes = pair_figures.accuracy_correlation_figure(pd.concat([table, people]), "lp").axes[0]
     assert axes.get_xticklabels()[0].get_text() == "people"
     assert [text.get_text() for text in axes.texts].count("0.50") == len(people)

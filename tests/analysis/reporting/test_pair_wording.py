@@ -18,31 +18,39 @@ NAN = float("nan")
     ],
 )  # fmt: skip
 def test_a_leaning_to_length_has_its_direction_or_is_not_seen(r: float, p: float, said: str) -> None:
-    row = {"model": "m", "protocol": "p", "measure": "lp", "n": 90, "unequal": 30, "r": r, "p": p}
+    row = {"model": "m", "protocol": "p", "measure": "lp", "n_pairs": 90, "n_unequal": 30, "r": r, "p": p}
     assert minimal_pairs.length_bias(pd.DataFrame([row | {"note": "No correlation: fewer than 3 pairs."}]))[0].endswith(
         said
     )
 
 
 def test_many_comparisons_are_counted_first_and_few_are_not() -> None:
-    row = {"n": 10, "mcnemar_holm": 0.01, "flip_holm": 0.2}
+    row = {"n_pairs": 10, "mcnemar_p_holm": 0.01, "flip_p_holm": 0.2}
     assert minimal_pairs.significant_comparisons(pd.DataFrame([row] * 3)) == []
     assert minimal_pairs.significant_comparisons(
-        pd.DataFrame([row] * 4 + [row | {"mcnemar_holm": 0.5, "flip_holm": 0.01}])
+        pd.DataFrame([row] * 4 + [row | {"mcnemar_p_holm": 0.5, "flip_p_holm": 0.01}])
     ) == [
         "Of 5 comparisons of two models, 4 differ on these paradigms (McNemar, p_Holm < .05), 1 of 5 over paradigms as drawn "
         "from more (sign flips, p_Holm < .05)."
     ]
-    few = minimal_pairs.significant_comparisons(pd.DataFrame([row | {"flip_holm": NAN}] * 4))
+    few = minimal_pairs.significant_comparisons(pd.DataFrame([row | {"flip_p_holm": NAN}] * 4))
     assert few[0].endswith("too few paradigms to speak of others.")
 
 
 def test_places_people_and_confidence_are_told() -> None:
     ranks = pd.DataFrame(
-        {"measure": "lp", "model": ["a", "b"], "protocol": "c", "place": [1.0, 2.0], "accuracy": [0.9, 0.8]}
+        {"measure": "lp", "model": ["a", "b"], "protocol": "c", "rank": [1.0, 2.0], "accuracy": [0.9, 0.8]}
     )
     assert minimal_pairs.rankings(ranks) == ["By lp: 1 a (c) 90.0%, 2 b (c) 80.0%."]
-    kin = {"measure": "lp", "a": "people", "b": "a (c)", "paradigms": 12, "pearson": 0.5, "low": -0.04, "high": 0.8}
+    kin = {
+        "measure": "lp",
+        "model_a": "people",
+        "model_b": "a (c)",
+        "n_paradigms": 12,
+        "pearson": 0.5,
+        "ci_low": -0.04,
+        "ci_high": 0.8,
+    }
     kin |= {"spearman": 0.4, "note": "No interval: 4 paradigms, under 10."}
     assert minimal_pairs.accuracy_correlations(pd.DataFrame([kin])) == [
         "people and a (c), lp: accuracies correlate by r = .50, 95% CI [−.04, .80] over 12 paradigms (Spearman .40)."
@@ -50,7 +58,7 @@ def test_places_people_and_confidence_are_told() -> None:
     assert minimal_pairs.accuracy_correlations(pd.DataFrame([kin | {"pearson": NAN}])) == [
         "people and a (c), lp: " + kin["note"]
     ]
-    bins = pd.DataFrame({"predictor": "confidence", "model": "a", "protocol": "c", "measure": "lp", "bin": [0, 1, 2], "n": 8,
+    bins = pd.DataFrame({"predictor": "confidence", "model": "a", "protocol": "c", "measure": "lp", "bin": [0, 1, 2], "n_pairs": 8,
                          "accuracy": [0.5, 0.75, 1.0]})  # fmt: skip
     (said,) = minimal_pairs.accuracy_by_confidence(bins)
     assert "50.0% of the 8 pairs are won where the members' scores differ least, 100.0% of the 8" in said
@@ -65,7 +73,7 @@ def test_ties_are_said_to_count_half() -> None:
         "wilson_low": 0.2,
         "wilson_high": 0.8,
     }
-    rows = [row | {"paradigm": "p", "n": 10, "ties": 10, "accuracy": 0.5, "delta": 0.0}]
+    rows = [row | {"paradigm": "p", "n_pairs": 10, "n_ties": 10, "accuracy": 0.5, "delta": 0.0}]
     rows += [rows[0] | {"phenomenon": "all", "paradigm": name} for name in ("mean", "pooled")]
     [sentence] = minimal_pairs.accuracies(pd.DataFrame(rows))
     assert "50.0% of 10 pairs, 10 of them ties, which count half (95% Wilson interval" in sentence
