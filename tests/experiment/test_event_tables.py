@@ -127,7 +127,7 @@ def test_of_a_trial_begun_again_only_the_last_run_counts(versions: list[experime
     tables = experiment.collect(tmp_path)
     readings = tables["readings"]
     assert list(zip(readings["word"], readings["rt"], readings["rt_onset"], strict=True)) == [(0, 300.0, 295.0)]
-    assert readings["flags"].tolist() == ["seen_before"]
+    assert readings["quality_flags"].tolist() == ["seen_before"]
     assert (tables["sessions"]["n_trials"].tolist(), tables["sessions"]["n_aborted_trials"].tolist()) == ([1], [1])
     assert not tables["sessions"]["complete"].any()
 
@@ -145,7 +145,7 @@ def test_interruptions_and_presses_that_did_not_count_are_flagged(
         word(5, 500.0, step, 1),
     )
     write_recorded_session(tmp_path, RecordedSession(session, events), versions[0])
-    assert experiment.collect(tmp_path)["readings"]["flags"].fillna("").tolist() == ["early interrupted repeats", ""]
+    assert experiment.collect(tmp_path)["readings"]["quality_flags"].fillna("").tolist() == ["early interrupted repeats", ""]
 
 
 def test_no_answer_in_time_is_an_empty_response(versions: list[experiment.ListFile]) -> None:
