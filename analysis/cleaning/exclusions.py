@@ -95,7 +95,7 @@ def apply_exclusions(
         )
     for flag in rules.flags:
         trial = [readings["session"], readings["trial"]]
-        marked = _has_flag(readings["flags"], flag).groupby(trial).transform("any").astype(bool)
+        marked = _has_flag(readings["quality_flags"], flag).groupby(trial).transform("any").astype(bool)
         [readings] = exclusion_log.apply_rule(f"a word of the sentence is flagged {flag}", readings=(readings, ~marked))
     if rules.after_error is not None:
         rule = f"a wrong first choice, or one of the {rules.after_error} words after it"

@@ -188,7 +188,7 @@ def compute_rankings(accuracies: pd.DataFrame, prompting_accuracies: pd.DataFram
     >>> from gardenpath.analysis import compute_accuracy
     >>> rows = [(m, "p", "npi", "ever", "i0", "lp", -20.0, -21.0, m == "b", False) for m in "ab"]
     >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
-    >>> compute_rankings(compute_accuracy(pd.DataFrame(rows, columns=names)))[["model", "accuracy", "rank"]].to_numpy().tolist()
+    >>> compute_rankings(compute_accuracy(pd.DataFrame(rows, columns=names)))[["model", "accuracy", "model_rank"]].to_numpy().tolist()
     [['b', 1.0, 1.0], ['a', 0.0, 2.0]]
     """
     means = accuracies[(accuracies["phenomenon"] == ALL_PHENOMENA) & (accuracies["paradigm"] == MEAN_OVER_PARADIGMS)]
@@ -198,10 +198,10 @@ def compute_rankings(accuracies: pd.DataFrame, prompting_accuracies: pd.DataFram
         asked = prompting_accuracies[[*MODEL_KEY, "n_pairs", "accuracy"]].assign(measure="prompting")
         means = pd.concat([means, asked], ignore_index=True)
     ranks = means.groupby("measure", sort=False)["accuracy"].rank(ascending=False, method="average")
-    table = means[["measure", *MODEL_KEY, "n_pairs", "accuracy"]].assign(rank=ranks)
+    table = means[["measure", *MODEL_KEY, "n_pairs", "accuracy"]].assign(model_rank=ranks)
     order = {measure: k for k, measure in enumerate(table["measure"].unique())}
     return check(
-        table.sort_values(["measure", "rank"], key=lambda c: c.map(order) if c.name == "measure" else c, kind="stable"),
+        table.sort_values(["measure", "model_rank"], key=lambda c: c.map(order) if c.name == "measure" else c, kind="stable"),
         "rankings",
     )
 

@@ -118,7 +118,7 @@ def compute_region_times(
     >>> rows = [(0, 300.0, None), (1, 320.0, "critical"), (2, 330.0, "critical"), (3, 310.0, None), (4, 350.0, None)]
     >>> readings = pd.DataFrame(rows, columns=["word", "rt", "region"]).assign(
     ...     participant="P1", session="S1", experiment="E1", list="L1", trial=0, role="target", paradigm="ever", item="i0",
-    ...     condition="grammatical", text="word", flags=None, line=0,
+    ...     condition="grammatical", text="word", quality_flags=None, line=0,
     ... )
     >>> items = pd.DataFrame({"item": ["i0"], "condition": ["grammatical"], "phenomenon": ["npi"]})
     >>> compute_region_times(readings, items)[["region", "words", "rt", "log_rt"]].round(2).to_numpy().tolist()
@@ -130,7 +130,7 @@ def compute_region_times(
     inside = words[(words["region"] == region).fillna(False).astype(bool)]
     bounds = inside.groupby(SENTENCE_KEY)["word"].agg(first="min", last="max")
     bounds["end"] = words.groupby(SENTENCE_KEY)["word"].max()
-    trials = words.drop_duplicates(TRIAL_KEY).drop(columns=["rt", "word", "text", "flags", "region", "line"])
+    trials = words.drop_duplicates(TRIAL_KEY).drop(columns=["rt", "word", "text", "quality_flags", "region", "line"])
     trials = trials.merge(bounds.reset_index(), on=SENTENCE_KEY, how="left", validate="m:1")
     times = []
     for after in range(spillover + 1):

@@ -46,7 +46,7 @@ def build_reading_rows(record: Record, shown_trial: ShownTrial) -> Iterator[Tabl
                 "correct": word_record.correct,
                 "line": word_record.line,
                 "duration": word_record.duration,
-                "flags": " ".join(sorted(word_record.flags)),
+                "quality_flags": " ".join(sorted(word_record.flags)),
             },
         )
 

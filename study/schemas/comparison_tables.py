@@ -320,7 +320,7 @@ measure       string   measure
             + """
 n_pairs       int      pairs
 accuracy      float    mean accuracy over paradigms, 0 to 1
-rank          float    1 for the highest; equals share the mean of their places
+model_rank    float    1 for the highest; equals share the mean of their places
 """
         ),
         ("measure", "model", "protocol"),

@@ -18,7 +18,7 @@ rt_first      float?   Maze: ms to the first choice, right or wrong
 rt_onset      float?   ms from the frame that painted the word to the key press that ended it
 duration      float?   ms the word was shown, frame to frame, where it was shown for a time
 correct       bool?    Maze: whether the first choice was right
-flags         string?  interruptions and repeats, separated by spaces
+quality_flags string?  interruptions and repeats, separated by spaces
 """
         ),
         ("session", "trial", "condition", "word"),

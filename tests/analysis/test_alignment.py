@@ -383,7 +383,7 @@ def test_align_leaves_out_whom_and_what_analyse_does(tables: Tables, found: Tabl
     people = sorted(set(tables["sessions"]["participant"]))
     flags = tables["readings"]["trial"].eq(5) & tables["readings"]["word"].eq(0)
     given = tables | {
-        "readings": tables["readings"].assign(flags=flags.map({True: "interrupted", False: None})),
+        "readings": tables["readings"].assign(quality_flags=flags.map({True: "interrupted", False: None})),
         "sessions": tables["sessions"].assign(lease_expired=tables["sessions"]["participant"].isin(people[2:4])),
     }
     stated = AnalysisSection(

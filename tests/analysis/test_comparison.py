@@ -191,7 +191,7 @@ def test_proportions_need_two_groups_and_a_group_for_each_item() -> None:
 def test_models_are_ranked_by_their_mean_over_paradigms() -> None:
     given = [pairs({"p": "+-", "q": "++"}), pairs({"p": "++", "q": "++"}, "b"), pairs({"p": "-+", "q": "++"}, "c")]
     table = compute_rankings(compute_accuracy(pd.concat([*given, pairs({"p": "+"}, measure="slor")])))
-    assert table[["measure", "model", "accuracy", "rank"]].to_numpy().tolist() == [
+    assert table[["measure", "model", "accuracy", "model_rank"]].to_numpy().tolist() == [
         ["lp", "b", 1.0, 1.0], ["lp", "a", 0.75, 2.5], ["lp", "c", 0.75, 2.5], ["slor", "a", 1.0, 1.0],
     ]  # fmt: skip
 
@@ -399,5 +399,5 @@ def test_answers_to_prompts_are_ranked_beside_measures() -> None:
     accuracies = compute_accuracy(pd.concat([pairs({"p": "++-"}), pairs({"p": "+++"}, "b")]))
     prompted = pd.DataFrame({"model": ["a", "b"], "protocol": "causal", "n_pairs": 3, "accuracy": [0.7, 0.6]})
     table = compute_rankings(accuracies, prompted)
-    places = table.set_index(["measure", "model"])["rank"].to_dict()
+    places = table.set_index(["measure", "model"])["model_rank"].to_dict()
     assert places == {("lp", "b"): 1, ("lp", "a"): 2, ("prompting", "a"): 1, ("prompting", "b"): 2}

@@ -56,7 +56,7 @@ def answered(rows: list[tuple[str, str, str, str, str, bool | None]]) -> pd.Data
 
 def read(rows: list[tuple[str, int, float, str | None]]) -> pd.DataFrame:
     """Return one critical word a trial from (participant, trial, rt, flags)."""
-    frame = pd.DataFrame(rows, columns=["participant", "trial", "rt", "flags"])
+    frame = pd.DataFrame(rows, columns=["participant", "trial", "rt", "quality_flags"])
     frame = frame.assign(
         session="s-" + frame["participant"], experiment="E1", list="L1", role="target", paradigm="npi",
         item=[f"npi{t % 6}" for t in frame["trial"]], condition="grammatical", word=0, text="w", region="critical", line=None,

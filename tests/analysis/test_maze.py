@@ -24,7 +24,7 @@ def chosen(choices: dict[str, list[list[bool | None]]], role: str = "target") ->
     frame = frame.assign(
         session="s-" + frame["participant"], experiment="E1", list="L1", role=role, paradigm="npi", item="npi0",
         condition="grammatical", text="w", region=None, line=None, rt=900.0, rt_first=800.0, rt_onset=None, duration=None,
-        flags=None,
+        quality_flags=None,
     )  # fmt: skip
     return check(frame[TABLES["readings"].column_names], "readings")
 

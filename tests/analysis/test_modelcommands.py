@@ -88,7 +88,7 @@ def test_sentences_say_what_was_withheld(tables: Tables) -> None:
     assert model_comparisons(pd.DataFrame([wide]))[0].endswith(
         "Over 12 paradigms as drawn from more: +10.0 points, 95% CI [2.0, 18.0], p_Holm = .020, smallest possible 0.00049."
     )
-    assert model_comparisons(pd.DataFrame([row | {"n": 0, "note": "No pair was given to both models."}])) == [
+    assert model_comparisons(pd.DataFrame([row | {"n_pairs": 0, "note": "No pair was given to both models."}])) == [
         "a (causal) against b (causal), lp: No pair was given to both models."
     ]
     empty = pd.DataFrame(columns=["delta", "method", "model", "protocol", "measure", "prompt"])

@@ -67,7 +67,7 @@ def odd(folder: Path, procedure: str = RATED, design: str = "", language: str = 
         )
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "items.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
-    asked = "share = { question = 1.0 }\n" if '"question"' in procedure else ""
+    asked = "task_shares = { question = 1.0 }\n" if '"question"' in procedure else ""
     design = design or "ratio = { grammatical = 1, ungrammatical = 1 }\nlists = 2\n" + asked + PRACTICE
     (folder / "study.toml").write_text(
         f'name = "odd"\nlanguage = "{language}"\nseed = 4\n[materials]\nfiles = ["items.jsonl"]\n'

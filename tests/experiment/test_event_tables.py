@@ -126,7 +126,7 @@ def test_of_a_trial_begun_again_only_the_last_run_counts(list_files: list[experi
     tables = experiment.collect(tmp_path)
     readings = tables["readings"]
     assert list(zip(readings["word"], readings["rt"], readings["rt_onset"], strict=True)) == [(0, 300.0, 295.0)]
-    assert readings["flags"].tolist() == ["seen_before"]
+    assert readings["quality_flags"].tolist() == ["seen_before"]
     assert (tables["sessions"]["n_trials"].tolist(), tables["sessions"]["n_aborted_trials"].tolist()) == ([1], [1])
     assert not tables["sessions"]["complete"].any()
 
@@ -144,7 +144,7 @@ def test_interruptions_and_presses_that_did_not_count_are_flagged(
         word(5, 500.0, step, 1),
     )
     write_recorded_session(tmp_path, RecordedSession(session, events), list_files[0])
-    assert experiment.collect(tmp_path)["readings"]["flags"].fillna("").tolist() == ["early interrupted repeats", ""]
+    assert experiment.collect(tmp_path)["readings"]["quality_flags"].fillna("").tolist() == ["early interrupted repeats", ""]
 
 
 def test_no_answer_in_time_is_an_empty_response(list_files: list[experiment.ListFile]) -> None:

@@ -245,7 +245,7 @@ def test_a_reload_goes_on_at_the_next_sentence_and_loses_nothing(folder: Path, b
     assert {row["assigned_by"] for row in rows} == {"random"}
     tables = tables_from(text, folder)
     assert tables["sessions"][["complete", "n_trials", "n_aborted_trials"]].to_numpy().tolist() == [[True, 4, 1]]
-    flags = tables["readings"].groupby("trial")["flags"].first().fillna("")
+    flags = tables["readings"].groupby("trial")["quality_flags"].first().fillna("")
     assert ["seen_before" in flag for flag in flags] == [False, False, True, False]
 
 

@@ -228,7 +228,7 @@ def test_a_native_run_written_as_a_long_table_comes_back_as_it_was(study_folder:
     long = native["readings"].drop(columns=["text", "region", "paradigm"]).join(ratings, on=place)
     long.to_csv(tmp_path / "long.csv", index=False)
     same = ("participant", "session", "experiment", "list", "trial", "role", "item", "condition", "word")
-    columns = {name: name for name in (*same, "rt", "rt_onset", "flags")}
+    columns = {name: name for name in (*same, "rt", "rt_onset", "quality_flags")}
     rule = ResponseRule({"response": "judged"}, "rating", native["responses"]["prompt"].iloc[0])
     tables = experiment.collect(
         tmp_path / "long.csv",

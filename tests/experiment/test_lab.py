@@ -190,7 +190,7 @@ def test_a_key_that_does_not_count_is_recorded_and_ends_no_word(tmp_path: Path, 
     recorded = events(tmp_path / "data", outcome.session.id)
     assert [event.value["reason"] for event in recorded if event.kind == "press"] == reasons
     assert reader.words() == plain.words(), "every word was shown, once"
-    flags = experiment.collect(tmp_path / "data")["readings"]["flags"].str.split().explode().dropna()
+    flags = experiment.collect(tmp_path / "data")["readings"]["quality_flags"].str.split().explode().dropna()
     assert set(flags) == set(reasons)
 
 
@@ -248,7 +248,7 @@ def test_leaving_the_window_covers_the_sentence_and_flags_the_word(tmp_path: Pat
     covers = [one for one in reader.of(Page) if one.paragraphs == (ENGLISH["interrupted"],)]
     assert len(covers) == 1
     readings = experiment.collect(tmp_path / "data")["readings"]
-    assert readings.loc[readings["flags"].str.contains("interrupted"), "word"].tolist() == [2]
+    assert readings.loc[readings["quality_flags"].str.contains("interrupted"), "word"].tolist() == [2]
     assert readings["text"].tolist() == plain.words()
 
 
@@ -270,7 +270,7 @@ def test_escape_asks_first_and_who_goes_on_goes_on(tmp_path: Path) -> None:
     outcome = take(tmp_path / "data", files, Machine(misdeeds={nth(plain, Word, 3): lambda r: r.press("Escape")}))
     assert outcome.ending == "finished"
     readings = experiment.collect(tmp_path / "data")["readings"]
-    assert readings.loc[readings["flags"] == "interrupted", "word"].tolist() == [2]
+    assert readings.loc[readings["quality_flags"] == "interrupted", "word"].tolist() == [2]
     assert readings["text"].tolist() == plain.words()
 
 
@@ -316,7 +316,7 @@ def test_who_stops_by_escape_keeps_the_session_and_may_go_on(tmp_path: Path) -> 
     tables = experiment.collect(data)
     assert tables["sessions"]["complete"].tolist() == [True]
     assert tables["sessions"]["n_aborted_trials"].tolist() == [1]
-    again = tables["readings"].loc[tables["readings"]["flags"] == "seen_before", "trial"].unique().tolist()
+    again = tables["readings"].loc[tables["readings"]["quality_flags"] == "seen_before", "trial"].unique().tolist()
     assert again == [2], "the half-read sentence was begun again"
     assert len(tables["readings"]) == len(plain.words())
 
@@ -636,7 +636,7 @@ def test_timed_words_of_a_session_that_was_broken_off_are_not_shown_again(tmp_pa
     assert {e.visit for e in in_trials(data, outcome, "word")[1]} == {0}
     assert len(reader.of(AnswerDisplay)) == 2, "nothing is asked of them"
     readings = experiment.collect(data)["readings"]
-    assert ((readings["flags"] == "interrupted") == (readings["trial"] == 1)).all()
+    assert ((readings["quality_flags"] == "interrupted") == (readings["trial"] == 1)).all()
 
 
 def maze(*, redo: bool) -> Callable[[Any], Any]:

@@ -123,7 +123,7 @@ def test_a_whole_session_records_every_key_at_the_time_it_was_sent(folder: Path,
     assert tables["sessions"]["complete"].tolist() == [True]
     assert tables["demographics"]["response"].tolist() == ["31"]
     assert tables["responses"]["response"].tolist() == ["1", "2", "3"]
-    assert tables["readings"]["flags"].str.contains("interrupted").sum() == 1
+    assert tables["readings"]["quality_flags"].str.contains("interrupted").sum() == 1
     assert tables["readings"].groupby("trial")["text"].agg(" ".join).tolist()[0] == "She slept well."
 
 
@@ -186,7 +186,7 @@ def test_a_session_killed_at_a_key_loses_at_most_that_key_and_goes_on(folder: Pa
     words = {row.item: row.sentence.split() for row in tables["items"].itertuples()}
     for item, sentence in tables["readings"].groupby("item"):
         assert len(sentence) == len(words[item])
-    assert tables["readings"].loc[tables["readings"]["flags"] == "seen_before", "trial"].unique().tolist() == [1]
+    assert tables["readings"].loc[tables["readings"]["quality_flags"] == "seen_before", "trial"].unique().tolist() == [1]
 
 
 def everything(file: experiment.ListFile) -> experiment.ListFile:

@@ -64,7 +64,7 @@ def test_a_whole_session_is_in_the_database_with_reading_times_from_key_to_key(s
         ends = [e["t"] for e in events if e["trial"] == trial and e["kind"] == "word"]
         assert list(group["rt"]) == [after - before for before, after in pairwise(ends)]
         assert all(before in pressed for before in ends)
-    assert (readings["flags"].fillna("") == "").all()
+    assert (readings["quality_flags"].fillna("") == "").all()
     assert (readings["rt_onset"] < readings["rt"]).mean() > 0.9, "a word is painted after the press that calls it"
     assert list(tables["responses"].sort_values("trial")["response"].astype(int)) == reader.answers
     assert tables["sessions"]["complete"].all()
@@ -128,7 +128,7 @@ def test_leaving_the_window_covers_the_sentence_and_coming_back_ends_no_word(sit
     reader.trials(3)
     reader.code()
     readings = experiment.collect(site.folder)["readings"]
-    flagged = readings[readings["flags"].fillna("").str.contains("interrupted")]
+    flagged = readings[readings["quality_flags"].fillna("").str.contains("interrupted")]
     assert list(zip(flagged["trial"], flagged["word"], strict=True)) == [(0, 1)]
     reasons = [event["value"]["reason"] for event in site.events() if event["kind"] == "interruption"]
     assert reasons == ["blur", "focus"]
@@ -154,7 +154,7 @@ def test_a_window_whose_size_changes_within_a_sentence_is_covered(site: Site, re
     reader.trials(3)
     reader.code()
     readings = experiment.collect(site.folder)["readings"]
-    flagged = readings[readings["flags"].fillna("").str.contains("interrupted")]
+    flagged = readings[readings["quality_flags"].fillna("").str.contains("interrupted")]
     assert list(zip(flagged["trial"], flagged["word"], strict=True)) == [(0, 1)]
     reasons = [event["value"]["reason"] for event in site.events() if event["kind"] == "interruption"]
     assert reasons == ["resize"]

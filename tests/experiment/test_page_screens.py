@@ -162,8 +162,8 @@ def test_who_leaves_while_words_run_does_not_see_them_again(tmp_path: Path, brow
         .list_words()
     )
     assert 0 < len(of) < len(text), "it stopped there"
-    assert of["flags"].fillna("").str.contains("interrupted").all(), "and what was read of it is marked"
-    assert not readings[readings["trial"] != 1]["flags"].fillna("").str.contains("interrupted").any()
+    assert of["quality_flags"].fillna("").str.contains("interrupted").all(), "and what was read of it is marked"
+    assert not readings[readings["trial"] != 1]["quality_flags"].fillna("").str.contains("interrupted").any()
     assert responses["trial"].tolist() == [0, 2, 3]
 
 

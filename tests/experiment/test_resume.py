@@ -96,7 +96,7 @@ def test_a_reload_in_the_middle_of_a_sentence_begins_that_sentence_again(site: S
     tables = experiment.collect(site.folder)
     readings = tables["readings"]
     assert not readings.duplicated(["session", "trial", "word"]).any()
-    flagged = readings["flags"].fillna("").str.contains("seen_before")
+    flagged = readings["quality_flags"].fillna("").str.contains("seen_before")
     assert (flagged == (readings["trial"] == 2)).all()
     assert [list(group["text"]) for _, group in readings.groupby("trial")] == reader.sentences
     assert list(tables["responses"].sort_values("trial")["response"].astype(int)) == reader.answers
@@ -131,7 +131,7 @@ def test_timed_words_that_were_broken_off_are_not_shown_again(tmp_path: Path, br
     words = {(event["trial"], event["visit"]) for event in events if event["kind"] == "word"}
     assert words == {(0, 0), (1, 0), (2, 1), (3, 2)}, "each in one visit"
     readings = tables["readings"]
-    assert ((readings["flags"] == "interrupted") == readings["trial"].isin([1, 2])).all()
+    assert ((readings["quality_flags"] == "interrupted") == readings["trial"].isin([1, 2])).all()
     assert set(readings["trial"]) == {0, 1, 2, 3}
     assert sorted(tables["responses"]["trial"]) == [0, 3]
     assert tables["sessions"][["complete", "n_aborted_trials"]].values.tolist() == [[True, 0]]

@@ -29,8 +29,8 @@ def test_a_typed_text_is_a_response_with_the_time_of_its_first_key(tmp_path: Pat
 
 SHOWN = {
     "the whole sentence": ("", "The key near number 0 by door is very old."),
-    "up to a region": ('until = "critical"', "The key near number 0 by door"),
-    "with a blank": ('blank = "critical"', "The key near number 0 by door _____ very old."),
+    "up to a region": ('fragment_end = "critical"', "The key near number 0 by door"),
+    "with a blank": ('blank_region = "critical"', "The key near number 0 by door _____ very old."),
 }
 
 
@@ -49,10 +49,10 @@ def test_a_fragment_that_was_read_before_does_not_stand_above(tmp_path: Path) ->
 
 
 REFUSED = {
-    "both cuts": (ABOVE + 'until = "a"\nblank = "b"', "expected one of them"),
-    "no such region": (ABOVE + 'until = "verb"', "item i0: its sentence has no region 'verb'"),
-    "cut and read before": (TYPED.format(show="centred") + 'blank = "critical"', 'expected show = "with_task"'),
-    "no room": (ABOVE + "longest = 0", "longest is 0"),
+    "both cuts": (ABOVE + 'fragment_end = "a"\nblank_region = "b"', "expected one of them"),
+    "no such region": (ABOVE + 'fragment_end = "verb"', "item i0: its sentence has no region 'verb'"),
+    "cut and read before": (TYPED.format(show="centred") + 'blank_region = "critical"', 'expected show = "with_task"'),
+    "no room": (ABOVE + "max_length = 0", "longest is 0"),
 }
 
 
@@ -63,7 +63,7 @@ def test_what_cannot_be_shown_is_refused(tmp_path: Path, procedure: str, message
 
 
 def test_an_empty_text_is_no_answer_and_a_long_one_is_none(tmp_path: Path) -> None:
-    (entry,) = trial_screens(stated(tmp_path, ABOVE + "longest = 5"))[0]
+    (entry,) = trial_screens(stated(tmp_path, ABOVE + "max_length = 5"))[0]
     assert find_outcome_fault(entry, {"outcome": "answered", "answer": "dog"}) is None
     for text in ("", "  ", "elephant"):
         assert "expected a text" in str(find_outcome_fault(entry, {"outcome": "answered", "answer": text}))

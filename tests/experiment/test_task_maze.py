@@ -137,7 +137,7 @@ def test_the_server_takes_what_a_robot_does(tmp_path: Path, procedure: str) -> N
 def test_practice_is_over_when_enough_sentences_had_no_wrong_choice(
     tmp_path: Path, tasks: str, slips: float, rounds: int
 ) -> None:
-    practice = f'show = "{"maze" if tasks == ONCE else "g_maze"}"\nask = []\ncriterion = 0.5\nrounds = 3\n'
+    practice = f'show = "{"maze" if tasks == ONCE else "g_maze"}"\nask = []\ncriterion = 0.5\nmax_rounds = 3\n'
     design = 'practice = [{ sentence = "She slept very well.", alternatives = "x-x-x upon hers lace." }]\n'
     made = stated(tmp_path, f"{tasks}[procedure.practice]\n{practice}", design=design)
     readings = tables(made, effects=experiment.Effects(slips=slips))["readings"]

@@ -30,7 +30,7 @@ def test_what_is_planned_stands_in_the_list_and_what_was_shown_in_the_table(tmp_
     assert readings["duration"].tolist() == pytest.approx([7 * FRAME] * len(readings)), "120 ms are 7 frames of 60 Hz"
     assert readings["rt"].isna().all()
     assert readings["correct"].isna().all()
-    assert (readings["flags"].fillna("") == "").all()
+    assert (readings["quality_flags"].fillna("") == "").all()
     assert len(found["responses"]) == 8
     shown = [e for e in events(made) if e["kind"] == "word" and e["value"]["word"] >= 0]
     assert all(e["value"]["press"] is None for e in shown)
@@ -53,7 +53,7 @@ def test_an_interrupted_stream_flags_its_words_and_ends_its_trial(tmp_path: Path
     ]
     record = build_record(screen, did)
     rows = [row for _, row in build_record_rows(record, ShownTrial.from_trial(trial))]
-    assert [(row["word"], row["flags"]) for row in rows] == [(0, "interrupted"), (1, "interrupted")]
+    assert [(row["word"], row["quality_flags"]) for row in rows] == [(0, "interrupted"), (1, "interrupted")]
     assert find_outcome_fault(screen, did[-1].value) is None
     stand = Walk(build_timeline(file.script, range(len(file.trial_list.trials))), done=range(len(file.script.front)))
     number, _ = stand.location or (-1, -1)

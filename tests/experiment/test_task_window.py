@@ -86,7 +86,7 @@ def test_what_a_robot_does_at_the_window_comes_back_as_it_was_meant(name: str, t
     assert found["sessions"][["source", "complete"]].values.tolist() == [["lab", True]]
     assert found.keys() == expected.keys()
     for table, columns in (
-        ("readings", ["trial", "item", "condition", "word", "text", "correct", "flags"]),
+        ("readings", ["trial", "item", "condition", "word", "text", "correct", "quality_flags"]),
         ("responses", ["trial", "item", "condition", "task", "prompt", "side", "response", "outcome", "correct"]),
         ("demographics", ["question", "response"]),
     ):

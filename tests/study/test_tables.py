@@ -60,7 +60,7 @@ def test_a_table_is_the_same_after_writing_and_reading(tmp_path: Path, parquet: 
 
 SOME = {
     "phenomenon": ["npi", "npi"], "paradigm": ["ever", "any"], "item": ["i1", "i2"], "measure": "lp", "model": "m", "protocol": "p",
-    "grammatical": 1.5, "ungrammatical": [0.5, 1.5], "correct": [True, False], "tie": [False, True],
+    "score_grammatical": 1.5, "score_ungrammatical": [0.5, 1.5], "correct": [True, False], "tie": [False, True],
 }  # fmt: skip
 
 

@@ -142,7 +142,7 @@ def rank_figure(rankings: pd.DataFrame) -> "Figure":
         for k, model in enumerate(models):
             part = rows[rows["name"] == model].set_index("measure").reindex(measures)
             axes.plot(
-                range(len(measures)), part["rank"], color=PALETTE[k % len(PALETTE)], marker=MARKERS[k % len(MARKERS)],
+                range(len(measures)), part["model_rank"], color=PALETTE[k % len(PALETTE)], marker=MARKERS[k % len(MARKERS)],
                 markersize=8, markeredgecolor="white", linewidth=1.8, label=model,
             )  # fmt: skip
         axes.set_xticks(range(len(measures)), measures)

@@ -12,8 +12,8 @@ OFTEN = 3  # times from which a distractor is named as repeated
 def distractors(places: pd.DataFrame, margins: pd.DataFrame, surprisal: float, margin: float) -> list[str]:
     """Return what is said of the tables `distractors` and `distractor_margins`; `surprisal` and `margin` are the bits demanded.
 
-    >>> places = pd.DataFrame({"item": ["i1", "i1"], "place": ["start 2", "start 3"], "words": ["dogs", "bark"],
-    ...                        "distractor": ["oven", None], "why": [None, "no word of 4 letters"]})
+    >>> places = pd.DataFrame({"item": ["i1", "i1"], "position": ["start 2", "start 3"], "words": ["dogs", "bark"],
+    ...                        "distractor": ["oven", None], "reason": [None, "no word of 4 letters"]})
     >>> margins = pd.DataFrame({"item": ["i1"], "condition": ["a"], "text": ["dogs"], "distractor": ["oven"],
     ...                         "word_surprisal": [8.0], "surprisal": [31.0], "margin": [23.0],
     ...                         "held_out_word_surprisal": [7.0], "held_out_surprisal": [6.0], "held_out_margin": [-1.0]})
@@ -51,9 +51,9 @@ def distractors(places: pd.DataFrame, margins: pd.DataFrame, surprisal: float, m
                 "Under the held-out model a distractor is no less probable than its word in "
                 f"{len(against)} of {len(second)} cases: {_named(cases)}."
             )
-    short = list_rows(found.dropna(subset="why"))
+    short = list_rows(found.dropna(subset="reason"))
     if short:
-        cases = [f"{r['item']}, {r['place']} ({r['words']}): {r['distractor']}, {r['why']}" for r in short]
+        cases = [f"{r['item']}, {r['position']} ({r['words']}): {r['distractor']}, {r['reason']}" for r in short]
         sentences.append(
             f"{counted(len(short), 'distractor')} given by hand {'is' if len(short) == 1 else 'are'} less improbable than demanded "
             f"({surprisal:g} bits, {margin:g} more than the word): {_named(cases)}."
@@ -63,7 +63,7 @@ def distractors(places: pd.DataFrame, margins: pd.DataFrame, surprisal: float, m
         words = [f"{word} ({n})" for word, n in often.items()]
         sentences.append(f"Distractors of several places: {_named(words)}.")
     if none := list_rows(places[places["distractor"].isna()]):
-        cases = [f"{r['item']}, {r['place']} ({r['words']}): {r['why']}" for r in none]
+        cases = [f"{r['item']}, {r['position']} ({r['words']}): {r['reason']}" for r in none]
         sentences.append("".join([f"{counted(len(none), 'place')} found none:", *(f"\n  - {case}" for case in cases)]))
     return sentences
 

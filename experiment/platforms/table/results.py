@@ -346,7 +346,7 @@ def _read_words(
             if (line_cell := mapping.get_text(row, "line")) is None
             else _read_number(line_cell, f"{line}: line", faults)
         )
-        flags = (mapping.get_text(row, "flags") or "").split()
+        flags = (mapping.get_text(row, "quality_flags") or "").split()
         words_by_key[word_key] = WordRecord(
             position,
             text=mapping.get_text(row, "text"),

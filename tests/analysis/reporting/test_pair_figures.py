@@ -78,7 +78,7 @@ def test_comparisons_have_one_interval_over_pairs_and_one_over_paradigms(found: 
 def test_ranks_are_lines_over_measures_with_the_first_on_top(found: Tables) -> None:
     axes = pair_figures.rank_figure(found["rankings"]).axes[0]
     for line in axes.lines:
-        own = found["rankings"].query(f"model == '{line.get_label()}'").set_index("measure")["rank"]
+        own = found["rankings"].query(f"model == '{line.get_label()}'").set_index("measure")["model_rank"]
         np.testing.assert_allclose(line.get_ydata(), own.loc[["lp", "slor"]])
     bottom, top = axes.get_ylim()
     assert bottom > top

@@ -39,7 +39,7 @@ def test_many_comparisons_are_counted_first_and_few_are_not() -> None:
 
 def test_places_people_and_confidence_are_told() -> None:
     ranks = pd.DataFrame(
-        {"measure": "lp", "model": ["a", "b"], "protocol": "c", "rank": [1.0, 2.0], "accuracy": [0.9, 0.8]}
+        {"measure": "lp", "model": ["a", "b"], "protocol": "c", "model_rank": [1.0, 2.0], "accuracy": [0.9, 0.8]}
     )
     assert minimal_pairs.rankings(ranks) == ["By lp: 1 a (c) 90.0%, 2 b (c) 80.0%."]
     kin = {
