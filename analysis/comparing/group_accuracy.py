@@ -30,7 +30,7 @@ def compute_group_accuracies(
     of means.
 
     >>> rows = [("m", "p", "npi", f"p{k % 2}", f"i{k}", "lp", -1.0, -2.0, k % 4 > 0, False) for k in range(8)]
-    >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
+    >>> names = "model protocol phenomenon paradigm item measure score_grammatical score_ungrammatical correct tie".split()
     >>> groups = pd.DataFrame({"paradigm": ["p1", "p0"], "factor": "attractor", "level": ["none", "relational"]})
     >>> table = compute_group_accuracies(pd.DataFrame(rows, columns=names), groups)
     >>> table[["level", "n_pairs", "mean_accuracy", "difference"]].to_numpy().tolist()

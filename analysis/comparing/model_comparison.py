@@ -38,7 +38,7 @@ def compute_model_comparisons(pairs: pd.DataFrame, *, seed: int = 1) -> pd.DataF
 
     >>> wins = [(m, k, k < n) for m, n in (("a", 9), ("b", 3)) for k in range(10)]
     >>> rows = [(m, "p", "npi", "ever", f"i{k}", "lp", -1.0, -2.0, correct, False) for m, k, correct in wins]
-    >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
+    >>> names = "model protocol phenomenon paradigm item measure score_grammatical score_ungrammatical correct tie".split()
     >>> table = compute_model_comparisons(pd.DataFrame(rows, columns=names))
     >>> table[["difference", "n_only_a", "n_only_b", "mcnemar_p"]].to_numpy().tolist()
     [[0.6, 6.0, 0.0, 0.03125]]
@@ -102,7 +102,7 @@ def compute_proportion_tests(
     group, or any other number of groups than two, is a `DataError`.
 
     >>> rows = [("m", "p", "npi", "ever", f"i{k}", "lp", -1.0, -2.0, k % 4 > 0, False) for k in range(80)]
-    >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
+    >>> names = "model protocol phenomenon paradigm item measure score_grammatical score_ungrammatical correct tie".split()
     >>> groups = {f"i{k}": "small" if k < 20 else "large" for k in range(80)}
     >>> compute_proportion_tests(pd.DataFrame(rows, columns=names), groups)[["n_a", "accuracy_a", "z", "p"]].to_numpy().tolist()
     [[60.0, 0.75, 0.0, 1.0]]
@@ -132,7 +132,7 @@ def compute_group_differences(pairs: pd.DataFrame, groups: Mapping[str, str]) ->
     `groups` and its faults are those of `compute_proportion_tests`; `difference_figure` draws the differences.
 
     >>> rows = [("m", "p", "npi", "ever", f"i{k}", "lp", -1.0, -2.0, k % 4 > 0, False) for k in range(8)]
-    >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
+    >>> names = "model protocol phenomenon paradigm item measure score_grammatical score_ungrammatical correct tie".split()
     >>> groups = {f"i{k}": "hand" if k % 4 < 2 else "generated" for k in range(8)}
     >>> table = compute_group_differences(pd.DataFrame(rows, columns=names), groups)
     >>> table[["group_a", "group_b", "difference"]].to_numpy().tolist()
@@ -187,8 +187,9 @@ def compute_rankings(accuracies: pd.DataFrame, prompting_accuracies: pd.DataFram
 
     >>> from gardenpath.analysis import compute_accuracy
     >>> rows = [(m, "p", "npi", "ever", "i0", "lp", -20.0, -21.0, m == "b", False) for m in "ab"]
-    >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
-    >>> compute_rankings(compute_accuracy(pd.DataFrame(rows, columns=names)))[["model", "accuracy", "model_rank"]].to_numpy().tolist()
+    >>> names = "model protocol phenomenon paradigm item measure score_grammatical score_ungrammatical correct tie".split()
+    >>> table = compute_rankings(compute_accuracy(pd.DataFrame(rows, columns=names)))
+    >>> table[["model", "accuracy", "model_rank"]].to_numpy().tolist()
     [['b', 1.0, 1.0], ['a', 0.0, 2.0]]
     """
     means = accuracies[(accuracies["phenomenon"] == ALL_PHENOMENA) & (accuracies["paradigm"] == MEAN_OVER_PARADIGMS)]
@@ -201,7 +202,9 @@ def compute_rankings(accuracies: pd.DataFrame, prompting_accuracies: pd.DataFram
     table = means[["measure", *MODEL_KEY, "n_pairs", "accuracy"]].assign(model_rank=ranks)
     order = {measure: k for k, measure in enumerate(table["measure"].unique())}
     return check(
-        table.sort_values(["measure", "model_rank"], key=lambda c: c.map(order) if c.name == "measure" else c, kind="stable"),
+        table.sort_values(
+            ["measure", "model_rank"], key=lambda c: c.map(order) if c.name == "measure" else c, kind="stable"
+        ),
         "rankings",
     )
 
@@ -215,7 +218,7 @@ def compute_length_bias(pairs: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFra
     no correlation.
 
     >>> rows = [("m", "p", "npi", "ever", f"i{k}", "lp", -1.0, -2.0, k < 2, False) for k in range(4)]
-    >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
+    >>> names = "model protocol phenomenon paradigm item measure score_grammatical score_ungrammatical correct tie".split()
     >>> tokens = [(f"i{k}", c, n) for k in range(4) for c, n in (("grammatical", 3 + k), ("ungrammatical", 4))]
     >>> scores = pd.DataFrame(tokens, columns=["item", "condition", "n_tokens"]).assign(model="m", protocol="p", lp=-1.0)
     >>> table = compute_length_bias(pd.DataFrame(rows, columns=names), scores)
@@ -365,7 +368,7 @@ def compute_accuracy_bins(pairs: pd.DataFrame, scores: pd.DataFrame | None = Non
     A pair without a row in `scores` is a `DataError`, fewer than one bin a `ValueError`.
 
     >>> rows = [("m", "p", "npi", "ever", f"i{k}", "lp", -1.0, -2.0 - k, k != 1, False) for k in range(4)]
-    >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
+    >>> names = "model protocol phenomenon paradigm item measure score_grammatical score_ungrammatical correct tie".split()
     >>> table = compute_accuracy_bins(pd.DataFrame(rows, columns=names), bins=2)
     >>> table[["bin_low", "bin_high", "n_pairs", "accuracy"]].to_numpy().tolist()
     [[1.0, 2.0, 2.0, 0.5], [3.0, 4.0, 2.0, 1.0]]

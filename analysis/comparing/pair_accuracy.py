@@ -24,7 +24,7 @@ def compute_accuracy(pairs: pd.DataFrame) -> pd.DataFrame:
     rows is a `DataError`.
 
     >>> rows = [("m", "p", "agreement", "number", f"i{i}", "lp", -20.0, -20.0 - i, i > 0, i == 0) for i in range(4)]
-    >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
+    >>> names = "model protocol phenomenon paradigm item measure score_grammatical score_ungrammatical correct tie".split()
     >>> table = compute_accuracy(pd.DataFrame(rows, columns=names))
     >>> table[["phenomenon", "paradigm", "n_pairs", "n_ties", "accuracy", "delta"]].to_numpy().tolist()[:2]
     [['agreement', 'number', 4, 1, 0.875, 1.5], ['agreement', 'pooled', 4, 1, 0.875, 1.5]]
@@ -54,7 +54,7 @@ def build_model_table(accuracy: pd.DataFrame) -> pd.DataFrame:
     `accuracy` is the table of that name; without its rows over phenomena it is a `DataError`.
 
     >>> rows = [(m, "p", "npi", "ever", "i0", "lp", -20.0, -21.0, m == "a", False) for m in "ab"]
-    >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
+    >>> names = "model protocol phenomenon paradigm item measure score_grammatical score_ungrammatical correct tie".split()
     >>> build_model_table(compute_accuracy(pd.DataFrame(rows, columns=names))).to_numpy().tolist()
     [['lp', 'npi', 1.0, 0.0], ['lp', 'mean', 1.0, 0.0], ['lp', 'pooled', 1.0, 0.0]]
     """

@@ -54,7 +54,7 @@ def build_statements(config: study.Study, participants: int | None = None) -> Js
     `participants` is how many are to take part, where study.toml states no places.
 
     >>> made = build_statements(study.load(files("gardenpath.examples") / "minimal-pairs"), participants=54)
-    >>> made["sample"], made["analysis"]["exclude"]["accuracy"], len(made["items"])
+    >>> made["sample"], made["analysis"]["exclude"]["min_accuracy"], len(made["items"])
     ({'participants': 54, 'sessions': None}, 0.8, 12)
     """
     materials, list_files = read_study(config), build_list_files(config)

@@ -1,8 +1,9 @@
 """Completion of a fragment, and cloze (Taylor 1953, doi 10.1177/107769905303000401): a text is typed.
 
 The fragment is the item's sentence, read before (`show`) or standing above the prompt (`show = "with_task"`). There it may be cut:
-`until` names the region before which it ends, `blank` the region that is replaced by a line, as in a cloze test; so the sentences
-of another experiment can be normed as they are. A cloze test is nothing else: its blank may as well be written in the sentences.
+`fragment_end` names the region before which it ends, `blank_region` the region that is replaced by a line, as in a cloze test; so
+the sentences of another experiment can be normed as they are. A cloze test is nothing else: its blank may as well be written in
+the sentences.
 """
 
 from collections.abc import Iterator
@@ -47,9 +48,11 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.fragment_end and self.blank_region:
-            raise ValueError(f"until is {self.fragment_end!r} and blank {self.blank_region!r}; expected one of them")
+            raise ValueError(
+                f"fragment_end is {self.fragment_end!r} and blank_region {self.blank_region!r}; expected one of them"
+            )
         if not 1 <= self.max_length <= 500:
-            raise ValueError(f"longest is {self.max_length}; expected 1 to 500 characters")
+            raise ValueError(f"max_length is {self.max_length}; expected 1 to 500 characters")
 
 
 def write_instructions(settings: Settings, texts: Texts) -> str:

@@ -148,7 +148,7 @@ def compute_response_likelihood(
     >>> from gardenpath import lmscore
     >>> model = lmscore.load("pocket")
     >>> (found,) = compute_response_likelihood(model, ["Is this good? A dog bark. <<no>>"])
-    >>> found.answers, found.passes
+    >>> found.n_responses, found.n_parts
     (1, 1)
     """
     encoder = get_prompt_encoder(model)

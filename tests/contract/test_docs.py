@@ -116,9 +116,9 @@ def test_a_tutorial_runs_from_its_first_block_to_its_last_and_prints_what_it_sho
 def walked(line: str, folder: Path, full: bool) -> str:
     """Run a command of a tutorial, after its platform has given what it reads to download; return what it prints and says."""
     there = folder / "attraction"
-    if "--from jatos" in line:
+    if line.startswith("gardenpath collect") and "--platform jatos" in line:
         sessions_elsewhere.in_jatos(study.load(there), there / "jatos", there / "results.zip", 24)
-    if "--from pcibex" in line:
+    if line.startswith("gardenpath collect") and "--platform pcibex" in line:
         sessions_elsewhere.in_pcibex(study.load(there), there / "pcibex", there / "results.csv", 4)
     for long, short in {} if full else LIGHTER.items():
         line = line.replace(long, short)
@@ -176,7 +176,7 @@ def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> Non
         if block == texts:
             continue
         parts = tomllib.loads(block)
-        if "together" in parts.get("ordering", {}):  # beside which no other blocks can stand
+        if "block_by" in parts.get("ordering", {}):  # beside which no other blocks can stand
             assert study.OrderingSection(**parts.pop("ordering")).block_order == "williams"
         for section, keys in parts.items():
             stated[section] = stated.get(section, {}) | keys
@@ -187,7 +187,7 @@ def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> Non
     assert (analysis.spillover_regions, analysis.covariates, analysis.figures.bars) == ("cumulative", (), "se")
     plan = study.config.parse_dataclass(study.Study, stated, where="docs/study-toml.md")
     assert load_tasks(plan).tasks_by_role["filler"] == ["acceptability"]
-    assert [item.responses["acceptability"] for item in plan.design.attention] == [["2"], ["1", "2", "3"]]
+    assert [item.expected_responses["acceptability"] for item in plan.design.attention] == [["2"], ["1", "2", "3"]]
     assert len(plan.design.practice) == 4
     names = ["embedded verb", "ease", "noun phrase within extraction", "understood"]
     assert [model.name for model in plan.analysis.models] == names

@@ -144,7 +144,10 @@ def test_interruptions_and_presses_that_did_not_count_are_flagged(
         word(5, 500.0, step, 1),
     )
     write_recorded_session(tmp_path, RecordedSession(session, events), list_files[0])
-    assert experiment.collect(tmp_path)["readings"]["quality_flags"].fillna("").tolist() == ["early interrupted repeats", ""]
+    assert experiment.collect(tmp_path)["readings"]["quality_flags"].fillna("").tolist() == [
+        "early interrupted repeats",
+        "",
+    ]
 
 
 def test_no_answer_in_time_is_an_empty_response(list_files: list[experiment.ListFile]) -> None:
@@ -281,7 +284,7 @@ def test_dashboard_and_tables_judge_an_attention_item_alike(
     study_folder: Path, tmp_path: Path, scale: str, expected: str, response: int, met: bool
 ) -> None:
     path = study_folder / "study.toml"
-    item = f'kind = "nonsense"\nsentence = "I swim."\nresponses = {{ acceptability = ["{expected}"] }}\n'
+    item = f'kind = "nonsense"\nsentence = "I swim."\nexpected_responses = {{ acceptability = ["{expected}"] }}\n'
     text = path.read_text().replace("points = 7", f'scale = "{scale}"')
     path.write_text(text.replace("[ordering]", f"[[design.attention]]\n{item}[ordering]"))
     file = experiment.build_list_files(study.load(path))[0]

@@ -186,7 +186,9 @@ def test_a_session_killed_at_a_key_loses_at_most_that_key_and_goes_on(folder: Pa
     words = {row.item: row.sentence.split() for row in tables["items"].itertuples()}
     for item, sentence in tables["readings"].groupby("item"):
         assert len(sentence) == len(words[item])
-    assert tables["readings"].loc[tables["readings"]["quality_flags"] == "seen_before", "trial"].unique().tolist() == [1]
+    assert tables["readings"].loc[tables["readings"]["quality_flags"] == "seen_before", "trial"].unique().tolist() == [
+        1
+    ]
 
 
 def everything(file: experiment.ListFile) -> experiment.ListFile:

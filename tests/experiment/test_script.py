@@ -227,7 +227,10 @@ def test_reading_with_questions_and_no_rating_is_a_study(tmp_path: Path) -> None
         ({'kind = "rating"\n': ""}, "procedure: tasks.acceptability has no kind"),
         ({'ask = ["acceptability"]': 'ask = ["plausibility"]'}, "procedure.target.ask names 'plausibility'"),
         ({'ask = ["acceptability"]': 'ask = ["centred"]'}, "procedure.target.ask names centred, which shows"),
-        ({"lists = 3": "lists = 3\ntask_shares = { x = 0.5 }"}, "design.task_shares names 'x', which no role asks"),
+        (
+            {"lists = 3": "lists = 3\ntask_shares = { x = 0.5 }"},
+            "design.task_shares names 'x', which no role asks",
+        ),
         (
             {'show = "centred"\nask = ["acceptability"]': 'show = "with_task"\nask = []'},
             "with the task and asks nothing",

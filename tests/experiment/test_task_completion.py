@@ -52,7 +52,7 @@ REFUSED = {
     "both cuts": (ABOVE + 'fragment_end = "a"\nblank_region = "b"', "expected one of them"),
     "no such region": (ABOVE + 'fragment_end = "verb"', "item i0: its sentence has no region 'verb'"),
     "cut and read before": (TYPED.format(show="centred") + 'blank_region = "critical"', 'expected show = "with_task"'),
-    "no room": (ABOVE + "max_length = 0", "longest is 0"),
+    "no room": (ABOVE + "max_length = 0", "max_length is 0"),
 }
 
 

@@ -61,7 +61,10 @@ def test_an_interrupted_stream_flags_its_words_and_ends_its_trial(tmp_path: Path
     assert stand.location == (number + 1, 0), "nothing is asked, and the next trial begins"
 
 
-@pytest.mark.parametrize(("setting", "message"), [("word = 5", "word is 5"), ("pause = -1", "pause is -1")])
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [("word_duration = 5", "word_duration is 5"), ("pause_duration = -1", "pause_duration is -1")],
+)
 def test_times_that_cannot_be_are_refused(tmp_path: Path, setting: str, message: str) -> None:
     with pytest.raises(study.DataError, match=message):
         experiment.build_list_files(

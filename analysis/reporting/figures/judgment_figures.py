@@ -45,7 +45,7 @@ def method_figure(method_accuracies: pd.DataFrame) -> "Figure":
     """Return each model's accuracy by each method, with one standard deviation over templates, chance, and people's accuracy.
 
     >>> table = pd.DataFrame([("lp", "none", 0.7), ("ab", "1", 0.8)], columns=["method", "template", "accuracy"])
-    >>> figure = method_figure(table.assign(model="m", phenomenon="all", sd=float("nan"), people=float("nan")))
+    >>> figure = method_figure(table.assign(model="m", phenomenon="all", sd=float("nan"), human_accuracy=float("nan")))
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['LP', 'A/B prompting']
     """

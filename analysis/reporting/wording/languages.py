@@ -47,7 +47,8 @@ def wins(table: pd.DataFrame) -> list[str]:
     return [
         f"{language_model(row, '_a')} against {language_model(row, '_b')}, {row['measure']}: of "
         f"{counted(row['n_languages'], 'language')} the first wins more in {row['n_a_better']}, the second in {row['n_b_better']} "
-        f"(McNemar, p < {correlation(PAIRWISE_ALPHA)}; {row['n_a_better_holm']} and {row['n_b_better_holm']} after Holm's correction)."
+        f"(McNemar, p < {correlation(PAIRWISE_ALPHA)}; {row['n_a_better_holm']} and {row['n_b_better_holm']} after Holm's "
+        "correction)."
         for row in list_rows(table)
     ]
 

@@ -108,7 +108,9 @@ def rankings(table: pd.DataFrame) -> list[str]:
     """Return, for each measure, the language models in the order of their accuracy."""
     return [
         f"By {measure}: "
-        + ", ".join(f"{row['model_rank']:g} {language_model(row)} {percent(row['accuracy'])}" for row in list_rows(rows))
+        + ", ".join(
+            f"{row['model_rank']:g} {language_model(row)} {percent(row['accuracy'])}" for row in list_rows(rows)
+        )
         + "."
         for measure, rows in table.groupby("measure", sort=False)
     ]
