@@ -81,7 +81,7 @@ def test_digits_of_every_script_are_those_of_ascii(given: str, expected: str) ->
 @pytest.mark.parametrize("case", CASES["faults"], ids=lambda case: f"{case['kind']} {case['given']!r}")
 def test_what_is_wrong_with_an_answer_is_said(case: Any) -> None:
     form = Form(name="form", heading="", note="", fields=(), button="", missing="needed", no_number="{low} to {high}")
-    of = field(case["kind"], low=case["low"], high=case["high"], needed=case["needed"])
+    of = field(case["kind"], min=case["min"], max=case["max"], required=case["required"])
     assert find_field_fault(of, case["given"], form) == (case["fault"] or "")
 
 

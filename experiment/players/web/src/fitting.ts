@@ -46,7 +46,7 @@ function widestLine(script: Script): number {
 export function sizeWords(script: Script): void {
   const { display } = script;
   const root = document.documentElement.style;
-  if (display.size !== null) root.setProperty("--word-size", `${display.size}px`);
+  if (display.font_size !== null) root.setProperty("--word-size", `${display.font_size}px`);
   const available = window.innerWidth * SHARE;
   withTextMeasure("word", display, (width, usual) => {
     let [widest, pair] = [0, 0];
@@ -62,7 +62,7 @@ export function sizeWords(script: Script): void {
   });
   const line = widestLine(script);
   if (line === 0) return;
-  if (display.size !== null) root.setProperty("--line-size", `${display.size}px`);
+  if (display.font_size !== null) root.setProperty("--line-size", `${display.font_size}px`);
   const usual = withTextMeasure("lines", display, (_, size) => size);
   const size = fittingSize(usual, line * usual, available);
   root.setProperty("--line-size", `${size}px`);
@@ -78,7 +78,7 @@ export function computeNeeds(device: DeviceSection, line: number, smallest: numb
 /** Whether the window suits the study, or is made to; false when the participant says that it cannot be. */
 export async function ensureSuitableWindow(script: Script): Promise<boolean> {
   const { texts, display } = script;
-  const device = computeNeeds(script.device, widestLine(script), display.min_size);
+  const device = computeNeeds(script.device, widestLine(script), display.min_font_size);
   let verdict = checkMachine(readMachine(), device);
   if (verdict !== "enlarge") return verdict === "yes";
   let gaveUp = false;

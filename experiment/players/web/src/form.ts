@@ -10,9 +10,9 @@ type Texts = Pick<Screen, "missing" | "no_number">;
 
 /** What is wrong with an answer, or null; as in the lab (../../lab/form.py), both held to ../../judging.json. */
 export function findFault(field: Field, answer: string, texts: Texts): string | null {
-  if (answer === "") return field.needed ? texts.missing : null;
+  if (answer === "") return field.required ? texts.missing : null;
   if (field.kind !== "number") return null;
-  const [low, high] = [field.low ?? 0, field.high ?? 999];
+  const [low, high] = [field.min ?? 0, field.max ?? 999];
   if (/^-?[0-9]{1,9}$/.test(answer) && Number(answer) >= low && Number(answer) <= high) return null;
   return texts.no_number.replace("{low}", String(low)).replace("{high}", String(high));
 }
@@ -63,7 +63,7 @@ export const Form = definePlugin<Screen>({
       wrong.id = `${id}-wrong`;
       wrong.setAttribute("role", "alert");
       asked.setAttribute("aria-describedby", wrong.id);
-      asked.setAttribute("aria-required", String(field.needed));
+      asked.setAttribute("aria-required", String(field.required));
       label.dir = asked.dir = "auto";
       form.append(label, asked, wrong);
       return { field, asked, wrong };
@@ -111,7 +111,7 @@ export const Form = definePlugin<Screen>({
     const drawn = (field: Field): string | number => {
       const choices = accepted[field.name] ?? field.choices;
       if (field.kind === "choice") return choices[randomInt(0, choices.length - 1)] as string;
-      return field.kind === "number" ? randomInt(field.low ?? 0, field.high ?? 999) : "simulated";
+      return field.kind === "number" ? randomInt(field.min ?? 0, field.max ?? 999) : "simulated";
     };
     const outcome = decidesEligibility(screen) ? "accepted" : "answered";
     return { outcome, answer: Object.fromEntries(fields.map((field) => [field.name, drawn(field)])), ms: [randomInt(4000, 20_000)] };

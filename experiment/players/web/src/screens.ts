@@ -289,7 +289,7 @@ export interface Form {
 /**
  * A question about the participant, asked after the last sentence: a short text, a number, or a choice.
  *
- * >>> FieldSection("hand", "Which hand do you write with?", "choice", ["left", "right"]).needed
+ * >>> FieldSection("hand", "Which hand do you write with?", "choice", ["left", "right"]).required
  * False
  */
 export interface FieldSection {
@@ -297,9 +297,9 @@ export interface FieldSection {
   label: string;
   kind: string;
   choices: string[];
-  low: number | null;
-  high: number | null;
-  needed: boolean;
+  min: number | null;
+  max: number | null;
+  required: boolean;
 }
 /**
  * Maze: two words side by side, of which one goes on with the sentence. It ends right where no wrong word was chosen.
@@ -348,14 +348,14 @@ export interface Interlude {
 /**
  * How sentences are set: their font, the largest and the smallest size of letters (px), and how many letters a line holds.
  *
- * >>> DisplaySection(size=28).min_size
+ * >>> DisplaySection(font_size=28).min_font_size
  * 16.0
  */
 export interface DisplaySection {
   font: string | null;
-  size: number | null;
-  min_size: number;
-  width: number | null;
+  font_size: number | null;
+  min_font_size: number;
+  line_width: number | null;
 }
 /**
  * A file that screens show, by name and hash.

@@ -81,7 +81,7 @@ test("digits of every script are those of ASCII", () => {
 });
 
 const field = (change: object): Field =>
-  ({ name: "n", label: "N", kind: "text", choices: [], low: null, high: null, needed: false, ...change }) as Field;
+  ({ name: "n", label: "N", kind: "text", choices: [], min: null, max: null, required: false, ...change }) as Field;
 
 test("what is wrong with an answer is said", () => {
   const texts = { missing: "needed", no_number: "{low} to {high}" };

@@ -25,7 +25,7 @@ export const screens = {
   entry: { kind: "entry", ...shared, ...asked, button: "Go", missing: "Type.", longest: 4 },
   form: {
     ...{ kind: "form", ...shared, heading: "You", note: "", button: "Go", missing: "!", no_number: "{low} to {high}", accepted: {} },
-    fields: [{ name: "hand", label: "Hand", kind: "choice", choices: ["left", "right"], low: null, high: null, needed: true }],
+    fields: [{ name: "hand", label: "Hand", kind: "choice", choices: ["left", "right"], min: null, max: null, required: true }],
   },
   maze: {
     ...{ kind: "word_pairs", ...shared, hint: "", redo: false, delay: 0, error: "", again: "", sentence: 0 },
