@@ -198,7 +198,7 @@ def test_rows_are_left_out_and_cells_carried_and_missing_as_declared(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     mapping = (
-        'missing_values = ["NA"]\ncarry = ["item"]\nseparator = ";"\n'
+        'missing_values = ["NA"]\nfill_down = ["item"]\nseparator = ";"\n'
         + MAPPING
         + '\n[[exclude_rows]]\nwhere = { cond = "practice" }\nreason = "practice sentences"\n'
     )
