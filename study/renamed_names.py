@@ -17,6 +17,8 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "statistic": ("Statistics in rules", "file"),
     "free column": ("Free columns of items", "file"),
     "log": ("Keys of logs", "file"),
+    "folder": ("Folders", "of"),
+    "label": ("Labels", "of"),
 }
 
 

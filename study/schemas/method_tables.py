@@ -84,12 +84,12 @@ reference_method string   method that it is held against
 n_pairs       int      pairs judged by both
 accuracy      float?   share won, mean over templates or mixes, 0 to 1
 accuracy_reference float? share that the other method wins, mean over its templates
-difference    float?   accuracy - accuracy_against
+difference    float?   accuracy - accuracy_reference
 ci_low        float?   lower end of its 95 % interval, pairs drawn with replacement: paradigms are taken as fixed; none under 10
 ci_high       float?   upper end
 n_resamples   int      resamples
 n_reversed    int?     of these, how many have a difference of 0 or below
-p             float?   one-sided: reached / draws; 1 / (draws + 1) where none has, and then a bound from above
+p             float?   one-sided: n_reversed / n_resamples; 1 / (n_resamples + 1) where none has, and then a bound from above
 p_holm        float?   p adjusted after Holm over the methods, or the ensembles, of this model
 n_paradigms   int      paradigms of these pairs
 paradigm_difference float? mean over paradigms of the difference
