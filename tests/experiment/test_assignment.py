@@ -179,7 +179,7 @@ def test_who_is_late_can_still_finish_and_counts(
 def test_one_session_a_person_and_a_second_one_where_the_study_has_more(
     example: study.Study, list_files: ListFiles, database_url: str, clock: Clock
 ) -> None:
-    with store_with(example, list_files, database_url, clock, sessions=2) as store:
+    with store_with(example, list_files, database_url, clock, max_sessions=2) as store:
         first = store.open_session(arrival("anna"))
         assert store.open_session(arrival("anna")).session.id == first.session.id
         finish(store, first)

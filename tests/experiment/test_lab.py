@@ -1294,7 +1294,7 @@ def on_lines(words: tuple[str, ...], breaks: tuple[int, ...], direction: str = "
 
 def test_a_sentence_of_many_lines_ends_above_what_is_said_below_it() -> None:
     words, breaks = ("words",) * 200, tuple(range(14, 200, 14))
-    here = on_lines(words, breaks, min_size=10)
+    here = on_lines(words, breaks, min_font_size=10)
     drawn = layout.build_marks(Lines(words, (" ",) * 199, breaks, hint="Press the space bar to start reading"), here)
     hint = next(mark for mark in drawn if isinstance(mark, layout.TextMark))
     lowest = min(mark.y for mark in drawn if isinstance(mark, layout.BoxMark))
@@ -1310,9 +1310,9 @@ def test_the_longest_line_of_a_study_sets_the_size_and_where_all_sentences_begin
     assert here.line_size == pytest.approx(0.92 * 800 / (0.6 * 71))
     first = [layout.build_marks(Lines(words[:n], (" ",) * (n - 1)), here)[0] for n in (3, 12)]
     assert first[0].x == pytest.approx(first[1].x)
-    assert on_lines(("word",), (), size=30).line_size == 30
+    assert on_lines(("word",), (), font_size=30).line_size == 30
     with pytest.raises(ValueError, match=r"17\.3 px high; expected at least 20 \(procedure\.display\.min_size\)"):
-        on_lines(words, (), min_size=20)
+        on_lines(words, (), min_font_size=20)
 
 
 def test_a_mark_is_not_parted_from_its_letter_where_a_word_is_broken() -> None:
