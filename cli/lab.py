@@ -113,7 +113,7 @@ def command(
 
 
 def _refuse_previous_participant(source: Path, participant: str) -> None:
-    """Raise `DataError` for a code under which somebody took part in a study whose participants are barred."""
+    """Raise `DataError` for a code under which somebody took part in a study whose participants are excluded."""
     from gardenpath import study
     from gardenpath.experiment.collection.previous_participants import read_previous_participants
 
@@ -124,6 +124,6 @@ def _refuse_previous_participant(source: Path, participant: str) -> None:
         if previous_study.has_participant(participant):
             raise study.DataError(
                 f"{source}: participant {participant} took part in {previous_study.source}, whose participants are "
-                "barred (online.excluded_participants); "
+                "excluded (online.excluded_participants); "
                 "expected somebody else, or another code where it is somebody else"
             )

@@ -64,7 +64,7 @@ def read_previous_participants(
 def find_previous_participants(
     data: str | Path, participants: Iterable[str], sources: Iterable[PreviousParticipants]
 ) -> dict[str, str]:
-    """Return those participants of our own data who are barred, each with the earlier data that they are in.
+    """Return those participants of our own data who are excluded, each with the earlier data that they are in.
 
     Ids are hashed with a key of each study: people are known again where both studies have the same key, or while the database
     still has the ids of the platform. Raises `DataError` where neither holds, since nobody could be told.
@@ -95,7 +95,7 @@ def collect_previous_participants(
     pseudonymise: Callable[[str], str], sources: Iterable[PreviousParticipants], source_by_participant: dict[str, str]
 ) -> Callable[[str], str]:
     """Return `pseudonymise`, which makes of an id what is written, and which notes in `source_by_participant` whom it wrote that
-    is barred."""
+    is excluded."""
     previous = tuple(sources)
 
     def pseudonymise_and_collect(id: str) -> str:

@@ -89,7 +89,7 @@ class SessionAssigner:
                 ticket = payments.find_return_ticket(connection, earlier[-1])
                 raise Refusal("finished", "this person has finished the study already", ticket=ticket)
         if arrival.is_excluded and not earlier:
-            raise Refusal("barred", "this person has taken part in a study whose participants are barred")
+            raise Refusal("excluded", "this person has taken part in a study whose participants are excluded")
         if connection.scalar(sa.select(META.c.closed)):
             raise Refusal("closed", "the study is closed for newcomers")
         if self._screening.is_full(connection):

@@ -28,7 +28,7 @@ RETURN_ENDINGS = (
     "closed",
     "expired",
     "departed",
-    "barred",
+    "excluded",
 )
 
 

@@ -73,7 +73,7 @@ def build_statements(config: study.Study, participants: int | None = None) -> Js
             "participants": participants or (session_count if max_sessions == 1 else None),
             "sessions": session_count,
         },
-        "online": {"sessions": max_sessions, "barred": excluded_participants},
+        "online": {"max_sessions": max_sessions, "excluded_participants": excluded_participants},
         "title": config.title or config.name,
         **settings,
         "texts": load_texts(config).own_texts,

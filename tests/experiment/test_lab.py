@@ -1311,7 +1311,7 @@ def test_the_longest_line_of_a_study_sets_the_size_and_where_all_sentences_begin
     first = [layout.build_marks(Lines(words[:n], (" ",) * (n - 1)), here)[0] for n in (3, 12)]
     assert first[0].x == pytest.approx(first[1].x)
     assert on_lines(("word",), (), font_size=30).line_size == 30
-    with pytest.raises(ValueError, match=r"17\.3 px high; expected at least 20 \(procedure\.display\.min_size\)"):
+    with pytest.raises(ValueError, match=r"17\.3 px high; expected at least 20 \(procedure\.display\.min_font_size\)"):
         on_lines(words, (), min_font_size=20)
 
 

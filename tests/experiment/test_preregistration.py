@@ -240,7 +240,7 @@ DRIFTS: dict[str, Drift] = {
     ),
     "another share of right answers": stated("accuracy = 0.75", "accuracy = 0.%", "analysis.exclude.min_accuracy"),
     "another rule, so far unstated": stated(
-        "out_of_band", "max_minutes = 4%\nout_of_band", "analysis.exclude.max_minutes"
+        "max_outside_cutoffs", "max_minutes = 4%\nmax_outside_cutoffs", "analysis.exclude.max_minutes"
     ),
     "another band of reading times": stated("min_rt = 100.0", "min_rt = %0.0", "analysis.min_rt"),
     "who is left out by what they say": stated(
@@ -283,7 +283,7 @@ DRIFTS: dict[str, Drift] = {
     "a model without an estimate": model_not_fitted,
     "another title": stated('title = "', 'title = "% ', "title"),
     "a text of the page": own_words,
-    "people who come again": stated("quota = 1", "quota = 1\nsessions = %", "online.max_sessions"),
+    "people who come again": stated("quota = 1", "quota = 1\nmax_sessions = %", "online.max_sessions"),
     "no number of places": stated("quota = 1\n", "", "sample.sessions"),
     "another phenomenon": another_phenomenon,
 }
@@ -399,7 +399,7 @@ def test_the_page_says_what_is_fixed_and_what_is_open(registered: Path) -> None:
     [
         (
             "deviations study.toml preregistration.md -o r",
-            ('"accuracy": 0.75', '"accuracy": 0.5'),
+            ('"min_accuracy": 0.75', '"min_accuracy": 0.5'),
             "were changed after the page",
         ),
         (

@@ -38,16 +38,16 @@ def earlier(example: study.Study, list_files: list[experiment.ListFile], tmp_pat
 def main(
     example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path, earlier: Path
 ) -> Iterator[Running]:
-    online = dataclasses.replace(example.online, barred=["norming/data"])
+    online = dataclasses.replace(example.online, excluded_participants=["norming/data"])
     stated = dataclasses.replace(example, online=online, path=tmp_path / "study.toml")
     yield from serve(stated, list_files[:1], tmp_path / "main")
 
 
 def test_who_took_part_before_is_not_let_in_and_others_are(main: Running) -> None:
-    barred = Visitor(main, PROLIFIC_PID="5f", STUDY_ID="1", SESSION_ID="2")
-    assert (barred.opened.status_code, barred.payload["reason"]) == (409, "barred")
-    assert "earlier part of this research" in barred.payload["text"][0]
-    assert "return your submission" in barred.payload["text"][1]
+    previous = Visitor(main, PROLIFIC_PID="5f", STUDY_ID="1", SESSION_ID="2")
+    assert (previous.opened.status_code, previous.payload["reason"]) == (409, "excluded")
+    assert "earlier part of this research" in previous.payload["text"][0]
+    assert "return your submission" in previous.payload["text"][1]
     assert main.store.list_payments() == []
     assert Visitor(main, PROLIFIC_PID="5e", STUDY_ID="1", SESSION_ID="3").opened.status_code == 201
     assert Visitor(main).opened.status_code == 201
