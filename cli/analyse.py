@@ -110,7 +110,7 @@ def _print_results(results: Mapping[str, "pd.DataFrame"]) -> None:
     from gardenpath.analysis.reporting.wording import effects as words
     from gardenpath.analysis.reporting.wording import factors, participation
 
-    if results["participants"]["excluded"].notna().any():
+    if results["participants"]["exclusion_rule"].notna().any():
         click.echo(participation.participants_excluded(results["participants"]))
     effects = results["phenomenon_models"]
     for measure, rows, description in (

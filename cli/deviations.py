@@ -47,7 +47,7 @@ def command(study_file: Path, preregistration: Path, out: Path, parquet: bool, f
             row[name] if isinstance(row[name], str) else "none" for name in DEVIATION_COLUMNS
         )
         click.echo(
-            f"{row['kind']}: {row['key']} ({row['place']}): registered {registered_value}, found {found_value}; reason: {reason}"
+            f"{row['kind']}: {row['key']} ({row['location']}): registered {registered_value}, found {found_value}; reason: {reason}"
         )
     missing = int(table["reason"].isna().sum())
     click.echo(

@@ -249,7 +249,7 @@ def compute_delta_log_likelihood(held: pd.DataFrame, *, seed: int = 1) -> pd.Dat
     >>> rows = [("m", "p", "item", f"i{k}", 0, 20, 2, -30.0, -30.0 + k % 3) for k in range(12)]
     >>> names = "model protocol folds_by cluster fold n lags base full".split()
     >>> held = pd.DataFrame(rows, columns=names).assign(converged=True)
-    >>> compute_delta_log_likelihood(held)[["clusters", "n", "total", "delta", "smallest_p"]].to_numpy().tolist()
+    >>> compute_delta_log_likelihood(held)[["clusters", "n", "total", "delta", "min_p"]].to_numpy().tolist()
     [[12.0, 240.0, 12.0, 0.05, 0.000244140625]]
     """
     rows = [
@@ -272,7 +272,7 @@ def _summarise_gain(held: pd.DataFrame, gains: "pd.Series[float]", one_sided: bo
         notes.append("Other readings of the same words are in the fit, which favours any predictor of words.")
     return {
         "folds_by": held["folds_by"].iloc[0], "clusters": clusters, "n": n, "total": gains.sum(),
-        "delta": gains.sum() / n, "ci_low": low, "ci_high": high, "p": flipped.p, "smallest_p": flipped.min_possible_p,
+        "delta": gains.sum() / n, "ci_low": low, "ci_high": high, "p": flipped.p, "min_p": flipped.min_possible_p,
         "flips": flipped.method, "note": " ".join(notes),
     }  # fmt: skip
 

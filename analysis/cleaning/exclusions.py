@@ -79,16 +79,16 @@ def apply_exclusions(
     participant_rows = build_participants_table(readings, responses, counted_sessions, min_rt=min_rt, max_rt=max_rt)
     prompts = build_participant_prompts_table(responses, items)
     responses = drop_missing_responses(responses, exclusion_log)
-    participant_rows["excluded"] = None
+    participant_rows["exclusion_rule"] = None
     maze_rule = build_first_choice_rule(readings, participant_rows["participant"], rules.min_maze_accuracy)
     for rule, keep in (_build_participant_rules(participant_rows, prompts, rules, demographics) | maze_rule).items():
-        participant_rows.loc[participant_rows["excluded"].isna() & ~keep, "excluded"] = rule
+        participant_rows.loc[participant_rows["exclusion_rule"].isna() & ~keep, "exclusion_rule"] = rule
         readings, responses = _keep_only(
             rule, "participant", set(participant_rows.loc[keep, "participant"]), readings, responses, exclusion_log
         )
-    if participant_rows["excluded"].notna().all() and len(participant_rows):
+    if participant_rows["exclusion_rule"].notna().all() and len(participant_rows):
         reasons = "; ".join(
-            f"{n} by {rule!r}" for rule, n in participant_rows["excluded"].value_counts(sort=False).items()
+            f"{n} by {rule!r}" for rule, n in participant_rows["exclusion_rule"].value_counts(sort=False).items()
         )
         raise DataError(
             f"{NONE_LEFT_MESSAGE} {len(participant_rows)} participants: {reasons}; check [analysis.exclude]"
@@ -198,7 +198,7 @@ def _build_participant_rules(
         )
     if rules.max_outside_cutoffs < 1:
         rule = f"reading times out of the band in more than {100 * rules.max_outside_cutoffs:g}% of target trials"
-        left[rule] = ~(participants["out_of_band"] > rules.max_outside_cutoffs)
+        left[rule] = ~(participants["share_outside_cutoffs"] > rules.max_outside_cutoffs)
     return left
 
 
@@ -382,7 +382,7 @@ def _compute_share_outside_cutoffs(readings: pd.DataFrame, min_rt: float, max_rt
     words = readings[(readings["role"] == "target") & (readings["region"] == "critical").fillna(False)]
     out = words.assign(out=words["rt"].notna() & ~is_within_cutoffs(words["rt"], min_rt, max_rt))
     trials = out.groupby(["participant", "session", "trial"])["out"].any()
-    return trials.groupby("participant").mean().rename("out_of_band").reset_index()
+    return trials.groupby("participant").mean().rename("share_outside_cutoffs").reset_index()
 
 
 def _has_flag(flags: pd.Series, flag: str) -> "pd.Series[bool]":

@@ -275,17 +275,19 @@ def compute_reading_curves(
         (positioned_words["word"] - positioned_words["first"]).clip(upper=0),
         (positioned_words["word"] - positioned_words["last"]).clip(lower=0),
     )
-    positioned_words["place"] = before + after
-    shown = positioned_words["place"].between(*CURVE_WINDOW) & (
-        (positioned_words["word"] < positioned_words["end"]) | (positioned_words["place"] == 0)
+    positioned_words["relative_position"] = before + after
+    shown = positioned_words["relative_position"].between(*CURVE_WINDOW) & (
+        (positioned_words["word"] < positioned_words["end"]) | (positioned_words["relative_position"] == 0)
     )
     trials = (
         positioned_words[shown]
-        .groupby([*TRIAL_KEY, "item", "participant", "place"], sort=False)["rt"]
+        .groupby([*TRIAL_KEY, "item", "participant", "relative_position"], sort=False)["rt"]
         .mean()
         .reset_index()
     )
-    curves = _average_over_participants(add_phenomenon(trials, items), "rt", ["phenomenon", "condition", "place"])
+    curves = _average_over_participants(
+        add_phenomenon(trials, items), "rt", ["phenomenon", "condition", "relative_position"]
+    )
     return check(curves.drop(columns="measure"), "reading_curves")
 
 

@@ -366,7 +366,7 @@ def compute_deviations(
         *_find_unfitted_models(registered, tables),
     ]
     reasons = config.archive.deviations
-    table = pd.DataFrame(rows, columns=["key", "place", "registered", "found"])
+    table = pd.DataFrame(rows, columns=["key", "location", "registered", "found"])
     table = table.assign(kind=table["key"].map(_classify_deviation), reason=table["key"].map(dict(reasons)))
     return study.check(table[study.TABLES["deviations"].column_names], "deviations")
 

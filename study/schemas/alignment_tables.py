@@ -204,7 +204,7 @@ delta         float?   the same per reading, nats
 ci_low        float?   lower end of the 95 % interval of delta (bootstrap over clusters); none under 10
 ci_high       float?   upper end
 p             float?   one-sided sign-flip test over clusters; none under 10
-smallest_p    float?   smallest p that so many clusters and draws can give
+min_p         float?   smallest p that so many clusters and draws can give
 flips         string   exact, the number of draws, or withheld
 note          string?  what a reader has to know
 """
@@ -228,7 +228,7 @@ ci_low        float?   lower end of the 95 % interval of delta (bootstrap over c
 ci_high       float?   upper end
 p             float?   two-sided sign-flip test over clusters; none under 10
 p_holm        float?   p adjusted over all pairs of models after Holm
-smallest_p    float?   smallest p that so many clusters and draws can give
+min_p         float?   smallest p that so many clusters and draws can give
 flips         string?  exact, the number of draws, or withheld
 note          string?  what a reader has to know
 """),

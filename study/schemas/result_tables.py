@@ -75,8 +75,8 @@ questions     int      comprehension questions answered, of all prompts
 accuracy      float?   share of these answered right
 accuracy_low  float?   lower end of its 95 % Wilson interval
 accuracy_high float?   upper end
-out_of_band   float?   share of target trials in which a word of the critical region was read outside [min_rt, max_rt]
-excluded      string?  rule by which the participant was left out; empty for those who stay
+share_outside_cutoffs float?   share of target trials in which a word of the critical region was read outside [min_rt, max_rt]
+exclusion_rule string?  rule by which the participant was left out; empty for those who stay
 """),
         ("participant",),
         ANALYSE,
@@ -395,13 +395,13 @@ failed        float    share of fits without a p-value, which count as not found
         parse_columns("""
 phenomenon    string   phenomenon
 condition     string   condition
-place         int      words before (-1, -2 ...) or after (1, 2 ...) the critical region, which is 0
+relative_position int      words before (-1, -2 ...) or after (1, 2 ...) the critical region, which is 0
 participants  int      participants
 n             int      trials
 mean_value    float    mean of the participants' mean reading times, ms a word
 se            float?   standard error of that mean over participants
 """),
-        ("phenomenon", "condition", "place"),
+        ("phenomenon", "condition", "relative_position"),
         ANALYSE,
     ),
     Table(
@@ -556,12 +556,12 @@ note          string?  what a reader has to know of this fit, in a sentence
         parse_columns("""
 kind          string   what it is about: sample, items, exclusion, model, smallest effect, or the section of study.toml
 key           string   the statement, as study.toml names it; items.PARADIGM.ITEM; sample.participants; sessions.excluded ...
-place         string   where it shows: study.toml, materials, tables (the data), results (settings they were made with, models)
+location      string   where it shows: study.toml, materials, tables (the data), results (settings they were made with, models)
 registered    string?  what was registered (settings as JSON); empty: nothing
 found         string?  what there is; empty: nothing
 reason        string?  why, as archive.deviations states it; empty: no reason is given
 """),
-        ("key", "place"),
+        ("key", "location"),
         DEVIATIONS,
     ),
     Table(

@@ -222,7 +222,7 @@ def test_rules_of_exclusion_come_from_the_study_and_answers_from_its_table(study
     told = run("analyse", study / "tables", "--study", toml, "-o", study / "r", "--no-figures")
     assert told.exit_code == 0, told.output
     assert "We excluded 1 of 23 participants: native_language is not english (n = 1); 22 remained.\n" in told.stdout
-    people = read(study / "r", "participants").set_index("participant")["excluded"].dropna()
+    people = read(study / "r", "participants").set_index("participant")["exclusion_rule"].dropna()
     assert people.to_dict() == {"P00": "native_language is not english"}
     meta = json.loads((study / "r" / "participants.csv.meta.json").read_text("utf-8"))
     assert "demographics.csv" in meta["inputs"]

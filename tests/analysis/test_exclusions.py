@@ -81,9 +81,9 @@ def out(
     _, left, people, _ = apply_exclusions(
         read([]) if readings is None else readings, responses, sessions, ITEMS, exclude=rules, **more
     )
-    gone = people.dropna(subset="excluded")
+    gone = people.dropna(subset="exclusion_rule")
     assert not set(gone["participant"]) & set(left["participant"])
-    return dict(zip(gone["participant"], gone["excluded"], strict=True))
+    return dict(zip(gone["participant"], gone["exclusion_rule"], strict=True))
 
 
 def test_comprehension_under_four_in_five_of_twenty_questions_is_out_and_of_fewer_questions_is_not() -> None:
@@ -236,7 +236,7 @@ def test_the_flag_marks_who_does_not_tell_conditions_apart_or_the_wrong_way_roun
     assert {name: None if pd.isna(flag) else bool(flag) for name, flag in flags.items()} == {
         "well": False, "upside": True, "same": True, "one": None,
     }  # fmt: skip
-    assert people["excluded"].isna().all()
+    assert people["exclusion_rule"].isna().all()
 
 
 def test_accuracy_has_its_wilson_interval() -> None:

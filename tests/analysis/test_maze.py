@@ -36,7 +36,7 @@ def test_who_chooses_at_random_is_left_out_with_the_rule_in_the_ledger() -> None
         chosen({"a": good, "b": clicker}), NONE, sat("a", "b"), ITEMS, exclusion_log=ledger
     )
     assert set(kept["participant"]) == {"a"}
-    assert people.set_index("participant")["excluded"].dropna().to_dict() == {
+    assert people.set_index("participant")["exclusion_rule"].dropna().to_dict() == {
         "b": "less than 80% of first choices right"
     }
     [step] = [row for row in ledger.rows if "first choices" in str(row["rule"]) and row["condition"] == "all"

@@ -229,7 +229,7 @@ def test_z_keeps_the_mean_and_spread_that_a_participant_had_before_exclusions() 
 def test_curves_are_participants_means_around_the_region_a_word_each() -> None:
     rows = words(200.0, 210.0, 400.0, 600.0, 250.0, 260.0, 99.0, critical=(2, 3))
     second = [("P2", *row[1:4], (row[4] or 0) + 100) for row in rows]
-    table = compute_reading_curves(read(rows + second), ITEMS).set_index("place")
+    table = compute_reading_curves(read(rows + second), ITEMS).set_index("relative_position")
     # before -2, -1; region (400 + 600) / 2; after 250, 260; the last word ends the sentence
     assert table["mean_value"].to_dict() == {-2: 250.0, -1: 260.0, 0: 550.0, 1: 300.0, 2: 310.0}
     assert table["participants"].eq(2).all()
@@ -238,7 +238,7 @@ def test_curves_are_participants_means_around_the_region_a_word_each() -> None:
 
 def test_a_region_at_the_end_of_its_sentence_is_in_the_curve() -> None:
     table = compute_reading_curves(read(words(200.0, 210.0, 400.0, critical=(2,))), ITEMS)
-    assert table["place"].to_list() == [-2, -1, 0]
+    assert table["relative_position"].to_list() == [-2, -1, 0]
 
 
 def test_means_are_apart_for_each_region() -> None:

@@ -151,7 +151,7 @@ def test_the_base_is_the_same_for_every_model_and_a_permuted_model_gains_nothing
     real, other = (held[held["model"] == name].set_index("cluster") for name in ("little-lm (toy)", "noise"))
     pd.testing.assert_series_equal(real["base"], other["base"])
     gains = compute_delta_log_likelihood(held).set_index("model")
-    assert gains.loc["little-lm (toy)", "p"] == gains.loc["little-lm (toy)", "smallest_p"] == 1 / 10001
+    assert gains.loc["little-lm (toy)", "p"] == gains.loc["little-lm (toy)", "min_p"] == 1 / 10001
     assert gains.loc["little-lm (toy)", "ci_low"] > 0
     assert gains.loc["noise", "p"] > 0.05
     assert gains["total"].to_list() == pytest.approx(
@@ -173,7 +173,7 @@ def test_folds_depend_on_the_seed_and_on_nothing_else(aligned: pd.DataFrame) -> 
 
 def test_under_ten_clusters_there_is_no_p(aligned: pd.DataFrame) -> None:
     told = compute_delta_log_likelihood(compute_held_out_clusters(aligned, fold_unit="story")).iloc[0]
-    assert told[["p", "ci_low", "ci_high", "smallest_p"]].isna().all()
+    assert told[["p", "ci_low", "ci_high", "min_p"]].isna().all()
     assert told["note"] == "No p and no interval: 3 clusters, under 10."
     assert told["delta"] > 0
 

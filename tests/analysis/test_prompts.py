@@ -200,7 +200,7 @@ def test_accuracy_is_told_prompt_by_prompt_and_excludes_over_all_questions(two_s
     rules = ExcludeSection(min_accuracy=0.7, min_questions=8)
     _, left, people, _ = apply_exclusions(*(two_scales[name] for name in GIVEN), exclude=rules)
     assert 0 < len(low) < len(together)
-    assert set(people.dropna(subset="excluded")["participant"]) == low
+    assert set(people.dropna(subset="exclusion_rule")["participant"]) == low
     assert not low & set(left["participant"])
     # Some whose answers to one of the prompts alone would have cost them their place stay.
     assert any(statistics.mean(right[p, "verb"]) < 0.7 for p in set(together) - low)
@@ -218,7 +218,7 @@ def test_catch_sentences_are_told_apart_on_each_scale_and_the_rule_names_it(two_
         responses.loc[rows, "response"] = (middle + turned[rows]).astype(str)
     given = (two_scales["readings"], responses, two_scales["sessions"], two_scales["items"])
     _, left, people, prompts = apply_exclusions(*given, exclude=ExcludeSection(min_accuracy=0, min_catch=0.75))
-    gone = people.dropna(subset="excluded").set_index("participant")["excluded"].to_dict()
+    gone = people.dropna(subset="exclusion_rule").set_index("participant")["exclusion_rule"].to_dict()
     assert gone == {
         "P03": "less than 75% of catch sentences told apart (acceptability)",
         "P05": "less than 75% of catch sentences told apart (plausibility)",

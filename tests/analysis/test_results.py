@@ -221,7 +221,7 @@ def test_a_rule_that_could_exclude_nobody_is_named(islands: Tables, caplog: pyte
     rule = "less than 80% of at least 20 questions answered correctly; nobody answered so many"
     assert rule in set(results["exclusions"]["rule"])
     assert f"Nobody could be excluded by this rule: {rule}." in ready_to_paste(results)
-    assert results["participants"]["excluded"].isna().all()
+    assert results["participants"]["exclusion_rule"].isna().all()
 
 
 def test_a_preregistration_states_the_formulas_that_are_fitted(

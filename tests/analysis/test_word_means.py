@@ -103,7 +103,7 @@ def test_gains_are_of_texts_held_out(found: Tables) -> None:
     assert gain["total"] == pytest.approx(
         (found["held_out_clusters"]["full"] - found["held_out_clusters"]["base"]).sum()
     )
-    assert gain["p"] == gain["smallest_p"] == 2**-12
+    assert gain["p"] == gain["min_p"] == 2**-12
     with pytest.raises(ValueError, match="means over readers have no participant"):
         analysis.align(corpus(texts=2), AlignmentOptions(folds_by="participant"))
 

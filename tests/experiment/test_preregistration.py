@@ -297,7 +297,7 @@ def test_nothing_departs_from_a_study_that_was_done_as_registered(folder: Path) 
 def test_a_drift_is_found_and_nothing_else(name: str, folder: Path) -> None:
     expected = DRIFTS[name](folder, random.Random(name))
     table = found(folder)
-    assert {*table[["key", "place"]].itertuples(index=False, name=None)} == expected
+    assert {*table[["key", "location"]].itertuples(index=False, name=None)} == expected
     assert not (table["registered"].fillna("") == table["found"].fillna("")).any()
 
 
@@ -315,7 +315,7 @@ def test_all_drifts_at_once_are_all_found(folder: Path) -> None:
     assert len(together) > 20
     expected = [DRIFTS[name](folder, random.Random(seed)) for seed, name in enumerate(together)]
     table = found(folder)
-    assert {*table[["key", "place"]].itertuples(index=False, name=None)} == set.union(*expected)
+    assert {*table[["key", "location"]].itertuples(index=False, name=None)} == set.union(*expected)
 
 
 @pytest.mark.parametrize(

@@ -198,11 +198,13 @@ def curve_figure(reading_curves: pd.DataFrame, looks: Mapping[str, Look] | None 
         for axes, phenomenon in zip(panels, phenomena, strict=False):
             axes.axvspan(-0.5, 0.5, color=GROUND, zorder=0)
             for k, condition in enumerate(conditions):
-                part = rows[(rows["phenomenon"] == phenomenon) & (rows["condition"] == condition)].sort_values("place")
+                part = rows[(rows["phenomenon"] == phenomenon) & (rows["condition"] == condition)].sort_values(
+                    "relative_position"
+                )
                 look = looks.get(condition, Look(k, "-", condition))
                 line(
                     axes,
-                    part["place"],
+                    part["relative_position"],
                     part["mean_value"],
                     part["se"].fillna(0),
                     look.k,
@@ -211,7 +213,7 @@ def curve_figure(reading_curves: pd.DataFrame, looks: Mapping[str, Look] | None 
                 )
             panel(axes, wrapped(phenomenon))
             axes.locator_params(axis="y", nbins=4)
-            axes.set_xticks(range(int(rows["place"].min()), int(rows["place"].max()) + 1))
+            axes.set_xticks(range(int(rows["relative_position"].min()), int(rows["relative_position"].max()) + 1))
         common_labels(figure, "word, from the critical region (0)", "reading time (ms a word)")
         figure_legend(figure, panels[0], len(conditions))
     return figure

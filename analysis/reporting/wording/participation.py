@@ -57,7 +57,7 @@ def exclusions(ledger: pd.DataFrame, people: pd.DataFrame, prompts: pd.DataFrame
     counted = ledger[ledger["table"].isin(COUNTED) | ledger["table"].str.startswith(PROMPT_TABLE_PREFIX)]
     whole = counted[(counted["condition"] == ALL_CONDITIONS) & (counted["excluded"] > 0)]
     sentences = [excluded(row) for row in list_rows(whole)]
-    if len(people) and (sentences or people["excluded"].notna().any()):
+    if len(people) and (sentences or people["exclusion_rule"].notna().any()):
         sentences.append(participants_excluded(people))
     sentences += rules_without_effect(ledger)
     if len(ledger) and not sentences:
@@ -83,7 +83,7 @@ def excluded(row: Row) -> str:
 
 def participants_excluded(people: pd.DataFrame) -> str:
     """Return how many participants each rule excluded, and how many remained."""
-    rules = people["excluded"].dropna()
+    rules = people["exclusion_rule"].dropna()
     if rules.empty:
         return "No participant was excluded."
     counts = _counts(rules.value_counts(sort=False).items())

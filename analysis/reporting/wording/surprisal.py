@@ -167,5 +167,5 @@ def _tested(row: Row, sides: str, symbol: str, p: float) -> str:
         return f" ({clusters}: too few for a p or an interval)."
     return (
         f" ({interval(row['ci_low'], row['ci_high'], '.5f')}; {sides} sign flips over {clusters}, "
-        f"{symbol} {p_value(p)}, smallest possible {row['smallest_p']:.2g})."
+        f"{symbol} {p_value(p)}, smallest possible {row['min_p']:.2g})."
     )

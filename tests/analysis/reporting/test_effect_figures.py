@@ -145,7 +145,7 @@ def test_curves_are_the_tables_means_at_their_places(results: Tables) -> None:
         if axes.get_title("left") == "islands"
     )
     line = panel.containers[1][0]
-    np.testing.assert_allclose(line.get_xdata(orig=False), rows["place"].astype(float))
+    np.testing.assert_allclose(line.get_xdata(orig=False), rows["relative_position"].astype(float))
     np.testing.assert_allclose(line.get_ydata(orig=False), rows["mean_value"])
 
 

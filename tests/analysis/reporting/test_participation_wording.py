@@ -8,7 +8,7 @@ from gardenpath.analysis.reporting.wording import participation
 def test_exclusions_are_told_with_their_counts_and_the_flag_is_no_ground() -> None:
     ledger = pd.DataFrame([("all", "sessions", "session not complete", 10, 2), ("grammatical", "rating_scores", "x", 9, 1)],
                           columns=["condition", "table", "rule", "before", "excluded"])  # fmt: skip
-    people = pd.DataFrame({"excluded": ["slept", None, None]})
+    people = pd.DataFrame({"exclusion_rule": ["slept", None, None]})
     prompts = pd.DataFrame({"prompt": "sense", "flagged": [None, True, False]})
     assert participation.exclusions(ledger, people, prompts) == [
         "We excluded 2 of 10 sessions (20.0%): session not complete.",
@@ -27,7 +27,7 @@ def test_answers_that_did_not_come_are_told_by_prompt_and_so_are_those_who_are_f
     prompts = pd.DataFrame(
         {"prompt": ["how_good", "how_likely"] * 3, "flagged": [True, False, True, True, False, None]}
     )
-    sentences = participation.exclusions(ledger, pd.DataFrame({"excluded": [None]}), prompts)
+    sentences = participation.exclusions(ledger, pd.DataFrame({"exclusion_rule": [None]}), prompts)
     assert sentences[:3] == [
         "We excluded 3 of 90 answers (3.3%): no answer in time (a).",
         "We excluded 1 of 80 answers (1.2%): no answer (b).",
