@@ -378,7 +378,7 @@ def _get_assumptions(config: "Study", design: PowerDesign, request: PowerRequest
     from gardenpath.analysis.modelling.simulated_trials import SOURCES, standard
 
     if request.pilot is None:
-        options.print_notice(f"spreads of {response}: {SOURCES[response]}; of a pilot with --from")
+        options.print_notice(f"spreads of {response}: {SOURCES[response]}; of a pilot with --pilot")
         return [standard(response, design.points)]
     tables, _ = read_tables(
         dict.fromkeys(REQUIRED_TABLES, request.pilot), dict.fromkeys(OPTIONAL_TABLES, request.pilot)

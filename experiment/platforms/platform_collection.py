@@ -53,7 +53,7 @@ def collect_platform_data(
         return build_session_tables(records, shown_materials.files, where=str(data))
     if columns is not None and columns.rows_are_means:
         if platform != table.NAME:
-            raise study.DataError(f"{data}: rows_are_means = true is of tables (--from table), not of {platform}")
+            raise study.DataError(f"{data}: rows_are_means = true is of tables (--platform table), not of {platform}")
         return build_mean_tables(read_platform_files(data, table), columns, shown_materials)
     try:
         return build_tables(read_platform_sessions(data, platform, columns), shown_materials, pseudonymise)

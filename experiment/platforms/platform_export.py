@@ -1,6 +1,6 @@
 """A study for other platforms: each is a module with NAME, FEATURE_SUPPORT, list_losses and write, listed here in one tuple.
 
-NAME                                      what --to says
+NAME                                      what --platform says
 FEATURE_SUPPORT                           what it does with each feature that screens can have (features.py)
 list_losses(files) -> list[str]           what this platform cannot do of the study, a sentence each
 write(files, assignments, folder, online)      writes what the platform takes; its counter n runs assignments[n % len(assignments)]

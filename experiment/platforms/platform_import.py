@@ -1,6 +1,6 @@
 """Data collected elsewhere: a platform is a module that makes sessions of its files, listed here in one tuple.
 
-NAME                       what --from says
+NAME                       what --platform says
 recognises(source)         whether a file looks like this platform's, from its first lines; never raises
 read(source, mapping)      the sessions of a file; what the mapping names goes before what the platform usually says
 join(sessions)             if there: the sessions whose parts stand in several of a platform's files, each as one
@@ -159,7 +159,7 @@ def describe_format(source: Source) -> str:
         return "is a zip file that is cut short or damaged; download it again"
     matches = [other.NAME for other in PLATFORMS if other is not table and other.recognises(source)]
     return (
-        f"looks like {' or '.join(matches)} (--from {matches[0]})"
+        f"looks like {' or '.join(matches)} (--platform {matches[0]})"
         if matches
         else "has the format of no platform known here"
     )

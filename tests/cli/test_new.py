@@ -126,7 +126,7 @@ def test_a_folder_that_holds_something_is_left_alone_and_an_empty_one_is_filled(
             ["--kind", "spr", "--language", "Polish!"],
             "language is 'Polish!'; expected a language tag (BCP 47), as in de, pt-BR",
         ),
-        (["--kind", "spr", "--from", "nothing.csv"], "nothing.csv"),
+        (["--kind", "spr", "--items", "nothing.csv"], "nothing.csv"),
     ],
 )
 def test_a_call_that_cannot_be_followed_writes_nothing(options: list[str], message: str, tmp_path: Path) -> None:
@@ -209,18 +209,18 @@ def test_sets_that_do_not_divide_are_left_over_and_said_so(tmp_path: Path) -> No
 
 def test_what_a_kind_cannot_do_without_is_missing_or_refused(tmp_path: Path) -> None:
     source = table(tmp_path / "mine.csv", mark="{}")
-    made = new(tmp_path / "maze", "maze", "--from", str(source), "--language", "de")
+    made = new(tmp_path / "maze", "maze", "--items", str(source), "--language", "de")
     assert "missing: a column alternatives" in made.output
     assert "missing: a critical region in 8 of 8 items" in made.output
     assert "missing: a column language, de in each row" in made.output
     assert not study.load(tmp_path / "maze").simulate
-    refused = new(tmp_path / "choice", "forced-choice", "--from", str(source))
+    refused = new(tmp_path / "choice", "forced-choice", "--items", str(source))
     assert "paradigm attraction has 4 conditions; a trial of forced-choice shows a pair" in str(refused.exception)
     assert not (tmp_path / "choice").exists()
 
 
 def test_a_table_that_does_not_state_its_factors_is_told_how_in_one_line(tmp_path: Path) -> None:
-    refused = new(tmp_path / "study", "spr", "--from", str(table(tmp_path / "mine.csv", factors="")))
+    refused = new(tmp_path / "study", "spr", "--items", str(table(tmp_path / "mine.csv", factors="")))
     first, last = str(refused.exception).splitlines()
     assert "mine.csv, line 2: the conditions of paradigm attraction are sg.sg, sg.pl, pl.sg, pl.pl" in first
     assert first.endswith("in a column factors:  NAME: sg, pl | NAME: sg, pl")
@@ -231,7 +231,7 @@ def test_a_table_that_does_not_state_its_factors_is_told_how_in_one_line(tmp_pat
 
 def test_minimal_pairs_of_ones_own_are_taken_too(tmp_path: Path) -> None:
     source = shutil.copy(ROOT / "examples" / "minimal-pairs" / "items.csv", tmp_path / "pairs.csv")
-    assert new(tmp_path / "study", "minimal-pairs", "--from", str(source)).exit_code == 0
+    assert new(tmp_path / "study", "minimal-pairs", "--items", str(source)).exit_code == 0
     plan = study.load(tmp_path / "study")
     assert (plan.design.lists, plan.design.items, plan.ordering.no_adjacent) == (2, None, "paradigm")
     assert len(experiment.build_list_files(plan)) == 2
@@ -252,7 +252,7 @@ def test_fillers_come_between_targets_as_well_as_their_number_allows(
     with source.open("a") as stream:
         rows = [["filler", "filler", f"f{n}", "", f"Bird {n} sang in the tree.", ""] for n in range(fillers)]
         csv.writer(stream).writerows(rows)
-    new(tmp_path / "study", "spr", "--from", str(source))
+    new(tmp_path / "study", "spr", "--items", str(source))
     ordering = study.load(tmp_path / "study").ordering
     assert (ordering.min_fillers_between, ordering.max_run) == (between, run)
     assert len(dealt(tmp_path / "study", participants=4)["readings"])
@@ -265,7 +265,7 @@ def test_as_many_questions_are_asked_as_it_says_where_fillers_have_none(tmp_path
         table = csv.DictWriter(file, rows[0])
         table.writeheader()
         table.writerows(row | ({"question": "", "answer": ""} if row["item"].startswith("f") else {}) for row in rows)
-    new(tmp_path / "second", "spr", "--from", str(tmp_path / "mine.csv"))
+    new(tmp_path / "second", "spr", "--items", str(tmp_path / "mine.csv"))
     plan = study.load(tmp_path / "second")
     asked = dealt(tmp_path / "second")["responses"].query("task == 'question' and role != 'practice'")
     assert len(asked) == 2 * 2  # of four items with questions, by two
@@ -287,7 +287,7 @@ def test_who_answers_wrong_is_left_out_only_where_two_mistakes_are_forgiven(
     (tmp_path / "mine.csv").write_text(
         "\n".join(["paradigm,phenomenon,item,condition,sentence,question,answer", *lines]) + "\n"
     )
-    made = new(tmp_path / "study", "spr", "--from", str(tmp_path / "mine.csv"))
+    made = new(tmp_path / "study", "spr", "--items", str(tmp_path / "mine.csv"))
     assert made.exit_code == 0, made.output
     rules = study.load(tmp_path / "study").analysis.exclude
     assert (rules.accuracy, rules.questions) == (accuracy, asked if accuracy else 20)

@@ -50,6 +50,6 @@ def test_damaged_times_are_an_error(tmp_path: Path) -> None:
 
 def test_another_platforms_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(
-        study.DataError, match=r"does not look like data of jspsych; it looks like magpie \(--from magpie\)"
+        study.DataError, match=r"does not look like data of jspsych; it looks like magpie \(--platform magpie\)"
     ):
         experiment.collect(FIXTURE, platform="jspsych", key=tmp_path / "key")

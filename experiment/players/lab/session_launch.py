@@ -69,7 +69,7 @@ def find_unfinished_reservation(folder: Path, participant: str) -> Reservation |
     if last.finished is not None:
         raise ValueError(
             f"participant {participant} has finished {last.list_name} at {last.finished[:16].replace('T', ' ')} UTC; "
-            "give another label, or --new for a further session"
+            "give another label, or --new-session for a further session"
         )
     return last
 
@@ -93,7 +93,7 @@ def resume_session(folder: Path, reservation: Reservation, opener: Opener) -> Vi
     path = folder / reservation.session / "session.json"
     if not path.exists():
         raise FileNotFoundError(
-            f"{path}: the session of {reservation.participant} is missing; begin another with --new"
+            f"{path}: the session of {reservation.participant} is missing; begin another with --new-session"
         )
     return _run_session(
         folder, study.config.parse_dataclass(Session, study.files.read_json(path), where=str(path)), opener
