@@ -52,7 +52,7 @@ def test_fewer_sessions_than_participants_asked_for_are_explained(folder: Path) 
     assert taken.code == 0, taken.said
     assert "data: 12 simulated sessions of 12 participants" in taken.printed
     assert (
-        "fewer than 20 participants x 3 sessions: each of the 12 short lists has one reader (design.short_lists.ratings_per_item"
+        "fewer than 20 participants x 3 sessions: each of the 12 short lists has one reader (more design.short_lists.ratings_per_item"
         in taken.said
     )
     few = run_here("gardenpath simulate study.toml --participants 1 --seed 1 -o one", folder)

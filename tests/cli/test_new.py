@@ -72,7 +72,7 @@ def test_simulated_participants_end_in_results(kind: str, tmp_path: Path) -> Non
     tables = dealt(tmp_path / "study", participants=6 * plan.design.lists)
     results = analysis.analyse(tables, plan.analysis)
     assert len(results[MEASURED[kind]])
-    assert results["participants"]["excluded"].isna().any()
+    assert results["participants"]["exclusion_rule"].isna().any()
     if kind in MODELS:
         assert results[MODELS[kind]]["estimate"].notna().any()
     if kind in ("spr", "maze", "rating"):
@@ -290,4 +290,4 @@ def test_who_answers_wrong_is_left_out_only_where_two_mistakes_are_forgiven(
     made = new(tmp_path / "study", "spr", "--items", str(tmp_path / "mine.csv"))
     assert made.exit_code == 0, made.output
     rules = study.load(tmp_path / "study").analysis.exclude
-    assert (rules.accuracy, rules.questions) == (accuracy, asked if accuracy else 20)
+    assert (rules.min_accuracy, rules.min_questions) == (accuracy, asked if accuracy else 20)

@@ -83,7 +83,7 @@ def test_a_choice_from_the_command_line(pool: Path) -> None:
 
 def test_a_file_says_the_same_and_what_is_impossible_is_explained(pool: Path) -> None:
     (pool / "selection.toml").write_text(
-        'materials = ["pool.csv"]\nitems = 16\nbetween = ["frequency"]\neven = ["phenomenon"]\n'
+        'materials = ["pool.csv"]\nitems = 16\nbetween_items = ["frequency"]\nbalance_on = ["phenomenon"]\n'
         '[covariates]\n"letters:sentence" = {}\ncloze = { tolerance = 0.5 }\n'
     )
     ran = run_here("gardenpath select selection.toml -o chosen --json", pool)

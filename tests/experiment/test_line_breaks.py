@@ -41,7 +41,7 @@ def test_by_default_sentences_stand_on_one_line(tmp_path: Path) -> None:
 
 
 def test_sentences_that_must_be_broken_are_broken_before_the_same_word_of_an_item(tmp_path: Path) -> None:
-    found = shown(factorial(tmp_path, width=40))
+    found = shown(factorial(tmp_path, line_width=40))
     assert any(found.values())
     by_item: dict[str, set[tuple[int, ...]]] = {}
     for (item, _), where in found.items():
@@ -58,7 +58,7 @@ def test_sentences_that_must_be_broken_are_broken_before_the_same_word_of_an_ite
 
 def test_design_names_the_items_that_are_broken_before_different_words(tmp_path: Path) -> None:
     """Descriptions have a word more than names: the same number is another word."""
-    path = factorial(tmp_path, width=40)
+    path = factorial(tmp_path, line_width=40)
     ran = CliRunner().invoke(cli, ["design", str(path), "-o", str(tmp_path / "lists")], catch_exceptions=False)
     assert (
         "items of more than 40 letters a line are broken before different words in their conditions: rc-01"
@@ -87,8 +87,8 @@ def test_a_line_ends_before_the_first_word_that_does_not_fit_in_any_condition(
 @pytest.mark.parametrize(
     ("stated", "message"),
     [
-        ({"width": 5}, "width is 5; expected letters on a line, 20 or more"),
-        ({"size": 10.0}, r"size is 10; expected px, from min_size \(16\) to 200"),
+        ({"line_width": 5}, "line_width is 5; expected letters on a line, 20 or more"),
+        ({"font_size": 10.0}, r"font_size is 10; expected px, from min_font_size \(16\) to 200"),
         ({"font": "Arial; color: red"}, "expected names of fonts"),
     ],
 )
