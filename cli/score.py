@@ -110,7 +110,8 @@ class ScoringOptions:
         for model, drafters in count_drafts_by_family(materials.items, models).items():
             drafted = ", ".join(f"{options.format_count(n, 'item')} by {name}" for name, n in drafters.items())
             options.print_notice(
-                f"{model}: drafted by a model of its own family, which may judge them too well: {drafted}; compare  --split-by origin"
+                f"{model}: drafted by a model of its own family, which may judge them too well: {drafted}; "
+                "compare  --split-by origin"
             )
 
     def raise_failures(self, failed: Sequence[str], done: int) -> None:
