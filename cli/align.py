@@ -68,7 +68,7 @@ EXCLUSION_TABLES = ("responses", "items", "demographics", "replacements")  # who
     "--gam", is_flag=True, help="Curves of surprisal beside its slopes, by R's mgcv: minutes where words are thousands."
 )
 @analyse.engine_option
-@options.out
+@options.output_path
 @options.parquet
 @options.force
 def command(

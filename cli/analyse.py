@@ -49,7 +49,7 @@ engine_option = click.option("--engine", help="Program that fits the mixed model
 @click.option("--figures/--no-figures", default=True, show_default=True, help="Draw the figures, as SVG and PNG.")
 @options.seed
 @options.add_executor_options
-@options.out
+@options.output_path
 @options.parquet
 @options.force
 def command(

@@ -48,7 +48,7 @@ def list_import_platforms() -> list[str]:
     help="Data of an earlier study (folder with participant.key): who took part does not count here. Repeatable.",
 )
 @click.option("--previews", is_flag=True, help="With what was done through preview links, to look at the tables early.")
-@options.out
+@options.output_path
 @options.parquet
 @options.force
 def command(

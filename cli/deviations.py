@@ -12,7 +12,7 @@ DEVIATION_COLUMNS = ("registered", "found", "reason")
 @click.command("deviations")
 @options.study_file
 @click.argument("preregistration", metavar="PREREGISTRATION.md", type=click.Path(path_type=Path))
-@options.out
+@options.output_path
 @options.parquet
 @options.force
 def command(study_file: Path, preregistration: Path, out: Path, parquet: bool, force: bool) -> None:

@@ -77,7 +77,7 @@ class ChatSource(NamedTuple):
     help="Share of probability sampled from.",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of what is sampled.")
-@options.out
+@options.output_path
 @options.force
 def command(
     materials: tuple[Path, ...],

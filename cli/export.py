@@ -22,7 +22,7 @@ def list_export_platforms() -> list[str]:
     type=click.IntRange(min=1),
     help="Orders drawn for each list: the participants planned for it [default: online.quota of STUDY.toml].",
 )
-@options.out
+@options.output_path
 @options.force
 def command(study_file: Path, platform: str, orders: int | None, out: Path, force: bool) -> None:
     """Write STUDY.toml as another platform takes it, with pre-drawn orders of each list, to the folder given by -o.

@@ -109,7 +109,7 @@ def list_phenomena() -> list[str]:
 @click.option(
     "--skip-bad", is_flag=True, help="Leave out a treebank that cannot be read, and name it; with --all always."
 )
-@options.out
+@options.output_path
 @options.force
 def command(out: Path, language: str | None, every: bool, force: bool, languages: Path | None, **settings: Any) -> None:
     """Make minimal pairs of agreement out of treebanks, in any language that has one.

@@ -34,7 +34,7 @@ MAX_PARADIGMS_SHOWN = 6  # paradigms whose counts the report's header states
     show_default=True,
     help="Write every figure as SVG and PNG too, to a folder beside the report.",
 )
-@options.out
+@options.output_path
 @options.force
 def command(study_file: Path, sources: tuple[Path, ...], figures: bool, out: Path, force: bool) -> None:
     """Write a report of the study to one HTML file that needs nothing else, readable on a phone and printable.

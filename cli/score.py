@@ -218,7 +218,7 @@ def add_scoring_options(command: Callable[..., None], excluded: Sequence[str] = 
         click.option("--json", "as_json", is_flag=True, help="Print what was done as one JSON object."),
         options.force,
         options.parquet,
-        options.out,
+        options.output_path,
         click.option("--no-cache", is_flag=True, help="Compute everything again, and keep nothing."),
         click.option(
             "--cache",

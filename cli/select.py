@@ -18,7 +18,7 @@ MATCH_METHODS = ("means", "sets", "best")
 
 @click.command("select")
 @options.materials
-@options.out
+@options.output_path
 @selection_options.add_selection_options
 @click.option("--items", type=click.IntRange(min=1), help="How many to choose.")
 @click.option(

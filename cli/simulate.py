@@ -88,7 +88,7 @@ if TYPE_CHECKING:
 @click.option("--paradigm", help="With --power: a paradigm, where several have different factors.")
 @options.seed
 @options.add_executor_options
-@options.out
+@options.output_path
 @options.force
 def command(
     study_file: Path,

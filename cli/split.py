@@ -12,7 +12,7 @@ from . import options, selection_options
 
 @click.command("split")
 @options.materials
-@options.out
+@options.output_path
 @selection_options.add_selection_options
 @click.option("--lists", type=click.IntRange(min=2), help="How many lists.")
 @click.option(

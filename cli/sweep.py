@@ -106,7 +106,7 @@ def run_command(
             finished[0] += 1
             move(finished[0], total)
 
-        run_result = execution.run(
+        run_result = execution.run_sweep(
             manifest, store, build_executor, units=units, most_cards=max_cards, on_report=report_unit
         )
     _print_run(run_result)
@@ -134,7 +134,7 @@ def status_command(sweep_file: Path, as_json: bool) -> None:
 
 @command.command("merge")
 @sweep_file
-@options.out
+@options.output_path
 @click.option("--mixed", is_flag=True, help="Take units of a model that were computed under different identities too.")
 @click.option(
     "--languages",

@@ -233,10 +233,10 @@ def _summarise_templates(
 def _sort_rows(table: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
     """Return the rows by model and method in the order of the judgments, means behind the templates."""
 
-    def place(names: "pd.Series[str]") -> "pd.Series[int]":
+    def list_positions(names: "pd.Series[str]") -> "pd.Series[int]":
         first = [ALL_PHENOMENA] if names.name == "phenomenon" else []
         order = {name: k for k, name in enumerate(dict.fromkeys([*first, *judgments[str(names.name)].unique()]))}
         return names.map(lambda name: order.get(name, len(order)))
 
     keys = [name for name in ("model", "method", "phenomenon") if name in table]
-    return table.sort_values(keys, key=place, kind="stable", ignore_index=True)
+    return table.sort_values(keys, key=list_positions, kind="stable", ignore_index=True)

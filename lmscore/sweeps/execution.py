@@ -64,7 +64,7 @@ def list_finished_units(store: Store) -> set[str]:
     return {name.split("/")[-1].partition(".")[0] for name in store.list_files("results")}
 
 
-def run(
+def run_sweep(
     manifest: SweepManifest,
     store: Store,
     make_executor: ExecutorFactory,

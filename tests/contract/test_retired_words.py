@@ -64,7 +64,8 @@ RETIRED = {
 }
 # Where a word stands for something else. A name is excepted everywhere; say why.
 EXCEPTIONS = {
-    "placeholder": "a typographer's word",
+    "keep_apart": "items that are not to be chosen together, or not into the same list",
+    "smallest": "the column of tables that the plan of models replaces",
 }
 # Alone, they say neither what a function does nor what a value is.
 BARE_WORDS = {
@@ -179,11 +180,14 @@ def section_keys(section: type, prefix: str = "") -> Iterator[str]:
 
 def option_names(command: click.Command) -> Iterator[str]:
     for parameter in command.params:
-        yield from (option.lstrip("-") for option in parameter.opts)
+        if isinstance(parameter, click.Option):
+            yield from (option.lstrip("-") for option in parameter.opts)
     if isinstance(command, click.Group):
-        for name, sub in command.commands.items():
+        context = click.Context(command)
+        for name in command.list_commands(context):
             yield name
-            yield from option_names(sub)
+            if sub := command.get_command(context, name):
+                yield from option_names(sub)
 
 
 def surfaces() -> dict[str, set[str]]:

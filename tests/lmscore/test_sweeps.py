@@ -79,7 +79,7 @@ def bytes_of(merged: merged_results.MergedSweep) -> str:
 def whole(place: Path) -> tuple[manifest.SweepManifest, Store, execution.RunSummary]:
     """A sweep that one process has computed, here."""
     made, store = planned(place, "whole")
-    return made, store, execution.run(made, store, lambda cards: None)
+    return made, store, execution.run_sweep(made, store, lambda cards: None)
 
 
 def test_a_sweep_is_what_evaluate_says_of_each_model(place, whole):
@@ -101,10 +101,10 @@ def test_a_sweep_is_what_evaluate_says_of_each_model(place, whole):
 def test_bytes_are_the_same_for_two_workers_and_for_one_that_is_killed(place, whole):
     made, store, _ = whole
     two, kept = planned(place, "two")
-    ran = execution.run(two, kept, lambda cards: executors.LocalExecutor(2))
+    ran = execution.run_sweep(two, kept, lambda cards: executors.LocalExecutor(2))
     assert ran.load_count <= 2 * 3
     assert bytes_of(merged_results.merge(two, kept)) == bytes_of(merged_results.merge(made, store))
-    assert execution.run(two, kept, lambda cards: None).computed_count == 0
+    assert execution.run_sweep(two, kept, lambda cards: None).computed_count == 0
 
 
 def test_a_unit_that_goes_on_computes_what_is_missing_and_gives_the_same_bytes(place, whole, monkeypatch):
@@ -120,10 +120,10 @@ def test_a_unit_that_goes_on_computes_what_is_missing_and_gives_the_same_bytes(p
 
     monkeypatch.setattr(CausalModel, "_compute", stops)
     with pytest.raises(KeyboardInterrupt):
-        execution.run(again, kept, lambda cards: None)
+        execution.run_sweep(again, kept, lambda cards: None)
     assert len(kept.list_files("batches")) > 1
     first, calls = {name: kept.read(name) for name in kept.list_files("batches")}, len(computed)
-    execution.run(again, kept, lambda cards: None)
+    execution.run_sweep(again, kept, lambda cards: None)
     assert bytes_of(merged_results.merge(again, kept)) == bytes_of(merged_results.merge(made, store))
     assert {name: kept.read(name) for name in first} == first
     assert calls > 0
@@ -132,7 +132,7 @@ def test_a_unit_that_goes_on_computes_what_is_missing_and_gives_the_same_bytes(p
     kept.write(name, first[name][:-3])
     [unit] = [unit for unit in again.units if unit.id in name]
     Path(kept.address, f"results/{unit.id}.json.gz").unlink()
-    execution.run(again, kept, lambda cards: None)
+    execution.run_sweep(again, kept, lambda cards: None)
     assert kept.read(name) == first[name]
 
 
@@ -189,7 +189,7 @@ def test_a_model_that_cannot_be_loaded_fails_its_units_in_one_line_and_no_other(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(worker, "load", watched)
-        ran = execution.run(made, store, lambda cards: None)
+        ran = execution.run_sweep(made, store, lambda cards: None)
     assert tried == ["nothing-here/x", str(place / "gpt2")]
     assert sum("cannot be loaded" in record.getMessage() for record in caplog.records) == 1
     assert len(ran.failures) == len(made.parts)
@@ -203,10 +203,10 @@ def test_a_model_that_cannot_be_loaded_fails_its_units_in_one_line_and_no_other(
 def test_a_model_folder_that_vanishes_fails_what_is_left_and_what_is_done_stays(place, folders, tmp_path):
     (place / "fleeting").symlink_to(folders["gpt2"])
     made, store = planned(place, "gone", models='[[models]]\nname = "fleeting"\n')
-    execution.run(made, store, lambda cards: None, units=made.units[:1])
+    execution.run_sweep(made, store, lambda cards: None, units=made.units[:1])
     (place / "fleeting").unlink()
     worker._current_model = worker._CurrentModel()
-    ran = execution.run(made, store, lambda cards: None)
+    ran = execution.run_sweep(made, store, lambda cards: None)
     assert len(ran.failures) == len(made.units) - 1
     assert ran.already_count == 1
     merged = merged_results.merge(made, store)
@@ -219,7 +219,7 @@ def test_a_sentence_that_cannot_be_scored_fails_alone(place):
     sweep, store = sweep_of(place, "bad", models=models)
     made, files = manifest.make_manifest(replace(sweep, materials={"en": ("en-bad.tsv",)}))
     manifest.write_manifest(made, files, store)
-    execution.run(made, store, lambda cards: None)
+    execution.run_sweep(made, store, lambda cards: None)
     merged = merged_results.merge(made, store)
     assert merged.coverage[["n_items", "n_left_out", "state"]].to_numpy().tolist() == [[5, 1, "done"]]
     assert len(merged.tables["pairs"]) == 4
@@ -269,7 +269,7 @@ def test_memory_that_runs_out_halves_a_batch_then_asks_for_more_cards_then_is_re
 
     monkeypatch.setattr(CausalModel, "_compute", short)
     worker._current_model = worker._CurrentModel()
-    ran = execution.run(made, store, engine, most_cards=2)
+    ran = execution.run_sweep(made, store, engine, most_cards=2)
     assert asked == [1, 2]
     assert not ran.failures
     record = json.loads(gzip.decompress(store.read(store.list_files("results")[0])))
@@ -278,7 +278,7 @@ def test_memory_that_runs_out_halves_a_batch_then_asks_for_more_cards_then_is_re
     assert "memory ran out" in merged_results.merge(made, store).models["gpt2"]["warnings"][0]
     other, kept = planned(place, "little", models=models, unit_size=2**20)
     worker._current_model = worker._CurrentModel()
-    ran = execution.run(other, kept, engine, most_cards=1)
+    ran = execution.run_sweep(other, kept, engine, most_cards=1)
     assert len(ran.failures) == 2
     assert "does not hold" in next(iter(ran.failures.values()))
 
@@ -297,9 +297,9 @@ def test_a_full_disk_stops_the_run_in_one_line_and_what_is_there_serves_the_next
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", little)
         with pytest.raises(StoreError, match=r"cannot be written \(No space left on device\)"):
-            execution.run(full, kept, lambda cards: None)
+            execution.run_sweep(full, kept, lambda cards: None)
     assert kept.list_files("batches")
-    execution.run(full, kept, lambda cards: None)
+    execution.run_sweep(full, kept, lambda cards: None)
     assert bytes_of(merged_results.merge(full, kept)) == bytes_of(merged_results.merge(made, store))
 
 
@@ -309,7 +309,7 @@ def test_an_object_store_serves_as_a_folder_does(place, whole):
     pairs = merged_results.merge(made, store).tables["pairs"].query("model == 'gpt2'")
     for address in ("memory://sweep", f"file://{place}/by-address"):
         far, kept = planned(place, address, models='[[models]]\nname = "gpt2"\n')
-        execution.run(far, kept, lambda cards: None)
+        execution.run_sweep(far, kept, lambda cards: None)
         assert bytes_of(merged_results.merge(far, kept)) == pairs.to_csv()
     with pytest.raises(ValueError, match="expected a folder, or an address"):
         Store("nowhere9://x")
@@ -322,7 +322,7 @@ def test_a_cache_that_cannot_be_written_and_breaks_cost_nothing(place, whole, tm
     worker._current_model = worker._CurrentModel()
     _, store, _ = whole
     other, kept = planned(place, "nocache", models='[[models]]\nname = "gpt2"\n')
-    execution.run(other, kept, lambda cards: None, units=other.units[:2])
+    execution.run_sweep(other, kept, lambda cards: None, units=other.units[:2])
     for unit in other.units[:2]:
         kinds = [json.loads(gzip.decompress(one.read(f"results/{unit.id}.json.gz"))) for one in (store, kept)]
         assert kinds[0]["columns"] == kinds[1]["columns"]
@@ -336,7 +336,7 @@ def test_what_another_run_is_at_is_left_for_last(place, whole):
     lease = {"started": time.time(), "who": "other:1"}
     store.write(f"leases/{made.units[0].id}.json", json.dumps(lease).encode())
     order: list[str] = []
-    execution.run(made, store, lambda cards: None, on_report=lambda unit, report: order.append(unit.id))
+    execution.run_sweep(made, store, lambda cards: None, on_report=lambda unit, report: order.append(unit.id))
     assert order == [unit.id for unit in (*made.units[1:], made.units[0])]
     # What was computed by another run meanwhile is not computed again.
     assert (
@@ -355,7 +355,7 @@ def test_models_are_asked_too_and_their_judgments_are_those_of_judge(folders, tm
     made, files = manifest.make_manifest(read_sweep(tmp_path / "sweep.toml"))
     store = Store(str(tmp_path / "store"))
     manifest.write_manifest(made, files, store)
-    ran = execution.run(made, store, lambda cards: None)
+    ran = execution.run_sweep(made, store, lambda cards: None)
     assert ran.computed_count == len(made.units) > 1
     found = merged_results.merge(made, store).tables["judgments"]
     model = lmscore.load(folders["llama"], device="cpu")
@@ -395,7 +395,7 @@ def in_a_process(made: manifest.SweepManifest, store: Store, seconds: float = 0)
         signal.setitimer(signal.ITIMER_PROF, seconds)
         try:
             torch.set_num_threads(1)
-            execution.run(made, store, lambda cards: None)
+            execution.run_sweep(made, store, lambda cards: None)
         finally:
             os._exit(0)
     return os.WIFSIGNALED(os.waitpid(child, 0)[1])
@@ -441,7 +441,7 @@ def on_report(unit, report):
     if not killed:
         killed.append(unit)
         cluster.remove_node(second, allow_graceful=False)
-ran = execution.run(made, store, lambda cards: executors.RayExecutor(workers=2), on_report=on_report)
+ran = execution.run_sweep(made, store, lambda cards: executors.RayExecutor(workers=2), on_report=on_report)
 print("\\nmachines lost:", len(killed), "units done:", ran.computed_count, "failed:", len(ran.failures), flush=True)
 ray.shutdown()
 cluster.shutdown()

@@ -430,16 +430,16 @@ def test_the_largest_expected_effect_is_that_of_enumeration() -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"items": 3, "between": ("level",)}, "3 items cannot be taken equally from 2 levels"),
-        ({"items": 40, "between": ("level",)}, "there are 6 of l0, 6 of l1"),
+        ({"items": 3, "between_items": ("level",)}, "3 items cannot be taken equally from 2 levels"),
+        ({"items": 40, "between_items": ("level",)}, "there are 6 of l0, 6 of l1"),
         ({"items": 2, "covariates": {"z": CovariateSection()}}, "covariate 'z' is not known"),
         ({"items": 2, "covariates": {"letters:verb": CovariateSection()}}, "no sentence has the part 'verb'"),
         ({"items": 2, "covariates": {"surprisal:sentence": CovariateSection()}}, "needs the table surprisal"),
         ({"items": 2, "covariates": {"bigram:sentence": CovariateSection()}}, "needs bigrams"),
         ({"items": 2, "covariates": {"level": CovariateSection()}}, "level is 'l0', expected a number"),
-        ({"items": 2, "apart": (("i0", "i99"),)}, "apart names item 'i99'"),
-        ({"items": 2, "even": ("author",)}, "item i0 has no 'author'"),
-        ({"items": 2, "match": "sets", "between": ("level",), "null": "l7"}, "null is 'l7'"),
+        ({"items": 2, "keep_apart": (("i0", "i99"),)}, "keep_apart names item 'i99'"),
+        ({"items": 2, "balance_on": ("author",)}, "item i0 has no 'author'"),
+        ({"items": 2, "match": "sets", "between_items": ("level",), "null": "l7"}, "null is 'l7'"),
     ],
 )
 def test_what_cannot_be_chosen_by_says_so(asked: dict[str, object], message: str) -> None:
