@@ -21,7 +21,7 @@ class ExclusionLog:
         >>> ledger = ExclusionLog()
         >>> times = pd.DataFrame({"participant": ["P1", "P2"], "condition": ["a", "b"], "rt": [50, 300]})
         >>> [left] = ledger.apply_rule("below 100 ms", readings=(times, times["rt"] >= 100))
-        >>> [(row["condition"], row["excluded"], row["participants_after"]) for row in ledger.rows]
+        >>> [(row["condition"], row["n_excluded"], row["n_participants_after"]) for row in ledger.rows]
         [('all', 1, 1), ('a', 1, 0), ('b', 0, 1)]
         """
         number = 1 + max((int(str(row["step"])) for row in self.rows), default=-1)
@@ -55,11 +55,11 @@ def _count_rows(selection: Any, is_kept: Any, participant_codes: Any) -> dict[st
         0 if participant_codes is None else len(np.unique(participant_codes[rows])) for rows in (before, after)
     ]
     return {
-        "before": int(before.sum()),
-        "excluded": int(before.sum() - after.sum()),
-        "after": int(after.sum()),
-        "participants_before": participant_counts[0],
-        "participants_after": participant_counts[1],
+        "n_before": int(before.sum()),
+        "n_excluded": int(before.sum() - after.sum()),
+        "n_after": int(after.sum()),
+        "n_participants_before": participant_counts[0],
+        "n_participants_after": participant_counts[1],
     }
 
 

@@ -26,7 +26,7 @@ def drop_missing_responses(responses: pd.DataFrame, exclusion_log: ExclusionLog 
     >>> rows = [("P1", "sense", "5", "answered"), ("P1", "sense", None, "timeout"), ("P2", "form", None, "timeout")]
     >>> len(drop_missing_responses(pd.DataFrame(rows, columns=["participant", "prompt", "response", "outcome"]), ledger))
     1
-    >>> [(row["table"], row["rule"], row["before"], row["excluded"]) for row in ledger.rows[2:]]
+    >>> [(row["table"], row["rule"], row["n_before"], row["n_excluded"]) for row in ledger.rows[2:]]
     [('responses', 'no answer in time (sense)', 2, 1), ('responses: sense', 'no answer in time (sense)', 2, 1)]
     """
     exclusion_log = exclusion_log or ExclusionLog()

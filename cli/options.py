@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from gardenpath.study.config import NormSection
 
-output_path = click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Folder or file to write.")
+output_path = click.option(
+    "-o", "--out", type=click.Path(path_type=Path), required=True, help="Folder or file to write."
+)
 force = click.option("--force", is_flag=True, help="Overwrite what is there.")
 seed = click.option(
     "--seed", type=int, default=None, help="Seed of everything drawn by chance; printed when not given."

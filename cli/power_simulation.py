@@ -157,7 +157,7 @@ def _merge_tables(earlier_table: "pd.DataFrame | None", table: "pd.DataFrame") -
         if earlier_table is None
         else pd.concat([earlier_table, table], ignore_index=True).drop_duplicates(key, keep="last")
     )
-    sort_columns = ["response", "family", "slopes", "assumptions", "term", "effect", "n_items", "participants"]
+    sort_columns = ["response", "family", "slopes", "assumptions", "term", "effect", "n_items", "n_participants"]
     return rows.sort_values(sort_columns, kind="stable", ignore_index=True)
 
 

@@ -525,7 +525,7 @@ def compute_surprisal_effects(aligned: pd.DataFrame, models: pd.DataFrame, *, en
         for lag, name in enumerate(list_lagged_columns(SURPRISAL_TERM, range(MAX_LAGS + 1))):
             if name in coefficients:
                 cost = _convert_to_ms(coefficients[name], mean) | _name_estimate("raw", raw[name])
-                parts.append({"model": model, "protocol": protocol, "lag": lag, "n": len(rows)} | cost)
+                parts.append({"model": model, "protocol": protocol, "lag": lag, "n_readings": len(rows)} | cost)
     return check(pd.DataFrame(parts), "surprisal_effects") if parts else _build_empty_table("surprisal_effects")
 
 

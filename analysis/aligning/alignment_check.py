@@ -47,7 +47,7 @@ def compute_alignment_check(aligned: pd.DataFrame, *, engine: str = "glmm") -> p
     >>> lags = [-1, *SEEN_LAGS]
     >>> words = [column for name in ("surprisal", "length", "zipf") for column in list_lagged_columns(name, lags)]
     >>> rows[words] = random.random((72, len(words)))
-    >>> compute_alignment_check(rows)[["verdict", "n"]].to_numpy().tolist()
+    >>> compute_alignment_check(rows)[["verdict", "n_readings"]].to_numpy().tolist()
     [['passed', 72]]
     """
     tested = [
@@ -57,7 +57,19 @@ def compute_alignment_check(aligned: pd.DataFrame, *, engine: str = "glmm") -> p
     return check(pd.DataFrame(tested, columns=[*MODEL_KEY, *CHECK_COLUMNS]), "alignment_check")
 
 
-CHECK_COLUMNS = ["verdict", "estimate", "se", "df", "t", "p", "largest", "ratio", "p_entropy", "n", "note"]
+CHECK_COLUMNS = [
+    "verdict",
+    "estimate",
+    "se",
+    "df",
+    "t",
+    "p",
+    "largest_slope",
+    "ratio",
+    "p_entropy",
+    "n_readings",
+    "note",
+]
 
 
 def _check_model(aligned: pd.DataFrame, engine: str) -> dict[str, object]:
@@ -69,7 +81,7 @@ def _check_model(aligned: pd.DataFrame, engine: str) -> dict[str, object]:
     next_word = slopes.get(NEXT_SURPRISAL, {"p": None})
     if reason or pd.isna(next_word["p"]):
         note = f"Not tested: {reason or 'the slope of the next word could not be estimated'}."
-        return {"verdict": UNTESTED_VERDICT, "n": len(rows), "note": note}
+        return {"verdict": UNTESTED_VERDICT, "n_readings": len(rows), "note": note}
     slope = next_word["estimate"]
     largest = max(
         slopes[name]["estimate"]
@@ -77,7 +89,11 @@ def _check_model(aligned: pd.DataFrame, engine: str) -> dict[str, object]:
         if not pd.isna(slopes[name]["estimate"])
     )
     statistics = {name: next_word[name] for name in ("estimate", "se", "df", "t", "p")}
-    statistics |= {"largest": largest, "ratio": slope / largest if largest else float("nan"), "n": len(rows)}
+    statistics |= {
+        "largest_slope": largest,
+        "ratio": slope / largest if largest else float("nan"),
+        "n_readings": len(rows),
+    }
     if next_word["p"] >= ALPHA:
         return statistics | {
             "verdict": PASSED_VERDICT,

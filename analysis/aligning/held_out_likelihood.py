@@ -43,7 +43,7 @@ def compute_held_out_clusters(
     >>> rows = pd.DataFrame(cells, columns=["participant", "item", "position"]).assign(model="m", protocol="p")
     >>> rows["token"] = rows["item"] + ":" + rows["position"].astype(str)
     >>> rows[["log_rt", "log_trial", "surprisal", "length", "zipf"]] = random.normal(6, 0.1, (72, 5))
-    >>> compute_held_out_clusters(rows, lags=0, folds=2)[["cluster", "n", "converged"]].to_numpy().tolist()
+    >>> compute_held_out_clusters(rows, lags=0, folds=2)[["cluster", "n_readings", "converged"]].to_numpy().tolist()
     [['i0', 18, True], ['i1', 18, True], ['i2', 18, True], ['i3', 18, True]]
     """
     if fold_unit not in CLUSTER_COLUMNS:
@@ -80,8 +80,9 @@ def compute_held_out_clusters(
             pd.DataFrame(
                 {
                     "model": model, "protocol": protocol, "folds_by": fold_unit, "cluster": both["cluster"],
-                    "fold": both["fold_full"], "n": both["n_full"], "lags": lags, "base": both["density_base"],
-                    "full": both["density_full"], "converged": both["converged_base"] & both["converged_full"],
+                    "fold": both["fold_full"], "n_readings": both["n_readings_full"],
+                    "n_lags": lags, "log_likelihood_without": both["density_base"],
+                    "log_likelihood_with": both["density_full"], "converged": both["converged_base"] & both["converged_full"],
                 }
             )
         )  # fmt: skip
@@ -123,10 +124,10 @@ def _compute_densities(rows: pd.DataFrame, model: Formula, fold: Array, fold_uni
                 else fitted.compute_joint_density(readings)
             )
             row = by_cluster.setdefault(
-                cluster, {"cluster": cluster, "density": 0.0, "n": 0, "converged": True, "fold": number}
+                cluster, {"cluster": cluster, "density": 0.0, "n_readings": 0, "converged": True, "fold": number}
             )
             row["density"] += density
-            row["n"] += len(readings)
+            row["n_readings"] += len(readings)
             row["converged"] &= fitted.converged
             row["fold"] = None if fold_unit == "row" else number
     table = pd.DataFrame(list(by_cluster.values()))
@@ -249,11 +250,15 @@ def compute_delta_log_likelihood(held: pd.DataFrame, *, seed: int = 1) -> pd.Dat
     >>> rows = [("m", "p", "item", f"i{k}", 0, 20, 2, -30.0, -30.0 + k % 3) for k in range(12)]
     >>> names = "model protocol folds_by cluster fold n lags base full".split()
     >>> held = pd.DataFrame(rows, columns=names).assign(converged=True)
-    >>> compute_delta_log_likelihood(held)[["clusters", "n", "total", "delta", "min_p"]].to_numpy().tolist()
+    >>> compute_delta_log_likelihood(held)[["n_clusters", "n_readings", "total_delta", "delta", "min_p"]].to_numpy().tolist()
     [[12.0, 240.0, 12.0, 0.05, 0.000244140625]]
     """
     rows = [
-        {"model": model, "protocol": protocol, **_summarise_gain(part, part["full"] - part["base"], True, seed)}
+        {
+            "model": model,
+            "protocol": protocol,
+            **_summarise_gain(part, part["log_likelihood_with"] - part["log_likelihood_without"], True, seed),
+        }
         for model, protocol, part in split_by_model(held)
     ]
     return check(pd.DataFrame(rows, columns=TABLES["delta_log_likelihood"].column_names), "delta_log_likelihood")
@@ -261,8 +266,8 @@ def compute_delta_log_likelihood(held: pd.DataFrame, *, seed: int = 1) -> pd.Dat
 
 def _summarise_gain(held: pd.DataFrame, gains: "pd.Series[float]", one_sided: bool, seed: int) -> dict[str, object]:
     flipped = sign_flip_test(gains, one_sided=one_sided, seed=seed)
-    low, high = ratio_interval(gains, held["n"], seed=seed)
-    n, clusters = int(held["n"].sum()), len(held)
+    low, high = ratio_interval(gains, held["n_readings"], seed=seed)
+    n, clusters = int(held["n_readings"].sum()), len(held)
     notes = []
     if clusters < MIN_UNITS:
         notes.append(f"No p and no interval: {clusters} clusters, under {MIN_UNITS}.")
@@ -271,7 +276,7 @@ def _summarise_gain(held: pd.DataFrame, gains: "pd.Series[float]", one_sided: bo
     if held["folds_by"].isin(["row", "participant"]).any():
         notes.append("Other readings of the same words are in the fit, which favours any predictor of words.")
     return {
-        "folds_by": held["folds_by"].iloc[0], "clusters": clusters, "n": n, "total": gains.sum(),
+        "folds_by": held["folds_by"].iloc[0], "n_clusters": clusters, "n_readings": n, "total_delta": gains.sum(),
         "delta": gains.sum() / n, "ci_low": low, "ci_high": high, "p": flipped.p, "min_p": flipped.min_possible_p,
         "flips": flipped.method, "note": " ".join(notes),
     }  # fmt: skip
@@ -280,7 +285,7 @@ def _summarise_gain(held: pd.DataFrame, gains: "pd.Series[float]", one_sided: bo
 def build_unfitted_rows(aligned: pd.DataFrame, reasons: Mapping[tuple[str, str], str]) -> pd.DataFrame:
     """Return rows of delta_log_likelihood without numbers, for language models that were not fitted, and why."""
     rows = [
-        {"model": model, "protocol": protocol, "clusters": 0, "n": 0, "flips": "none", "folds_by": "none"}
+        {"model": model, "protocol": protocol, "n_clusters": 0, "n_readings": 0, "flips": "none", "folds_by": "none"}
         | {"note": f"Not fitted: {reasons[model, protocol]}"}
         for model, protocol, _ in split_by_model(aligned)
         if (model, protocol) in reasons
@@ -297,9 +302,9 @@ def compute_delta_comparisons(held: pd.DataFrame, *, seed: int = 1) -> pd.DataFr
     `held` is the table that `compute_held_out_clusters` returns; one language model alone gives a table without rows.
 
     >>> rows = [(m, f"i{k}", 20, -30.0, -30.0 + (m == "a")) for m in "ab" for k in range(12)]
-    >>> held = pd.DataFrame(rows, columns=["model", "cluster", "n", "base", "full"])
+    >>> held = pd.DataFrame(rows, columns=["model", "cluster", "n_readings", "log_likelihood_without", "log_likelihood_with"])
     >>> held = held.assign(protocol="p", folds_by="item", converged=True)
-    >>> compute_delta_comparisons(held)[["model_a", "model_b", "total", "delta", "p"]].to_numpy().tolist()
+    >>> compute_delta_comparisons(held)[["model_a", "model_b", "total_delta", "delta", "p"]].to_numpy().tolist()
     [['a', 'b', 12.0, 0.05, 0.00048828125]]
     """
     parts = {(model, protocol): part for model, protocol, part in split_by_model(held)}
@@ -307,10 +312,14 @@ def compute_delta_comparisons(held: pd.DataFrame, *, seed: int = 1) -> pd.DataFr
     for a, b in itertools.combinations(parts, 2):
         both = parts[a].merge(parts[b], on=["folds_by", "cluster"], how="outer", suffixes=("", "_b"))
         row = {"model_a": a[0], "protocol_a": a[1], "model_b": b[0], "protocol_b": b[1]}
-        if (both["n"] != both["n_b"]).fillna(True).any():
-            rows.append(row | {"clusters": 0, "n": 0, "note": "The two were not fitted to the same readings."})
+        if (both["n_readings"] != both["n_readings_b"]).fillna(True).any():
+            rows.append(
+                row | {"n_clusters": 0, "n_readings": 0, "note": "The two were not fitted to the same readings."}
+            )
             continue
         both = both.assign(converged=both["converged"].astype(bool) & both["converged_b"].astype(bool))
-        rows.append(row | _summarise_gain(both, both["full"] - both["full_b"], False, seed))
+        rows.append(
+            row | _summarise_gain(both, both["log_likelihood_with"] - both["log_likelihood_with_b"], False, seed)
+        )
     table = pd.DataFrame(rows, columns=[name for name in TABLES["delta_comparisons"].column_names if name != "p_holm"])
     return check(table.assign(p_holm=holm(table["p"].astype("float64"))), "delta_comparisons")

@@ -124,8 +124,8 @@ def compute_collinearity(aligned: pd.DataFrame, *, lags: int = 2) -> pd.DataFram
 
     >>> rows = pd.DataFrame({"surprisal": [1.0, 2, 3, 4], "length": [2.0, 1, 4, 3], "zipf": [5.0, 5, 5, 5]})
     >>> rows = rows.assign(model="m", protocol="p", position=[1.0, 0, 0, 1], log_trial=[0.0, 0.7, 0.0, 0.8])
-    >>> table = compute_collinearity(rows, lags=0).query("predictor == 'surprisal' and other == 'length'")
-    >>> table["r"].round(3).item(), table["n"].item()
+    >>> table = compute_collinearity(rows, lags=0).query("predictor == 'surprisal' and other_predictor == 'length'")
+    >>> table["r"].round(3).item(), table["n_readings"].item()
     (0.6, 4)
     """
     import numpy as np
@@ -143,8 +143,8 @@ def compute_collinearity(aligned: pd.DataFrame, *, lags: int = 2) -> pd.DataFram
             r[np.ix_(positions, positions)] = correlations
             inflation = dict(zip(moving, _compute_inflation(values[moving].to_numpy()), strict=True))
         for i, name in enumerate(names):
-            part = pd.DataFrame({"predictor": name, "other": names, "r": r[i], "vif": inflation.get(name)})
-            parts.append(part.assign(model=model, protocol=protocol, n=len(values)))
+            part = pd.DataFrame({"predictor": name, "other_predictor": names, "r": r[i], "vif": inflation.get(name)})
+            parts.append(part.assign(model=model, protocol=protocol, n_readings=len(values)))
     if not parts:
         raise DataError("table aligned has no rows; expected a reading of each word, from align")
     return check(pd.concat(parts, ignore_index=True), "collinearity")

@@ -176,15 +176,15 @@ def _build_participant_rules(
     if rules.min_catch:
         rule, rated = (
             f"less than {100 * rules.min_catch:g}% of catch sentences told apart",
-            prompts.dropna(subset="catch"),
+            prompts.dropna(subset="catch_auc"),
         )
         for prompt in list_prompts(rated):
             part = filter_prompt(rated, prompt)
-            low = part.loc[part["catch"] < rules.min_catch, "participant"]
+            low = part.loc[part["catch_auc"] < rules.min_catch, "participant"]
             left[rule + format_prompt_suffix(prompt)] = ~participants["participant"].isin(low)
     if rules.min_accuracy:
         rule = f"less than {100 * rules.min_accuracy:g}% of at least {rules.min_questions} questions answered correctly"
-        most = int(participants["questions"].max()) if len(participants) else 0
+        most = int(participants["n_questions"].max()) if len(participants) else 0
         if 0 < most < rules.min_questions:
             rule += TOO_FEW_RESPONSES_NOTE
             log.warning(
@@ -194,7 +194,7 @@ def _build_participant_rules(
                 most,
             )
         left[rule] = ~(
-            (participants["accuracy"] < rules.min_accuracy) & (participants["questions"] >= rules.min_questions)
+            (participants["accuracy"] < rules.min_accuracy) & (participants["n_questions"] >= rules.min_questions)
         )
     if rules.max_outside_cutoffs < 1:
         rule = f"reading times out of the band in more than {100 * rules.max_outside_cutoffs:g}% of target trials"
@@ -251,18 +251,18 @@ def build_participants_table(
     participant_rows = pd.DataFrame({"participant": sorted({*sessions["participant"]})})
     by = sessions.assign(minutes=_compute_minutes(sessions)).groupby("participant")
     session_counts = by.agg(
-        sessions=("session", "size"), minutes=("minutes", "sum"), aborted=("n_aborted_trials", "sum")
+        n_sessions=("session", "size"), minutes=("minutes", "sum"), n_aborted_trials=("n_aborted_trials", "sum")
     )
     asked = (responses["task"] == "question") & (responses["role"] != "practice")
     parts: list[pd.DataFrame] = [
         session_counts.reset_index(),
         _compute_share_correct(
-            responses[responses["role"] == "attention"], ["participant"], "attention_items", "attention"
+            responses[responses["role"] == "attention"], ["participant"], "n_attention_items", "attention"
         ),
-        _compute_share_correct(responses[asked], ["participant"], "questions", "accuracy"),
+        _compute_share_correct(responses[asked], ["participant"], "n_questions", "accuracy"),
         _compute_share_outside_cutoffs(readings, min_rt, max_rt),
     ]
-    return _join_parts(participant_rows, parts, ["participant"], "participants", ("attention_items", "questions"))
+    return _join_parts(participant_rows, parts, ["participant"], "participants", ("n_attention_items", "n_questions"))
 
 
 def build_participant_prompts_table(responses: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
@@ -287,11 +287,15 @@ def build_participant_prompts_table(responses: pd.DataFrame, items: pd.DataFrame
     parts = [
         means,
         _measure_each_prompt(rated[(rated["role"] == "target") & pairs], _test_mann_whitney),
-        _measure_each_prompt(rated[(rated["role"] == "catch") & pairs], lambda part: {"catch": _auc(part)}),
-        _compute_share_correct(given_responses[given_responses["task"] != "rating"], PROMPT_KEY, "judged", "accuracy"),
+        _measure_each_prompt(rated[(rated["role"] == "catch") & pairs], lambda part: {"catch_auc": _auc(part)}),
+        _compute_share_correct(
+            given_responses[given_responses["task"] != "rating"], PROMPT_KEY, "n_scored_responses", "accuracy"
+        ),
     ]
-    counted = response_counts.agg(answers=("came", "sum"), unanswered=("none", "sum"))
-    return _join_parts(counted, parts, PROMPT_KEY, "participant_prompts", ("grammatical", "ungrammatical", "judged"))
+    counted = response_counts.agg(n_responses=("came", "sum"), n_missing_responses=("none", "sum"))
+    return _join_parts(
+        counted, parts, PROMPT_KEY, "participant_prompts", ("n_grammatical", "n_ungrammatical", "n_scored_responses")
+    )
 
 
 def _join_parts(
@@ -340,13 +344,13 @@ def _split_by_grammaticality(part: pd.DataFrame) -> tuple[Any, Any]:
 
 def _test_mann_whitney(part: pd.DataFrame) -> dict[str, object]:
     good, bad = _split_by_grammaticality(part)
-    counts: dict[str, object] = {"grammatical": len(good), "ungrammatical": len(bad)}
+    counts: dict[str, object] = {"n_grammatical": len(good), "n_ungrammatical": len(bad)}
     if not len(good) or not len(bad):
         return counts
     all_ranks = pd.Series([*good, *bad]).rank()
     u = float(all_ranks[: len(good)].sum()) - len(good) * (len(good) + 1) / 2
     p, auc = _mann_whitney_p(u, len(good), len(bad), all_ranks), u / (len(good) * len(bad))
-    return {**counts, "u": u, "auc": auc, "u_p": p, "flagged": p >= ALPHA or auc <= 0.5}
+    return {**counts, "u_statistic": u, "auc": auc, "p": p, "flagged": p >= ALPHA or auc <= 0.5}
 
 
 def _mann_whitney_p(u: float, good: int, bad: int, ranks: "pd.Series[float]") -> float:

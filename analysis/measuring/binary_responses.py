@@ -32,14 +32,16 @@ def compute_binary_responses(
     >>> conditions = pd.DataFrame(tabulate_levels, columns=["paradigm", "condition", "factor", "level"])
     >>> items = pd.DataFrame({"paradigm": ["p"], "phenomenon": ["n"]})
     >>> scores = pd.DataFrame(columns=["role", "prompt", "rating"])
-    >>> compute_binary_responses(responses, scores, items, conditions)[["measure", "event", "answer"]].to_numpy().tolist()
+    >>> compute_binary_responses(responses, scores, items, conditions)[["measure", "event", "response"]].to_numpy().tolist()
     [['correct', 'right', 1], ['chosen', 'fine over odd', 0]]
     """
     targets = responses[(responses["role"] == "target") & responses["response"].notna()]
     phenomena = items.drop_duplicates("paradigm").set_index("paradigm")["phenomenon"]
     judged = targets[~targets["task"].isin(UNSCORED_TASKS) & targets["correct"].notna()]
     parts = [
-        judged.assign(measure=CORRECT_MEASURE, event="right", answer=judged["correct"].astype("bool").astype("int64")),
+        judged.assign(
+            measure=CORRECT_MEASURE, event="right", response=judged["correct"].astype("bool").astype("int64")
+        ),
         _select_yes_no_ratings(scores),
         _code_choices(targets[targets["task"] == "choice"], conditions),
     ]
@@ -55,7 +57,7 @@ def _select_yes_no_ratings(scores: pd.DataFrame) -> pd.DataFrame:
     two = by.nunique().eq(2) & (by.max() - by.min()).eq(1)
     rows = scores[(scores["role"] == "target") & scores["prompt"].isin(two[two].index)]
     return rows.assign(
-        measure=YES_MEASURE, event="yes", answer=(rows["rating"] == rows["prompt"].map(by.max())).astype("int64")
+        measure=YES_MEASURE, event="yes", response=(rows["rating"] == rows["prompt"].map(by.max())).astype("int64")
     )
 
 
@@ -70,7 +72,7 @@ def _code_choices(choices: pd.DataFrame, conditions: pd.DataFrame) -> pd.DataFra
     rows = choices[pd.Series([members is not None for members in choice_members], index=choices.index, dtype="bool")]
     first, event = ([members[n] for members in choice_members if members is not None] for n in (0, 1))
     return rows.assign(
-        measure=CHOICE_MEASURE, event=event, answer=(rows["response"].astype(object) == first).astype("int64")
+        measure=CHOICE_MEASURE, event=event, response=(rows["response"].astype(object) == first).astype("int64")
     )
 
 

@@ -20,7 +20,7 @@ def compute_cell_means(rows: pd.DataFrame, response: str, factors: Mapping[str, 
 
     >>> values = [("P1", "a", 1.0), ("P1", "b", 2.0), ("P2", "a", 3.0), ("P2", "b", 6.0), ("P3", "a", 5.0)]
     >>> means = compute_cell_means(pd.DataFrame(values, columns=["participant", "noun", "z"]), "z", {"noun": ["b", "a"]})
-    >>> means[["levels", "participants", "dropped", "mean_value"]].to_numpy().tolist()
+    >>> means[["levels", "n_participants", "n_excluded_participants", "mean_value"]].to_numpy().tolist()
     [['b', 2, 1, 4.0], ['a', 2, 1, 2.0]]
     """
     import numpy as np
@@ -48,9 +48,9 @@ def compute_cell_means(rows: pd.DataFrame, response: str, factors: Mapping[str, 
         {
             "factors": CELL_SEPARATOR.join(factors),
             "levels": cells,
-            "participants": participant_count,
-            "dropped": len(participant_means) - participant_count,
-            "n": counts.reindex(cells, fill_value=0).to_numpy(dtype="int64"),
+            "n_participants": participant_count,
+            "n_excluded_participants": len(participant_means) - participant_count,
+            "n_trials": counts.reindex(cells, fill_value=0).to_numpy(dtype="int64"),
             "mean_value": means,
             "ci_low": means - half,
             "ci_high": means + half,

@@ -121,7 +121,7 @@ def compute_region_times(
     ...     condition="grammatical", text="word", quality_flags=None, line=0,
     ... )
     >>> items = pd.DataFrame({"item": ["i0"], "condition": ["grammatical"], "phenomenon": ["npi"]})
-    >>> compute_region_times(readings, items)[["region", "words", "rt", "log_rt"]].round(2).to_numpy().tolist()
+    >>> compute_region_times(readings, items)[["region", "n_words", "rt", "log_rt"]].round(2).to_numpy().tolist()
     [['critical', 2, 650.0, 6.48], ['critical+1', 1, 310.0, 5.74]]
     """
     exclusion_log = exclusion_log or ExclusionLog()
@@ -212,8 +212,8 @@ def _sum_region_times(
         .reset_index()
     )
     times = region_spans.merge(summed, on=TRIAL_KEY, how="left", validate="1:1")
-    times = times.assign(words=times["last"] - times["first"] + 1, word=times["first"], region=name)
-    timed = (times["timed"] == times["words"]) & (times["rt"] > 0)
+    times = times.assign(n_words=times["last"] - times["first"] + 1, word=times["first"], region=name)
+    timed = (times["timed"] == times["n_words"]) & (times["rt"] > 0)
     [times] = exclusion_log.apply_rule(f"a word of {name} has no reading time", **{table: (times, timed)})
     if rt_cutoffs == NO_RT_CUTOFFS:
         return times
@@ -240,7 +240,8 @@ def compute_condition_means(scores: pd.DataFrame, times: pd.DataFrame) -> pd.Dat
     ...     role="target", phenomenon="npi", condition="grammatical", prompt="rating"
     ... )
     >>> times = pd.DataFrame(columns=["participant", "phenomenon", "condition", "region", "rt"])
-    >>> compute_condition_means(scores, times)[["measure", "participants", "n", "mean_value", "se"]].to_numpy().tolist()
+    >>> means = compute_condition_means(scores, times)
+    >>> means[["measure", "n_participants", "n_observations", "mean_value", "se"]].to_numpy().tolist()
     [['rating', 2, 3, 4.5, 1.5], ['z', 2, 3, 0.25, 0.75]]
     """
     targets = scores[scores["role"] == "target"].assign(region=SENTENCE_REGION)
@@ -288,14 +289,14 @@ def compute_reading_curves(
     curves = _average_over_participants(
         add_phenomenon(trials, items), "rt", ["phenomenon", "condition", "relative_position"]
     )
-    return check(curves.drop(columns="measure"), "reading_curves")
+    return check(curves.drop(columns="measure").rename(columns={"n_observations": "n_trials"}), "reading_curves")
 
 
 def _average_over_participants(frame: pd.DataFrame, measure: str, cell: list[str]) -> pd.DataFrame:
     by_participant = frame.groupby([*cell, "participant"])[measure].agg(["mean", "size"]).reset_index()
     grouped = by_participant.groupby(cell)
     table = grouped.agg(
-        participants=("mean", "size"), n=("size", "sum"), se=("mean", "sem"), mean_value=("mean", "mean")
+        n_participants=("mean", "size"), n_observations=("size", "sum"), se=("mean", "sem"), mean_value=("mean", "mean")
     )
     return table.reset_index().assign(measure=measure)
 

@@ -174,7 +174,7 @@ def compute_reliability(
     ...     experiment="E1", list="L1", role="target", prompt="rating", phenomenon="npi", paradigm="ever"
     ... )
     >>> table = compute_reliability(scores, draws=50, splits=20)
-    >>> table.loc[:0, ["condition", "sentences", "raters", "icc"]].round(2).to_numpy().tolist()
+    >>> table.loc[:0, ["condition", "n_sentences", "n_raters", "icc"]].round(2).to_numpy().tolist()
     [['all', 8, 4, 0.97]]
     """
     import numpy as np
@@ -218,10 +218,10 @@ def _summarise_agreement(
     r = _correlate_halves(*halves)
     rated = ~np.isnan(matrix)
     return {
-        "sentences": matrix.shape[1],
-        "raters": int(rated.any(axis=1).sum()),
+        "n_sentences": matrix.shape[1],
+        "n_raters": int(rated.any(axis=1).sum()),
         "k": estimate.raters_per_sentence,
-        "ratings": int(rated.sum()),
+        "n_ratings": int(rated.sum()),
         "icc": estimate.icc,
         "icc_low": low,
         "icc_high": high,
@@ -247,7 +247,7 @@ def compute_noise_ceilings(scores: pd.DataFrame, *, seed: int = 1, splits: int =
     >>> scores = pd.DataFrame(rows, columns=["participant", "item", "condition", "z"]).assign(
     ...     experiment="E1", list="L1", role="target", prompt="rating", phenomenon="npi", paradigm="ever"
     ... )
-    >>> compute_noise_ceilings(scores, splits=20).loc[:0, ["level", "n", "ceiling"]].round(2).to_numpy().tolist()
+    >>> compute_noise_ceilings(scores, splits=20).loc[:0, ["level", "n_units", "ceiling"]].round(2).to_numpy().tolist()
     [['sentences', 8, 0.99]]
     """
     import numpy as np
@@ -273,8 +273,8 @@ def compute_noise_ceilings(scores: pd.DataFrame, *, seed: int = 1, splits: int =
                 {
                     "prompt": prompt,
                     "level": level,
-                    "n": pair[0].shape[1],
-                    "splits": splits,
+                    "n_units": pair[0].shape[1],
+                    "n_splits": splits,
                     "split_half": correlations["split_half"],
                     "reliability": correlations["spearman_brown"],
                     "ceiling": correlations["ceiling"],
@@ -393,7 +393,11 @@ def select_poor_agreement(counts: pd.DataFrame, reliability: pd.DataFrame) -> pd
 def compute_rating_counts(scores: pd.DataFrame) -> pd.DataFrame:
     """Return how often each rating was given to the target sentences of a paradigm in a condition, under each prompt."""
     targets = scores[scores["role"] == "target"]
-    counts = targets.groupby(["prompt", "phenomenon", "paradigm", "condition", "rating"], sort=True).size().rename("n")
+    counts = (
+        targets.groupby(["prompt", "phenomenon", "paradigm", "condition", "rating"], sort=True)
+        .size()
+        .rename("n_ratings")
+    )
     return check(counts.reset_index(), "rating_counts")
 
 
@@ -426,12 +430,12 @@ def _compute_choice_shares(paradigm: str, phenomenon: str, choices: pd.DataFrame
     return {
         "phenomenon": phenomenon,
         "paradigm": paradigm,
-        "pairs": len(shares),
-        "participants": choices["participant"].nunique(),
-        "choices": len(choices),
+        "n_pairs": len(shares),
+        "n_participants": choices["participant"].nunique(),
+        "n_choices": len(choices),
         "individual": float(choices["good"].mean()),
         "majority": strict + ties / 2 / len(shares),
         "majority_strict": strict,
-        "ties": ties,
-        "kept": strict >= MIN_MAJORITY_SHARE - 1e-12,
+        "n_ties": ties,
+        "meets_majority_rule": strict >= MIN_MAJORITY_SHARE - 1e-12,
     }

@@ -24,8 +24,8 @@ def compute_unimodality(rating_counts: pd.DataFrame, *, seed: int = 1, draws: in
     up to 11 % where several points in a row are equally frequent. A prompt of more than 11 points, as of a slider, has no rows.
 
     >>> rows = [("rating", "npi", "p", "grammatical", point, n) for point, n in ((1, 40), (2, 5), (3, 3), (4, 6), (5, 46))]
-    >>> counts = pd.DataFrame(rows, columns=["prompt", "phenomenon", "paradigm", "condition", "rating", "n"])
-    >>> compute_unimodality(counts)[["points", "n", "p"]].to_numpy().tolist()
+    >>> counts = pd.DataFrame(rows, columns=["prompt", "phenomenon", "paradigm", "condition", "rating", "n_ratings"])
+    >>> compute_unimodality(counts)[["n_points", "n_ratings", "p"]].to_numpy().tolist()
     [[5.0, 100.0, 0.001]]
     """
     import numpy as np
@@ -38,15 +38,15 @@ def compute_unimodality(rating_counts: pd.DataFrame, *, seed: int = 1, draws: in
         if len(points) > MAX_SCALE_POINTS:
             continue
         for (phenomenon, condition), part in of_prompt.groupby(["phenomenon", "condition"], sort=True):
-            counts = part.groupby("rating")["n"].sum().reindex(points, fill_value=0).to_numpy(dtype="float64")
+            counts = part.groupby("rating")["n_ratings"].sum().reindex(points, fill_value=0).to_numpy(dtype="float64")
             distance, nearest = _fit_unimodal(counts[None])
             # The same draws whatever else is in the table.
             random = np.random.default_rng([seed, crc32(f"{prompt}-{phenomenon}-{condition}".encode())])
             samples = random.multinomial(int(counts.sum()), nearest[0], size=draws).astype("float64")
             hits = int((_fit_unimodal(samples)[0] >= distance[0] - 1e-9).sum())
             rows.append({
-                "prompt": prompt, "phenomenon": phenomenon, "condition": condition, "points": len(points),
-                "n": int(counts.sum()), "distance": max(0.0, float(distance[0])), "p": (hits + 1) / (draws + 1),
+                "prompt": prompt, "phenomenon": phenomenon, "condition": condition, "n_points": len(points),
+                "n_ratings": int(counts.sum()), "distance": max(0.0, float(distance[0])), "p": (hits + 1) / (draws + 1),
             })  # fmt: skip
     return check(pd.DataFrame(rows, columns=TABLES["unimodality"].column_names), "unimodality")
 

@@ -236,7 +236,7 @@ class _Study:
             return self.times
         if response in RATING_MEASURES:
             return self.scores[self.scores["role"] == "target"].dropna(subset="z")
-        return self.answers[self.answers["measure"] == response].rename(columns={"answer": response})
+        return self.answers[self.answers["measure"] == response].rename(columns={"response": response})
 
     def levels_of(self, response: str) -> Levels:
         """Return the levels that vary between the rows of a response: of choices, those of whole pairs."""
@@ -577,7 +577,7 @@ def _rows_code(plan: _Planned, rows: pd.DataFrame) -> str:
     lines = [
         f'rows <- read.csv("{table}.csv", stringsAsFactors = FALSE, encoding = "UTF-8")',
         f"rows <- subset(rows, {' & '.join(where)})",
-        *([f"rows${response} <- rows$answer"] if response in BINARY_MEASURES else []),
+        *([f"rows${response} <- rows$response"] if response in BINARY_MEASURES else []),
     ]
     for factor in plan.contrasts:
         levels = rows.drop_duplicates(["paradigm", "condition"])

@@ -87,13 +87,13 @@ class PowerScenario:
             "response": self.response,
             "term": self.tested.name,
             "effect": self._effect(self.layout.assign_trials(people, sentences)),
-            "participants": people,
+            "n_participants": people,
             "n_items": sentences,
             "family": self.family,
             "slopes": self.slopes,
             "assumptions": self.assumptions.name,
             "formula": str(self.formula(self.layout.assign_trials(people, sentences))),
-            "runs": runs,
+            "n_simulations": runs,
         }
 
     def formula(self, trials: Trials) -> Formula:
@@ -212,8 +212,8 @@ def _came_out(studies: Sequence[Study]) -> dict[str, float]:
         "power": float((p < ALPHA).mean()),
         "false_positives": float((null < ALPHA).mean()),
         "se": float(se[~np.isnan(se)].mean()) if not np.isnan(se).all() else math.nan,
-        "singular": float(np.mean([one.singular for one in found])),
-        "failed": float(np.isnan(p).mean()),
+        "share_singular": float(np.mean([one.singular for one in found])),
+        "share_failed": float(np.isnan(p).mean()),
     }
 
 

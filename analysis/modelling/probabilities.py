@@ -33,7 +33,11 @@ def probabilities(
             inside &= rows[factor].astype("string") == level
         part = rows[inside]
         if len(part):
-            counts = {"participants": part["participant"].nunique(), "dropped": 0, "n": len(part)}
+            counts = {
+                "n_participants": part["participant"].nunique(),
+                "n_excluded_participants": 0,
+                "n_trials": len(part),
+            }
             names = {
                 "factors": CELL_SEPARATOR.join(factors) or ALL_CONDITIONS,
                 "levels": CELL_SEPARATOR.join(levels) or ALL_CONDITIONS,

@@ -38,7 +38,7 @@ def _ms(times: pd.DataFrame) -> "pd.Series[float]":
 def _log_per_word(times: pd.DataFrame) -> "pd.Series[float]":
     import numpy as np
 
-    return times["log_rt"] - np.log(times["words"].astype("float64"))
+    return times["log_rt"] - np.log(times["n_words"].astype("float64"))
 
 
 def _speed(times: pd.DataFrame) -> "pd.Series[float]":
@@ -115,8 +115,8 @@ class _Fits:
     ) -> list[dict[str, Any]]:
         """Return a choice for each phenomenon, with the number of its fit."""
         choices = []
-        for phenomenon, part in narrow(rows, "phenomenon", "words", response).groupby("phenomenon", sort=True):
-            words = float(part["words"].mean()) if choice["measure"] == "log_rt" else None
+        for phenomenon, part in narrow(rows, "phenomenon", "n_words", response).groupby("phenomenon", sort=True):
+            words = float(part["n_words"].mean()) if choice["measure"] == "log_rt" else None
             more = {"phenomenon": phenomenon, "declared": declared, "fit": len(self.wanted), "words": words}
             choices.append({**choice, **more})
             self.wanted.append(_Fit(part, response, self.engine))

@@ -281,7 +281,7 @@ def _power(tables: Tables) -> str:
     if power.empty:
         return ""
     effects = ", ".join(f"{size:.3g}" for size in sorted(power["effect"].unique()))
-    runs = " or ".join(str(n) for n in sorted(power["runs"].unique()))
+    runs = " or ".join(str(n) for n in sorted(power["n_simulations"].unique()))
     fitted = (
         "; fitted were random intercepts and the slopes of the tested term by participant and item (Barr, 2013)"
         if (power["slopes"] == "tested").any()
@@ -373,7 +373,7 @@ def _heldout(tables: Tables, software: Versions) -> str:
         if by == "row"
         else f"The log density of a held-out {cluster} is the joint one of its readings, random effects integrated out.",
     ]
-    clusters = gains["clusters"].max()
+    clusters = gains["n_clusters"].max()
     if gains["p"].isna().all():
         return " ".join([*sentences, f"With {clusters} clusters there are too few for a test or an interval."])
     drawn = str(gains["flips"].iloc[0])

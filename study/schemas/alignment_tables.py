@@ -110,10 +110,10 @@ se            float?   standard error
 df            float?   Satterthwaite degrees of freedom
 t             float?   estimate / se
 p             float?   two-sided p-value
-largest       float?   largest slope of surprisal at lags 0 to 2, log ms per bit
-ratio         float?   estimate / largest; a failure from 0.5, where largest is above 0
+largest_slope float?   largest slope of surprisal at lags 0 to 2, log ms per bit
+ratio         float?   estimate / largest_slope; a failure from 0.5, where largest_slope is above 0
 p_entropy     float?   p of the same slope with the next word's entropy in the model; only where warned
-n             int      readings in the model
+n_readings    int      readings in the model
 note          string?  what the verdict means, in a sentence
 """
         ),
@@ -140,13 +140,13 @@ lag           int      -2 and -1: words not yet seen; 0: the word read; 1 to 3: 
             MODEL_COLUMNS
             + """
 predictor     string   predictor
-other         string   predictor
+other_predictor string   predictor
 r             float?   Pearson correlation over readings; empty where one does not vary
 vif           float?   variance inflation of the first given all others; empty where it does not vary, inf where they give it
-n             int      readings
+n_readings    int      readings
 """
         ),
-        ("model", "protocol", "predictor", "other"),
+        ("model", "protocol", "predictor", "other_predictor"),
         ALIGN,
     ),
     Table(
@@ -164,7 +164,7 @@ raw           float?   slope of the same fixed effects on the time itself, ms pe
 raw_low       float?   lower end of its 95 % interval
 raw_high      float?   upper end
 mean_rt       float    geometric mean reading time, ms
-n             int      readings
+n_readings    int      readings
 note          string?  why there is no number
 """
         ),
@@ -180,10 +180,10 @@ note          string?  why there is no number
 folds_by      string   what was held out together: item, story (the column paradigm), participant or row
 cluster       string   its name; of rows, the item whose readings are summed
 fold          int?     fold that held it, from 0; empty for rows
-n             int      readings
-lags          int      words before whose surprisal entered
-base          float    joint log density without surprisal, nats
-full          float    the same with surprisal, nats
+n_readings    int      readings
+n_lags        int      words before whose surprisal entered
+log_likelihood_without float    joint log density without surprisal, nats
+log_likelihood_with float    the same with surprisal, nats
 converged     bool     whether both fits of the fold reached their criterion
 """
         ),
@@ -197,9 +197,9 @@ converged     bool     whether both fits of the fold reached their criterion
             MODEL_COLUMNS
             + """
 folds_by      string   what was held out together
-clusters      int      clusters, the units of the test
-n             int      readings
-total         float?   log likelihood with surprisal less without, nats
+n_clusters    int      clusters, the units of the test
+n_readings    int      readings
+total_delta   float?   log likelihood with surprisal less without, nats
 delta         float?   the same per reading, nats
 ci_low        float?   lower end of the 95 % interval of delta (bootstrap over clusters); none under 10
 ci_high       float?   upper end
@@ -220,9 +220,9 @@ model_a       string   one model
 protocol_a    string   its protocol
 model_b       string   the other
 protocol_b    string   its protocol
-clusters      int      clusters, the units of the test
-n             int      readings
-total         float?   log likelihood under a less that under b, nats
+n_clusters    int      clusters, the units of the test
+n_readings    int      readings
+total_delta   float?   log likelihood under a less that under b, nats
 delta         float?   the same per reading, nats
 ci_low        float?   lower end of the 95 % interval of delta (bootstrap over clusters); none under 10
 ci_high       float?   upper end
@@ -250,7 +250,7 @@ se            float?   its standard error
 edf           float    effective degrees of freedom; 1 for a parametric term, about 1 for a straight line
 statistic     float    t of a parametric term, F of a smooth one
 p             float    p-value, of a smooth term approximate
-n             int      rows in the model
+n_observations int      rows in the model
 deviance      float    share of the deviance that the model explains
 rho           float    autocorrelation of successive residuals that the model assumes
 autocorrelation float  autocorrelation of successive residuals that is left, lag 1

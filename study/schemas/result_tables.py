@@ -54,8 +54,8 @@ TABLES = (
                 "\nrule ", "\ncondition     string   condition; 'all' for all of them together\nrule "
             )
             + """
-participants_before int participants before
-participants_after  int participants left
+n_participants_before int participants before
+n_participants_after  int participants left
 """
         ),
         ("step", "table", "condition"),
@@ -66,12 +66,12 @@ participants_after  int participants left
         "a participant whose sessions count",
         parse_columns("""
 participant   string   who: a label or keyed hash, never a platform's raw id
-sessions      int      sessions that count
+n_sessions    int      sessions that count
 minutes       float?   their duration in total, from assignment to end
-aborted       int      trials broken off by a reload and begun again
-attention_items int    attention items answered
+n_aborted_trials int      trials broken off by a reload and begun again
+n_attention_items int    attention items answered
 attention     float?   share of these answered as asked
-questions     int      comprehension questions answered, of all prompts
+n_questions   int      comprehension questions answered, of all prompts
 accuracy      float?   share of these answered right
 accuracy_low  float?   lower end of its 95 % Wilson interval
 accuracy_high float?   upper end
@@ -88,17 +88,17 @@ exclusion_rule string?  rule by which the participant was left out; empty for th
 participant   string   who: a label or keyed hash, never a platform's raw id
 task          string   kind: rating, question, choice ...
 prompt        string   name of the task as the study names it
-answers       int      answers given, practice left out
-unanswered    int      times that no answer came, practice left out
+n_responses   int      answers given, practice left out
+n_missing_responses int      times that no answer came, practice left out
 mean_rating   float?   mean rating of targets and fillers, as given
-grammatical   int      ratings of grammatical targets
-ungrammatical int      ratings of ungrammatical targets
-u             float?   Mann-Whitney U of the former against the latter
-auc           float?   u / (grammatical * ungrammatical): share of pairs of sentences rated as they should be, ties half
-u_p           float?   two-sided p; exact without ties, else normal with correction for ties and continuity
+n_grammatical int      ratings of grammatical targets
+n_ungrammatical int      ratings of ungrammatical targets
+u_statistic   float?   Mann-Whitney U of the former against the latter
+auc           float?   u_statistic / (n_grammatical * n_ungrammatical): share of pairs of sentences rated in the right order, ties half
+p             float?   two-sided p; exact without ties, else normal with correction for ties and continuity
 flagged       bool?    no difference at .05, or one the wrong way round; circular with the effect, so never by itself a ground
-catch         float?   share of pairs of catch sentences rated as they should be, ties half
-judged        int      answers that were right or wrong, practice left out; none of ratings
+catch_auc     float?   share of pairs of catch sentences rated as they should be, ties half
+n_scored_responses int      answers that were right or wrong, practice left out; none of ratings
 accuracy      float?   share of these that were right
 accuracy_low  float?   lower end of its 95 % Wilson interval
 accuracy_high float?   upper end
@@ -132,7 +132,7 @@ z             float?   standardised within participant and prompt over target an
 phenomenon    string   phenomenon of the paradigm
 region        string   critical, critical+1 (the word after it) ...; or critical..+1 (the region up to that word) ...
 word          int      position of the region's first word in the sentence, from 0
-words         int      words of the region
+n_words       int      words of the region
 line          int?     line on which the first of them stood, from 0
 rt            float    sum of the words' reading times, ms
 log_rt        float    natural log of rt
@@ -153,7 +153,7 @@ phenomenon    string   phenomenon of the paradigm
 measure       string   correct (questions, decisions), yes (ratings on a scale of two points) or chosen (forced choice)
 prompt        string   name of the task as the study names it
 event         string   what 1 stands for: right, yes, or which member of the pair over which
-answer        int      1 or 0
+response      int      1 or 0
 """
             + COMPUTED_COLUMNS
         ),
@@ -171,8 +171,8 @@ condition     string   condition
 region        string   sentence (rating and z); of rt critical, and words after it as in region_times
 measure       string   rating, z, or rt (ms)
 prompt        string?  prompt of the ratings; empty of reading times
-participants  int      participants
-n             int      observations
+n_participants int      participants
+n_observations int      observations
 mean_value    float    mean of the participants' means
 se            float?   standard error of that mean over participants
 """),
@@ -250,9 +250,9 @@ prompt        string?  prompt of the answers; 'all' of a model that has it among
 random        string?  binomial: random effects of the model, the headline's, whose log odds these are
 factors       string   factors of the model, such as extraction x noun_phrase; 'all' of a binomial one that has none
 levels        string   level of each, in this order, such as object x name; rows stand in the order of the materials
-participants  int      participants with a trial in every cell; binomial: in this one
-dropped       int      participants left out, having none in some cell; binomial: none
-n             int      trials
+n_participants int      participants with a trial in every cell; binomial: in this one
+n_excluded_participants int      participants left out, having none in some cell; binomial: none
+n_trials      int      trials
 mean_value    float?   mean of the participants' means; binomial: log odds where random effects are 0; empty where there is none
 ci_low        float?   lower end of its 95 % interval: Cousineau-Morey (doi 10.20982/tqmp.04.2.p061); binomial: Wald
 ci_high       float?   upper end
@@ -371,22 +371,22 @@ note          string?  what a reader has to know of this fit, in a sentence
 response      string   log_rt, rating, correct (the answer to a question) or chosen (a forced choice)
 term          string   coefficient that is tested: a factor, an interaction a:b, or a simple effect a@level
 effect        float    its size: log ms, latent s.d. of a single rating, or log odds; the smallest one of interest
-participants  int      participants
+n_participants int      participants
 n_items       int      items that each of them sees
 family        string   model: linear, ordinal (cumulative probit) or binomial (logit)
 slopes        string   random slopes that are fitted: tested (of the coefficient alone), maximal or none
 assumptions   string   where the standard deviations are from: default, pilot, or pilot (80 % limits), their upper limits
 formula       string   model that is fitted
-runs          int      simulated studies
+n_simulations int      simulated studies
 power         float    share of these in which p < .05
 power_low     float    lower end of its 95 % Wilson interval
 power_high    float    upper end
 false_positives float  share in which p < .05 of the same studies without the coefficient
 se            float?   mean standard error of the coefficient
-singular      float    share of fits with a variance of zero, or a correlation of -1 or 1
-failed        float    share of fits without a p-value, which count as not found
+share_singular float    share of fits with a variance of zero, or a correlation of -1 or 1
+share_failed  float    share of fits without a p-value, which count as not found
 """),
-        ("response", "term", "effect", "participants", "n_items", "family", "slopes", "assumptions"),
+        ("response", "term", "effect", "n_participants", "n_items", "family", "slopes", "assumptions"),
         SIMULATE,
     ),
     Table(
@@ -396,8 +396,8 @@ failed        float    share of fits without a p-value, which count as not found
 phenomenon    string   phenomenon
 condition     string   condition
 relative_position int      words before (-1, -2 ...) or after (1, 2 ...) the critical region, which is 0
-participants  int      participants
-n             int      trials
+n_participants int      participants
+n_trials      int      trials
 mean_value    float    mean of the participants' mean reading times, ms a word
 se            float?   standard error of that mean over participants
 """),
@@ -414,10 +414,10 @@ prompt        string   prompt of the ratings
 phenomenon    string   phenomenon
 paradigm      string   paradigm
 condition     string   condition; 'all' for the sentences of all conditions
-sentences     int      sentences
-raters        int      participants who rated any of them
+n_sentences   int      sentences
+n_raters      int      participants who rated any of them
 k             float?   raters of a sentence, harmonic mean
-ratings       int      ratings
+n_ratings     int      ratings
 icc           float?   ICC(2,k): two-way random effects, absolute agreement, mean of k raters (doi 10.1037/0033-2909.86.2.420)
 icc_low       float?   lower end of its 95 % interval by parametric bootstrap
 icc_high      float?   upper end
@@ -437,8 +437,8 @@ ceiling       float?   its square root; empty where the reliability is negative
         parse_columns("""
 prompt        string   prompt of the ratings
 level         string   sentences, a condition; pairs (differences), paradigms, phenomena (their means); items (less their mean)
-n             int      units of that level
-splits        int      random halves of the raters, within their list
+n_units       int      units of that level
+n_splits      int      random halves of the raters, within their list
 split_half    float?   mean correlation of the mean z of both halves
 reliability   float?   2 r / (1 + r), after Spearman and Brown
 ceiling       float?   its square root: what a perfect model would correlate with these ratings
@@ -455,7 +455,7 @@ phenomenon    string   phenomenon
 paradigm      string   paradigm
 condition     string   condition
 rating        float    rating as given
-n             int      times it was given
+n_ratings     int      times it was given
 """),
         ("prompt", "paradigm", "condition", "rating"),
         ANALYSE,
@@ -467,8 +467,8 @@ n             int      times it was given
 prompt        string   prompt of the ratings
 phenomenon    string   phenomenon
 condition     string   condition
-points        int      points of the scale
-n             int      ratings
+n_points      int      points of the scale
+n_ratings     int      ratings
 distance      float    twice the log-likelihood lost by the nearest distribution with one mode: 0 where the shares have one mode
 p             float    share of samples of that distribution that lie as far from one mode or farther; ratings count as independent
 """),
@@ -482,14 +482,14 @@ p             float    share of samples of that distribution that lie as far fro
 prompt        string   prompt of the choices
 phenomenon    string   phenomenon; 'all' in the row over all paradigms
 paradigm      string   paradigm; 'all' for all together
-pairs         int      pairs
-participants  int      participants
-choices       int      choices
+n_pairs       int      pairs
+n_participants int      participants
+n_choices     int      choices
 individual    float    share of choices of the grammatical member
 majority      float    share of pairs whose majority chose the grammatical member, a tie being half a pair
 majority_strict  float  the same, a tie being none
-ties          int      pairs without a majority
-kept          bool     whether majority_strict is at least 4 of 5, BLiMP's rule (doi 10.1162/tacl_a_00321)
+n_ties        int      pairs without a majority
+meets_majority_rule bool     whether majority_strict is at least 4 of 5, BLiMP's rule (doi 10.1162/tacl_a_00321)
 """),
         ("prompt", "paradigm"),
         ANALYSE,

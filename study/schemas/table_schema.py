@@ -149,7 +149,7 @@ EXCLUSION_COLUMNS = """
 step          int      order of application, from 0
 table         string   table the rule is applied to
 rule          string   rule, in words
-before        int      rows before
-excluded      int      rows excluded
-after         int      rows after
+n_before      int      rows before
+n_excluded    int      rows excluded
+n_after       int      rows after
 """

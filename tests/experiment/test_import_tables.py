@@ -196,7 +196,9 @@ def test_two_sessions_of_one_person_in_two_files_are_two_sessions(tmp_path: Path
 
 def test_a_file_without_a_platform_is_told_what_it_looks_like(tmp_path: Path) -> None:
     path = FIXTURES / "magpie" / "results.csv"
-    with pytest.raises(study.DataError, match=r"not a database of gardenpath; it looks like magpie \(--platform magpie\)"):
+    with pytest.raises(
+        study.DataError, match=r"not a database of gardenpath; it looks like magpie \(--platform magpie\)"
+    ):
         experiment.collect(path)
 
 

@@ -198,7 +198,11 @@ def everything(file: experiment.ListFile) -> experiment.ListFile:
     pairs = tuple(Pair(word, f"un{word}", "right" if n % 2 else "left") for n, word in enumerate(words.words))
     error: dict[str, Any] = {"redo": True, "delay": 500, "error": "That was not it.", "again": "Now the other one."}
     ask: dict[str, Any] = {"prompt": "And now?", "task": "rating"}
-    right: dict[str, Any] = {"answers": build_answers(["yes", "no"], [1, 0], "ltr"), "right": (0,), "is_judged_by_player": True}
+    right: dict[str, Any] = {
+        "answers": build_answers(["yes", "no"], [1, 0], "ltr"),
+        "right": (0,),
+        "is_judged_by_player": True,
+    }
     after = {name: After(5, (name,)) for name in ("right", "wrong")}
     screens = (
         Whole(name="context", task="whole", text="It was late."),

@@ -253,7 +253,9 @@ def test_new_items_may_come_from_reviewed_drafts_and_never_come_twice() -> None:
 def test_norm_toml_is_checked(tmp_path: Path) -> None:
     path = tmp_path / "norm.toml"
     path.write_text('task = "cloze"\nresponses_per_sentense = 3\n')
-    with pytest.raises(study.DataError, match=r"key 'responses_per_sentense' is not known; did you mean 'responses_per_sentence'\?"):
+    with pytest.raises(
+        study.DataError, match=r"key 'responses_per_sentense' is not known; did you mean 'responses_per_sentence'\?"
+    ):
         norming.read_norming_settings(path)
     path.write_text('task = "cloze"\nkeep = ["cloze < 1"]\n')
     assert norming.read_norming_settings(path) == NormingSettings("cloze", keep=("cloze < 1",))

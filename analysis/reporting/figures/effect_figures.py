@@ -312,14 +312,14 @@ def power_figure(power: pd.DataFrame) -> "Figure":
         for axes, (title, part) in zip(panels, rows.groupby(titles, sort=False), strict=False):
             axes.axhline(0.8, **DASHED)
             for k, items in enumerate(numbers):
-                here = part[part["n_items"] == items].sort_values("participants")
+                here = part[part["n_items"] == items].sort_values("n_participants")
                 for assumed, curve in here.groupby("assumptions", sort=True):
                     least: dict[str, Any] = {"linestyle": "--", "alpha": 0.6} if assumed == UPPER else {}
                     name = f"{items} items{', upper limits of spreads' if least else ''}"
                     error = whiskers(curve, "power", "power_low", "power_high")
                     line(
                         axes,
-                        curve["participants"],
+                        curve["n_participants"],
                         curve["power"],
                         error,
                         k,
@@ -328,7 +328,7 @@ def power_figure(power: pd.DataFrame) -> "Figure":
                         linewidth=1.6,
                         **least,
                     )
-            axes.set_xticks(sorted(part["participants"].unique()))
+            axes.set_xticks(sorted(part["n_participants"].unique()))
             axes.set_ylim(-0.03, 1.03)
             panel(axes, str(title))
         common_labels(figure, "participants", "studies that find it")

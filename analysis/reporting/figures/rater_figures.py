@@ -65,7 +65,7 @@ def rating_figure(rating_counts: pd.DataFrame, prompt: str | None = None) -> "Fi
     """
     rows = filled(select_prompt(rating_counts, prompt), "rating_counts")
     paradigms, conditions = ordered(rows["paradigm"])[:PANELS], sorted(rows["condition"].unique())
-    share = rows["n"] / rows.groupby(["paradigm", "condition"])["n"].transform("sum")
+    share = rows["n_ratings"] / rows.groupby(["paradigm", "condition"])["n_ratings"].transform("sum")
     points = sorted(rows["rating"].unique())
     width = 0.8 / len(conditions) * (min(b - a for a, b in itertools.pairwise(points)) if points[1:] else 1)
     with style():

@@ -12,7 +12,7 @@ from ..wording import fits, labels
 from ..wording import surprisal as words
 
 COSTS = (
-    "model", "protocol", "lag", "ms_per_bit", "ms_low", "ms_high", "raw", "raw_low", "raw_high", "mean_rt", "n",
+    "model", "protocol", "lag", "ms_per_bit", "ms_low", "ms_high", "raw", "raw_low", "raw_high", "mean_rt", "n_readings",
 )  # fmt: skip
 
 

@@ -39,8 +39,8 @@ UNADJUSTED = "They hold for differences within participants, and are not adjuste
 def interaction(means: pd.DataFrame) -> str:
     """Return the caption of an interaction plot: what the dots are, their intervals, and who was left out.
 
-    >>> means = pd.DataFrame({"measure": ["z"], "participants": [38], "dropped": [2], "factors": ["a x b"], "model": ["m"]})
-    >>> interaction(means.assign(region="sentence", prompt=None)).rpartition("covariates. ")[2]
+    >>> means = pd.DataFrame({"measure": ["z"], "n_participants": [38], "n_excluded_participants": [2], "model": ["m"]})
+    >>> interaction(means.assign(factors="a x b", region="sentence", prompt=None)).rpartition("covariates. ")[2]
     'Of 40 participants, 2 were left out for having no trial in one of the conditions (rating (z)).'
     """
     text = (
@@ -67,10 +67,12 @@ def cells_caption(means: pd.DataFrame) -> str:
 
 
 def _left_out(means: pd.DataFrame) -> list[str]:
-    once = means[means["dropped"] > 0].drop_duplicates(["model", "measure", "region", "prompt"])
+    once = means[means["n_excluded_participants"] > 0].drop_duplicates(["model", "measure", "region", "prompt"])
     places: dict[tuple[int, int], list[str]] = {}
     for place, row in zip(_places(once), list_rows(once), strict=True):
-        places.setdefault((row["dropped"], row["participants"] + row["dropped"]), []).append(place)
+        places.setdefault(
+            (row["n_excluded_participants"], row["n_participants"] + row["n_excluded_participants"]), []
+        ).append(place)
     return [
         f"Of {counted(of, 'participant')}, {dropped} {'was' if dropped == 1 else 'were'} left out for having no trial in one of "
         f"the conditions ({listed(dict.fromkeys(named))})."
@@ -109,7 +111,7 @@ def cells(means: pd.DataFrame) -> Coefficients:
 
 def preferences(means: pd.DataFrame) -> Coefficients:
     """Return the table of choices without factors: a row a model."""
-    rows = [(label(row["model"]), str(row["n"]), percent(row["share"]), _mean(row)) for row in list_rows(means)]
+    rows = [(label(row["model"]), str(row["n_trials"]), percent(row["share"]), _mean(row)) for row in list_rows(means)]
     return Coefficients(("pairs of", "choices", "observed", "by the model"), tuple(rows), 1)
 
 

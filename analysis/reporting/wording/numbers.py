@@ -9,7 +9,7 @@ import pandas as pd
 
 Row = Mapping[str, Any]
 ALPHA = 0.05
-P = ("p", "p_bh", "p_bh_all", "u_p", "p_holm", "p_entropy", "mcnemar_p", "mcnemar_p_holm", "flip_p", "flip_p_holm")
+P = ("p", "p_bh", "p_bh_all", "p_holm", "p_entropy", "mcnemar_p", "mcnemar_p_holm", "flip_p", "flip_p_holm")
 
 
 ADJUSTED = {"p_bh": "p_BH", "p_holm": "p_Holm"}  # columns of adjusted p, and how they are called

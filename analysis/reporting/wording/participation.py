@@ -40,7 +40,9 @@ def participation(ledger: pd.DataFrame, people: pd.DataFrame, sessions: pd.DataF
 
     The tables exclusions and participants say which sessions count; without them, `sessions` says which are complete.
     """
-    began = ledger.loc[(ledger["table"] == "sessions") & (ledger["condition"] == ALL_CONDITIONS), "participants_before"]
+    began = ledger.loc[
+        (ledger["table"] == "sessions") & (ledger["condition"] == ALL_CONDITIONS), "n_participants_before"
+    ]
     if len(began) and len(people):
         return f"Of {began.iloc[0]} participants who began, {len(people)} completed the study."
     if sessions is None or sessions.empty:
@@ -55,7 +57,7 @@ def exclusions(ledger: pd.DataFrame, people: pd.DataFrame, prompts: pd.DataFrame
     `people` and `prompts` are the tables participants and participant_prompts.
     """
     counted = ledger[ledger["table"].isin(COUNTED) | ledger["table"].str.startswith(PROMPT_TABLE_PREFIX)]
-    whole = counted[(counted["condition"] == ALL_CONDITIONS) & (counted["excluded"] > 0)]
+    whole = counted[(counted["condition"] == ALL_CONDITIONS) & (counted["n_excluded"] > 0)]
     sentences = [excluded(row) for row in list_rows(whole)]
     if len(people) and (sentences or people["exclusion_rule"].notna().any()):
         sentences.append(participants_excluded(people))
@@ -68,17 +70,16 @@ def exclusions(ledger: pd.DataFrame, people: pd.DataFrame, prompts: pd.DataFrame
 def excluded(row: Row) -> str:
     """Return what a rule of the table exclusions excluded.
 
-    >>> excluded({"table": "rating_scores", "rule": "not a rating", "before": 80, "excluded": 2})
+    >>> excluded({"table": "rating_scores", "rule": "not a rating", "n_before": 80, "n_excluded": 2})
     'We excluded 2 of 80 ratings (2.5%): not a rating.'
-    >>> excluded({"table": "region_times: critical", "rule": "a word of critical has no reading time", "before": 80, "excluded": 0})
+    >>> rule = "a word of critical has no reading time"
+    >>> excluded({"table": "region_times: critical", "rule": rule, "n_before": 80, "n_excluded": 0})
     'None of 80 critical regions was excluded by this rule: a word of it has no reading time.'
     """
     what, rule = COUNTED.get(row["table"], "answers"), re.sub(r"^a word of \S+ ", "a word of it ", row["rule"])
-    if not row["excluded"]:
-        return f"None of {row['before']} {what} was excluded by this rule: {rule}."
-    return (
-        f"We excluded {row['excluded']} of {row['before']} {what} ({percent(row['excluded'] / row['before'])}): {rule}."
-    )
+    if not row["n_excluded"]:
+        return f"None of {row['n_before']} {what} was excluded by this rule: {rule}."
+    return f"We excluded {row['n_excluded']} of {row['n_before']} {what} ({percent(row['n_excluded'] / row['n_before'])}): {rule}."
 
 
 def participants_excluded(people: pd.DataFrame) -> str:
@@ -118,8 +119,8 @@ def readings_kept(ledger: pd.DataFrame) -> str:
     rows = list_rows(ledger[ledger["table"] == "readings"])
     if not rows:
         return ""
-    text = f"Of {rows[0]['before']} readings, {rows[-1]['after']} stand beside their surprisal"
-    counts = _counts((row["rule"], row["excluded"]) for row in rows if row["excluded"])
+    text = f"Of {rows[0]['n_before']} readings, {rows[-1]['n_after']} stand beside their surprisal"
+    counts = _counts((row["rule"], row["n_excluded"]) for row in rows if row["n_excluded"])
     return f"{text}; we excluded, in this order: {counts}." if counts else f"{text}."
 
 

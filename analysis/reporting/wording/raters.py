@@ -54,13 +54,13 @@ def _majorities(choices: pd.DataFrame, prompt: str | None) -> list[str]:
     paradigms = choices[choices["paradigm"] != ALL_CONDITIONS]
     over = choices[choices["paradigm"] == ALL_CONDITIONS] if len(choices) > 1 else choices
     return [
-        f"In forced choice{asked(prompt)}, {percent(row['individual'])} of {counted(row['choices'], 'single choice')} were of the "
-        f"grammatical member, and a strict majority chose it in {percent(row['majority_strict'])} of "
-        f"{counted(row['pairs'], 'pair')}{_with_ties(row)}; "
-        f"{ACCEPTED} in {int(paradigms['kept'].sum())} of {counted(len(paradigms), 'paradigm')}."
+        f"In forced choice{asked(prompt)}, {percent(row['individual'])} of {counted(row['n_choices'], 'single choice')} were of "
+        f"the grammatical member, and a strict majority chose it in {percent(row['majority_strict'])} of "
+        f"{counted(row['n_pairs'], 'pair')}{_with_ties(row)}; "
+        f"{ACCEPTED} in {int(paradigms['meets_majority_rule'].sum())} of {counted(len(paradigms), 'paradigm')}."
         for row in list_rows(over)
     ]
 
 
 def _with_ties(row: Row) -> str:
-    return f" ({percent(row['majority'])} with {counted(row['ties'], 'tie')} as half)" if row["ties"] else ""
+    return f" ({percent(row['majority'])} with {counted(row['n_ties'], 'tie')} as half)" if row["n_ties"] else ""

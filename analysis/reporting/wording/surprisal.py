@@ -32,7 +32,7 @@ def alignment_check(tested: pd.DataFrame, profile: pd.DataFrame) -> list[str]:
         text = f"{language_model(row)} {VERDICTS[row['verdict']]}. {row['note']}"
         if not pd.isna(row["p"]):
             statistics = apa(row | _ends(row))
-            text = f"{text.rstrip('.')} ({statistics}; largest slope of lags 0 to 2: {row['largest']:.2g})."
+            text = f"{text.rstrip('.')} ({statistics}; largest slope of lags 0 to 2: {row['largest_slope']:.2g})."
         if len(lags):
             largest = lags.loc[lags["estimate"].idxmax()]
             text += f" Of lags -2 to 3 in one model, the largest slope is at lag {largest['lag']}."
@@ -107,7 +107,7 @@ def collinearity(table: pd.DataFrame) -> list[str]:
     """Return, for each language model, how far its surprisal hangs together with the other predictors."""
     sentences = []
     for (model, protocol), rows in table.groupby(["model", "protocol"], sort=True):
-        others = rows[rows["predictor"] != rows["other"]].dropna(subset="r")
+        others = rows[rows["predictor"] != rows["other_predictor"]].dropna(subset="r")
         of_surprisal = others[others["predictor"] == "surprisal"]
         inflated = rows.dropna(subset="vif").drop_duplicates("predictor")
         if of_surprisal.empty or inflated.empty:
@@ -117,7 +117,7 @@ def collinearity(table: pd.DataFrame) -> list[str]:
             for frame, column in ((of_surprisal, of_surprisal["r"].abs()), (inflated, inflated["vif"]))
         )
         sentences.append(
-            f"{model} ({protocol}): surprisal correlates most with {label(close['other'])} "
+            f"{model} ({protocol}): surprisal correlates most with {label(close['other_predictor'])} "
             f"(r = {correlation(close['r'])}); the largest variance inflation is {worst['vif']:.1f}, of "
             f"{label(worst['predictor'])}."
         )
@@ -131,7 +131,7 @@ def smooth_terms(terms: pd.DataFrame) -> list[str]:
         name = "" if pd.isna(row.get("model")) else f"{language_model(row)}, "
         sentences.append(
             f"{name}{row['term']}: {'about a straight line' if row['edf'] < 1.5 else 'bent'} (edf = {row['edf']:.1f}, "
-            f"F = {signed(row['statistic'], 2)}, p {p_value(row['p'])}; {row['n']} readings, "
+            f"F = {signed(row['statistic'], 2)}, p {p_value(row['p'])}; {row['n_readings']} readings, "
             f"residuals of successive ones correlate by {correlation(row['autocorrelation'])})."
         )
     return sentences
@@ -141,8 +141,8 @@ def gains(table: pd.DataFrame) -> list[str]:
     """Return, for each language model, what its surprisal adds to held-out readings, and what that p could be at least."""
     return [
         minus(
-            f"{language_model(row)}: surprisal changes the log likelihood of {row['n']} held-out readings by "
-            f"{row['total']:+.1f} nats, {row['delta']:+.5f} a reading{_tested(row, 'one-sided', 'p', row['p'])}"
+            f"{language_model(row)}: surprisal changes the log likelihood of {row['n_readings']} held-out readings by "
+            f"{row['total_delta']:+.1f} nats, {row['delta']:+.5f} a reading{_tested(row, 'one-sided', 'p', row['p'])}"
         )
         for row in list_rows(table[table["delta"].notna()])
     ]
@@ -152,7 +152,7 @@ def gain_comparisons(table: pd.DataFrame) -> list[str]:
     """Return, for every two language models, how much better one predicts held-out readings than the other."""
     return [
         minus(
-            f"{language_model(row, '_a')} against {language_model(row, '_b')}: {row['total']:+.1f} nats, "
+            f"{language_model(row, '_a')} against {language_model(row, '_b')}: {row['total_delta']:+.1f} nats, "
             f"{row['delta']:+.5f} a reading{_tested(row, 'two-sided', 'p_Holm', row['p_holm'])}"
         )
         for row in list_rows(table[table["delta"].notna()])
@@ -161,7 +161,7 @@ def gain_comparisons(table: pd.DataFrame) -> list[str]:
 
 def _tested(row: Row, sides: str, symbol: str, p: float) -> str:
     clusters = (
-        f"{row['clusters']} clusters by {row['folds_by']}" if "folds_by" in row else f"{row['clusters']} clusters"
+        f"{row['n_clusters']} clusters by {row['folds_by']}" if "folds_by" in row else f"{row['n_clusters']} clusters"
     )
     if pd.isna(row["p"]):
         return f" ({clusters}: too few for a p or an interval)."
