@@ -94,7 +94,7 @@ mean_rating   float?   mean rating of targets and fillers, as given
 n_grammatical int      ratings of grammatical targets
 n_ungrammatical int      ratings of ungrammatical targets
 u_statistic   float?   Mann-Whitney U of the former against the latter
-auc           float?   u_statistic / (n_grammatical * n_ungrammatical): share of pairs of sentences rated in the right order, ties half
+auc           float?   u_statistic / (n_grammatical * n_ungrammatical): share of pairs of sentences rated in the right order
 p             float?   two-sided p; exact without ties, else normal with correction for ties and continuity
 flagged       bool?    no difference at .05, or one the wrong way round; circular with the effect, so never by itself a ground
 catch_auc     float?   share of pairs of catch sentences rated as they should be, ties half

@@ -112,7 +112,7 @@ def test_ends_of_sentences_and_words_without_lags_are_left_out_and_counted(
 ) -> None:
     less = aligned(tables, lags=lags, edges=edges)
     assert sorted(set(less["aligned"]["word"])) == list(words)
-    ledger = less["alignment_exclusions"].query("table == 'readings'").set_index("rule")["excluded"]
+    ledger = less["alignment_exclusions"].query("table == 'readings'").set_index("rule")["n_excluded"]
     expected = {} if edges else {"first word of its sentence": 529, "last word of its sentence": 529}  # 23 x 23 trials
     left = lags if edges else lags - 1
     expected |= {f"fewer than {lags} word{'s' * (lags > 1)} before it": left * 529} if left > 0 else {}
@@ -129,7 +129,7 @@ def test_a_word_without_frequency_takes_itself_and_those_that_lag_behind_it_out(
         less = aligned(tables, words=words, lags=lags)
         assert set(found["aligned"]["word"]) - set(less["aligned"]["word"]) == set(range(4, 5 + lags))
         rows = less["alignment_exclusions"]
-        assert rows.loc[rows["rule"].str.contains("Zipf"), "excluded"].item() == (1 + lags) * 529
+        assert rows.loc[rows["rule"].str.contains("Zipf"), "n_excluded"].item() == (1 + lags) * 529
 
 
 def joined(surprisal: pd.DataFrame, first: int) -> pd.DataFrame:
@@ -145,7 +145,7 @@ def test_words_joined_by_a_token_of_one_model_are_left_out_for_all_and_counted(t
     both = aligned(tables, surprisal=pd.concat([tables["surprisal"], other]))
     kept = both["aligned"].groupby("model")["word"].agg(lambda words: sorted(set(words)))
     assert kept["other"] == kept["little-lm (toy)"] == sorted(set(found["aligned"]["word"]) - {3, 4, 5, 6})
-    rows = both["alignment_exclusions"].set_index("rule")["excluded"]
+    rows = both["alignment_exclusions"].set_index("rule")["n_excluded"]
     assert rows["the word, or one of 2 before, shares a token with another"] == 4 * 529
     place = ["model", "session", "trial", "word"]
     same = both["aligned"].merge(found["aligned"], on=place, suffixes=("", "_alone"), validate="1:1")
@@ -157,7 +157,7 @@ def test_a_word_without_a_score_of_its_own_takes_the_next_one_out(tables: Tables
     bare = scores.assign(surprisal=scores["surprisal"].mask(scores["word"] == 0))
     less = aligned(tables, surprisal=bare, lags=1)
     assert sorted(set(less["aligned"]["word"])) == list(range(2, 9))
-    rows = less["alignment_exclusions"].set_index("rule")["excluded"]
+    rows = less["alignment_exclusions"].set_index("rule")["n_excluded"]
     assert rows["the word, or the one before, is not scored under the protocol"] == 529
 
 
@@ -226,7 +226,7 @@ def test_slopes_stay_where_another_variance_is_the_one_at_zero(found: Tables) ->
 def test_correlations_and_inflation_are_those_of_the_inverse_correlation_matrix(found: Tables) -> None:
     table = compute_collinearity(found["aligned"], lags=2)
     pd.testing.assert_frame_equal(table, found["collinearity"])
-    wide = table.pivot_table(index="predictor", columns="other", values="r")
+    wide = table.pivot_table(index="predictor", columns="other_predictor", values="r")
     inverse = np.linalg.inv(wide.to_numpy())
     factors = table.drop_duplicates("predictor").set_index("predictor")["vif"]
     assert factors[wide.index].to_list() == pytest.approx(np.diag(inverse).tolist(), rel=1e-8)

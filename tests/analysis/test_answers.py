@@ -74,7 +74,7 @@ def found(answers: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def test_questions_and_judgments_are_ones_and_zeros(answers: pd.DataFrame) -> None:
     given = responses(trials())
     questions = given[given["task"] == "question"]
-    by = answers.groupby(["measure", "event"])["answer"].agg(["sum", "size"])
+    by = answers.groupby(["measure", "event"])["response"].agg(["sum", "size"])
     assert by.loc[("correct", "right")].to_list() == [int(questions["correct"].sum()), len(questions)]
     judged = given[given["task"] == "rating"]["response"].astype(int)
     assert by.loc[("yes", "yes")].to_list() == [int(judged.sum()), len(judged)]
@@ -96,7 +96,7 @@ def test_the_suggested_models_are_those_of_glmer(
     table = found["factorial_models"]
     assert set(table["measure"]) == {"correct", "yes"}
     assert (table["family"] == "binomial").all()
-    rows = answers.query("measure == 'correct'")[["participant", "item", "extraction", "noun", "answer"]]
+    rows = answers.query("measure == 'correct'")[["participant", "item", "extraction", "noun", "response"]]
     code = """
     rows$A <- ifelse(rows$extraction == "object", .5, -.5); rows$B <- ifelse(rows$noun == "name", .5, -.5)
     m <- lme4::glmer(answer ~ A*B + (1|participant) + (1|item), rows, family = binomial,
@@ -127,7 +127,7 @@ def test_cells_have_shares_and_the_headline_s_probabilities(
 ) -> None:
     cells = found["factorial_means"].query("measure == 'correct'")
     assert cells["levels"].to_list() == [f"{extraction} x {noun}" for extraction, noun in LEVELS]
-    shares = answers.query("measure == 'correct'").groupby(["extraction", "noun"])["answer"].mean()
+    shares = answers.query("measure == 'correct'").groupby(["extraction", "noun"])["response"].mean()
     assert cells["share"].to_list() == [shares[pair] for pair in LEVELS]
     assert set(cells["random"]) == {"slopes"}
     np.testing.assert_allclose(logit(cells["probability"].astype(float)), cells["mean_value"].astype(float))
@@ -155,7 +155,7 @@ def test_a_scale_of_two_points_has_no_suggested_model_of_z(answers: pd.DataFrame
 def test_a_condition_in_which_all_answers_are_right_is_named(answers: pd.DataFrame) -> None:
     whole = answers["condition"] == "object.name"
     table, cells = (
-        factorial_models(NO_SCORES, NO_TIMES, conditions(), answers=answers.assign(answer=answers["answer"].mask(whole, 1)))[name]
+        factorial_models(NO_SCORES, NO_TIMES, conditions(), answers=answers.assign(response=answers["response"].mask(whole, 1)))[name]
         for name in ("factorial_models", "factorial_means")
     )  # fmt: skip
     assert table["estimate"].isna().all()
@@ -217,7 +217,7 @@ def test_a_choice_is_of_the_first_member_and_modelled_by_what_both_members_share
     given = choices()
     table = compute_binary_responses(given, NO_SCORES, ITEMS, PAIRS)
     assert set(table["event"]) == {"fine over odd"}
-    assert table["answer"].to_list() == given["response"].str.startswith("fine").astype(int).to_list()
+    assert table["response"].to_list() == given["response"].str.startswith("fine").astype(int).to_list()
     by = find_pair_levels(
         table, {"relatives": PAIRS.pivot_table("level", "condition", "factor", aggfunc="first", sort=False)}
     )
@@ -229,7 +229,7 @@ def test_a_choice_is_of_the_first_member_and_modelled_by_what_both_members_share
     models, cells = found["factorial_models"], found["factorial_means"]
     intercepts = models[models["random"] == "intercepts"]
     assert intercepts["contrast"].to_list() == ["preference: fine over odd", "length: long minus short"]
-    shares = table.groupby("length")["answer"].mean()
+    shares = table.groupby("length")["response"].mean()
     assert cells.set_index("levels")["share"].to_dict() == {"short": shares["short"], "long": shares["long"]}
     assert intercepts["estimate"].iloc[1] == pytest.approx(logit(shares["long"]) - logit(shares["short"]), abs=0.2)
 
@@ -245,7 +245,7 @@ def test_pairs_that_share_nothing_have_an_intercept_whose_test_is_against_one_ha
     found = factorial_models(NO_SCORES, NO_TIMES, build_pair_conditions(items), answers=table)
     [row] = found["factorial_models"].to_dict("records")
     assert (row["term"], row["contrast"]) == ("intercept", "preference: grammatical over ungrammatical")
-    share = table["answer"].mean()
+    share = table["response"].mean()
     assert row["estimate"] == pytest.approx(logit(share), abs=0.15)
     assert row["p"] < 0.001
     [cell] = found["factorial_means"].to_dict("records")
@@ -264,7 +264,7 @@ def test_minimal_pairs_are_modelled_by_phenomenon_grammatical_minus_ungrammatica
     found = factorial_models(NO_SCORES, NO_TIMES, build_pair_conditions(items), answers=table)["factorial_models"]
     assert set(found["model"]) == {"agreement", "islands", "null effect"}
     assert set(found["contrast"].dropna()) == {"grammaticality: grammatical minus ungrammatical"}
-    islands = table[table["phenomenon"] == "islands"].groupby("condition")["answer"].mean()
+    islands = table[table["phenomenon"] == "islands"].groupby("condition")["response"].mean()
     row = found.query("model == 'islands' and random == 'intercepts' and term != 'intercept'").iloc[0]
     assert row["estimate"] == pytest.approx(logit(islands["grammatical"]) - logit(islands["ungrammatical"]), abs=0.2)
     assert not {"factorial_models", "binary_responses"} & {*analysed}  # nobody was asked anything but ratings

@@ -58,8 +58,8 @@ def test_means_and_intervals_are_those_of_a_loop_by_hand() -> None:
     np.testing.assert_allclose(table["mean_value"], [mean for mean, _ in expected.values()])
     for end, sign in (("ci_low", -1), ("ci_high", 1)):
         np.testing.assert_allclose(table[end], [mean + sign * half for mean, half in expected.values()])
-    assert list(table["participants"]) == [9] * 6
-    assert table["n"].sum() == len(rows)
+    assert list(table["n_participants"]) == [9] * 6
+    assert table["n_trials"].sum() == len(rows)
     assert set(table["factors"]) == {"extraction x noun"}
 
 
@@ -67,13 +67,13 @@ def test_who_has_an_empty_cell_is_left_out_and_counted() -> None:
     rows = trials()
     rows = rows[~((rows["participant"] == "P3") & (rows["extraction"] == "object") & (rows["noun"] == "name"))]
     table = compute_cell_means(rows, "y", FACTORS)
-    assert set(table["dropped"]) == {1}
-    assert set(table["participants"]) == {8}
+    assert set(table["n_excluded_participants"]) == {1}
+    assert set(table["n_participants"]) == {8}
     pd.testing.assert_frame_equal(
-        table.drop(columns="dropped"),
-        compute_cell_means(rows[rows["participant"] != "P3"], "y", FACTORS).drop(columns="dropped"),
+        table.drop(columns="n_excluded_participants"),
+        compute_cell_means(rows[rows["participant"] != "P3"], "y", FACTORS).drop(columns="n_excluded_participants"),
     )
-    assert table["n"].sum() == (rows["participant"] != "P3").sum()
+    assert table["n_trials"].sum() == (rows["participant"] != "P3").sum()
 
 
 def test_differences_between_participants_do_not_widen_the_intervals() -> None:
@@ -97,7 +97,7 @@ def test_nobody_with_every_cell_has_no_means_and_one_no_interval() -> None:
     rows = trials()
     apart = rows[(rows["extraction"] == "object") == rows["participant"].isin(["P0", "P1"])]
     nobody = compute_cell_means(apart, "y", {"extraction": FACTORS["extraction"]})
-    assert nobody[["participants", "dropped"]].to_numpy().tolist() == [[0, 9], [0, 9]]
+    assert nobody[["n_participants", "n_excluded_participants"]].to_numpy().tolist() == [[0, 9], [0, 9]]
     assert nobody["mean_value"].isna().all()
     one = compute_cell_means(rows[rows["participant"] == "P0"], "y", FACTORS)
     assert one["mean_value"].notna().all()

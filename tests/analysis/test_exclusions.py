@@ -174,7 +174,12 @@ def test_a_session_goes_by_its_rule_and_is_counted(rules: dict[str, Any], change
     (step,) = [
         row for row in ledger.rows if (row["rule"], row["table"], row["condition"]) == (rule, "responses", "all")
     ]
-    assert (step["before"], step["excluded"], step["participants_before"], step["participants_after"]) == (8, 4, 2, 1)
+    assert (step["n_before"], step["n_excluded"], step["n_participants_before"], step["n_participants_after"]) == (
+        8,
+        4,
+        2,
+        1,
+    )
 
 
 def test_a_column_that_sessions_do_not_have_is_named() -> None:
@@ -222,8 +227,8 @@ def test_the_flag_is_wilcox_test_of_r(rscript: RScript, ties: bool) -> None:
     result <- data.frame(u = w$statistic, p = w$p.value)
     """
     theirs = rscript(code, rows=sides).iloc[0]
-    assert ours["u"] == theirs["u"]
-    assert ours["u_p"] == pytest.approx(theirs["p"], rel=1e-10)
+    assert ours["u_statistic"] == theirs["u"]
+    assert ours["p"] == pytest.approx(theirs["p"], rel=1e-10)
     pairs = [(a > b) + (a == b) / 2 for a in good for b in bad]
     assert ours["auc"] == pytest.approx(np.mean(pairs))
 
@@ -243,7 +248,7 @@ def test_accuracy_has_its_wilson_interval() -> None:
     rows = [("a", "filler", "grammatical", "question", "yes", n < 8) for n in range(10)]
     person = build_participants_table(read([]), answered(rows), sat("a")).iloc[0]
     # Wilson for 8 of 10, by hand: (8 + 1.92073) / (10 + 3.84146) -+ 1.95996 / 13.84146 * sqrt(1.6 + 0.96036)
-    assert person[["questions", "accuracy"]].to_list() == [10, 0.8]
+    assert person[["n_questions", "accuracy"]].to_list() == [10, 0.8]
     assert person["accuracy_low"] == pytest.approx(0.71674 - 0.22657, abs=2e-4)
     assert person["accuracy_high"] == pytest.approx(0.71674 + 0.22657, abs=2e-4)
     assert person["minutes"] == 20

@@ -41,7 +41,7 @@ def test_who_chooses_at_random_is_left_out_with_the_rule_in_the_ledger() -> None
     }
     [step] = [row for row in ledger.rows if "first choices" in str(row["rule"]) and row["condition"] == "all"
               and row["table"] == "readings"]  # fmt: skip
-    assert (step["before"], step["excluded"]) == (40 + 44, 44)
+    assert (step["n_before"], step["n_excluded"]) == (40 + 44, 44)
 
 
 def test_the_first_word_and_practice_do_not_count() -> None:

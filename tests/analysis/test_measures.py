@@ -71,7 +71,7 @@ def test_someone_who_rates_everything_the_same_has_no_z_and_is_counted() -> None
     rows = [("P1", t, "target", "grammatical", "4") for t in range(3)] + [("P2", 0, "target", "grammatical", "5")]
     scores = compute_rating_scores(rated(rows), ITEMS, exclusion_log=ledger)
     assert scores["z"].isna().all()
-    assert ledger.rows[-1]["excluded"] == 4  # P2's single rating has no standard deviation either
+    assert ledger.rows[-1]["n_excluded"] == 4  # P2's single rating has no standard deviation either
 
 
 def test_equal_ratings_with_decimals_have_no_z_either() -> None:
@@ -92,7 +92,7 @@ def test_a_sentence_that_items_lacks_is_named() -> None:
 def test_region_times_sum_the_critical_words_then_take_the_log() -> None:
     rows = [("P1", 0, 0, None, 300.0), ("P1", 0, 1, "critical", 250.0), ("P1", 0, 2, "critical", 350.0)]
     times = compute_region_times(read(rows), ITEMS)
-    assert times.loc[0, ["words", "rt"]].to_list() == [2, 600.0]
+    assert times.loc[0, ["n_words", "rt"]].to_list() == [2, 600.0]
     assert times.loc[0, "log_rt"] == pytest.approx(np.log(600))
 
 
@@ -103,7 +103,7 @@ def test_a_region_is_dropped_when_one_word_is_out_of_the_band_whose_ends_are_in(
     assert len(compute_region_times(read(rows), ITEMS, exclusion_log=ledger)) == kept
     rule = "a word of critical was read in less than 100 or more than 3000 ms"
     (step,) = [row for row in ledger.rows if row["rule"] == rule and row["condition"] == "all"]
-    assert (step["table"], step["before"], step["excluded"]) == ("region_times: critical", 1, 1 - kept)
+    assert (step["table"], step["n_before"], step["n_excluded"]) == ("region_times: critical", 1, 1 - kept)
 
 
 def test_a_word_out_of_the_band_elsewhere_in_the_sentence_drops_nothing() -> None:
@@ -124,7 +124,7 @@ def test_a_sentence_without_the_region_is_counted_as_left_out() -> None:
     assert len(compute_region_times(read(rows), ITEMS, exclusion_log=ledger)) == 1
     rule = "the sentence has no critical region"
     (step,) = [row for row in ledger.rows if row["rule"] == rule and row["condition"] == "all"]
-    assert (step["table"], step["before"], step["excluded"]) == ("region_times: critical", 2, 1)
+    assert (step["table"], step["n_before"], step["n_excluded"]) == ("region_times: critical", 2, 1)
 
 
 def test_times_are_of_target_trials_only() -> None:
@@ -144,7 +144,7 @@ def test_condition_means_are_of_participants_means_with_their_standard_error() -
     table = compute_condition_means(scores, compute_region_times(read([]), ITEMS)).set_index(["measure", "condition"])
     row = table.loc[("rating", "grammatical")]
     # means 3 and 7: their mean 5 (not 13/3), s.d. 2.828, / sqrt(2) = 2
-    assert row[["participants", "n", "mean_value"]].to_list() == [2, 3, 5.0]
+    assert row[["n_participants", "n_observations", "mean_value"]].to_list() == [2, 3, 5.0]
     assert row["se"] == pytest.approx(2.0)
     assert pd.isna(table.loc[("rating", "ungrammatical"), "se"])  # one participant has no standard error
 
@@ -172,7 +172,7 @@ def test_words_after_the_region_count_only_where_the_sentence_goes_on_after_them
     times = compute_region_times(read(words(*[300.0] * length)), ITEMS)
     assert times["region"].to_list() == regions
     assert times["word"].to_list() == list(range(1, 1 + len(regions)))
-    assert times["words"].eq(1).all()
+    assert times["n_words"].eq(1).all()
 
 
 @pytest.mark.parametrize("regions", ["following", "cumulative"])
@@ -193,7 +193,7 @@ def test_times_after_the_region_are_of_single_words_or_of_the_region_up_to_them(
     frame["item"] = "i" + frame["trial"].astype("string")
     items = pd.concat([ITEMS.iloc[[0]].assign(item=f"i{k}") for k in range(len(sentences))])
     times = compute_region_times(frame, items, regions=regions)
-    found = times.set_index(["trial", "region"])[["word", "words", "rt"]]
+    found = times.set_index(["trial", "region"])[["word", "n_words", "rt"]]
     assert {place: tuple(row) for place, row in zip(found.index, found.to_numpy().tolist(), strict=True)} == expected
 
 
@@ -232,7 +232,7 @@ def test_curves_are_participants_means_around_the_region_a_word_each() -> None:
     table = compute_reading_curves(read(rows + second), ITEMS).set_index("relative_position")
     # before -2, -1; region (400 + 600) / 2; after 250, 260; the last word ends the sentence
     assert table["mean_value"].to_dict() == {-2: 250.0, -1: 260.0, 0: 550.0, 1: 300.0, 2: 310.0}
-    assert table["participants"].eq(2).all()
+    assert table["n_participants"].eq(2).all()
     assert table.loc[0, "se"] == pytest.approx(50.0)
 
 

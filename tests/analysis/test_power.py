@@ -105,7 +105,7 @@ def test_the_same_seed_gives_the_same_curve_and_more_of_either_finds_more() -> N
     given = {"participants": [9, 24], "items": [6, 12], "assumptions": PLAIN, "runs": 15}
     first, second = (power_curve(0.08, **given) for _ in range(2))
     pd.testing.assert_frame_equal(first, second)
-    power = first.set_index(["participants", "n_items"])["power"]
+    power = first.set_index(["n_participants", "n_items"])["power"]
     assert power[24, 12] > power[9, 6]
     cell = power_curve(0.08, **{**given, "participants": [24], "items": [12]})["power"].item()
     assert cell == power[24, 12]  # a cell does not depend on those beside it
@@ -250,7 +250,7 @@ def test_an_answer_is_fitted_as_a_table_of_answers_would_be() -> None:
     rows = rows.assign(correct=answers, **{name: trials.product(name) for name in FACTORS})
     by_hand = fit(rows, "correct ~ grammaticality*attractor + (1|participant) + (1|item)", family="binomial")
     came_out = plan.studies(16, 8, 1, seed=5)
-    assert came_out["failed"] == 0
+    assert came_out["share_failed"] == 0
     assert came_out["se"] == pytest.approx(by_hand.set_index("term")["se"]["attractor"], rel=1e-6)
 
 
@@ -262,7 +262,7 @@ def test_nine_of_ten_answers_are_right_and_where_all_are_nothing_is_found() -> N
     assert np.mean(answers) == pytest.approx(0.9, abs=0.01)
     sure = replace(alone, mean=12.0)
     row = power_curve(1.0, participants=[8], items=[6], response="correct", assumptions=sure, runs=3).iloc[0]
-    assert (row["power"], row["failed"]) == (0, 1)
+    assert (row["power"], row["share_failed"]) == (0, 1)
     assert np.isnan(row["se"])
 
 

@@ -111,28 +111,28 @@ def test_held_out_densities_are_those_of_lme4_and_mvtnorm(
     first = held[held["fold"] == 0].set_index("cluster")
     assert len(first) == 4
     theirs = rscript(R_HELD, aligned=aligned, out=first.reset_index()[["cluster"]]).set_index("cluster")
-    for name in ("base", "full"):
+    for name in ("log_likelihood_without", "log_likelihood_with"):
         assert first[name].to_list() == pytest.approx(theirs.loc[first.index, name].to_list(), abs=2e-3)
 
 
 @pytest.mark.parametrize(("by", "column"), [("item", "item"), ("participant", "participant"), ("story", "paradigm")])
 def test_each_cluster_is_held_out_once_and_whole(aligned: pd.DataFrame, by: str, column: str) -> None:
     held = compute_held_out_clusters(aligned, fold_unit=by, folds=4, lags=1)
-    assert dict(zip(held["cluster"], held["n"], strict=True)) == aligned.groupby(column).size().to_dict()
+    assert dict(zip(held["cluster"], held["n_readings"], strict=True)) == aligned.groupby(column).size().to_dict()
     sizes = held["fold"].value_counts()
     assert sizes.max() - sizes.min() <= 1
     assert len(sizes) == min(4, aligned[column].nunique())
     cluster, fold = held["cluster"].iloc[0], held["fold"].iloc[0]
     out = held.loc[held["fold"] == fold, "cluster"]
     train, test = aligned[~aligned[column].isin(out)], aligned[aligned[column] == cluster]
-    for name, with_it in (("base", False), ("full", True)):
+    for name, with_it in (("log_likelihood_without", False), ("log_likelihood_with", True)):
         fitted = fit_ml(train, parse_formula(format_formula(list_reading_terms([0, 1], surprisal=with_it))))
         assert held[name].iloc[0] == pytest.approx(fitted.compute_joint_density(test), abs=1e-3)  # from another start
 
 
 def test_rows_are_held_out_alone_and_summed_by_item(aligned: pd.DataFrame) -> None:
     held = compute_held_out_clusters(aligned, fold_unit="row", folds=3)
-    assert held["n"].sum() == len(aligned)
+    assert held["n_readings"].sum() == len(aligned)
     assert sorted(held["cluster"]) == sorted(aligned["item"].unique())
     assert held["fold"].isna().all()
     told = compute_delta_log_likelihood(held)
@@ -149,17 +149,17 @@ def test_the_base_is_the_same_for_every_model_and_a_permuted_model_gains_nothing
     noise = aligned.assign(model="noise", **bits.loc[aligned["token"].map(shuffled)].reset_index(drop=True))
     held = compute_held_out_clusters(pd.concat([aligned, noise]))
     real, other = (held[held["model"] == name].set_index("cluster") for name in ("little-lm (toy)", "noise"))
-    pd.testing.assert_series_equal(real["base"], other["base"])
+    pd.testing.assert_series_equal(real["log_likelihood_without"], other["log_likelihood_without"])
     gains = compute_delta_log_likelihood(held).set_index("model")
     assert gains.loc["little-lm (toy)", "p"] == gains.loc["little-lm (toy)", "min_p"] == 1 / 10001
     assert gains.loc["little-lm (toy)", "ci_low"] > 0
     assert gains.loc["noise", "p"] > 0.05
-    assert gains["total"].to_list() == pytest.approx(
-        (held["full"] - held["base"]).groupby(held["model"]).sum().to_list()
+    assert gains["total_delta"].to_list() == pytest.approx(
+        (held["log_likelihood_with"] - held["log_likelihood_without"]).groupby(held["model"]).sum().to_list()
     )
-    assert gains["delta"].to_list() == pytest.approx((gains["total"] / len(aligned)).to_list())
+    assert gains["delta"].to_list() == pytest.approx((gains["total_delta"] / len(aligned)).to_list())
     pair = compute_delta_comparisons(held).iloc[0]
-    assert pair["total"] == pytest.approx(gains["total"].iloc[0] - gains["total"].iloc[1])
+    assert pair["total_delta"] == pytest.approx(gains["total_delta"].iloc[0] - gains["total_delta"].iloc[1])
     assert (pair["p"], pair["p_holm"]) == (1 / 10001, 1 / 10001)
 
 
@@ -167,7 +167,7 @@ def test_folds_depend_on_the_seed_and_on_nothing_else(aligned: pd.DataFrame) -> 
     once = compute_held_out_clusters(aligned, folds=3, lags=0, seed=5)
     again = compute_held_out_clusters(aligned.sample(frac=1, random_state=1), folds=3, lags=0, seed=5)
     assert once["fold"].to_list() == again["fold"].to_list()
-    assert once["full"].to_list() == pytest.approx(again["full"].to_list(), abs=1e-4)
+    assert once["log_likelihood_with"].to_list() == pytest.approx(again["log_likelihood_with"].to_list(), abs=1e-4)
     assert once["fold"].to_list() != compute_held_out_clusters(aligned, folds=3, lags=0, seed=6)["fold"].to_list()
 
 

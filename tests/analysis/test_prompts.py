@@ -153,11 +153,11 @@ def test_what_did_not_come_is_counted_prompt_by_prompt_and_enters_nothing(two_sc
     ledger = found["exclusions"].query("condition == 'all'")
     lines = ledger[ledger["table"].str.startswith("responses: ")]
     assert lines["rule"].tolist() == [f"no answer in time ({prompt})" for prompt in sorted(asked)]
-    assert lines["before"].tolist() == [asked[prompt] for prompt in sorted(asked)]
-    assert lines["excluded"].tolist() == [late[prompt] for prompt in sorted(asked)]
+    assert lines["n_before"].tolist() == [asked[prompt] for prompt in sorted(asked)]
+    assert lines["n_excluded"].tolist() == [late[prompt] for prompt in sorted(asked)]
     assert min(late.values()) > 2
     among = ledger[(ledger["table"] == "responses") & ledger["rule"].str.startswith("no answer")]
-    assert among["excluded"].tolist() == lines["excluded"].tolist()
+    assert among["n_excluded"].tolist() == lines["n_excluded"].tolist()
     assert len(found["rating_scores"]) == sum(
         row.task == "rating" and row.role == "target" and row.session in counted and not pd.isna(row.response)
         for row in two_scales["responses"].itertuples()
@@ -166,8 +166,10 @@ def test_what_did_not_come_is_counted_prompt_by_prompt_and_enters_nothing(two_sc
     practice = two_scales["responses"].query("role == 'practice' and session in @counted")
     for prompt, rows in prompts.groupby("prompt"):
         unanswered = late[prompt] - practice.loc[practice["prompt"] == prompt, "response"].isna().sum()
-        assert rows["unanswered"].sum() == unanswered
-        assert (rows["answers"] + rows["unanswered"]).sum() == asked[prompt] - (practice["prompt"] == prompt).sum()
+        assert rows["n_missing_responses"].sum() == unanswered
+        assert (rows["n_responses"] + rows["n_missing_responses"]).sum() == asked[prompt] - (
+            practice["prompt"] == prompt
+        ).sum()
 
 
 def test_an_empty_answer_whose_screen_did_not_time_out_is_no_answer(two_scales: Tables) -> None:
@@ -224,7 +226,7 @@ def test_catch_sentences_are_told_apart_on_each_scale_and_the_rule_names_it(two_
         "P05": "less than 75% of catch sentences told apart (plausibility)",
     }
     assert not {"P03", "P05"} & set(left["participant"])
-    told = prompts.set_index(["participant", "prompt"])["catch"]
+    told = prompts.set_index(["participant", "prompt"])["catch_auc"]
     assert told["P03", "acceptability"] == told["P05", "plausibility"] == 0
     assert told["P03", "plausibility"] == told["P05", "acceptability"] == 1
 
@@ -238,7 +240,7 @@ def test_a_constant_rater_of_one_scale_loses_the_z_of_that_scale(two_scales: Tab
     empty = scores[scores["z"].isna()]
     assert set(zip(empty["participant"], empty["prompt"], strict=True)) == {("P03", "plausibility")}
     lines = {
-        row["rule"]: row["excluded"]
+        row["rule"]: row["n_excluded"]
         for row in ledger.rows
         if row["condition"] == "all" and row["table"] == "rating_scores"
     }
@@ -378,7 +380,7 @@ def test_choices_are_counted_prompt_by_prompt_and_late_ones_are_none() -> None:
         outcome="timeout",
     )
     table = compute_choice_agreement(made, items).set_index("prompt")
-    assert table["choices"].to_dict() == {"better": 2, "likely": 3}
+    assert table["n_choices"].to_dict() == {"better": 2, "likely": 3}
     assert table["individual"].to_dict() == {"better": 1.0, "likely": pytest.approx(1 / 3)}
 
 

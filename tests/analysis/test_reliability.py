@@ -154,9 +154,9 @@ def test_the_ceiling_is_what_the_truth_correlates_with_the_means_of_people() -> 
     table = compute_noise_ceilings(frame, splits=50).set_index("level")
     assert table.loc["sentences", "ceiling"] == pytest.approx(np.corrcoef(truth, y.mean(axis=1))[0, 1], abs=0.02)
     differences = (truth[::2] - truth[1::2], (y[::2] - y[1::2]).mean(axis=1))
-    assert table.loc["pairs", "ceiling"] == pytest.approx(np.corrcoef(*differences)[0, 1], abs=0.03)
-    assert table["n"].to_dict() == {
-        "sentences": 300, "grammatical": 150, "ungrammatical": 150, "pairs": 150, "paradigms": 1, "phenomena": 1,
+    assert table.loc["n_pairs", "ceiling"] == pytest.approx(np.corrcoef(*differences)[0, 1], abs=0.03)
+    assert table["n_units"].to_dict() == {
+        "sentences": 300, "grammatical": 150, "ungrammatical": 150, "n_pairs": 150, "paradigms": 1, "phenomena": 1,
     }  # fmt: skip
     assert pd.isna(table.loc["phenomena", "ceiling"])  # one phenomenon has no correlation
 
@@ -174,7 +174,11 @@ def test_ratings_are_counted_one_by_one(scores: pd.DataFrame) -> None:
     part = scores[
         (scores["role"] == "target") & (scores["paradigm"] == "islands 1") & (scores["condition"] == "ungrammatical")
     ]
-    ours = table.query("paradigm == 'islands 1' and condition == 'ungrammatical'").set_index("rating")["n"].to_dict()
+    ours = (
+        table.query("paradigm == 'islands 1' and condition == 'ungrammatical'")
+        .set_index("rating")["n_ratings"]
+        .to_dict()
+    )
     assert ours == {rating: sum(part["rating"] == rating) for rating in sorted(set(part["rating"]))}
 
 
@@ -197,10 +201,10 @@ def test_majority_and_individual_agreement_are_kept_apart_and_four_of_five_pairs
     items = pd.DataFrame([(f"{k}{i}", k, "f", c) for k in "ab" for i in range(5) for c in (g, u)],
                          columns=["item", "paradigm", "phenomenon", "condition"])  # fmt: skip
     table = compute_choice_agreement(chosen(rows), items).set_index("paradigm")
-    shares = ["majority", "majority_strict", "ties", "kept"]
+    shares = ["majority", "majority_strict", "n_ties", "meets_majority_rule"]
     assert table.loc["a", ["individual", *shares]].to_list() == [8 / 15, 0.8, 0.8, 0, True]
     assert table.loc["b", ["individual", *shares]].to_list() == [0.5, 0.5, 0.0, 2, False]
-    assert table.loc["all", ["pairs", "choices", "participants"]].to_list() == [7, 19, 3]
+    assert table.loc["all", ["n_pairs", "n_choices", "n_participants"]].to_list() == [7, 19, 3]
 
 
 def test_blimps_majorities_are_strict_and_ties_as_half_stand_beside_them() -> None:
@@ -217,7 +221,7 @@ def test_blimps_majorities_are_strict_and_ties_as_half_stand_beside_them() -> No
     table = compute_choice_agreement(chosen(rows), items)
     whole = table.set_index("paradigm").loc["all"]
     assert whole["majority_strict"] == pytest.approx(323 / 335)
-    assert [round(whole["majority_strict"], 3), round(whole["majority"], 3), whole["ties"]] == [0.964, 0.972, 5]
+    assert [round(whole["majority_strict"], 3), round(whole["majority"], 3), whole["n_ties"]] == [0.964, 0.972, 5]
     [said] = raters.agreement(pd.DataFrame(columns=TABLES["reliability"].column_names),
                               pd.DataFrame(columns=TABLES["noise_ceilings"].column_names), table)  # fmt: skip
     assert "a strict majority chose it in 96.4% of 335 pairs (97.2% with 5 ties as half)" in said
@@ -235,7 +239,7 @@ def test_the_paradigms_that_blimp_kept_are_kept(real_data: Path) -> None:
         "paradigm != 'all' and kept"
     )
     assert len(table) == 67
-    assert (table["majority_strict"] * table["pairs"]).sum() == pytest.approx(323)
+    assert (table["majority_strict"] * table["n_pairs"]).sum() == pytest.approx(323)
 
 
 def test_without_choices_or_ratings_the_tables_are_empty_but_whole(tables: Tables, scores: pd.DataFrame) -> None:

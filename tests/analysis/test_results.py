@@ -33,14 +33,14 @@ def test_each_table_is_as_declared(found: Tables) -> None:
 
 def test_the_ledger_adds_up_from_the_first_row_to_the_last(tables: Tables, found: Tables) -> None:
     ledger = found["exclusions"]
-    assert (ledger["before"] - ledger["excluded"] == ledger["after"]).all()
+    assert (ledger["n_before"] - ledger["n_excluded"] == ledger["n_after"]).all()
     ledger = ledger[ledger["condition"] == "all"]
     for name in ("readings", "responses"):
-        assert ledger.loc[ledger["table"] == name, "before"].iloc[0] == len(tables[name])
+        assert ledger.loc[ledger["table"] == name, "n_before"].iloc[0] == len(tables[name])
     for _, steps in ledger.groupby("table"):
-        assert steps["before"].to_list()[1:] == steps["after"].to_list()[:-1]
-        assert steps["participants_before"].to_list()[1:] == steps["participants_after"].to_list()[:-1]
-    ends = ledger.groupby("table")["after"].last()
+        assert steps["n_before"].to_list()[1:] == steps["n_after"].to_list()[:-1]
+        assert steps["n_participants_before"].to_list()[1:] == steps["n_participants_after"].to_list()[:-1]
+    ends = ledger.groupby("table")["n_after"].last()
     assert ends["rating_scores"] == len(found["rating_scores"]) == ends["responses"]
     regions = found["region_times"]["region"].value_counts()
     assert all(ends[f"region_times: {region}"] == n for region, n in regions.items())
@@ -48,14 +48,14 @@ def test_the_ledger_adds_up_from_the_first_row_to_the_last(tables: Tables, found
 
 def test_the_ledgers_conditions_add_up_to_all_of_them(found: Tables) -> None:
     ledger = found["exclusions"].query("table != 'sessions'")
-    for name in ("before", "excluded", "after"):
+    for name in ("n_before", "n_excluded", "n_after"):
         whole = ledger[ledger["condition"] == "all"].set_index(["step", "table"])[name]
         parts = ledger[ledger["condition"] != "all"].groupby(["step", "table"])[name].sum()
         assert parts.reindex(whole.index, fill_value=0).eq(whole).all()
 
 
 def test_an_incomplete_session_and_one_slow_region_are_excluded_and_nothing_else(found: Tables) -> None:
-    ledger = found["exclusions"].query("condition == 'all'").set_index(["table", "rule"])["excluded"]
+    ledger = found["exclusions"].query("condition == 'all'").set_index(["table", "rule"])["n_excluded"]
     assert ledger["sessions", "session not complete"] == 1
     slow = "a word of critical was read in less than 100 or more than 3000 ms"
     assert ledger["region_times: critical", slow] == 1
@@ -82,7 +82,7 @@ def test_the_tables_given_are_not_changed(islands: Tables) -> None:
 def test_row_order_changes_no_result(tables: Tables, found: Tables) -> None:
     shuffled = [tables[name].sample(frac=1, random_state=1).reset_index(drop=True) for name in GIVEN]
     again = analyse(dict(zip(GIVEN, shuffled, strict=True)))
-    numbers = ["phenomenon", "condition", "region", "measure", "participants", "n", "mean_value", "se"]
+    numbers = ["phenomenon", "condition", "region", "measure", "n_participants", "n_observations", "mean_value", "se"]
     pd.testing.assert_frame_equal(again["condition_means"][numbers], found["condition_means"][numbers])
     before, after = (results["phenomenon_models"].set_index("formula") for results in (found, again))
     ms = ["ms", "ms_low", "ms_high"]
@@ -176,7 +176,7 @@ def test_a_constant_rater_is_counted_and_has_no_z(islands: Tables) -> None:
     assert scores.loc[scores["participant"] == "P03", "z"].isna().all()
     ledger = found["exclusions"].query("condition == 'all' and table == 'rating_scores'").iloc[0]
     own = (responses["participant"] == "P03") & (responses["role"] == "target")
-    assert ledger["excluded"] == own.sum() > 6
+    assert ledger["n_excluded"] == own.sum() > 6
 
 
 def test_the_seed_alone_decides_what_is_drawn(islands: Tables, analysed_islands: Tables) -> None:

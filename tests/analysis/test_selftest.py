@@ -59,7 +59,10 @@ def test_the_verdict_follows_from_lmertests_numbers(
     theirs = rscript(R_TEST, aligned=rows).set_index("term")
     slope, p = theirs.loc["surprisal_next", ["Estimate", "Pr...t.."]]
     largest = theirs.loc[list_lagged_columns("surprisal", [0, 1, 2]), "Estimate"].max()
-    assert (ours["estimate"], ours["largest"]) == (pytest.approx(slope, abs=1e-6), pytest.approx(largest, abs=1e-6))
+    assert (ours["estimate"], ours["largest_slope"]) == (
+        pytest.approx(slope, abs=1e-6),
+        pytest.approx(largest, abs=1e-6),
+    )
     assert ours["p"] == pytest.approx(p, rel=1e-2, abs=1e-12)
     assert (ours["verdict"] == "failed") == (slope > 0 and p < 0.01 and slope >= largest / 2) == bool(early)
 

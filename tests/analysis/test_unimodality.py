@@ -17,7 +17,7 @@ def counted(samples: np.ndarray) -> pd.DataFrame:
         for point, n in enumerate(sample)
         if n
     ]
-    return pd.DataFrame(rows, columns=["prompt", "phenomenon", "paradigm", "condition", "rating", "n"])
+    return pd.DataFrame(rows, columns=["prompt", "phenomenon", "paradigm", "condition", "rating", "n_ratings"])
 
 
 def test_the_distance_is_that_of_the_likeliest_distribution_with_one_mode() -> None:
@@ -63,7 +63,7 @@ def test_ratings_with_one_mode_are_rejected_at_most_as_often_as_stated(
 
 def test_a_point_that_nobody_chose_is_a_point_of_the_scale() -> None:
     table = compute_unimodality(counted(np.array([[30, 0, 0, 0, 0, 0, 30], [0, 5, 20, 9, 0, 0, 0]])))
-    assert table["points"].tolist() == [7, 7]
+    assert table["n_points"].tolist() == [7, 7]
     assert table["p"].tolist() == [0.001, 1.0]
     assert table["distance"].iloc[1] == 0
 
@@ -71,5 +71,5 @@ def test_a_point_that_nobody_chose_is_a_point_of_the_scale() -> None:
 def test_a_slider_has_no_rows_and_takes_no_time() -> None:
     rows = [("slider", "npi", "p", "grammatical", point, 1 + point % 3) for point in range(101)]
     rows += [("scale", "npi", "p", "grammatical", point, 4) for point in range(1, 8)]
-    counts = pd.DataFrame(rows, columns=["prompt", "phenomenon", "paradigm", "condition", "rating", "n"])
+    counts = pd.DataFrame(rows, columns=["prompt", "phenomenon", "paradigm", "condition", "rating", "n_ratings"])
     assert compute_unimodality(counts)["prompt"].to_list() == ["scale"]

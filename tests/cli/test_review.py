@@ -131,7 +131,7 @@ def test_what_a_blind_reviewer_judges_otherwise_is_named(drafts: Path) -> None:
         ("gardenpath review draft.jsonl --reviewer A --agreement", "expected one of"),
         ("gardenpath review draft.jsonl --agreement", "no decision yet"),
         ("gardenpath review draft.jsonl --write items.jsonl", "no pair is kept so far"),
-        ("gardenpath review draft.jsonl --adjudicate C", "nothing to settle"),
+        ("gardenpath review draft.jsonl --adjudicate C", "nothing to adjudicate"),
     ],
 )
 def test_what_cannot_be_done_yet_is_said(drafts: Path, line: str, message: str) -> None:

@@ -78,7 +78,7 @@ def test_power_is_near_that_of_the_non_central_t(declared: Path, tmp_path: Path)
     )
     assert told.exit_code == 0, told.output
     table = read(tmp_path / "out", "power")
-    assert table[["participants", "n_items", "runs"]].to_numpy().tolist() == [[8, 6, 150], [24, 6, 150]]
+    assert table[["n_participants", "n_items", "n_simulations"]].to_numpy().tolist() == [[8, 6, 150], [24, 6, 150]]
     spread = Assumptions()
     for row in table.itertuples():
         n = row.participants * row.n_items
@@ -205,7 +205,7 @@ def test_spreads_of_a_pilot_and_their_limits_are_rows(factorial: Path, tmp_path:
         ("collect", folder / "data", "-o", folder / "tables"),
     ):
         assert run(*line).exit_code == 0
-    given = ("--power", "--term", "extraction", "--participants", 10, "--runs", 2, "-o", tmp_path / "out")
+    given = ("--power", "--term", "extraction", "--participants", 10, "--simulations", 2, "-o", tmp_path / "out")
     told = run("simulate", factorial, *given, "--pilot", folder / "tables")
     assert told.exit_code == 0, told.output
     table = read(tmp_path / "out", "power").set_index("assumptions")

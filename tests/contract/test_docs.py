@@ -23,7 +23,9 @@ from . import sessions_elsewhere
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-GENERATED = [f"reference/{name}.md" for name in ("tables", "study", "stimuli", "experiment", "lmscore", "analysis")]
+GENERATED = [
+    f"reference/{name}.md" for name in ("tables", "renamed", "study", "stimuli", "experiment", "lmscore", "analysis")
+]
 PACKAGES = ("study", "stimuli", "experiment", "lmscore", "analysis")
 # Pages that are walked from their first block to their last in one folder: how many files, commands and blocks of Python they have.
 WALKS = {"tutorial-models": (1, 9, 4), "tutorial-blimp-nl": (1, 11, 4), "tutorial-platforms": (0, 8, 1)}

@@ -108,7 +108,7 @@ def faults(folder: Path, rows: list[list[str]]) -> Iterator[str]:
         for level in re.findall(r"level `([^`]+)`", by):
             if level not in set(written["rating_correlations"].get("level", NONE)):
                 yield f"{where}: no level {level}"
-        if "--rating-measure rating" in by and {*written["rating_correlations"]["rated"]} != {"rating"}:
+        if "--rating-measure rating" in by and {*written["rating_correlations"]["rating_measure"]} != {"rating"}:
             yield f"{where}: not of ratings as given"
         for region in re.findall(r"`(critical\S+)`", by):
             if region not in set(read(folder, "phenomenon_models").get("region", NONE)):

@@ -210,7 +210,7 @@ def test_add_kind_of_language_model(
     run("score items.csv --model uniform:32 -o scores")
     words = study.read(tmp_path / "scores", "surprisal")
     assert words["surprisal"].tolist() == pytest.approx(
-        [5.0 * n for n in words["tokens"]]
+        [5.0 * n for n in words["n_tokens"]]
     )  # log2 32 for each character
     run("evaluate items.csv --model uniform:32 --measure lp -o results")
     assert (
@@ -270,7 +270,7 @@ def test_add_way_of_judging(tmp_path: Path, made: study.Study, run: Run, monkeyp
     encode = lmscore.load(tmp_path / "model").encode
     for condition in ("grammatical", "ungrammatical"):
         texts = [item.sentences[condition].text for item in stimuli.read(tmp_path / "items.csv").items]
-        assert judged[condition].tolist() == [-encode(text).scored_count for text in texts]
+        assert judged[f"score_{condition}"].tolist() == [-encode(text).scored_count for text in texts]
 
 
 def test_add_table_of_results(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

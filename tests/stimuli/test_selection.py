@@ -172,8 +172,8 @@ def test_a_conflict_is_minimal_and_every_part_of_it_is_needed() -> None:
     assert found.certificate.verdict == "infeasible"
     holds = {
         "phenomenon spread evenly": lambda c: len({n // 3 for n in c}) == 2,
-        "together: i0, i1": lambda c: (0 in c) == (1 in c),
-        "together: i1, i2": lambda c: (1 in c) == (2 in c),
+        "keep_together: i0, i1": lambda c: (0 in c) == (1 in c),
+        "keep_together: i1, i2": lambda c: (1 in c) == (2 in c),
     }
     assert set(found.certificate.conflict) == set(holds)
     assert found.certificate.minimal

@@ -210,13 +210,13 @@ def describe_power(power: pd.DataFrame) -> list[str]:
     place = ["response", "family", "slopes", "assumptions", "term", "effect", "n_items"]
     for _, rows in power.groupby(place, sort=True):
         reached = rows[rows["power"] >= ENOUGH]
-        row = list_rows(reached.nsmallest(1, "n_participants") if len(reached) else rows.nlargest(1, "n_participants"))[
-            0
-        ]
+        best = reached.nsmallest(1, "n_participants") if len(reached) else rows.nlargest(1, "n_participants")
+        row = list_rows(best)[0]
         sentences.append(
             f"{_subject(row)} is found by {row['n_participants']} participants with {row['n_items']} items in "
-            f"{percent(row['power'])} of {row['n_simulations']} simulated studies (95% Wilson interval "
-            f"{percent(row['power_low'])} to {percent(row['power_high'])}), and in {percent(row['false_positives'])} of them where it is absent"
+            f"{percent(row['power'])} of {row['n_simulations']} simulated studies "
+            f"(95% Wilson interval {percent(row['power_low'])} to {percent(row['power_high'])}), "
+            f"and in {percent(row['false_positives'])} of them where it is absent"
             f"{'' if len(reached) else '; more than these would be needed for 80%'}.{_caution(row)}"
         )
     return sentences

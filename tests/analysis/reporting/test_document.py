@@ -365,10 +365,10 @@ def test_models_made_by_hand_and_written_to_the_results_stand_in_their_sections(
                                "autocorrelation": 0.01, "estimate": None, "se": None},
         "marginal_contrasts": fitted | {"factor": "kind", "within": "size big", "contrast": "a - b", "df": 40.0, "t": 5.0,
                                         "adjustment": "holm"},
-        "power": {"response": "log_rt", "term": "number:attractor", "effect": 0.05, "participants": 40, "n_items": 24,
-                  "family": "linear", "slopes": "tested", "assumptions": "default", "formula": "y ~ 1", "runs": 200,
-                  "power": 0.9, "power_low": 0.85, "power_high": 0.94, "false_positives": 0.05, "se": 0.01, "singular": 0.2,
-                  "failed": 0.0},
+        "power": {"response": "log_rt", "term": "number:attractor", "effect": 0.05, "n_participants": 40, "n_items": 24,
+                  "family": "linear", "slopes": "tested", "assumptions": "default", "formula": "y ~ 1", "n_simulations": 200,
+                  "power": 0.9, "power_low": 0.85, "power_high": 0.94, "false_positives": 0.05, "se": 0.01, "share_singular": 0.2,
+                  "share_failed": 0.0},
     }  # fmt: skip
     more = {
         name: check(pd.DataFrame([row]).reindex(columns=TABLES[name].column_names), name)

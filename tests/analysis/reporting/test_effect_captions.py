@@ -75,7 +75,7 @@ def means(**more: object) -> pd.DataFrame:
     cells = [(a, b) for a in ("subject", "object") for b in ("name", "group")]
     rows = [
         {"model": "m", "measure": measure, "region": region, "prompt": None, "factors": "extraction x noun_phrase",
-         "levels": f"{a} x {b}", "participants": 38, "dropped": 0, "mean_value": mean + k, "ci_low": mean + k - 1, "ci_high": mean + k + 1,
+         "levels": f"{a} x {b}", "n_participants": 38, "n_excluded_participants": 0, "mean_value": mean + k, "ci_low": mean + k - 1, "ci_high": mean + k + 1,
          "ms": mean if measure == "log_rt" else NAN, "ms_low": 1.4, "ms_high": 9.6, **more}
         for measure, region, mean in (("z", "sentence", -0.5), ("log_rt", "critical", 300.0))
         for k, (a, b) in enumerate(cells)
@@ -92,8 +92,8 @@ def test_cells_are_rows_and_responses_columns_with_reading_times_in_ms() -> None
 
 def test_the_caption_counts_who_was_left_out_where() -> None:
     assert "left out" not in effect_captions.interaction(means())
-    one = means(dropped=1)
-    one.loc[one["measure"] == "log_rt", "dropped"] = 2
+    one = means(n_excluded_participants=1)
+    one.loc[one["measure"] == "log_rt", "n_excluded_participants"] = 2
     text = effect_captions.interaction(one)
     assert "Of 39 participants, 1 was left out for having no trial in one of the conditions (rating (z))." in text
     assert "Of 40 participants, 2 were left out for having no trial in one of the conditions (critical region)." in text
@@ -122,7 +122,7 @@ def test_a_preference_among_pairs_is_no_effect_of_a_factor() -> None:
     assert answer == (
         "Choices (log odds), with intercepts alone, singular fit: a preference for grammatical over ungrammatical (b = 0.100, p < .001)."
     )
-    cell = {"model": "npi_licensing", "measure": "chosen", "n": 40, "share": 0.8, "probability": 0.85}
+    cell = {"model": "npi_licensing", "measure": "chosen", "n_trials": 40, "share": 0.8, "probability": 0.85}
     table = effect_captions.preferences(pd.DataFrame([cell | {"probability_low": 0.7, "probability_high": 0.93}]))
     assert table.rows == (("npi licensing", "40", "80.0%", "85.0% [70.0%, 93.0%]"),)
 

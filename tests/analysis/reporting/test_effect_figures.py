@@ -233,7 +233,7 @@ def test_one_word_or_one_surprisal_draws_no_line(results: Tables) -> None:
 
 def test_power_has_a_panel_for_each_term_in_the_order_of_the_model_whose_title_fits() -> None:
     formula = "log_rt ~ grammaticality + attractor + grammaticality:attractor + (1|participant) + (1|item)"
-    row = {"response": "log_rt", "effect": 0.03, "participants": 40, "n_items": 24, "family": "linear", "slopes": "tested",
+    row = {"response": "log_rt", "effect": 0.03, "n_participants": 40, "n_items": 24, "family": "linear", "slopes": "tested",
            "assumptions": "default", "formula": formula, "power": 0.5, "power_low": 0.4, "power_high": 0.6}  # fmt: skip
     terms = ("attractor", "attractor@plural", "grammaticality", "grammaticality:attractor")
     figure = effect_figures.power_figure(pd.DataFrame([row | {"term": term} for term in terms]))

@@ -220,7 +220,7 @@ def test_other_models_are_told_on_their_own_scale() -> None:
         "edf": 1.01,
         "statistic": 9.0,
         "p": 0.002,
-        "n": 500,
+        "n_observations": 500,
         "autocorrelation": 0.03,
     }
     assert surprisal.smooth_terms(pd.DataFrame([curve])) == [
@@ -231,7 +231,7 @@ def test_other_models_are_told_on_their_own_scale() -> None:
 
 
 def test_power_names_coefficient_model_spreads_and_false_positives() -> None:
-    power = pd.DataFrame({"effect": 0.05, "n_items": 24, "participants": [20, 40, 60], "power": [0.5, 0.82, 0.95], "runs": 200,
+    power = pd.DataFrame({"effect": 0.05, "n_items": 24, "n_participants": [20, 40, 60], "power": [0.5, 0.82, 0.95], "n_simulations": 200,
                           "power_low": 0.7, "power_high": 0.9, "false_positives": 0.045, "response": "log_rt",
                           "term": "number:attractor", "family": "linear", "slopes": "tested",
                           "assumptions": "default"})  # fmt: skip

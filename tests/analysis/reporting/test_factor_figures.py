@@ -21,7 +21,7 @@ def means(**more: object) -> pd.DataFrame:
             mean = base + (0.1, 0.02)[region == "critical+1"] * k
             row = {"model": "relatives", "measure": measure, "region": region, "prompt": None, "levels": levels}
             rows.append({**row, "factors": "extraction x noun_phrase", "mean_value": mean, "ci_low": mean - 0.05,
-                         "ci_high": mean + 0.05, "dropped": 0, **more})  # fmt: skip
+                         "ci_high": mean + 0.05, "n_excluded_participants": 0, **more})  # fmt: skip
     return pd.DataFrame(rows)
 
 

@@ -117,7 +117,7 @@ def test_a_factorial_study_states_its_hypothesis_first_and_ends_in_tables_of_cel
     models = pd.DataFrame([place | effect | fit | formula]).reindex(columns=TABLES["factorial_models"].column_names)
     cells = [("a", -0.2), ("b", 0.1)]
     means = pd.DataFrame(cells, columns=["levels", "mean_value"]).assign(
-        **place, factors="noun", participants=9, dropped=0, n=45
+        **place, factors="noun", n_participants=9, n_excluded_participants=0, n_trials=45
     )
     means = means.assign(ci_low=means["mean_value"] - 0.1, ci_high=means["mean_value"] + 0.1)
     means = means.reindex(columns=TABLES["factorial_means"].column_names)

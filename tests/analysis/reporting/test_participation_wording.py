@@ -7,7 +7,7 @@ from gardenpath.analysis.reporting.wording import participation
 
 def test_exclusions_are_told_with_their_counts_and_the_flag_is_no_ground() -> None:
     ledger = pd.DataFrame([("all", "sessions", "session not complete", 10, 2), ("grammatical", "rating_scores", "x", 9, 1)],
-                          columns=["condition", "table", "rule", "before", "excluded"])  # fmt: skip
+                          columns=["condition", "table", "rule", "n_before", "n_excluded"])  # fmt: skip
     people = pd.DataFrame({"exclusion_rule": ["slept", None, None]})
     prompts = pd.DataFrame({"prompt": "sense", "flagged": [None, True, False]})
     assert participation.exclusions(ledger, people, prompts) == [
@@ -16,14 +16,14 @@ def test_exclusions_are_told_with_their_counts_and_the_flag_is_no_ground() -> No
         "The ratings of 1 of 2 participants do not tell grammatical from ungrammatical sentences apart (Mann-Whitney, p ≥ .05). "
         "They stay: such a rule is circular with the effect.",
     ]
-    nobody = participation.exclusions(ledger.assign(excluded=0), people.head(0), prompts.head(0))
+    nobody = participation.exclusions(ledger.assign(n_excluded=0), people.head(0), prompts.head(0))
     assert nobody == ["No session, participant, rating or critical region was excluded."]
 
 
 def test_answers_that_did_not_come_are_told_by_prompt_and_so_are_those_who_are_flagged_by_one() -> None:
     lines = [("responses: a", "no answer in time (a)", 90, 3), ("responses: b", "no answer (b)", 80, 1)]
     lines += [("responses", "not a rating", 86, 20), ("responses", "no answer in time (a)", 170, 3)]
-    ledger = pd.DataFrame(lines, columns=["table", "rule", "before", "excluded"]).assign(condition="all")
+    ledger = pd.DataFrame(lines, columns=["table", "rule", "n_before", "n_excluded"]).assign(condition="all")
     prompts = pd.DataFrame(
         {"prompt": ["how_good", "how_likely"] * 3, "flagged": [True, False, True, True, False, None]}
     )

@@ -128,7 +128,7 @@ def factorial() -> Tables:
 def answered(times: pd.DataFrame) -> pd.DataFrame:
     """Return a right or wrong answer to each trial of a Latin square, and a choice between its extraction and the other one."""
     rng = np.random.default_rng(3)
-    trials = times.drop(columns=["region", "word", "words", "rt", "log_rt"])
+    trials = times.drop(columns=["region", "word", "n_words", "rt", "log_rt"])
     people, sentences = (
         rows.map(dict(zip(rows.unique(), rng.normal(0, 0.9, rows.nunique()), strict=True)))
         for rows in (trials["participant"], trials["item"])

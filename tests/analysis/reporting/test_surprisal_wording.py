@@ -15,7 +15,7 @@ SLOPE = {
 def test_the_verdict_of_the_self_test_comes_with_its_statistics() -> None:
     tested = pd.DataFrame([{
         "model": "m", "protocol": "p", "verdict": "passed", "estimate": -0.001, "se": 0.002, "df": 1e9, "t": -0.5, "p": 0.61,
-        "largest": 0.02, "note": "The next word's surprisal adds nothing (p >= .01), as it must be.",
+        "largest_slope": 0.02, "note": "The next word's surprisal adds nothing (p >= .01), as it must be.",
     }])  # fmt: skip
     profile = pd.DataFrame({"model": "m", "protocol": "p", "lag": [-1, 0], "estimate": [0.0, 0.02]})
     assert surprisal.alignment_check(tested, profile) == [
@@ -44,7 +44,7 @@ def test_what_was_simulated_stands_beside_the_estimate_from_the_times_themselves
 def test_predictors_that_hang_together_are_named() -> None:
     table = pd.DataFrame(
         [("surprisal", "zipf", -0.7, 3.0), ("surprisal", "length", 0.4, 3.0), ("zipf", "surprisal", -0.7, 4.5)],
-        columns=["predictor", "other", "r", "vif"],
+        columns=["predictor", "other_predictor", "r", "vif"],
     ).assign(model="m", protocol="p")
     assert surprisal.collinearity(table) == [
         "m (p): surprisal correlates most with zipf (r = −.70); the largest variance inflation is 4.5, of zipf."
