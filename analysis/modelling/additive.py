@@ -88,7 +88,7 @@ def _fitted(
     names = ("term", "smooth", "estimate", "se", "edf", "statistic", "p")
     table = pd.DataFrame({name: value[name] for name in names}).assign(
         formula=formula,
-        n_observations=numbers,
+        n=numbers,
         deviance=get_single_value(value["deviance"]),
         rho=float(rho or 0.0),
         autocorrelation=get_single_value(value["autocorrelation"]),

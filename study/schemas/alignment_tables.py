@@ -250,7 +250,7 @@ se            float?   its standard error
 edf           float    effective degrees of freedom; 1 for a parametric term, about 1 for a straight line
 statistic     float    t of a parametric term, F of a smooth one
 p             float    p-value, of a smooth term approximate
-n_observations int      rows in the model
+n             int      rows in the model
 deviance      float    share of the deviance that the model explains
 rho           float    autocorrelation of successive residuals that the model assumes
 autocorrelation float  autocorrelation of successive residuals that is left, lag 1

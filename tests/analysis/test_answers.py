@@ -99,7 +99,7 @@ def test_the_suggested_models_are_those_of_glmer(
     rows = answers.query("measure == 'correct'")[["participant", "item", "extraction", "noun", "response"]]
     code = """
     rows$A <- ifelse(rows$extraction == "object", .5, -.5); rows$B <- ifelse(rows$noun == "name", .5, -.5)
-    m <- lme4::glmer(answer ~ A*B + (1|participant) + (1|item), rows, family = binomial,
+    m <- lme4::glmer(response ~ A*B + (1|participant) + (1|item), rows, family = binomial,
                      control = lme4::glmerControl(optimizer = "bobyqa", tolPwrss = 1e-10))
     result <- as.data.frame(coef(summary(m)))
     L <- cbind(1, c(-.5, -.5, .5, .5), c(-.5, .5, -.5, .5), c(.25, -.25, -.25, .25))

@@ -46,7 +46,7 @@ def measured(noise: float = 0.2, people: int = 20, items: int = 16) -> tuple[pd.
             place |= {"trial": (i * 7 + p) % items, "role": "target", "paradigm": "relatives", "item": f"i{i:02}"}
             rows.append({**place, "condition": f"{extraction}.{noun}", "phenomenon": "relatives", "y": y})
     frame = add_formula_columns(pd.DataFrame(rows), conditions=conditions())
-    times = frame.assign(region="critical", word=3, words=1, line=0, log_rt=frame["y"], rt=np.exp(frame["y"]))
+    times = frame.assign(region="critical", word=3, n_words=1, line=0, log_rt=frame["y"], rt=np.exp(frame["y"]))
     scores = frame.assign(prompt="acceptability", rating=frame["y"].round(), z=frame["y"] - 6)
     return scores.drop(columns="y"), times.drop(columns="y")
 

@@ -39,7 +39,7 @@ def test_slopes_are_recovered() -> None:
     table = compute_learning_curves(*made(0.004)).set_index("phenomenon")
     for name, slope in SLOPES.items():
         assert table.loc[name, "ci_low"] < slope / 2 < table.loc[name, "ci_high"]
-        assert (table.loc[name, "n_models"], table.loc[name, "sizes"], table.loc[name, "samples"]) == (50, 10, 5)
+        assert (table.loc[name, "n_models"], table.loc[name, "n_sizes"], table.loc[name, "n_samples"]) == (50, 10, 5)
 
 
 def test_the_report_says_what_a_doubling_brings() -> None:
@@ -82,7 +82,7 @@ def test_runs_without_samples_have_the_interval_of_an_ordinary_regression() -> N
     points = accuracy[accuracy["phenomenon"] == "islands"].merge(runs, on="model")
     line = stats.linregress(np.log2(points["tokens"]), points["accuracy"])
     assert (row["slope"], row["se"], row["df"]) == (pytest.approx(line.slope), pytest.approx(line.stderr), 8)
-    assert pd.isna(row["samples"])
+    assert pd.isna(row["n_samples"])
 
 
 def test_the_logistic_curve_is_recovered() -> None:
@@ -98,7 +98,7 @@ def test_the_logistic_curve_is_recovered() -> None:
 
 
 @pytest.mark.parametrize(
-    ("accuracy_at_max", "slope", "people", "tokens"), [(0.466, 0.0036, 0.849, 8.8e39), (0.517, 0.0078, 0.881, 9.3e21)]
+    ("reached", "slope", "people", "tokens"), [(0.466, 0.0036, 0.849, 8.8e39), (0.517, 0.0078, 0.881, 9.3e21)]
 )
 def test_the_tokens_that_blimp_extrapolates_to(reached: float, slope: float, people: float, tokens: float) -> None:
     """Islands and NPIs of its LSTM, from 83 million tokens on."""

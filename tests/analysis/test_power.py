@@ -28,9 +28,9 @@ def test_power_is_that_of_the_non_central_t_where_effects_do_not_vary() -> None:
     """In equal shares without slopes the effect's standard error is 2 sd / sqrt(n)."""
     table = power_curve(0.06, participants=[12, 24], items=[12], assumptions=PLAIN, slopes="none", runs=300)
     for row in table.itertuples():
-        n = row.participants * row.n_items
+        n = row.n_participants * row.n_items
         se = 2 * PLAIN.residual / np.sqrt(n)
-        df = n - row.participants - row.n_items
+        df = n - row.n_participants - row.n_items
         exact = stats.nct.sf(stats.t.ppf(0.975, df), df, 0.06 / se)
         assert row.se == pytest.approx(se, rel=0.03)
         low, high = stats.binom.ppf([0.005, 0.995], 300, exact) / 300

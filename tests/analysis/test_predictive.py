@@ -98,7 +98,8 @@ surprisal <- c("surprisal", "surprisal_previous", "surprisal_previous2")
 train <- aligned[!(aligned$item %in% out$cluster), ]
 result <- do.call(rbind, lapply(out$cluster, function(cluster) {
   test <- aligned[aligned$item == cluster, ]
-  data.frame(cluster = cluster, base = density(fixed, train, test), full = density(c(surprisal, fixed), train, test))
+  data.frame(cluster = cluster, log_likelihood_without = density(fixed, train, test),
+    log_likelihood_with = density(c(surprisal, fixed), train, test))
 }))
 """
 

@@ -139,7 +139,7 @@ def test_means_are_those_of_one_scale_by_hand(two_scales: Tables, found: Tables)
         each = [statistics.mean(ratings) for ratings in given[row.phenomenon, row.condition, row.prompt].values()]
         assert row.mean_value == pytest.approx(statistics.mean(each))
         assert row.se == pytest.approx(statistics.stdev(each) / math.sqrt(len(each)))
-        assert row.n == sum(map(len, given[row.phenomenon, row.condition, row.prompt].values()))
+        assert row.n_observations == sum(map(len, given[row.phenomenon, row.condition, row.prompt].values()))
     assert found["condition_means"].query("measure == 'rt'")["prompt"].isna().all()
 
 
@@ -191,10 +191,10 @@ def test_accuracy_is_told_prompt_by_prompt_and_excludes_over_all_questions(two_s
     *_, people, prompts = apply_exclusions(*(two_scales[name] for name in GIVEN), exclude=ANYONE)
     for row in prompts.query("task == 'question'").itertuples():
         own = right[row.participant, row.prompt]
-        assert (row.judged, row.accuracy) == (len(own), pytest.approx(statistics.mean(own)))
+        assert (row.n_scored_responses, row.accuracy) == (len(own), pytest.approx(statistics.mean(own)))
     together = {p: right[p, "noun"] + right[p, "verb"] for p in people["participant"]}
     for row in people.itertuples():
-        assert (row.questions, row.accuracy) == (
+        assert (row.n_questions, row.accuracy) == (
             len(together[row.participant]),
             statistics.mean(together[row.participant]),
         )

@@ -115,7 +115,7 @@ def test_agreement_is_over_the_sentences_of_a_paradigm_in_a_list_overall_and_wit
     wide = part.pivot_table(index=["item", "condition"], columns="participant", values="rating")
     assert row["icc"] == pytest.approx(icc(wide.to_numpy()).icc)
     assert row["k"] == pytest.approx(1 / (1 / wide.notna().sum(axis=1)).mean())
-    assert (row["sentences"], row["ratings"]) == (len(wide), len(part))
+    assert (row["n_sentences"], row["n_ratings"]) == (len(wide), len(part))
     assert row["icc_low"] < row["icc"] < row["icc_high"]
 
 
@@ -154,9 +154,9 @@ def test_the_ceiling_is_what_the_truth_correlates_with_the_means_of_people() -> 
     table = compute_noise_ceilings(frame, splits=50).set_index("level")
     assert table.loc["sentences", "ceiling"] == pytest.approx(np.corrcoef(truth, y.mean(axis=1))[0, 1], abs=0.02)
     differences = (truth[::2] - truth[1::2], (y[::2] - y[1::2]).mean(axis=1))
-    assert table.loc["n_pairs", "ceiling"] == pytest.approx(np.corrcoef(*differences)[0, 1], abs=0.03)
+    assert table.loc["pairs", "ceiling"] == pytest.approx(np.corrcoef(*differences)[0, 1], abs=0.03)
     assert table["n_units"].to_dict() == {
-        "sentences": 300, "grammatical": 150, "ungrammatical": 150, "n_pairs": 150, "paradigms": 1, "phenomena": 1,
+        "sentences": 300, "grammatical": 150, "ungrammatical": 150, "pairs": 150, "paradigms": 1, "phenomena": 1,
     }  # fmt: skip
     assert pd.isna(table.loc["phenomena", "ceiling"])  # one phenomenon has no correlation
 
@@ -236,7 +236,7 @@ def test_the_paradigms_that_blimp_kept_are_kept(real_data: Path) -> None:
     items = pd.DataFrame([(item, name, "f", c) for name, item, _ in pairs for c in (g, u)],
                          columns=["item", "paradigm", "phenomenon", "condition"])  # fmt: skip
     table = compute_choice_agreement(chosen([("P0", *pair) for pair in pairs]), items).query(
-        "paradigm != 'all' and kept"
+        "paradigm != 'all' and meets_majority_rule"
     )
     assert len(table) == 67
     assert (table["majority_strict"] * table["n_pairs"]).sum() == pytest.approx(323)

@@ -68,7 +68,7 @@ def test_a_words_row_has_its_means_and_the_scores_around_it(found: Tables) -> No
         assert row["rt"] == times[row["item"], row["word"]]
         assert row["surprisal_previous2"] == bits[row["item"], row["word"] - 2]
     step = found["alignment_exclusions"].set_index("rule")
-    assert step.loc["last word of its sentence", ["table", "excluded"]].tolist() == ["word_means", 12]
+    assert step.loc["last word of its sentence", ["table", "n_excluded"]].tolist() == ["word_means", 12]
 
 
 R_MEANS = """
@@ -99,9 +99,9 @@ def test_curves_are_over_words_in_series_of_texts(found: Tables) -> None:
 
 def test_gains_are_of_texts_held_out(found: Tables) -> None:
     (gain,) = found["delta_log_likelihood"].to_dict("records")
-    assert (gain["folds_by"], gain["clusters"]) == ("item", 12)
-    assert gain["total"] == pytest.approx(
-        (found["held_out_clusters"]["full"] - found["held_out_clusters"]["base"]).sum()
+    assert (gain["folds_by"], gain["n_clusters"]) == ("item", 12)
+    assert gain["total_delta"] == pytest.approx(
+        (found["held_out_clusters"]["log_likelihood_with"] - found["held_out_clusters"]["log_likelihood_without"]).sum()
     )
     assert gain["p"] == gain["min_p"] == 2**-12
     with pytest.raises(ValueError, match="means over readers have no participant"):

@@ -69,7 +69,7 @@ def test_the_data_of_an_item_that_was_replaced_do_not_count(both: Tables) -> Non
     )
     kept = set(readings["item"]) | set(responses["item"])
     assert kept == (set(both["readings"]["item"]) | set(both["responses"]["item"])) - {OLD, NEW, "npi-02"}
-    steps = ledger.build_table().query("condition == 'all' and table == 'responses'").set_index("rule")["excluded"]
+    steps = ledger.build_table().query("condition == 'all' and table == 'responses'").set_index("rule")["n_excluded"]
     for rule, gone in (("replaced by another item", [OLD]), ("the verb is misspelt", ["npi-02", NEW])):
         assert steps[f"item left out: {rule}"] == both["responses"]["item"].isin(gone).sum() > 0
 

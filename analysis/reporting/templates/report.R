@@ -36,7 +36,7 @@ trials_of <- function(one) {
   if (one$measure %in% c("log_rt", "rt")) return(region_times[region_times$region == one$region, ])
   if (is_binary(one)) {
     rows <- binary_responses[binary_responses$measure == one$measure, ]
-    rows[[one$measure]] <- rows$answer
+    rows[[one$measure]] <- rows$response
   } else {
     rows <- rating_scores[rating_scores$role == "target" & !is.na(rating_scores$z), ]
   }

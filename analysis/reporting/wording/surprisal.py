@@ -131,7 +131,7 @@ def smooth_terms(terms: pd.DataFrame) -> list[str]:
         name = "" if pd.isna(row.get("model")) else f"{language_model(row)}, "
         sentences.append(
             f"{name}{row['term']}: {'about a straight line' if row['edf'] < 1.5 else 'bent'} (edf = {row['edf']:.1f}, "
-            f"F = {signed(row['statistic'], 2)}, p {p_value(row['p'])}; {row['n_readings']} readings, "
+            f"F = {signed(row['statistic'], 2)}, p {p_value(row['p'])}; {row['n']} readings, "
             f"residuals of successive ones correlate by {correlation(row['autocorrelation'])})."
         )
     return sentences

@@ -220,7 +220,7 @@ def test_other_models_are_told_on_their_own_scale() -> None:
         "edf": 1.01,
         "statistic": 9.0,
         "p": 0.002,
-        "n_observations": 500,
+        "n": 500,
         "autocorrelation": 0.03,
     }
     assert surprisal.smooth_terms(pd.DataFrame([curve])) == [
