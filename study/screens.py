@@ -1,4 +1,4 @@
-"""What a session shows and what it leaves behind: types alone, from which the schema and the page's types are generated.
+"""What a session shows: types alone, from which the schema and the page's types are generated (events.py: what it leaves behind).
 
 A list's trials are expanded to screens once, in Python (experiment/scripts/script.py), and stored in its list file. A screen
 is what a player runs without giving control back; it ends with one named outcome. Players, the server, robots, exports and the
@@ -7,13 +7,12 @@ tables' reader know kinds of screens, never tasks.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Discriminator
 
 from .config import DeviceSection, DisplaySection, FieldSection
 
-Json = dict[str, Any]
 ResponseValue = str | int
 Side = Literal["left", "right", "upper", "lower"]
 SKIP_STEP = "skip"  # an outcome that leads here skips what is left of its step
@@ -205,6 +204,10 @@ class Answers(_QuestionScreen):
     high: str = ""
     kind: Literal["answers"] = "answers"
 
+    def find_side(self, value: object) -> Side | None:
+        """Return where the answer that is recorded as this value stands; None where it has no side, or there is no such answer."""
+        return next((answer.side for answer in self.answers if answer.value == value), None)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Slider(_QuestionScreen):
@@ -279,6 +282,7 @@ Screen = Annotated[
     Text | Words | Whole | Answers | Slider | Entry | Form | WordPairs,
     Discriminator("kind"),
 ]
+AskingScreen = Answers | Slider | Entry  # what ends with an answer to a prompt
 SCREEN_KINDS = ("text", "words", "whole", "answers", "slider", "entry", "form", "word_pairs")
 
 
@@ -333,190 +337,3 @@ class Script:
     lab: Mapping[str, str]
     display: DisplaySection = field(default_factory=DisplaySection)
     assets: tuple[Asset, ...] = ()
-
-
-# ------------------------------------------------------------------------------------------------------------ events
-
-
-@dataclass(frozen=True)
-class Display:
-    """When a display was asked for, the frame that painted it and the frame after that, ms; null where it has not come."""
-
-    request: float
-    frame: float | None
-    frame2: float | None
-
-
-@dataclass(frozen=True)
-class Press:
-    """How a display was ended: `handler` is when the program saw it, `repeats` how many auto-repeats of a held key were ignored,
-    `released` when the press before was let go (null where it was not), `trusted` whether it came from a person's device.
-    """
-
-    by: Literal["key", "button", "touch"]
-    handler: float
-    repeats: int | None
-    released: float | None
-    trusted: bool | None
-
-
-@dataclass(frozen=True)
-class Visit:
-    """The machine, in the first event of each visit; `time_origin` is ms since 1970 at t = 0, `timer_ms` the clock's smallest step.
-
-    `monitor`, `full_screen`, `font` and `software` (versions by name) come from the lab.
-    """
-
-    time_origin: float
-    device: str
-    refresh_hz: float | None
-    timer_ms: float | None
-    width: float | None
-    height: float | None
-    pixel_ratio: float | None
-    isolated: bool | None
-    keyboard: bool | None
-    monitor: str | None
-    full_screen: bool | None
-    font: str | None
-    software: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Began:
-    """A step begins."""
-
-
-@dataclass(frozen=True)
-class WordEnded:
-    """The display of a word, or of what stands before the first (-1), ended at the event's t; without a press, by time.
-
-    `line` and `column` are its place where sentences stand on lines; in Maze `correct` says whether the first choice was right, and
-    `first` when it was made, ms.
-    """
-
-    word: int
-    line: int | None
-    column: int | None
-    display: Display
-    press: Press | None
-    correct: bool | None
-    first: float | None
-
-
-@dataclass(frozen=True)
-class Ended:
-    """A screen ended with an outcome at the event's t; without a display where words had displays of their own.
-
-    `answer` is what was answered (of a form, its answers by name); `side` is where the chosen answer stood; `first` is when the
-    first key of a typed answer came, ms; `pasted` is how often text was pasted.
-    """
-
-    outcome: Outcome
-    answer: str | int | Mapping[str, str | int] | None
-    side: Side | None
-    display: Display | None
-    press: Press | None
-    first: float | None
-    pasted: int | None
-
-
-@dataclass(frozen=True)
-class Ignored:
-    """A key press that ended nothing."""
-
-    reason: Literal["early", "held", "repeat", "modifier", "other"]
-    code: str
-
-
-@dataclass(frozen=True)
-class Interruption:
-    """The window was left or came back, or changed; `escape`: in the lab, the question whether to stop."""
-
-    reason: Literal["blur", "focus", "hidden", "visible", "resize", "escape"]
-
-
-@dataclass(frozen=True)
-class Done:
-    """A step is done; `dropped_frames` came late while its sentences were read, null where that is not known."""
-
-    dropped_frames: int | None
-
-
-@dataclass(frozen=True)
-class Over:
-    """The session is over."""
-
-
-# Nothing is guessed: a field too many, or a number in the clothes of a text, is a fault.
-for _type in (Display, Press, Visit, Began, WordEnded, Ended, Ignored, Interruption, Done, Over):
-    setattr(_type, "__pydantic_config__", {"extra": "forbid", "strict": True, "allow_inf_nan": False})  # noqa: B010
-
-# The value that each kind of event holds, and whether it names a step and a screen.
-EVENT_TYPES: Mapping[str, tuple[type, str]] = {
-    "visit": (Visit, "session"),
-    "begin": (Began, "step"),
-    "word": (WordEnded, "screen"),
-    "outcome": (Ended, "screen"),
-    "press": (Ignored, "any"),
-    "interruption": (Interruption, "any"),
-    "done": (Done, "step"),
-    "end": (Over, "session"),
-}
-
-
-@dataclass  # made by the million: frozen, it takes three times as long to make
-class Event:
-    """One thing that happened: numbered by `seq` over the session, `t` in ms on the clock of one visit.
-
-    `step` and `screen` say where in the session; they are None where the kind of event has none.
-    """
-
-    seq: int
-    visit: int
-    t: float
-    kind: str
-    step: int | None
-    screen: int | None
-    value: Json
-
-
-# ------------------------------------------------------------------------------------------------------------ records
-
-
-@dataclass(unsafe_hash=True)  # nobody changes it; not frozen as events are not
-class WordRecord:
-    """A word that was read, times in ms: `rt` from the press before, `rt_onset` from the frame that painted the word.
-
-    `word` is its number in the sentence, from 0; `text` and `region` are there where only another platform's file says them.
-    """
-
-    word: int
-    rt: float | None
-    rt_onset: float | None = None
-    rt_first: float | None = None
-    correct: bool | None = None
-    line: int | None = None
-    duration: float | None = None
-    flags: tuple[str, ...] = ()
-    text: str | None = None
-    region: str | None = None
-
-
-@dataclass(frozen=True)
-class Record:
-    """A screen as it was run: its outcome, the answer with its side, times in ms from the frame that painted it, and its words.
-
-    `task` is the kind of the screen's task, `name` the screen's own; `sentence` is which of the trial's sentences was read, None
-    for a context, and where something was asked. Without an outcome the screen was left, or a file does not say how it ended.
-    """
-
-    task: str
-    name: str
-    outcome: str | None
-    answer: str | int | float | Mapping[str, str | int] | None = None
-    side: str | None = None
-    rt: float | None = None
-    rt_first: float | None = None
-    words: tuple[WordRecord, ...] = ()
-    sentence: int | None = None

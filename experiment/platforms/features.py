@@ -6,10 +6,9 @@ what is lost or to be done by hand, or `UNSUPPORTED`, where it cannot run it, or
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from gardenpath import study
-from gardenpath.study.screens import SCREEN_KINDS, Script, Step
+from gardenpath.study.screens import SCREEN_KINDS, Answers, AskingScreen, Form, Screen, Script, Step, Text, Whole, Words
 
 from ..scripts.list_files import ListFile
 
@@ -85,9 +84,9 @@ def _walk_features(script: Script) -> Iterator[tuple[str, str, int | None]]:
         yield "rounds" if step.when else "breaks", step.name, step.trial
 
 
-def _find_screen_features(screen: Any, step: Step, script: Script) -> Iterator[str]:
+def _find_screen_features(screen: Screen, step: Step, script: Script) -> Iterator[str]:
     yield screen.kind
-    if screen.kind == "words":
+    if isinstance(screen, Words):
         yield screen.arrangement
         if screen.pace is not None:
             yield "timed"
@@ -95,23 +94,24 @@ def _find_screen_features(screen: Any, step: Step, script: Script) -> Iterator[s
             yield "words_right_to_left"
         if screen.arrangement != "centred" and "" in screen.gaps:
             yield "unspaced"
-    if screen.kind == "form" and screen.accepted:
+    if isinstance(screen, Form) and screen.accepted:
         yield "screener"
-    if screen.kind == "whole" and screen.sentence is None:
+    if isinstance(screen, Whole) and screen.sentence is None:
         yield "context"
-    if screen.kind == "answers":
+    if isinstance(screen, Answers):
         yield screen.arrangement
-    if (above := getattr(screen, "above", None)) is not None and above.kind != "nothing":
-        yield f"above_{above.kind}"
-    if getattr(screen, "deadline", None) is not None:
-        yield "deadline"
-    if getattr(screen, "aside", None) is not None:
+    if isinstance(screen, AskingScreen):
+        if screen.above.kind != "nothing":
+            yield f"above_{screen.above.kind}"
+        if screen.deadline is not None:
+            yield "deadline"
+    if isinstance(screen, Text) and screen.aside is not None:
         yield "aside"
     if step.trial is not None:
         if screen.when is not None:
-            yield "feedback" if screen.kind == "text" else "follow_up"
+            yield "feedback" if isinstance(screen, Text) else "follow_up"
         # A timed stream that is interrupted ends its trial; that is a part of its being timed.
-        if screen.exits and getattr(screen, "pace", None) is None:
+        if screen.exits and not (isinstance(screen, Words) and screen.pace is not None):
             yield "leave"
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
-from gardenpath.study.screens import Record, WordRecord
+from gardenpath.study.events import Record, WordRecord
 
 log = logging.getLogger("gardenpath")
 NO_POSITION = -1  # the position of a word of which a file names the region alone

@@ -11,7 +11,7 @@ import pandas as pd
 from gardenpath import study
 from gardenpath.stimuli import build_conditions_table, build_items_table, build_words_table
 from gardenpath.stimuli.item_tables import build_replacements_table
-from gardenpath.study.screens import Record
+from gardenpath.study.events import Record
 
 from ..sessions.event_tables import build_frame
 from ..sessions.judgment_counts import compute_judgment_counts, count_judgments

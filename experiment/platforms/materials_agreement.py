@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from gardenpath import study
 from gardenpath.stimuli import Item, Sentence
-from gardenpath.study.screens import Record, ResponseValue, Step, WordRecord
+from gardenpath.study.events import Record, WordRecord
+from gardenpath.study.screens import ResponseValue, Step
 
 from ..tasks import ShownTrial
 from .imported_sessions import NO_POSITION, ImportedSession, ImportedTrial

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from gardenpath.study.screens import Answers, Record, Script, Slider, Step, Text, Whole
+from gardenpath.study.events import Record
+from gardenpath.study.screens import Answers, AskingScreen, Form, Screen, Script, Slider, Step, Text, Whole, Words
 
 from ..scripts.list_files import ListFile
 from .imported_sessions import build_response_record
@@ -66,37 +67,43 @@ class Outline:
         return named_screens
 
 
-def _build_screen_key(screen: Any) -> ScreenKey:
+def _build_screen_key(screen: Screen) -> ScreenKey:
     """Return what tells a screen apart from others of a trial: what it is for and, of prompts and pages, its name."""
     if isinstance(screen, Text):
         return "page", screen.name
     if isinstance(screen, Whole) and screen.sentence is None:
         return "context", ""
-    return ("sentence", "") if hasattr(screen, "sentence") else ("ask", screen.name)
+    return ("ask", screen.name) if isinstance(screen, AskingScreen | Form) else ("sentence", "")
 
 
-def order_from_left(screen: Any) -> Any:
+def require_asking(screen: Screen) -> AskingScreen:
+    """Return a screen that asks as what it is; forms and mazes are refused before anything is written."""
+    assert isinstance(screen, AskingScreen), screen.kind
+    return screen
+
+
+def order_from_left(screen: AskingScreen) -> AskingScreen:
     """Return a screen with its answers in the order in which they stand, the one on the left first: F is its key, J the other's."""
     if not isinstance(screen, Answers):
         return screen
     return replace(screen, answers=tuple(sorted(screen.answers, key=lambda one: one.side == "right")))
 
 
-def identify_answer_kind(screen: Any) -> str:
+def identify_answer_kind(screen: AskingScreen) -> str:
     """Return how a screen that asks is answered: by points, a row, a pair, a slider or an entry."""
     if isinstance(screen, Answers):
         return "pair" if screen.arrangement == "stacked_pair" else screen.arrangement
-    return str(screen.kind)
+    return screen.kind
 
 
-def build_recorded_columns(name: str, screen: Any) -> dict[str, Any]:
+def build_recorded_columns(name: str, screen: AskingScreen) -> dict[str, Any]:
     """Return the columns by which what was answered is told when it comes back."""
     columns: dict[str, Any] = {"kind": identify_answer_kind(screen), "task": screen.task, "name": screen.name}
     if screen.deadline is not None:
         columns["deadline"] = f"{screen.deadline:g}"
     if isinstance(screen, Slider):
         columns |= {"least": screen.least, "most": screen.most}
-    elif identify_answer_kind(screen) == "points":
+    elif isinstance(screen, Answers) and screen.arrangement == "points":
         columns |= {"least": screen.answers[0].value, "most": screen.answers[-1].value}
     elif isinstance(screen, Answers):
         for n, one in enumerate(screen.answers, start=1):
@@ -108,17 +115,17 @@ def build_recorded_columns(name: str, screen: Any) -> dict[str, Any]:
     return {f"{name}_{column}": cell for column, cell in columns.items()}
 
 
-def build_shown_columns(name: str, screen: Any) -> dict[str, Any]:
+def build_shown_columns(name: str, screen: AskingScreen) -> dict[str, Any]:
     """Return the columns that say what is shown of a screen that asks."""
     columns = {"prompt": screen.prompt, "above": getattr(screen.above, "text", "")}
-    if identify_answer_kind(screen) in ("points", "slider"):
+    if isinstance(screen, Slider) or (isinstance(screen, Answers) and screen.arrangement == "points"):
         columns |= {"low": screen.low, "high": screen.high}
-    elif identify_answer_kind(screen) == "pair":
+    elif isinstance(screen, Answers) and identify_answer_kind(screen) == "pair":
         columns |= {f"label_{n}": one.label for n, one in enumerate(screen.answers, start=1)}
     return {f"{name}_{column}": cell for column, cell in columns.items()}
 
 
-def join_words(screen: Any) -> str:
+def join_words(screen: Words) -> str:
     """Return the sentence of a screen of words, as it is shown at once."""
     return "".join(word + gap for word, gap in zip(screen.words, (*screen.gaps, ""), strict=True))
 

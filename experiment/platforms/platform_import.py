@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Protocol
 
 from gardenpath import study
+from gardenpath.study.events import Record, WordRecord
 from gardenpath.study.mapping import ColumnMapping, read_mapping
-from gardenpath.study.screens import Record, WordRecord
 
 from .gorilla import results as gorilla
 from .imported_sessions import ImportedSession, ImportedTrial

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from gardenpath import study
+from gardenpath.study.events import Record, WordRecord
 from gardenpath.study.mapping import TIME_COLUMNS
-from gardenpath.study.screens import Record, WordRecord
 
 from .imported_sessions import NO_POSITION, ImportedSession
 

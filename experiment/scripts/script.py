@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 
 from gardenpath import study
 from gardenpath.stimuli import Trial, TrialList
+from gardenpath.study.events import Event
 from gardenpath.study.screens import (
     JUDGED_OUTCOMES,
     SKIP_STEP,
     Answers,
     Button,
     Entry,
-    Event,
     Exit,
     Form,
     Interlude,

@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from gardenpath.study.events import create_event
+
 from ..sessions.sessions import Event, RejectedEvent, find_event_faults
 from .database import format_canonical_json
 from .rate_limits import MAX_EVENTS, MAX_VALUE_BYTES
@@ -28,7 +30,7 @@ def parse_received_events(events: object) -> tuple[list[Event], list[RejectedEve
     for n, event in enumerate(events):
         reason = ": ".join(filter(None, faults[n])) if n in faults else _find_bound_fault(event)
         if reason is None:
-            well_formed.append(Event(**event))
+            well_formed.append(create_event(**event))
         else:
             rejected_events.append(reject_event(event, reason))
     return well_formed, rejected_events

@@ -98,8 +98,11 @@ def check_screener_passed(
     query = sa.select(SCREENINGS.c.field, SCREENINGS.c.answer).where(SCREENINGS.c.session == session)
     stored_answers = dict(connection.execute(query).all())
     for event in events_after_screener:
-        is_screener_end = event.step == screener[0] and event.kind == "outcome"
-        if (is_screener_end and event.value["outcome"] == "accepted" and event.value["answer"] != stored_answers) or (
-            not stored_answers and (event.kind == "done" or event.step != screener[0])
-        ):
+        is_accepted_otherwise = (
+            event.kind == "outcome"
+            and event.step == screener[0]
+            and event.value["outcome"] == "accepted"
+            and event.value["answer"] != stored_answers
+        )
+        if is_accepted_otherwise or (not stored_answers and (event.kind == "done" or event.step != screener[0])):
             raise Conflict(f"event {event.seq}: the screener has not let the session in with these answers")

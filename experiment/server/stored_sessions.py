@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from pydantic_core import from_json
 
+from gardenpath.study.events import create_event
+
 from ..scripts.list_files import ListFile
 from ..scripts.script import Walk
 from ..sessions.sessions import Event, RecordedSession, RejectedEvent, Session, replay_session_events
@@ -63,7 +65,7 @@ def read_events(connection: sa.Connection, session: str, kinds: Sequence[str] = 
     # By position: a row's attribute `t` is SQLAlchemy's own.
     return tuple(
         [
-            Event(seq, visit, t, kind, step, screen, from_json(value))
+            create_event(seq, visit, t, kind, step, screen, from_json(value))
             for _, seq, visit, t, kind, step, screen, value in connection.execute(query).all()
         ]
     )

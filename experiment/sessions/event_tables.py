@@ -299,9 +299,9 @@ def _add_trial_rows(
             for table, row in build_record_rows(
                 build_record(screen, events_by_screen[n], flags=flags), shown_trials[step.trial]
             ):
-                rows_by_table[table].append(row)
-    for table, table_rows in rows_by_table.items():
-        rows[table].append((trial_cells, table_rows))
+                rows_by_table[table].append({**row})
+    for name, table_rows in rows_by_table.items():
+        rows[name].append((trial_cells, table_rows))
 
 
 def _build_demographics_rows(session: Session, run: _StepRun) -> tuple[Cells, list[dict[str, Any]]]:
@@ -332,7 +332,7 @@ def _build_session_row(
     complete: bool,
 ) -> dict[str, Any]:
     session = recorded_session.session
-    visit = next((event.value for event in recorded_session.events if event.kind == "visit"), {})
+    visit = next((event.value for event in recorded_session.events if event.kind == "visit"), None)
     trials = [runs for number, runs in starts.items() if steps[number].position is not None]
     return {
         "slot": session.slot,
@@ -345,8 +345,8 @@ def _build_session_row(
         "exclusion_reason": session.exclusion_reason,
         "n_trials": len(trials),
         "n_aborted_trials": sum(len(runs) - 1 for runs in trials),
-        "device": visit.get("device"),
-        "refresh_hz": visit.get("refresh_hz"),
+        "device": visit and visit["device"],
+        "refresh_hz": visit and visit["refresh_hz"],
     }
 
 

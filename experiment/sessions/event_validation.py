@@ -5,11 +5,11 @@ events follow each other is judged in the order of their numbers (`validate_even
 judged by itself, and an event that is lost takes no other one with it.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from gardenpath.study.screens import Event, Step, WordPairs, Words
+from gardenpath.study.events import BeganEvent, DoneEvent, EndedEvent, Event, WordEnded, WordEndedEvent
+from gardenpath.study.screens import Screen, Step, WordPairs, Words
 
 from ..scripts.script import TimelineStep, find_ending, find_next_screen
 from .records import find_outcome_fault
@@ -33,7 +33,7 @@ def validate_events(steps: Sequence[TimelineStep], events: Iterable[Event]) -> V
     done_steps: set[int] = set()
     for event in events:
         reason = find_misfit(steps, event)
-        if reason is None and event.step is not None and event.kind in _ORDERED_KINDS:
+        if reason is None and isinstance(event, _OrderedEvent):
             reason = _find_order_fault(steps[event.step], event, runs, done_steps)
         if reason is None:
             valid_events.append(event)
@@ -53,12 +53,15 @@ def find_misfit(steps: Sequence[TimelineStep], event: Event) -> str | None:
         return None
     if event.screen >= len(screens):
         return f"screen {event.screen}; expected one from 0 to {len(screens) - 1}"
-    check_event = _EVENT_CHECKS.get(event.kind)
-    reason = None if check_event is None else check_event(screens[event.screen], event.value)
+    reason = None
+    if event.kind == "word":
+        reason = _find_word_misfit(screens[event.screen], event.value)
+    elif event.kind == "outcome":
+        reason = find_outcome_fault(screens[event.screen], event.value)
     return None if reason is None else reason[:MAX_REASON_LENGTH]
 
 
-def _find_word_misfit(screen: Any, value: Mapping[str, Any]) -> str | None:
+def _find_word_misfit(screen: Screen, value: WordEnded) -> str | None:
     if isinstance(screen, Words):
         number, is_choice, lines = len(screen.words), False, len(screen.breaks)
     elif isinstance(screen, WordPairs):
@@ -77,12 +80,6 @@ def _find_word_misfit(screen: Any, value: Mapping[str, Any]) -> str | None:
     return None
 
 
-_EVENT_CHECKS: Mapping[str, Callable[[Any, Mapping[str, Any]], str | None]] = {
-    "word": _find_word_misfit,
-    "outcome": find_outcome_fault,
-}
-
-
 @dataclass
 class _StepRun:
     """A step that was begun: the screen that comes next (None after its end), how screens ended, the last word."""
@@ -90,15 +87,15 @@ class _StepRun:
     step: Step
     next_screen: int | None = 0
     outcomes: dict[int, str] = field(default_factory=dict)
-    last_word: Event | None = None
+    last_word: WordEndedEvent | None = None
     is_whole: bool = True
     visit: int = 0
 
-    def reach_screen(self, event: Event) -> str | None:
+    def reach_screen(self, event: WordEndedEvent | EndedEvent) -> str | None:
         """Come to the screen of an event; events of those before may be lost."""
         n = event.screen
-        assert n is not None
-        if event.visit > self.visit and event.value.get("outcome") == "interrupted" and n in self.outcomes:
+        is_interrupted = event.kind == "outcome" and event.value["outcome"] == "interrupted"
+        if event.visit > self.visit and is_interrupted and n in self.outcomes:
             # Timed words of an earlier visit are not shown again: whatever came after them comes anew.
             self.outcomes, self.next_screen = {m: outcome for m, outcome in self.outcomes.items() if m < n}, n
         if self.next_screen is None or n < self.next_screen:
@@ -111,7 +108,7 @@ class _StepRun:
             self.next_screen, self.last_word, self.is_whole = n, None, False
         return None
 
-    def read_word(self, event: Event) -> str | None:
+    def read_word(self, event: WordEndedEvent) -> str | None:
         """Take a word; words come one after the other, and so do the presses that end them."""
         before, first = self.last_word, event.value["first"]
         if before is not None:
@@ -124,10 +121,9 @@ class _StepRun:
         self.last_word = event
         return None
 
-    def end_screen(self, event: Event) -> None:
+    def end_screen(self, event: EndedEvent) -> None:
         """End the screen at hand."""
         n, outcome = event.screen, event.value["outcome"]
-        assert n is not None
         self.outcomes[n], self.last_word, self.visit = outcome, None, event.visit
         if find_ending(self.step.screens[n], outcome) is not None:
             self.next_screen, self.is_whole = None, False
@@ -135,11 +131,11 @@ class _StepRun:
             self.next_screen = find_next_screen(self.step, n, self.outcomes)
 
 
-_ORDERED_KINDS = ("begin", "word", "outcome", "done")
+_OrderedEvent = BeganEvent | WordEndedEvent | EndedEvent | DoneEvent
 
 
 def _find_order_fault(
-    timeline_step: TimelineStep, event: Event, runs: dict[int, _StepRun], done_steps: set[int]
+    timeline_step: TimelineStep, event: _OrderedEvent, runs: dict[int, _StepRun], done_steps: set[int]
 ) -> str | None:
     """Return why an event cannot follow those before it, None where it can; of a step begun again a new run counts."""
     number = timeline_step.number
@@ -156,8 +152,9 @@ def _find_order_fault(
         done_steps.add(number)
         return None
     reason = None if event.screen == run.next_screen else run.reach_screen(event)
-    if reason is None and event.kind == "word":
+    if reason is not None:
+        return reason
+    if event.kind == "word":
         return run.read_word(event)
-    if reason is None:
-        run.end_screen(event)
-    return reason
+    run.end_screen(event)
+    return None

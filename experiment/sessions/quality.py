@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from itertools import pairwise
 
+from gardenpath.study.events import WordEndedEvent
+from gardenpath.study.screens import AskingScreen
+
 from ..scripts.list_files import ListFile
 from .records import judge_outcome
 from .sessions import Event, RecordedSession, build_session_timeline, validate_session_events
@@ -33,14 +36,15 @@ def compute_session_quality(recorded_session: RecordedSession, file: ListFile) -
         if (
             step.trial is not None
             and file.trial_list.trials[step.trial].role == "attention"
-            and getattr(screen, "right", None)
+            and isinstance(screen, AskingScreen)
+            and screen.right
         ):
             asked += 1
-            right += judge_outcome(screen, event.value) == "right"
+            right += judge_outcome(screen, event.value["outcome"], event.value["answer"]) == "right"
     return SessionQuality(sum(time < MIN_READING_MS for time in times) / len(times) if times else 0.0, right, asked)
 
 
-def _pair_word_events(events: tuple[Event, ...]) -> list[tuple[Event, Event]]:
+def _pair_word_events(events: tuple[Event, ...]) -> list[tuple[WordEndedEvent, WordEndedEvent]]:
     """Each word that a press ended with the one before."""
     word_events = [event for event in events if event.kind == "word"]
     return [

@@ -4,17 +4,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gardenpath.study.config import FieldSection
+from gardenpath.study.events import Ended, EndedEvent, Event, Record, WordEndedEvent, WordRecord
 from gardenpath.study.screens import (
     Answers,
+    AskingScreen,
     Entry,
-    Event,
     Form,
-    Record,
+    Outcome,
+    Screen,
+    Side,
     Slider,
     Text,
     Whole,
     WordPairs,
-    WordRecord,
     Words,
 )
 
@@ -22,12 +24,12 @@ MAX_ANSWER_LENGTH = 500  # characters
 MAX_FIELD_NUMBER = 999  # of a field of a form that states no other
 
 
-def build_record(screen: Any, events: Sequence[Event], *, flags: frozenset[str] = frozenset()) -> Record:
+def build_record(screen: Screen, events: Sequence[Event], *, flags: frozenset[str] = frozenset()) -> Record:
     """Return how a screen was run, by its events in order; `flags` are added to those of every word."""
     return _RECORD_BUILDERS[screen.kind](screen, events, flags)
 
 
-def _build_display_record(screen: Any, events: Sequence[Event], flags: frozenset[str]) -> Record:
+def _build_display_record(screen: Screen, events: Sequence[Event], flags: frozenset[str]) -> Record:
     """Return the record of a screen with one display, which its last event ended."""
     end = _find_outcome_event(events)
     if end is None:
@@ -39,7 +41,7 @@ def _build_display_record(screen: Any, events: Sequence[Event], flags: frozenset
     first = value["first"]
     return _create_record(
         screen,
-        judge_outcome(screen, value),
+        judge_outcome(screen, value["outcome"], value["answer"]),
         answer=value["answer"],
         side=value["side"],
         rt=elapsed if value["outcome"] != "timeout" else None,
@@ -47,21 +49,19 @@ def _build_display_record(screen: Any, events: Sequence[Event], flags: frozenset
     )
 
 
-def _create_record(screen: Any, outcome: str | None, **fields: Any) -> Record:
+def _create_record(screen: Screen, outcome: str | None, **fields: Any) -> Record:
     return Record(screen.task, screen.name, outcome, sentence=getattr(screen, "sentence", None), **fields)
 
 
-def _find_outcome_event(events: Sequence[Event]) -> Event | None:
+def _find_outcome_event(events: Sequence[Event]) -> EndedEvent | None:
     return next((event for event in reversed(events) if event.kind == "outcome"), None)
 
 
-def judge_outcome(screen: Any, value: Mapping[str, Any]) -> str:
+def judge_outcome(screen: Screen, outcome: Outcome, answer: object) -> Outcome:
     """Return how a screen ended, right or wrong where the player could not say so."""
-    outcome: str = value["outcome"]
-    right = getattr(screen, "right", ())
-    if outcome != "answered" or not right:
+    if outcome != "answered" or not isinstance(screen, AskingScreen) or not screen.right:
         return outcome
-    return "right" if value["answer"] in right else "wrong"
+    return "right" if answer in screen.right else "wrong"
 
 
 def has_accepted_answers(screen: Form, answers: Mapping[str, Any]) -> bool:
@@ -69,7 +69,7 @@ def has_accepted_answers(screen: Form, answers: Mapping[str, Any]) -> bool:
     return all(answers.get(name) in accepted for name, accepted in screen.accepted.items())
 
 
-def _build_words_record(screen: Any, events: Sequence[Event], flags: frozenset[str]) -> Record:
+def _build_words_record(screen: Screen, events: Sequence[Event], flags: frozenset[str]) -> Record:
     """Return the record of a sentence read word by word; what happened on the way to a word stands in its flags.
 
     A word whose predecessor is lost, or was set apart, has no reading time.
@@ -79,7 +79,7 @@ def _build_words_record(screen: Any, events: Sequence[Event], flags: frozenset[s
     outcome = None if end is None else end.value["outcome"]
     if outcome == "interrupted":
         flags |= {"interrupted"}  # words that ran by time are not shown again
-    before: Event | None = None
+    before: WordEndedEvent | None = None
     word_flags: set[str] = set()
     for event in events:
         if event.kind == "interruption":
@@ -88,7 +88,8 @@ def _build_words_record(screen: Any, events: Sequence[Event], flags: frozenset[s
             word_flags.add(event.value["reason"])
         elif event.kind == "word":
             if before is not None:
-                if (event.value["press"] or {}).get("repeats"):
+                press = event.value["press"]
+                if press is not None and press["repeats"]:
                     word_flags.add("repeats")
                 words.append(
                     _build_word_record(
@@ -99,7 +100,9 @@ def _build_words_record(screen: Any, events: Sequence[Event], flags: frozenset[s
     return _create_record(screen, outcome, words=tuple(words))
 
 
-def _build_word_record(screen: Any, event: Event, before: Event, flags: tuple[str, ...]) -> WordRecord:
+def _build_word_record(
+    screen: Screen, event: WordEndedEvent, before: WordEndedEvent, flags: tuple[str, ...]
+) -> WordRecord:
     value = event.value
     frame, timed = value["display"]["frame"], value["press"] is None
     # Of a wrong choice that ends the sentence there is no time to the right word.
@@ -117,7 +120,7 @@ def _build_word_record(screen: Any, event: Event, before: Event, flags: tuple[st
     )
 
 
-_RECORD_BUILDERS: Mapping[str, Callable[[Any, Sequence[Event], frozenset[str]], Record]] = {
+_RECORD_BUILDERS: Mapping[str, Callable[[Screen, Sequence[Event], frozenset[str]], Record]] = {
     "text": _build_display_record,
     "whole": _build_display_record,
     "answers": _build_display_record,
@@ -129,33 +132,33 @@ _RECORD_BUILDERS: Mapping[str, Callable[[Any, Sequence[Event], frozenset[str]], 
 }
 
 
-def find_outcome_fault(screen: Any, value: Mapping[str, Any]) -> str | None:
+def find_outcome_fault(screen: Screen, value: Ended) -> str | None:
     """Return what is wrong with how a player says that a screen ended, None where nothing is."""
     outcome, answer = value["outcome"], value["answer"]
     possible_outcomes = _list_possible_outcomes(screen)
     if outcome not in possible_outcomes:
         return f"the outcome {outcome!r} of a screen of kind {screen.kind}; expected {' or '.join(sorted(possible_outcomes))}"
-    if isinstance(screen, Form) or (
-        outcome in ("answered", "right", "wrong") and not isinstance(screen, (Words, WordPairs))
-    ):
-        wrong = _find_answer_fault(screen, answer) or _find_side_fault(screen, answer, value.get("side"))
+    if isinstance(screen, Form) or (outcome in ("answered", "right", "wrong") and isinstance(screen, AskingScreen)):
+        wrong = _find_answer_fault(screen, answer) or _find_side_fault(screen, answer, value["side"])
         if wrong is None and not _is_outcome_consistent(screen, value):
             return f"an answer of {answer!r} to {screen.name} that is called {outcome}"
         return wrong
-    if answer is not None or value.get("side") is not None:
+    if answer is not None or value["side"] is not None:
         return f"an answer to {screen.name}, which ended {outcome}; expected none"
     return None
 
 
-def _is_outcome_consistent(screen: Any, value: Mapping[str, Any]) -> bool:
+def _is_outcome_consistent(screen: Screen, value: Ended) -> bool:
     """Whether an answer is what its outcome says: right or wrong, or one that lets somebody take part."""
-    outcome: str = value["outcome"]
+    outcome, answer = value["outcome"], value["answer"]
     if outcome in ("right", "wrong"):
-        return judge_outcome(screen, {**value, "outcome": "answered"}) == outcome
-    return outcome != "accepted" or has_accepted_answers(screen, value["answer"])
+        return judge_outcome(screen, "answered", answer) == outcome
+    if outcome != "accepted":
+        return True
+    return isinstance(screen, Form) and isinstance(answer, Mapping) and has_accepted_answers(screen, answer)
 
 
-def _list_possible_outcomes(screen: Any) -> set[str]:
+def _list_possible_outcomes(screen: Screen) -> set[str]:
     if isinstance(screen, Text):
         space = {"continued"} if screen.space and not screen.buttons else set()
         return space | {button.outcome for button in (*screen.buttons, screen.aside) if button is not None}
@@ -169,7 +172,7 @@ def _list_possible_outcomes(screen: Any) -> set[str]:
     return outcomes | ({"timeout"} if screen.deadline is not None else set())
 
 
-def _find_answer_fault(screen: Any, answer: Any) -> str | None:
+def _find_answer_fault(screen: AskingScreen | Form, answer: object) -> str | None:
     if isinstance(screen, Answers):
         values = [one.value for one in screen.answers]
         if any(answer == value and type(answer) is type(value) for value in values):
@@ -192,7 +195,7 @@ def _find_answer_fault(screen: Any, answer: Any) -> str | None:
     )
 
 
-def _find_field_fault(field: FieldSection, answer: Any) -> str | None:
+def _find_field_fault(field: FieldSection, answer: object) -> str | None:
     if field.kind == "number":
         low, high = field.min or 0, MAX_FIELD_NUMBER if field.max is None else field.max
         if isinstance(answer, int) and not isinstance(answer, bool) and low <= answer <= high:
@@ -207,9 +210,9 @@ def _find_field_fault(field: FieldSection, answer: Any) -> str | None:
     return None
 
 
-def _find_side_fault(screen: Any, answer: Any, side: Any) -> str | None:
+def _find_side_fault(screen: Screen, answer: object, side: Side | None) -> str | None:
     """Return what is wrong with where an answer is said to have stood; a player need not say it."""
-    actual_side = next((one.side for one in getattr(screen, "answers", ()) if one.value == answer), None)
+    actual_side = screen.find_side(answer) if isinstance(screen, Answers) else None
     return (
         None
         if side in (None, actual_side)

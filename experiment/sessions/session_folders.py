@@ -1,21 +1,24 @@
-"""Sessions on disk, without a server: data/lists/<sha256>.json and data/<session>/{session.json,events.jsonl,apart.jsonl}."""
+"""Sessions on disk, without a server: data/lists/<sha256>.json, and in data/<session> session.json, events.jsonl and
+rejected_events.jsonl.
+"""
 
 import dataclasses
 import json
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
 from gardenpath import study
+from gardenpath.study.events import create_event
 
 from ..scripts.list_files import ListFile, parse_list_file
 from .sessions import Event, RecordedSession, RejectedEvent, Session
 
 log = logging.getLogger("gardenpath")
 
-Kind = TypeVar("Kind", Event, RejectedEvent)
-REJECTED_EVENTS_FILE = "apart.jsonl"  # beside the events, where some were set apart as they came
+Parsed = TypeVar("Parsed")
+REJECTED_EVENTS_FILE = "rejected_events.jsonl"  # beside the events, where some were set apart as they came
 
 
 def write_recorded_session(folder: Path, recorded_session: RecordedSession, file: ListFile) -> None:
@@ -111,13 +114,13 @@ def drop_cut_line(raw: bytes) -> bytes:
 
 def parse_event_line(line: str, path: Path, number: int) -> Event:
     """Return the event that a line holds; raises `study.DataError` naming the line where it holds none."""
-    return _parse_line(Event, line, path, number)
+    return _parse_line(create_event, line, path, number)
 
 
-def _parse_line(kind: type[Kind], line: str, path: Path, number: int) -> Kind:
+def _parse_line(build: Callable[..., Parsed], line: str, path: Path, number: int) -> Parsed:
     try:
-        return kind(**json.loads(line))
-    except (json.JSONDecodeError, TypeError) as error:
+        return build(**json.loads(line))
+    except (json.JSONDecodeError, TypeError, KeyError) as error:
         raise study.DataError(
             f"{path}, line {number}: not an event ({error}); expected one JSON object a line"
         ) from None

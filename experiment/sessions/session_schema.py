@@ -6,6 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from gardenpath.study.events import EVENT_TYPES
 from gardenpath.study.screens import Script
 
 from ..scripts.script import LAB_TEXTS, PAGE_TEXTS
@@ -17,10 +18,8 @@ def build_session_schema() -> Json:
     """Return the JSON schema of a script and, for each kind, of an event: every field is required, and no other is allowed."""
     from pydantic import TypeAdapter
 
-    from .sessions import build_event_types
-
     adapters: list[tuple[str, Any, TypeAdapter[Any]]] = [("Script", "validation", TypeAdapter(Script))]
-    adapters += [(kind, "validation", TypeAdapter(generated)) for kind, generated in build_event_types().items()]
+    adapters += [(kind, "validation", TypeAdapter(generated)) for kind, generated in EVENT_TYPES.items()]
     _, generated = TypeAdapter.json_schemas(adapters)
     definitions = _close_objects(generated["$defs"])
     definitions["Script"]["properties"] |= {
@@ -33,7 +32,7 @@ def build_session_schema() -> Json:
         "Outcome": definitions["Exit"]["properties"]["outcome"],
     }
     definitions = _insert_references(definitions, shared) | shared
-    kinds = {kind: value.__name__ for kind, value in build_event_types().items()}
+    kinds = {kind: value.__name__ for kind, value in EVENT_TYPES.items()}
     definitions["Event"] = {
         "description": "One thing that happened in a session: numbered by seq over the whole session; t is ms on the clock of one "
         "visit (one loading of the page, one start of the lab program).",

@@ -1,15 +1,13 @@
 """Sessions: who runs which list in which order, what a player gets, and the events that it leaves."""
 
-import dataclasses
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import Discriminator, Field, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
-from gardenpath.study.screens import EVENT_TYPES, Event, Json
+from gardenpath.study.events import EVENT_TYPES, Event, Json, create_event
 
 from ..scripts.list_files import ListFile
 from ..scripts.script import TimelineStep, Walk, build_timeline, replay_events
@@ -21,7 +19,6 @@ __all__ = [
     "RecordedSession",
     "RejectedEvent",
     "Session",
-    "build_event_types",
     "build_payload",
     "check_events",
     "open_session",
@@ -119,44 +116,8 @@ def build_payload(session: Session, file: ListFile, walk: Walk, *, token: str, v
 
 
 @cache
-def build_event_types() -> Mapping[str, type]:
-    """Return the type of each kind of event, as it is checked and as its schema is generated."""
-    number = Annotated[int, Field(ge=0)]
-    location_types: Mapping[str, tuple[Any, Any]] = {
-        "session": (None, None),
-        "step": (number, None),
-        "screen": (number, number),
-        "any": (number | None, number | None),
-    }
-    types_by_kind = {}
-    for kind, (value, location) in EVENT_TYPES.items():
-        step, screen = location_types[location]
-        types_by_kind[kind] = dataclasses.make_dataclass(
-            f"{value.__name__}Event",
-            [
-                ("seq", number),
-                ("visit", number),
-                ("t", float),
-                ("kind", Literal[kind]),
-                ("step", step),
-                ("screen", screen),
-                ("value", value),
-            ],
-            frozen=True,
-            namespace={
-                "__doc__": value.__doc__,
-                "__pydantic_config__": {"extra": "forbid", "strict": True, "allow_inf_nan": False},
-            },
-        )
-    return types_by_kind
-
-
-@cache
-def _build_event_adapter() -> TypeAdapter[Any]:
-    union: Any = None
-    for event_type in build_event_types().values():
-        union = event_type if union is None else union | event_type
-    return TypeAdapter(list[Annotated[union, Discriminator("kind")]])
+def _build_event_adapter() -> TypeAdapter[list[Event]]:
+    return TypeAdapter(list[Event])
 
 
 def check_events(events: object) -> list[Event]:
@@ -165,7 +126,7 @@ def check_events(events: object) -> list[Event]:
         raise ValueError(f"events is {type(events).__name__}, expected a list")
     for n, (path, fault) in find_event_faults(events).items():
         raise ValueError(f"{'/'.join(filter(None, ('events', str(n), path)))}: {fault}")
-    return [Event(**event) for event in events]
+    return [create_event(**event) for event in events]
 
 
 def find_event_faults(events: list[Any]) -> dict[int, tuple[str, str]]:

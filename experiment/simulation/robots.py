@@ -10,27 +10,26 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from gardenpath import study
 from gardenpath.stimuli import CRITICAL, UNGRAMMATICAL, Sentence, Trial
 from gardenpath.stimuli.item_tables import measure_word_length, zipf
 from gardenpath.study import executors
-from gardenpath.study.executors import Executor
-from gardenpath.study.screens import (
+from gardenpath.study.events import (
     Display,
-    Ended,
-    Entry,
     Event,
-    Form,
+    EventValue,
     Json,
     Press,
-    Text,
     Visit,
-    WordEnded,
-    WordPairs,
-    Words,
+    build_display,
+    build_ended,
+    build_word_ended,
+    create_event,
 )
+from gardenpath.study.executors import Executor
+from gardenpath.study.screens import Answers, AskingScreen, Entry, Form, Outcome, Screen, Text, Whole, WordPairs, Words
 
 from ..scripts.list_files import ListFile
 from ..scripts.script import TimelineStep, Walk, build_timeline
@@ -164,7 +163,7 @@ class Robot:
 
     def _simulate_response(
         self,
-        screen: Any,
+        screen: Screen,
         timeline_step: TimelineStep,
         file: ListFile,
         participant_effects: tuple[float, float],
@@ -192,7 +191,7 @@ class SimulatedScreen:
 
     timeline_step: TimelineStep
     screen_number: int
-    screen: Any
+    screen: Screen
     response: SimulatedResponse
     is_first: bool
     is_last: bool
@@ -200,7 +199,7 @@ class SimulatedScreen:
     has_visit: bool
 
 
-def _respond_to_page(screen: Any, random: Random) -> SimulatedResponse:
+def _respond_to_page(screen: Screen, random: Random) -> SimulatedResponse:
     """Leave a page of the study: read it and go on, or fill it in."""
     if isinstance(screen, Form):
         return SimulatedResponse(
@@ -210,20 +209,20 @@ def _respond_to_page(screen: Any, random: Random) -> SimulatedResponse:
     return SimulatedResponse((2000 + 1000 * random.random(),))
 
 
-def _determine_outcome(screen: Any, response: SimulatedResponse) -> str:
+def _determine_outcome(screen: Screen, response: SimulatedResponse) -> Outcome:
     """Return how a screen ends by what a robot does on it."""
     if isinstance(screen, Text):
         return screen.buttons[0].outcome if screen.buttons else "continued"
     if isinstance(screen, WordPairs):
         return "wrong" if response.wrong_pairs else "right"
-    if screen.kind in ("words", "whole"):
+    if isinstance(screen, (Words, Whole)):
         return "read"
     if isinstance(screen, Form):
         return "accepted" if screen.accepted else "answered"
     if screen.deadline is not None and response.times_ms[0] > screen.deadline:
         return "timeout"
-    if screen.is_judged_by_player and screen.right:
-        return judge_outcome(screen, {"outcome": "answered", "answer": response.answer})
+    if screen.is_judged_by_player:
+        return judge_outcome(screen, "answered", response.answer)
     return "answered"
 
 
@@ -241,16 +240,24 @@ def _build_screen_events(simulated_screen: SimulatedScreen, clock: "_EventClock"
             if isinstance(screen, WordPairs)
             else clock.show_words(screen, response, location)
         )
-        ended = Ended(outcome, None, None, None, None, None, None)  # type: ignore[arg-type]
-        return [*words, clock.build_event("outcome", *location, _convert_to_dict(ended))]
+        return [*words, clock.build_event("outcome", *location, build_ended(outcome))]
     is_late = outcome == "timeout"
-    display, press = clock.show_display(screen.deadline if is_late else response.times_ms[0])
-    side = next((one.side for one in getattr(screen, "answers", ()) if one.value == response.answer), None)
-    first = None if response.first_key_ms is None else min(display.request + response.first_key_ms, clock.now)
+    deadline = screen.deadline if isinstance(screen, AskingScreen) else None
+    display, press = clock.show_display(response.times_ms[0] if deadline is None or not is_late else deadline)
+    side = screen.find_side(response.answer) if isinstance(screen, Answers) else None
+    first = None if response.first_key_ms is None else min(display["request"] + response.first_key_ms, clock.now)
     answer = None if is_late else response.answer
     pasted = 0 if isinstance(screen, Entry) else None
-    ended = Ended(outcome, answer, None if is_late else side, display, None if is_late else press, first, pasted)  # type: ignore[arg-type]
-    return [clock.build_event("outcome", *location, _convert_to_dict(ended))]
+    ended = build_ended(
+        outcome,
+        answer=answer,
+        side=None if is_late else side,
+        display=display,
+        press=None if is_late else press,
+        first=first,
+        pasted=pasted,
+    )
+    return [clock.build_event("outcome", *location, ended)]
 
 
 @dataclass(frozen=True)
@@ -396,31 +403,21 @@ def create_robot(
     )
 
 
-_VISIT_VALUE: Json = dataclasses.asdict(
-    Visit(
-        time_origin=0,
-        device="robot",
-        refresh_hz=60.0,
-        timer_ms=0.005,
-        width=None,
-        height=None,
-        pixel_ratio=None,
-        isolated=None,
-        keyboard=True,
-        monitor=None,
-        full_screen=None,
-        font=None,
-        software={},
-    )
+_VISIT_VALUE = Visit(
+    time_origin=0,
+    device="robot",
+    refresh_hz=60.0,
+    timer_ms=0.005,
+    width=None,
+    height=None,
+    pixel_ratio=None,
+    isolated=None,
+    keyboard=True,
+    monitor=None,
+    full_screen=None,
+    font=None,
+    software={},
 )
-
-
-def _convert_to_dict(ended: WordEnded | Ended) -> Json:
-    """Return a value as its event holds it; `dataclasses.asdict` would copy every part, which took half of a simulation."""
-    result = dict(vars(ended))
-    for name in ("display", "press"):
-        result[name] = None if result[name] is None else dict(vars(result[name]))
-    return result
 
 
 class _EventClock:
@@ -429,7 +426,7 @@ class _EventClock:
     def __init__(self, visit: int, seq: int) -> None:
         self.visit, self.seq, self.now = visit, seq, 1000.0
 
-    def build_event(self, kind: str, step: int | None, screen: int | None, value: Json) -> Json:
+    def build_event(self, kind: str, step: int | None, screen: int | None, value: EventValue) -> Json:
         event = {"seq": self.seq, "visit": self.visit, "t": self.now, "kind": kind}
         self.seq += 1
         return {**event, "step": step, "screen": screen, "value": value}
@@ -439,7 +436,8 @@ class _EventClock:
         request = self.now
         frame = (request // FRAME_MS + 1) * FRAME_MS
         self.now += max(ms, frame - request + 1)
-        return Display(request, frame, frame + FRAME_MS), Press("key", self.now, 0, None, True)
+        press: Press = {"by": "key", "handler": self.now, "repeats": 0, "released": None, "trusted": True}
+        return build_display(request, frame, frame + FRAME_MS), press
 
     def show_words(self, screen: Words, response: SimulatedResponse, location: tuple[int, int]) -> Iterator[Json]:
         """The displays of a sentence, each ended by a press, or by time where there is a pace."""
@@ -449,11 +447,10 @@ class _EventClock:
                 request = self.now
                 frame = (request // FRAME_MS + 1) * FRAME_MS
                 self.now = frame + max(1, round(screen.pace.word / FRAME_MS)) * FRAME_MS
-                display, press = Display(request, frame, frame + FRAME_MS), None
+                ended = build_word_ended(n, build_display(request, frame, frame + FRAME_MS))
             else:
-                display, press = self.show_display(ms)
-            ended = WordEnded(n, None, None, display, press, None, None)
-            yield self.build_event("word", *location, _convert_to_dict(ended))
+                ended = build_word_ended(n, *self.show_display(ms))
+            yield self.build_event("word", *location, ended)
             if screen.pace is not None and is_timed:
                 self.now += round(screen.pace.pause / FRAME_MS) * FRAME_MS
 
@@ -463,17 +460,15 @@ class _EventClock:
             before = self.now
             display, press = self.show_display(ms)
             if n < 0:
-                yield self.build_event(
-                    "word", *location, _convert_to_dict(WordEnded(n, None, None, display, press, None, None))
-                )
+                yield self.build_event("word", *location, build_word_ended(n, display, press))
                 continue
             is_wrong, first = n in response.wrong_pairs, self.now
             if is_wrong and screen.redo:
                 self.now += screen.delay + 300
-                press = dataclasses.replace(press, handler=self.now)
+                press = {**press, "handler": self.now}
             assert first > before
-            ended = WordEnded(n, None, None, display, press, not is_wrong, first)
-            yield self.build_event("word", *location, _convert_to_dict(ended))
+            ended = build_word_ended(n, display, press, correct=not is_wrong, first=first)
+            yield self.build_event("word", *location, ended)
             if is_wrong and not screen.redo:
                 return
 
@@ -625,7 +620,7 @@ class FolderTransport:
         return build_payload(self.session, self.file, walk, token="", visit=0, next_seq=0)
 
     def send_events(self, session: Json, events: Sequence[Json]) -> None:
-        self.events += [Event(**event) for event in events]
+        self.events += [create_event(**event) for event in events]
 
     def submit_screener(self, session: Json, answers: Json) -> bool:
         return True  # robots give accepted answers, and quotas are the server's

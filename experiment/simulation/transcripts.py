@@ -11,14 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from gardenpath import study
+from gardenpath.study.events import Answered, Event, EventValue, Json, Visit, build_ended, create_event
 from gardenpath.study.screens import (
     Answers,
-    Ended,
+    AskingScreen,
     Entry,
-    Event,
     Form,
-    Json,
+    Outcome,
     ResponseValue,
+    Screen,
+    Side,
     Slider,
     Stimulus,
     Text,
@@ -132,12 +134,13 @@ class ModelSession:
         """Answer the question at hand as it is written, and go on to the next one; None is no answer in time."""
         assert self.question is not None
         screen = self.screen
+        assert isinstance(screen, AskingScreen)
         value = None if label is None else self.question.answers[label]
         self.current += f"{self.question.text}\n{OPEN_MARK}{'' if label is None else label}{CLOSE_MARK}\n"
-        side = next((one.side for one in getattr(screen, "answers", ()) if one.value == value), None)
-        outcome = "timeout" if label is None else "answered"
-        if value is not None and screen.is_judged_by_player and screen.right:
-            outcome = judge_outcome(screen, {"outcome": outcome, "answer": value})
+        side = screen.find_side(value) if isinstance(screen, Answers) else None
+        outcome: Outcome = "timeout" if label is None else "answered"
+        if value is not None and screen.is_judged_by_player:
+            outcome = judge_outcome(screen, outcome, value)
         self._end_screen(outcome, value, side)
         self._advance_to_question()
 
@@ -153,7 +156,7 @@ class ModelSession:
         return RecordedSession(dataclasses.replace(self.session, finished=finished), tuple(self.events))
 
     @property
-    def screen(self) -> Any:
+    def screen(self) -> Screen:
         """The screen at hand."""
         assert self._walk.location is not None
         number, n = self._walk.location
@@ -189,11 +192,10 @@ class ModelSession:
             self._end_screen(_determine_outcome(screen), form_answers, None)
         self._add_event("end", None, None, {})
 
-    def _end_screen(self, outcome: str, answer: Any, side: str | None) -> None:
+    def _end_screen(self, outcome: Outcome, answer: Answered, side: Side | None) -> None:
         assert self._walk.location is not None
         number, n = self._walk.location
-        ended = Ended(outcome, answer, side, None, None, None, None)  # type: ignore[arg-type]
-        self._add_event("outcome", number, n, dataclasses.asdict(ended))
+        self._add_event("outcome", number, n, build_ended(outcome, answer=answer, side=side))
         step = self._walk.steps[number].step
         if self._walk.end_screen(outcome):
             self._add_event("done", number, None, {"dropped_frames": None})
@@ -202,11 +204,11 @@ class ModelSession:
                 (self.opening if step.trial is None and not self.trials else self.trials).append(text)
             self.current = ""
 
-    def _add_event(self, kind: str, step: int | None, screen: int | None, value: Json) -> None:
-        self.events.append(Event(len(self.events), 0, float(len(self.events)), kind, step, screen, value))
+    def _add_event(self, kind: str, step: int | None, screen: int | None, value: EventValue) -> None:
+        self.events.append(create_event(len(self.events), 0, float(len(self.events)), kind, step, screen, value))
 
 
-_VISIT_VALUE: Json = {
+_VISIT_VALUE: Visit = {
     "time_origin": 0,
     "device": MODEL_SOURCE,
     "refresh_hz": None,
@@ -223,7 +225,7 @@ _VISIT_VALUE: Json = {
 }
 
 
-def _determine_outcome(screen: Any) -> str:
+def _determine_outcome(screen: Screen) -> Outcome:
     """Return how a screen that asks nothing ends for who goes on."""
     if isinstance(screen, Text):
         return screen.buttons[0].outcome if screen.buttons else "continued"
@@ -232,7 +234,7 @@ def _determine_outcome(screen: Any) -> str:
     return "read"
 
 
-def _format_screen_text(screen: Any) -> str:
+def _format_screen_text(screen: Screen) -> str:
     """Return what a screen that asks nothing shows."""
     if isinstance(screen, Text):
         return "\n".join(filter(None, [screen.heading, *screen.paragraphs]))
@@ -241,7 +243,7 @@ def _format_screen_text(screen: Any) -> str:
     return screen.text if isinstance(screen, Whole) else ""
 
 
-def _build_question(screen: Any) -> Question | None:
+def _build_question(screen: Screen) -> Question | None:
     """Return what a screen asks, None where it asks nothing."""
     if not isinstance(screen, (Answers, Slider)):
         return None

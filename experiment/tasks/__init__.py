@@ -20,12 +20,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from gardenpath import study
-from gardenpath.study.screens import Record
+from gardenpath.study.events import Record
+from gardenpath.study.screens import Screen
 
 from ..texts.standard_texts import Texts
 from . import choice, completion, lexical_decision, maze, question, rating, rsvp, self_paced, whole
-from .trial_context import SimulatedReader, SimulatedResponse, TableRow, TrialContext
-from .trial_rows import ShownTrial, build_reading_rows, build_response_rows
+from .trial_context import SimulatedReader, SimulatedResponse, TrialContext
+from .trial_rows import ShownTrial, TableRow, build_reading_rows, build_response_rows
 
 __all__ = [
     "TASKS",
@@ -65,8 +66,9 @@ class Task(Protocol):
 
     def write_instructions(self, settings: Any, texts: Texts) -> str: ...
 
-    def build_screens(self, settings: Any, trial_context: TrialContext) -> Iterator[Any]: ...
+    def build_screens(self, settings: Any, trial_context: TrialContext) -> Iterator[Screen]: ...
 
+    # Each task is given screens of the kinds that it builds.
     def simulate_response(self, screen: Any, simulated_reader: SimulatedReader) -> SimulatedResponse: ...
 
     def build_rows(self, record: Record, shown_trial: ShownTrial) -> Iterator[TableRow]: ...

@@ -4,14 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
-from typing import Any, Protocol
+from typing import Protocol
 
 from gardenpath.stimuli import GRAMMATICAL, UNGRAMMATICAL, Sentence, Trial
 from gardenpath.study.screens import Above, Nothing, ResponseValue, Stimulus
 
 from ..texts.standard_texts import Texts, get_direction
-
-TableRow = tuple[str, dict[str, Any]]  # a table and what a task says of its row
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,44 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypedDict
 
 from gardenpath.stimuli import Trial
 from gardenpath.stimuli.items import Word
-from gardenpath.study.screens import Record
+from gardenpath.study.events import Record
 
-from .trial_context import TableRow
+
+class ReadingRow(TypedDict):
+    """What a task says of a row of `readings`; times are in ms."""
+
+    condition: str
+    word: int
+    text: str | None
+    region: str | None
+    rt: float | None
+    rt_first: float | None
+    rt_onset: float | None
+    correct: bool | None
+    line: int | None
+    duration: float | None
+    quality_flags: str
+
+
+class ResponseRow(TypedDict):
+    """What a task says of a row of `responses`; times are in ms."""
+
+    condition: str
+    task: str
+    prompt: str
+    side: str | None
+    response: str | None
+    outcome: str | None
+    correct: bool | None
+    rt: float | None
+    rt_first: float | None
+
+
+TableRow = tuple[Literal["readings"], ReadingRow] | tuple[Literal["responses"], ResponseRow]  # with its table
 
 
 @dataclass(frozen=True)
@@ -35,19 +67,19 @@ def build_reading_rows(record: Record, shown_trial: ShownTrial) -> Iterator[Tabl
         word = words[word_record.word] if words else None
         yield (
             "readings",
-            {
-                "condition": condition,
-                "word": word_record.word,
-                "text": word.text if word else word_record.text,
-                "region": (word.region if word else None) or word_record.region,
-                "rt": word_record.rt,
-                "rt_first": word_record.rt_first,
-                "rt_onset": word_record.rt_onset,
-                "correct": word_record.correct,
-                "line": word_record.line,
-                "duration": word_record.duration,
-                "quality_flags": " ".join(sorted(word_record.flags)),
-            },
+            ReadingRow(
+                condition=condition,
+                word=word_record.word,
+                text=word.text if word else word_record.text,
+                region=(word.region if word else None) or word_record.region,
+                rt=word_record.rt,
+                rt_first=word_record.rt_first,
+                rt_onset=word_record.rt_onset,
+                correct=word_record.correct,
+                line=word_record.line,
+                duration=word_record.duration,
+                quality_flags=" ".join(sorted(word_record.flags)),
+            ),
         )
 
 
@@ -58,15 +90,15 @@ def build_response_rows(record: Record, shown_trial: ShownTrial) -> Iterator[Tab
     correct = record.outcome == "right" if record.outcome in ("right", "wrong") else None
     yield (
         "responses",
-        {
-            "condition": shown_trial.condition,
-            "task": record.task,
-            "prompt": record.name,
-            "side": record.side,
-            "response": None if record.answer is None else str(record.answer),
-            "outcome": record.outcome,
-            "correct": correct,
-            "rt": record.rt,
-            "rt_first": record.rt_first,
-        },
+        ResponseRow(
+            condition=shown_trial.condition,
+            task=record.task,
+            prompt=record.name,
+            side=record.side,
+            response=None if record.answer is None else str(record.answer),
+            outcome=record.outcome,
+            correct=correct,
+            rt=record.rt,
+            rt_first=record.rt_first,
+        ),
     )

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from gardenpath.study.screens import Record, Whole
+from gardenpath.study.events import Record
+from gardenpath.study.screens import Whole
 
 from ..texts.standard_texts import Texts
-from .trial_context import SimulatedReader, SimulatedResponse, TableRow, TrialContext, format_sentence
-from .trial_rows import ShownTrial
+from .trial_context import SimulatedReader, SimulatedResponse, TrialContext, format_sentence
+from .trial_rows import ResponseRow, ShownTrial, TableRow
 
 KINDS = ("whole",)
 IS_PRESENTATION = True
@@ -49,17 +50,17 @@ def build_rows(record: Record, shown_trial: ShownTrial) -> Iterator[TableRow]:
     prompt = "context" if sentence_number is None else f"sentence {sentence_number + 1}" if is_pair else "sentence"
     yield (
         "responses",
-        {
-            "condition": shown_trial.sentences[sentence_number][0]
+        ResponseRow(
+            condition=shown_trial.sentences[sentence_number][0]
             if is_pair and sentence_number is not None
             else shown_trial.condition,
-            "task": "reading",
-            "prompt": prompt,
-            "side": None,
-            "response": "read",
-            "outcome": record.outcome,
-            "correct": None,
-            "rt": record.rt,
-            "rt_first": None,
-        },
+            task="reading",
+            prompt=prompt,
+            side=None,
+            response="read",
+            outcome=record.outcome,
+            correct=None,
+            rt=record.rt,
+            rt_first=None,
+        ),
     )

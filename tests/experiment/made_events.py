@@ -5,19 +5,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from gardenpath.experiment.scripts.script import TimelineStep, Walk
-from gardenpath.study.screens import Display, Ended, Event, Press, Text, Whole, WordEnded, Words
+from gardenpath.study.events import Display, Event, Press, WordEnded, build_display, create_event
+from gardenpath.study.screens import Text, Whole, Words
 
 
 def event(seq: int, t: float, kind: str, step: int | None = None, screen: int | None = None, **value: Any) -> Event:
-    return Event(seq, 0, t, kind, step, screen, value)
+    return create_event(seq, 0, t, kind, step, screen, value)
 
 
 def display(request: float = 0.0, frame: float | None = 5.0) -> Display:
-    return Display(request, frame, None if frame is None else frame + 16)
+    return build_display(request, frame, None if frame is None else frame + 16)
 
 
 def press(repeats: int = 0, handler: float = 0.0) -> Press:
-    return Press("key", handler, repeats, None, True)
+    return {"by": "key", "handler": handler, "repeats": repeats, "released": None, "trusted": True}
 
 
 def word(seq: int, t: float, step: int, n: int, shown: Display | None = None, repeats: int = 0, **more: Any) -> Event:
@@ -30,7 +31,7 @@ def word(seq: int, t: float, step: int, n: int, shown: Display | None = None, re
         **more,
     }
     ended = WordEnded(word=n, display=shown or display(), **fields)
-    return event(seq, t, "word", step, more.get("screen", 0), **dataclasses.asdict(ended))
+    return event(seq, t, "word", step, more.get("screen", 0), **ended)
 
 
 def outcome(seq: int, t: float, step: int, screen: int, how: str, answer: Any = None, **more: Any) -> Event:
@@ -42,7 +43,7 @@ def outcome(seq: int, t: float, step: int, screen: int, how: str, answer: Any = 
         "pasted": None,
         **more,
     }
-    return event(seq, t, "outcome", step, screen, **dataclasses.asdict(Ended(how, answer, **fields)))  # type: ignore[arg-type]
+    return event(seq, t, "outcome", step, screen, **{"outcome": how, "answer": answer, **fields})
 
 
 def done(seq: int, step: int, t: float = 1.0) -> Event:

@@ -23,6 +23,7 @@ from gardenpath.experiment.server.store import Store
 from gardenpath.experiment.sessions.recruitment import PlatformParticipant
 from gardenpath.experiment.sessions.sessions import build_payload
 from gardenpath.study.config import RewardSection
+from gardenpath.study.events import create_event
 
 from .conftest import Clock, Running, serve
 from .made_events import event as made_event
@@ -65,7 +66,7 @@ def read(store: Store, opened: OpenedSession, seed: int = 1, trials: int | None 
     shown = build_payload(
         opened.session, opened.file, opened.walk, token="", visit=opened.visit, next_seq=opened.next_seq
     )
-    events = [experiment.Event(**event) for event in robot.simulate_events(shown, opened.session.id)]
+    events = [create_event(**event) for event in robot.simulate_events(shown, opened.session.id)]
     if trials is not None:
         step = next(placed.number for placed in opened.walk.steps if placed.position == trials - 1)
         last = next(event.seq for event in events if event.kind == "done" and event.step == step)

@@ -31,7 +31,8 @@ from gardenpath.experiment.sessions.sessions import (
     validate_session_events,
 )
 from gardenpath.study.config import FieldSection
-from gardenpath.study.screens import EVENT_TYPES, Entry, Event, Form, Pace, Pair, Slider, Step, WordPairs
+from gardenpath.study.events import EVENT_TYPES, Event, create_event
+from gardenpath.study.screens import Entry, Form, Pace, Pair, Slider, Step, WordPairs
 
 from .task_studies import stated
 
@@ -207,7 +208,7 @@ def taken(file: experiment.ListFile, name: str = "r") -> RecordedSession:
     session = open_session(file, 0, id=f"s-{name}", participant=name, started="2026", source="server")
     shown = build_payload(session, file, replay_session_events(session, file), token="", visit=0, next_seq=0)
     events = experiment.create_robot([file], seed=1).simulate_events(shown, name)
-    return RecordedSession(replace(session, finished="2027"), tuple(Event(**event) for event in events))
+    return RecordedSession(replace(session, finished="2027"), tuple(create_event(**event) for event in events))
 
 
 @pytest.fixture(scope="module")
@@ -242,7 +243,7 @@ def test_words_and_answers_that_come_twice_are_named_with_the_code_and_make_no_r
     named = one.call("POST", "/complete", {"events": len(events)})[1]
     assert [entry["seq"] for entry in named["apart"]] == again
     assert named["code"] == "CODE"
-    once = numbered([Event(**event) for event in events if event["seq"] not in again])
+    once = numbered([create_event(**event) for event in events if event["seq"] not in again])
     (record,) = store.read_recorded_sessions()
     same(
         build_session_tables([record], store.read_list_files()),

@@ -16,8 +16,9 @@ from gardenpath.experiment.platforms.platform_import import ImportedSession, Imp
 from gardenpath.experiment.platforms.shown_materials import ShownMaterials, read_shown_materials
 from gardenpath.experiment.sessions.event_tables import build_session_tables, collect_materials
 from gardenpath.experiment.sessions.sessions import RecordedSession, open_session
+from gardenpath.study.events import Event
 from gardenpath.study.mapping import ColumnMapping, ResponseRule
-from gardenpath.study.screens import Event, Text, Whole, Words
+from gardenpath.study.screens import Text, Whole, Words
 
 from . import test_gorilla as gorilla
 from .made_events import display, done, event, outcome, word

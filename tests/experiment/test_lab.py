@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -37,6 +37,7 @@ from gardenpath.experiment.sessions.records import build_record
 from gardenpath.experiment.tasks.answer_options import build_answers, build_scale_points
 from gardenpath.experiment.texts.standard_texts import LAB_SECTION, Texts, list_languages
 from gardenpath.study import screens
+from gardenpath.study.events import Record, Visit
 from gardenpath.study.screens import (
     SKIP_STEP,
     After,
@@ -56,9 +57,14 @@ from .lab_screens import FRAME, Reader
 from .pages import DESIGN, ITEMS, RATING, stated
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
-VISIT = asdict(
-    screens.Visit(1.7e12, "a test", 60.0, None, None, None, None, None, True, None, None, None, {"gardenpath": "0"})
-)
+VISIT = {
+    **dict.fromkeys(Visit.__annotations__),
+    "time_origin": 1.7e12,
+    "device": "a test",
+    "refresh_hz": 60.0,
+    "keyboard": True,
+    "software": {"gardenpath": "0"},
+}
 SLIDER = RATING + 'scale = "slider"\n'
 ENGLISH = Texts("en")["session"]
 
@@ -535,7 +541,7 @@ def in_trials(folder: Path, outcome: session_launch.VisitOutcome, kind: str) -> 
     return [[event for event in recorded if event.step == number] for number in trials]
 
 
-def recorded_of(folder: Path, outcome: session_launch.VisitOutcome, kind: str) -> list[screens.Record]:
+def recorded_of(folder: Path, outcome: session_launch.VisitOutcome, kind: str) -> list[Record]:
     """The records of the screens of a kind, trial by trial."""
     recorded = events(folder, outcome.session.id)
     return [

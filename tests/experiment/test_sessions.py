@@ -8,12 +8,12 @@ import pytest
 from gardenpath import experiment
 from gardenpath.experiment.sessions import session_schema
 from gardenpath.experiment.sessions.sessions import (
-    build_event_types,
     build_payload,
     check_events,
     open_session,
     replay_session_events,
 )
+from gardenpath.study.events import EVENT_TYPES, create_event
 
 from .made_events import word
 
@@ -36,7 +36,7 @@ def test_the_payload_holds_the_order_of_the_slot_and_each_trial_once(list_files:
 
 
 def test_an_event_of_the_schema_is_accepted() -> None:
-    assert check_events([EVENT])[0] == experiment.Event(**EVENT)
+    assert check_events([EVENT])[0] == create_event(**EVENT)
 
 
 @pytest.mark.parametrize(
@@ -76,9 +76,7 @@ def test_what_is_refused_is_what_the_schema_refuses(list_files: list[experiment.
     whole = {"$defs": session_schema.read_session_schema()["$defs"], "$ref": "#/$defs/Event"}
     validator = jsonschema.Draft202012Validator(whole)
     events = [*experiment.create_robot(list_files, seed=1).simulate_events(_sent(list_files[0]), "r")][:40]
-    changed = [
-        event | {"kind": kind} for event in events for kind in [*build_event_types(), "other", 3, ["word"], None]
-    ]
+    changed = [event | {"kind": kind} for event in events for kind in [*EVENT_TYPES, "other", 3, ["word"], None]]
     changed += [event | {key: value} for event in events for key in event for value in (None, 1, "x", {}, [])]
     changed += [{key: event[key] for key in event if key != gone} for event in events for gone in event]
     refused = 0

@@ -10,7 +10,8 @@ import pytest
 from gardenpath import experiment
 from gardenpath.experiment.scripts.script import TimelineStep, Walk, build_timeline, replay_events
 from gardenpath.study.config import DeviceSection
-from gardenpath.study.screens import After, Event, Exit, Interlude, Pace, Script, Share, Step, Text, Words
+from gardenpath.study.events import Event, create_event
+from gardenpath.study.screens import After, Exit, Interlude, Pace, Script, Share, Step, Text, Words
 
 PLAYERS = Path(experiment.__file__).parent / "players"
 STATED: Mapping[str, Sequence[Mapping[str, Any]]] = json.loads((PLAYERS / "walk.json").read_text("utf-8"))
@@ -80,7 +81,7 @@ def run(case: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _event(kind: str, step: int, screen: int | None, outcome: str | None = None) -> Event:
-    return Event(0, 0, 0.0, kind, step, screen, {"outcome": outcome} if outcome else {})
+    return create_event(0, 0, 0.0, kind, step, screen, {"outcome": outcome} if outcome else {})
 
 
 @pytest.mark.parametrize("case", STATED["cases"], ids=lambda case: case["name"])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gardenpath import study
-from gardenpath.study.screens import Step, Text, Whole, Words
+from gardenpath.study.screens import Screen, Step, Text, Whole, Words
 
 from ...scripts.list_files import ListFile
 from ..features import COMMON_LOSSES, COMMON_SUPPORT, SUPPORTED, UNSUPPORTED, FeatureSupport, list_feature_losses
@@ -24,6 +24,7 @@ from ..outline import (
     identify_answer_kind,
     list_paragraphs,
     order_from_left,
+    require_asking,
 )
 from ..page import fill_template, format_quotation
 
@@ -162,7 +163,7 @@ def _list_shown_screens(step: Step, outline: Outline) -> list[NamedScreen]:
     return [(name, screen) for name, screen in outline.name_screens(step) if screen.when is None]
 
 
-def _build_screen_cells(name: str, screen: Any) -> dict[str, Any]:
+def _build_screen_cells(name: str, screen: Screen) -> dict[str, Any]:
     if isinstance(screen, Text):
         return {name: "\n\n".join(screen.paragraphs)}
     if isinstance(screen, Whole):
@@ -170,8 +171,8 @@ def _build_screen_cells(name: str, screen: Any) -> dict[str, Any]:
     if isinstance(screen, Words):
         return {f"{name}_words": WORD_SEPARATOR.join(screen.words), f"{name}_reading": screen.arrangement}
     return {
-        **build_recorded_columns(name, order_from_left(screen)),
-        **build_shown_columns(name, order_from_left(screen)),
+        **build_recorded_columns(name, order_from_left(require_asking(screen))),
+        **build_shown_columns(name, order_from_left(require_asking(screen))),
     }
 
 
@@ -194,12 +195,13 @@ def _format_display_list(files: Sequence[ListFile], outline: Outline) -> str:
     return "\n".join(lines)
 
 
-def _describe_screen(name: str, screen: Any) -> str:
+def _describe_screen(name: str, screen: Screen) -> str:
     """Return what stands on a screen."""
     if isinstance(screen, (Text, Whole)):
         return f"Text, bound to `{name}`; Space To Continue"
     if isinstance(screen, Words):
         return f"Reading ({screen.arrangement}), bound to `{name}_words`, separator `{WORD_SEPARATOR}`; Keyboard Response, space"
+    screen = require_asking(screen)
     answer_kind, columns = identify_answer_kind(screen), build_recorded_columns(name, screen)
     sides = SIDES_RECIPE if columns.get(f"{name}_side_1") else ""
     recipe = ANSWER_RECIPES["row" if answer_kind == "pair" else answer_kind].replace("{sides}", sides)

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from gardenpath import study
+from gardenpath.study.events import Record, WordRecord
 from gardenpath.study.mapping import ColumnMapping, ResponseRule, Row, format_cell, is_empty_cell
-from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import parse_boolean, parse_number
 from ..imported_sessions import (

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from gardenpath import study
+from gardenpath.study.events import Record, WordRecord
 from gardenpath.study.mapping import ColumnMapping, Row
-from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import parse_boolean
 from ..imported_sessions import (

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from gardenpath import study
-from gardenpath.study.screens import Answer, Answers, Form, Script, Side, Step, Text
+from gardenpath.study.screens import Answer, Answers, AskingScreen, Form, Screen, Script, Side, Step, Text
 
 from ...scripts.list_files import ListFile
 from ..features import COMMON_LOSSES, COMMON_SUPPORT, SUPPORTED, UNSUPPORTED, FeatureSupport, list_feature_losses
@@ -168,7 +168,7 @@ def _build_screens(step: Step, outline: Outline) -> list[dict[str, Any]]:
     built = []
     for name, screen in named_screens:
         cells = asdict(screen) | {"id": name}
-        if name.startswith("ask_"):
+        if isinstance(screen, AskingScreen):
             cells |= {"kind": identify_answer_kind(screen), "log": build_recorded_columns(name, screen)}
             # What is right leaves only where something depends on it.
             cells["right"] = list(screen.right) if screen.is_judged_by_player else []
@@ -179,7 +179,7 @@ def _build_screens(step: Step, outline: Outline) -> list[dict[str, Any]]:
     return built
 
 
-def _order_answers(screen: Any) -> Any:
+def _order_answers(screen: Screen) -> Screen:
     """Return a screen with its answers as they stand here: a row from the left, the sentences of a pair below each other."""
     if not isinstance(screen, Answers):
         return screen

@@ -7,7 +7,7 @@ the right word.
 
 from collections.abc import Iterable, Iterator
 
-from gardenpath.study.screens import Record, WordRecord
+from gardenpath.study.events import Record, WordRecord
 
 from ..cell_values import parse_number
 from ..imported_sessions import build_reading_record

@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from itertools import groupby
 
 from gardenpath import study
+from gardenpath.study.events import Record, WordRecord
 from gardenpath.study.mapping import ColumnMapping, ResponseRule
-from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import is_identifying, parse_boolean, parse_number
 from ..devices import identify_device

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gardenpath import study
-from gardenpath.study.screens import After, Text, Whole, Words
+from gardenpath.study.screens import After, Answers, AskingScreen, Screen, Text, Whole, Words
 
 from ...scripts.list_files import ListFile
 from ..features import COMMON_LOSSES, COMMON_SUPPORT, SUPPORTED, UNSUPPORTED, FeatureSupport, list_feature_losses
@@ -25,6 +25,7 @@ from ..outline import (
     join_words,
     list_paragraphs,
     order_from_left,
+    require_asking,
 )
 from ..page import fill_template, format_quotation
 
@@ -163,19 +164,20 @@ def _format_recipe(files: Sequence[ListFile], outline: Outline) -> str:
     return "\n".join(f"   - `{name}`: {'; or '.join(description)}" for name, description in routines.items())
 
 
-def _describe_routine(name: str, screen: Any) -> str:
+def _describe_routine(name: str, screen: Screen) -> str:
     if isinstance(screen, (Text, Whole)) and not name.startswith("sentence"):
         return f"text `${name}_text`, keyboard `{name}_key`, allowed `'space'`"
     if name.startswith("sentence"):
         return "a sentence, as below"
+    screen = require_asking(screen)
     answer_kind = identify_answer_kind(screen)
-    has_two_answers = hasattr(screen, "answers") and len(screen.answers) == 2 and answer_kind != "points"
+    answers = screen.answers if isinstance(screen, Answers) else ()
     columns = {
         column.removeprefix(f"{name}_"): cell
         for column, cell in {**build_recorded_columns(name, screen), **build_shown_columns(name, screen)}.items()
     }
-    digits = ",".join(f"'{one.value}'" for one in screen.answers) if answer_kind == "points" else ""
-    answer_recipe = ANSWER_RECIPES["two" if has_two_answers else answer_kind].format(
+    digits = ",".join(f"'{one.value}'" for one in answers) if answer_kind == "points" else ""
+    answer_recipe = ANSWER_RECIPES["two" if _has_two_answers(screen) else answer_kind].format(
         id=name, digits=f"`{digits}`", **{end: columns.get(end) for end in ("least", "most", "low", "high")}
     )
     above = f"text `${name}_above`, " if screen.above.kind != "nothing" else ""
@@ -215,7 +217,7 @@ def build_condition_rows(slot: ListSlot, outline: Outline) -> list[dict[str, Any
     return condition_rows
 
 
-def _build_screen_cells(name: str, screen: Any) -> dict[str, Any]:
+def _build_screen_cells(name: str, screen: Screen) -> dict[str, Any]:
     if isinstance(screen, Text):
         return {f"{name}_text": "\n\n".join([*screen.paragraphs, *(button.label for button in screen.buttons)])}
     if isinstance(screen, Whole):
@@ -224,19 +226,17 @@ def _build_screen_cells(name: str, screen: Any) -> dict[str, Any]:
         # A space within a word does not break.
         words = " ".join(word.replace(" ", "\xa0") for word in screen.words)
         return {f"{name}_text": join_words(screen), f"{name}_words": words, f"{name}_reading": screen.arrangement}
-    screen = order_from_left(screen)
+    screen = order_from_left(require_asking(screen))
     deadline = 0 if screen.deadline is None else f"{screen.deadline:g}"
     return {**build_recorded_columns(name, screen), **build_shown_columns(name, screen), f"{name}_deadline": deadline}
 
 
-def _build_follow_up_columns(name: str, when: After, asked_name: str, screen: Any) -> dict[str, Any]:
+def _build_follow_up_columns(name: str, when: After, asked_name: str, screen: Screen) -> dict[str, Any]:
     """Return the columns that say after which answers a screen is shown; where none is right, any counts as wrong."""
-    is_judged = screen.is_judged_by_player and screen.right
-    right = [
-        key
-        for one, key in zip(order_from_left(screen).answers, _list_answer_keys(screen), strict=False)
-        if one.value in screen.right
-    ]
+    screen = order_from_left(require_asking(screen))
+    is_judged = screen.is_judged_by_player and bool(screen.right)
+    answers = screen.answers if isinstance(screen, Answers) else ()
+    right = [key for one, key in zip(answers, _list_answer_keys(screen), strict=False) if one.value in screen.right]
     outcomes = [one for one in when.outcomes if is_judged or one in ("answered", "timeout")]
     return {
         f"{name}_after": asked_name,
@@ -245,10 +245,13 @@ def _build_follow_up_columns(name: str, when: After, asked_name: str, screen: An
     }
 
 
-def _list_answer_keys(screen: Any) -> str:
+def _list_answer_keys(screen: AskingScreen) -> str:
     """Return the keys of answers, in order."""
-    has_two_answers = identify_answer_kind(screen) != "points" and len(getattr(screen, "answers", ())) == 2
-    return "fj" if has_two_answers else "123456789"
+    return "fj" if _has_two_answers(screen) else "123456789"
+
+
+def _has_two_answers(screen: AskingScreen) -> bool:
+    return isinstance(screen, Answers) and screen.arrangement != "points" and len(screen.answers) == 2
 
 
 def _format_csv(lines: Sequence[dict[str, Any]]) -> str:

@@ -15,8 +15,8 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from gardenpath import study
+from gardenpath.study.events import Record, WordRecord
 from gardenpath.study.mapping import ColumnMapping, ResponseRule
-from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import parse_boolean, parse_number
 from ..imported_sessions import (

@@ -9,8 +9,8 @@ from itertools import chain
 from typing import Any
 
 from gardenpath import study
+from gardenpath.study.events import Record, WordRecord
 from gardenpath.study.mapping import RESPONSE_COLUMNS, TIME_COLUMNS, ColumnMapping, ResponseRule, Row, is_matching_row
-from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import parse_boolean, parse_number, strip_cells
 from ..imported_sessions import (

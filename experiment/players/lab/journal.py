@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from gardenpath import study
+from gardenpath.study.events import EventValue, create_event
 
 from ...sessions.session_folders import drop_cut_line, parse_event_line
-from ...sessions.sessions import Event, Json
+from ...sessions.sessions import Event
 
 log = logging.getLogger("gardenpath")
 
@@ -34,9 +35,9 @@ class Journal:
         self._sync_thread = threading.Thread(target=self._sync, daemon=True)
         self._sync_thread.start()
 
-    def append_event(self, kind: str, t: float, step: int | None, screen: int | None, value: Json) -> None:
+    def append_event(self, kind: str, t: float, step: int | None, screen: int | None, value: EventValue) -> None:
         """Append an event, numbered after the last; times to the microsecond."""
-        event = Event(self.next_seq, self.visit, round(t, 3), kind, step, screen, _round_times(value))
+        event = create_event(self.next_seq, self.visit, round(t, 3), kind, step, screen, _round_times(value))
         line = (json.dumps(dataclasses.asdict(event), ensure_ascii=False) + "\n").encode("utf-8")
         if self._file.write(line) != len(line):
             raise OSError(f"{self.path}: the disk is full")

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Protocol
 
 from gardenpath import study
+from gardenpath.study.events import Visit
 
 from ...scripts.list_files import ListFile, build_list_files, parse_list_file
 from ...sessions.session_folders import read_stored_list_files
-from ...sessions.sessions import Json, Session, replay_session_events
+from ...sessions.sessions import Session, replay_session_events
 from . import reservations
 from .displays import Screen
 from .form_answers import check_typing
@@ -22,7 +23,7 @@ from .visit_runner import ParticipantLeft, VisitRunner
 class LabScreen(Screen, Protocol):
     """A screen that can say what it is, and be closed."""
 
-    def describe_machine(self) -> Json:
+    def describe_machine(self) -> Visit:
         """Return what the event `describe_machine` says."""
 
     def close(self) -> None:

@@ -1,14 +1,12 @@
 """One visit to a session, on any screen: a method for each kind of screen (study/screens.py)."""
 
-import dataclasses
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
 from gardenpath import study
-from gardenpath.study import screens
-from gardenpath.study.screens import Json
+from gardenpath.study import events, screens
 
 from ...scripts.script import TimelineStep, Walk
 from ...sessions.records import has_accepted_answers, judge_outcome
@@ -48,7 +46,7 @@ NO_LINE_POSITION: tuple[int | None, int | None] = (None, None)  # line and colum
 class EventRecorder(Protocol):
     """Takes down what happens: kind, t in ms, step, screen, value."""
 
-    def __call__(self, kind: str, t: float, step: int | None, screen: int | None, value: Json) -> None: ...
+    def __call__(self, kind: str, t: float, step: int | None, screen: int | None, value: events.EventValue) -> None: ...
 
 
 class ParticipantLeft(Exception):
@@ -68,7 +66,7 @@ class VisitRunner:
     """
 
     def __init__(
-        self, script: screens.Script, walk: Walk, screen: Screen, record_event: EventRecorder, machine: Json
+        self, script: screens.Script, walk: Walk, screen: Screen, record_event: EventRecorder, machine: events.Visit
     ) -> None:
         self.script, self.walk, self.screen, self.record_event, self.machine = (
             script,
@@ -82,7 +80,7 @@ class VisitRunner:
         self.screen_number = 0  # the screen of the step
         self._late_frames: int | None = None
         self._is_covered = False
-        self._pending_events: list[tuple[str, float, int | None, int | None, Json]] | None = []
+        self._pending_events: list[tuple[str, float, int | None, int | None, events.EventValue]] | None = []
         self._deferred_writes: list[Callable[[], None]] = []
         self._unread_inputs: list[Input] = []
 
@@ -98,17 +96,17 @@ class VisitRunner:
                 outcome = self._end_screen("interrupted", self.screen.now())
             else:
                 if self.screen_number == 0:
-                    self._add_event("begin", self.screen.now(), number, None, screens.Began())
+                    self._add_event("begin", self.screen.now(), number, None, events.Began())
                     late = self.screen.count_dropped_frames()
                     self._late_frames = None if late is None or not self._is_in_trial else 0
                 outcome = self._run_screen(self.step.step.screens[self.screen_number])
             if self.walk.end_screen(outcome):
-                self._add_event("done", self.screen.now(), number, None, screens.Done(self._late_frames))
+                self._add_event("done", self.screen.now(), number, None, events.Done(dropped_frames=self._late_frames))
                 if number == consent:
                     self._release_events()
         if self.walk.ending is not None:
             raise ParticipantLeft(self.walk.ending)
-        self._add_event("end", self.screen.now(), None, None, screens.Over())
+        self._add_event("end", self.screen.now(), None, None, events.Over())
 
     def show_debriefing(self) -> None:
         """Show the last page until it is left."""
@@ -136,15 +134,15 @@ class VisitRunner:
         for event in pending:
             self.record_event(*event)
 
-    def _add_event(self, kind: str, t: float, step: int | None, screen: int | None, value: Any) -> None:
+    def _add_event(self, kind: str, t: float, step: int | None, screen: int | None, value: events.EventValue) -> None:
         self._run_deferred_writes()
-        event = kind, t, step, screen, dataclasses.asdict(value)
+        event = kind, t, step, screen, value
         if self._pending_events is None:
             self.record_event(*event)
         else:
             self._pending_events.append(event)
 
-    def _add_screen_event(self, kind: str, t: float, value: Any) -> None:
+    def _add_screen_event(self, kind: str, t: float, value: events.EventValue) -> None:
         """Record what happened on the screen at hand."""
         location = NO_LINE_POSITION if self.step is None else (self.step.number, self.screen_number)
         self._add_event(kind, t, *location, value)
@@ -165,8 +163,8 @@ class VisitRunner:
             self._add_screen_event(
                 "word",
                 t,
-                screens.WordEnded(
-                    n, *line_position, _build_display_times(painted), _build_press_event(press), correct, first
+                events.build_word_ended(
+                    n, _build_display_times(painted), _build_press_event(press), line_position, correct, first
                 ),
             )
 
@@ -182,25 +180,23 @@ class VisitRunner:
     ) -> str:
         """Record how the screen at hand ended, and return that."""
         shown = None if painted is None else _build_display_times(painted)
-        rest = {"answer": None, "side": None, "first": None, "pasted": None, **answer}
-        self._add_screen_event(
-            "outcome", t, screens.Ended(outcome, display=shown, press=_build_press_event(press), **rest)
-        )
+        ended = events.build_ended(outcome, display=shown, press=_build_press_event(press), **answer)
+        self._add_screen_event("outcome", t, ended)
         return str(outcome)
 
     def _end_with_response(
-        self, screen: Any, painted: FrameTimes, press: Press | None, answer: Any, **more: Any
+        self, screen: screens.AskingScreen, painted: FrameTimes, press: Press | None, answer: Any, **more: Any
     ) -> str:
         """Record the answer to a screen that asks; without a press its time was up."""
         if press is None:
+            assert screen.deadline is not None
             return self._end_screen("timeout", painted.frame + screen.deadline, painted, **{**more, "side": None})
-        judges = screen.is_judged_by_player and screen.right
-        outcome = judge_outcome(screen, {"outcome": "answered", "answer": answer}) if judges else "answered"
+        outcome = judge_outcome(screen, "answered", answer) if screen.is_judged_by_player else "answered"
         return self._end_screen(outcome, press.t, painted, press, answer=answer, **more)
 
     # ------------------------------------------------------------------------------------------------- kinds of screens
 
-    def _run_screen(self, screen: Any) -> str:
+    def _run_screen(self, screen: screens.Screen) -> str:
         """Run a screen to its end and return its outcome; frames that come late count while a sentence is read."""
         self.screen.count_dropped_frames()
         outcome: str = getattr(self, f"_run_{screen.kind}")(screen)
@@ -502,11 +498,11 @@ class VisitRunner:
 
     def _record_ignored_press(self, key: Key, reason: Any) -> None:
         if self._is_in_trial and reason != "repeat":
-            self._add_screen_event("press", key.t, screens.Ignored(reason, key.code))
+            self._add_screen_event("press", key.t, events.Ignored(reason=reason, code=key.code))
 
     def _handle_focus(self, focus: Focus) -> bool:
         """Record that the window was left or came back; cover a trial until the reader is back. Whether it was covered."""
-        self._add_screen_event("interruption", focus.t, screens.Interruption(focus.reason))
+        self._add_screen_event("interruption", focus.t, events.Interruption(reason=focus.reason))
         if focus.reason == "blur":
             self.keys.release_all()
         if focus.reason != "blur" or not self._is_in_trial or self._is_covered:
@@ -514,13 +510,13 @@ class VisitRunner:
         self._is_covered = True
         _, press = self._show_until_press(Page((self.script.texts["interrupted"],)), SPACE_KEYS)
         self._is_covered = False
-        self._add_screen_event("press", press.t, screens.Ignored("other", press.code))
+        self._add_screen_event("press", press.t, events.Ignored(reason="other", code=press.code))
         return True
 
     def _confirm_stopping(self) -> None:
         """Ask whether to stop; raises `ParticipantLeft` where that is meant."""
         if self._is_in_trial:
-            self._add_screen_event("interruption", self.screen.now(), screens.Interruption("escape"))
+            self._add_screen_event("interruption", self.screen.now(), events.Interruption(reason="escape"))
         labels = [self.script.texts["withdraw_no"], self.script.lab["stop_yes"]]
         choices = build_answers(labels, [0, 1], self.script.direction)
         page = Page((self.script.lab["stop_question"],), answers=choices)
@@ -543,10 +539,16 @@ def _compute_deadline(screen: screens.Answers | screens.Slider, painted: FrameTi
     return None if screen.deadline is None else painted.frame + screen.deadline
 
 
-def _build_display_times(painted: FrameTimes) -> screens.Display:
-    return screens.Display(painted.request, painted.frame, painted.next_frame)
+def _build_display_times(painted: FrameTimes) -> events.Display:
+    return events.build_display(painted.request, painted.frame, painted.next_frame)
 
 
-def _build_press_event(press: Press | None) -> screens.Press | None:
+def _build_press_event(press: Press | None) -> events.Press | None:
     """Return a press as events hold it; how often a key repeats itself, and whose hand it was, is not known here."""
-    return None if press is None else screens.Press(press.input_device, press.handler, None, press.release_time, None)
+    return (
+        None
+        if press is None
+        else events.Press(
+            by=press.input_device, handler=press.handler, repeats=None, released=press.release_time, trusted=None
+        )
+    )

@@ -16,7 +16,8 @@ from typing import Any
 
 from gardenpath import study
 from gardenpath.study.config import DeviceSection
-from gardenpath.study.screens import Json, Script, Visit, WordPairs, Words
+from gardenpath.study.events import Json, Visit
+from gardenpath.study.screens import Script, WordPairs, Words
 
 from ...scripts.list_files import ListFile
 from .displays import AnswerDisplay, Click, Display, Focus, FrameTimes, Input, Key, TypedCharacter
@@ -219,10 +220,10 @@ class Window:
         """Close the window."""
         self._window.close()
 
-    def describe_machine(self) -> Json:
+    def describe_machine(self) -> Visit:
         """Return what the event `describe_machine` says of this machine."""
         width, height = (int(one) for one in self._window.size)
-        visit_event = Visit(
+        return Visit(
             time_origin=self.time_origin,
             device=f"PsychoPy on {platform.system()}",
             refresh_hz=self.refresh,
@@ -242,7 +243,6 @@ class Window:
                 **{name: version(name) for name in ("psychopy", "psychtoolbox", "pyglet")},
             },
         )
-        return asdict(visit_event)
 
     def _describe_monitor(self) -> str:
         screens = self._window.winHandle.display.get_screens()

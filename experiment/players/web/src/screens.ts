@@ -364,11 +364,6 @@ export interface Asset {
   name: string;
   sha256: string;
 }
-/**
- * The machine, in the first event of each visit; `time_origin` is ms since 1970 at t = 0, `timer_ms` the clock's smallest step.
- *
- * `monitor`, `full_screen`, `font` and `software` (versions by name) come from the lab.
- */
 export interface VisitEvent {
   seq: number;
   visit: number;
@@ -400,9 +395,6 @@ export interface Visit {
     [k: string]: string;
   };
 }
-/**
- * A step begins.
- */
 export interface BeganEvent {
   seq: number;
   visit: number;
@@ -416,12 +408,6 @@ export interface BeganEvent {
  * A step begins.
  */
 export interface Began {}
-/**
- * The display of a word, or of what stands before the first (-1), ended at the event's t; without a press, by time.
- *
- * `line` and `column` are its place where sentences stand on lines; in Maze `correct` says whether the first choice was right, and
- * `first` when it was made, ms.
- */
 export interface WordEndedEvent {
   seq: number;
   visit: number;
@@ -434,8 +420,8 @@ export interface WordEndedEvent {
 /**
  * The display of a word, or of what stands before the first (-1), ended at the event's t; without a press, by time.
  *
- * `line` and `column` are its place where sentences stand on lines; in Maze `correct` says whether the first choice was right, and
- * `first` when it was made, ms.
+ * `line` and `column` are its position where sentences stand on lines; in Maze `correct` says whether the first choice was right,
+ * and `first` when it was made, ms.
  */
 export interface WordEnded {
   word: number;
@@ -465,12 +451,6 @@ export interface Press {
   released: number | null;
   trusted: boolean | null;
 }
-/**
- * A screen ended with an outcome at the event's t; without a display where words had displays of their own.
- *
- * `answer` is what was answered (of a form, its answers by name); `side` is where the chosen answer stood; `first` is when the
- * first key of a typed answer came, ms; `pasted` is how often text was pasted.
- */
 export interface EndedEvent {
   seq: number;
   visit: number;
@@ -501,9 +481,6 @@ export interface Ended {
   first: number | null;
   pasted: number | null;
 }
-/**
- * A key press that ended nothing.
- */
 export interface IgnoredEvent {
   seq: number;
   visit: number;
@@ -520,9 +497,6 @@ export interface Ignored {
   reason: "early" | "held" | "repeat" | "modifier" | "other";
   code: string;
 }
-/**
- * The window was left or came back, or changed; `escape`: in the lab, the question whether to stop.
- */
 export interface InterruptionEvent {
   seq: number;
   visit: number;
@@ -538,9 +512,6 @@ export interface InterruptionEvent {
 export interface Interruption {
   reason: "blur" | "focus" | "hidden" | "visible" | "resize" | "escape";
 }
-/**
- * A step is done; `dropped_frames` came late while its sentences were read, null where that is not known.
- */
 export interface DoneEvent {
   seq: number;
   visit: number;
@@ -556,9 +527,6 @@ export interface DoneEvent {
 export interface Done {
   dropped_frames: number | null;
 }
-/**
- * The session is over.
- */
 export interface OverEvent {
   seq: number;
   visit: number;
