@@ -45,17 +45,10 @@ MeasureValues = dict[tuple[str, str, str], float]
 class Scores(NamedTuple):
     """The tables `surprisal` (a row a word, bits) and `sentence_scores` (a row a sentence, nats), as `score` returns them.
 
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
     >>> from gardenpath import lmscore
-    >>> from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
-    >>> with TemporaryDirectory() as folder:
-    ...     corpus = Path(folder, "corpus.txt")
-    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
-    ...     model = lmscore.estimate_ngram(corpus, order=2)
-    >>> pair = {"grammatical": Sentence("A dog barks."), "ungrammatical": Sentence("A dog bark.")}
-    >>> materials = Materials((Paradigm("number", "agreement"),), (Item("i1", "number", pair),))
-    >>> surprisal, sentence_scores = lmscore.score(materials, model)
+    >>> from gardenpath.lmscore.toy.examples import EXAMPLE_PAIR, estimate_example_model
+    >>> model = estimate_example_model()
+    >>> surprisal, sentence_scores = lmscore.score(EXAMPLE_PAIR, model)
     >>> len(surprisal), len(sentence_scores)
     (6, 2)
     """
@@ -94,17 +87,10 @@ def score(
     cannot be scored,
     `ValueError` for materials without sentences, a model that cannot be loaded, or a protocol that does not fit it.
 
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
     >>> from gardenpath import lmscore
-    >>> from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
-    >>> with TemporaryDirectory() as folder:
-    ...     corpus = Path(folder, "corpus.txt")
-    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
-    ...     model = lmscore.estimate_ngram(corpus, order=2)
-    >>> pair = {"grammatical": Sentence("A dog barks."), "ungrammatical": Sentence("A dog bark.")}
-    >>> materials = Materials((Paradigm("number", "agreement"),), (Item("i1", "number", pair),))
-    >>> scores = lmscore.score(materials, model)
+    >>> from gardenpath.lmscore.toy.examples import EXAMPLE_PAIR, estimate_example_model
+    >>> model = estimate_example_model()
+    >>> scores = lmscore.score(EXAMPLE_PAIR, model)
     >>> scores.surprisal.loc[scores.surprisal["condition"] == "ungrammatical", "text"].tolist()
     ['A', 'dog', 'bark.']
     >>> scores.sentence_scores.set_index("condition")["lp"].round(2).to_dict()
@@ -136,17 +122,10 @@ def score_blocks(
     Every sentence that cannot be scored is named before the first is. Equal sentences are computed once in each block of
     about 50,000 characters; with a cache, once.
 
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
     >>> from gardenpath import lmscore
-    >>> from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
-    >>> with TemporaryDirectory() as folder:
-    ...     corpus = Path(folder, "corpus.txt")
-    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
-    ...     model = lmscore.estimate_ngram(corpus, order=2)
-    >>> pair = {"grammatical": Sentence("A dog barks."), "ungrammatical": Sentence("A dog bark.")}
-    >>> materials = Materials((Paradigm("number", "agreement"),), (Item("i1", "number", pair),))
-    >>> [len(part.surprisal) for part in lmscore.score_blocks(materials, model)]
+    >>> from gardenpath.lmscore.toy.examples import EXAMPLE_PAIR, estimate_example_model
+    >>> model = estimate_example_model()
+    >>> [len(part.surprisal) for part in lmscore.score_blocks(EXAMPLE_PAIR, model)]
     [6]
     """
     import pandas as pd
@@ -243,17 +222,10 @@ def evaluate(
     counts both. Raises `ValueError` where no pair is left, for a measure that is not known, and for SLOR without unigrams;
     `study.DataError` with every sentence that cannot be scored.
 
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
     >>> from gardenpath import lmscore
-    >>> from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
-    >>> with TemporaryDirectory() as folder:
-    ...     corpus = Path(folder, "corpus.txt")
-    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
-    ...     model = lmscore.estimate_ngram(corpus, order=2)
-    >>> pair = {"grammatical": Sentence("A dog barks."), "ungrammatical": Sentence("A dog bark.")}
-    >>> materials = Materials((Paradigm("number", "agreement"),), (Item("i1", "number", pair),))
-    >>> pairs = lmscore.evaluate(materials, model, ["lp", "mean_lp"])
+    >>> from gardenpath.lmscore.toy.examples import EXAMPLE_PAIR, estimate_example_model
+    >>> model = estimate_example_model()
+    >>> pairs = lmscore.evaluate(EXAMPLE_PAIR, model, ["lp", "mean_lp"])
     >>> pairs[["item", "measure", "correct", "tie"]].values.tolist()
     [['i1', 'lp', True, False], ['i1', 'mean_lp', True, False]]
     """
@@ -353,17 +325,10 @@ def estimate_layout_noise(
     A verdict whose scores differ by no more (see `count_within_noise`) is not one the model can be held to. `pairs` is what
     `evaluate` returned for these materials and this model; raises what `evaluate` raises. An n-gram model has no such noise:
 
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
     >>> from gardenpath import lmscore
-    >>> from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
-    >>> with TemporaryDirectory() as folder:
-    ...     corpus = Path(folder, "corpus.txt")
-    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
-    ...     model = lmscore.estimate_ngram(corpus, order=2)
-    >>> pair = {"grammatical": Sentence("A dog barks."), "ungrammatical": Sentence("A dog bark.")}
-    >>> materials = Materials((Paradigm("number", "agreement"),), (Item("i1", "number", pair),))
-    >>> lmscore.estimate_layout_noise(materials, model, lmscore.evaluate(materials, model))
+    >>> from gardenpath.lmscore.toy.examples import EXAMPLE_PAIR, estimate_example_model
+    >>> model = estimate_example_model()
+    >>> lmscore.estimate_layout_noise(EXAMPLE_PAIR, model, lmscore.evaluate(EXAMPLE_PAIR, model))
     {'lp': 0.0}
     """
     model = (
@@ -423,17 +388,10 @@ def compute_token_tables(
     sentences of an item share a batch. Raises `study.DataError` with every sentence that cannot be encoded, `ValueError` for
     materials without sentences.
 
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
     >>> from gardenpath import lmscore
-    >>> from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
-    >>> with TemporaryDirectory() as folder:
-    ...     corpus = Path(folder, "corpus.txt")
-    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
-    ...     model = lmscore.estimate_ngram(corpus, order=2)
-    >>> pair = {"grammatical": Sentence("A dog barks."), "ungrammatical": Sentence("A dog bark.")}
-    >>> materials = Materials((Paradigm("number", "agreement"),), (Item("i1", "number", pair),))
-    >>> [(one.condition, one.table.logprob.shape) for one in lmscore.compute_token_tables(materials, model)]
+    >>> from gardenpath.lmscore.toy.examples import EXAMPLE_PAIR, estimate_example_model
+    >>> model = estimate_example_model()
+    >>> [(one.condition, one.table.logprob.shape) for one in lmscore.compute_token_tables(EXAMPLE_PAIR, model)]
     [('grammatical', (5,)), ('ungrammatical', (5,))]
     """
     entries = [

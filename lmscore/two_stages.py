@@ -49,17 +49,10 @@ def evaluate_in_stages(
     Clopper and Pearson). Where the coarse model would save nothing, or with at most 512 pairs, the exact one computes all, and
     `note` says so.
 
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
     >>> from gardenpath import lmscore
-    >>> from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
-    >>> with TemporaryDirectory() as folder:
-    ...     corpus = Path(folder, "corpus.txt")
-    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
-    ...     model = lmscore.estimate_ngram(corpus, order=2)
-    >>> pair = {"grammatical": Sentence("A dog barks."), "ungrammatical": Sentence("A dog bark.")}
-    >>> materials = Materials((Paradigm("number", "agreement"),), (Item("i1", "number", pair),))
-    >>> pairs, found = lmscore.evaluate_in_stages(materials, model, coarse=model)
+    >>> from gardenpath.lmscore.toy.examples import EXAMPLE_PAIR, estimate_example_model
+    >>> model = estimate_example_model()
+    >>> pairs, found = lmscore.evaluate_in_stages(EXAMPLE_PAIR, model, coarse=model)
     >>> len(pairs), found["note"]
     (1, 'All pairs, 1, are computed exactly: from 513 on there is something to decide in two stages.')
     """

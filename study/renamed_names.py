@@ -24,7 +24,10 @@ KINDS: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Renaming:
-    """A name that is no longer used: `where` is the file and section of a key, the command of an option, the table of a column."""
+    """A name that is no longer used: `where` is the file and section of a key, the command of an option, the table of a column.
+
+    A section may hold `*` for any name, and end with `[key=value]`: only such tables have the key.
+    """
 
     kind: str
     where: str
@@ -67,11 +70,13 @@ def describe_renamed_keys(content: Mapping[str, Any], file_kind: str) -> list[st
         name, _, section = renaming.where.partition(" ")
         if name != file_kind:
             continue
+        section, _, condition = section.rstrip("]").partition("[")
+        key, _, expected = condition.partition("=")
         for path, table in _find_sections(content, section.split(".") if section else []):
             value = table.get(renaming.old)
-            if renaming.old not in table or (
-                (renaming.where, renaming.old) in reused and not isinstance(value, Mapping)
-            ):
+            if renaming.old not in table or (key and table.get(key) != expected):
+                continue
+            if (renaming.where, renaming.old) in reused and not isinstance(value, Mapping):
                 continue
             new = renaming.new if " " in renaming.new else repr(".".join([*path, renaming.new]))
             lines.append(f"key {'.'.join([*path, renaming.old])!r} is now {new}")

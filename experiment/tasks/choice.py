@@ -11,24 +11,14 @@ from ..texts.standard_texts import Texts
 from .answer_options import build_answers
 from .deadline import check_deadline, write_speed_paragraph
 from .trial_context import SimulatedReader, SimulatedResponse, TrialContext, format_sentence, is_minimal_pair
-from .trial_rows import build_response_rows as build_rows
+from .trial_rows import build_response_rows
 
 KINDS = ("choice",)
 IS_PRESENTATION = False
 REQUIRED_COLUMNS: tuple[str, ...] = ()
 RESPONSE_VARIABLE = "chosen"
 
-__all__ = [
-    "IS_PRESENTATION",
-    "KINDS",
-    "REQUIRED_COLUMNS",
-    "RESPONSE_VARIABLE",
-    "Settings",
-    "build_rows",
-    "build_screens",
-    "simulate_response",
-    "write_instructions",
-]
+build_rows = build_response_rows
 
 
 @dataclass(frozen=True)

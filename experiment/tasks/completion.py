@@ -15,7 +15,7 @@ from gardenpath.study.screens import Entry, Stimulus
 
 from ..texts.standard_texts import Texts
 from .trial_context import SimulatedReader, SimulatedResponse, TrialContext
-from .trial_rows import build_response_rows as build_rows
+from .trial_rows import build_response_rows
 
 KINDS = ("completion",)
 IS_PRESENTATION = False
@@ -23,17 +23,7 @@ REQUIRED_COLUMNS: tuple[str, ...] = ()
 RESPONSE_VARIABLE = None
 BLANK_LINE = "_____"
 
-__all__ = [
-    "IS_PRESENTATION",
-    "KINDS",
-    "REQUIRED_COLUMNS",
-    "RESPONSE_VARIABLE",
-    "Settings",
-    "build_rows",
-    "build_screens",
-    "simulate_response",
-    "write_instructions",
-]
+build_rows = build_response_rows
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from .answer_options import build_answers
 from .deadline import check_deadline, write_speed_paragraph
 from .feedback import FeedbackRule, build_feedback_screens, has_feedback
 from .trial_context import SimulatedReader, SimulatedResponse, TrialContext, draw_answer
-from .trial_rows import build_response_rows as build_rows
+from .trial_rows import build_response_rows
 
 KINDS = ("lexical_decision",)
 IS_PRESENTATION = False
@@ -23,17 +23,7 @@ REQUIRED_COLUMNS = ("lexicality",)
 RESPONSE_VARIABLE = None
 LEXICALITY_VALUES = ("word", "nonword")
 
-__all__ = [
-    "IS_PRESENTATION",
-    "KINDS",
-    "REQUIRED_COLUMNS",
-    "RESPONSE_VARIABLE",
-    "Settings",
-    "build_rows",
-    "build_screens",
-    "simulate_response",
-    "write_instructions",
-]
+build_rows = build_response_rows
 
 
 @dataclass(frozen=True)

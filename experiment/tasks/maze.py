@@ -15,7 +15,7 @@ from gardenpath.study.screens import SKIP_STEP, After, Button, Exit, Pair, Text,
 
 from ..texts.standard_texts import Texts
 from .trial_context import SimulatedReader, SimulatedResponse, TrialContext, split_words
-from .trial_rows import build_reading_rows as build_rows
+from .trial_rows import build_reading_rows
 
 KINDS = ("maze",)
 IS_PRESENTATION = True
@@ -24,17 +24,7 @@ RESPONSE_VARIABLE = "log_rt"
 FIRST_ALTERNATIVE = "x-x-x"
 CHOICE_TIME_MS = 450  # ms that a robot takes longer for a choice than for reading
 
-__all__ = [
-    "IS_PRESENTATION",
-    "KINDS",
-    "REQUIRED_COLUMNS",
-    "RESPONSE_VARIABLE",
-    "Settings",
-    "build_rows",
-    "build_screens",
-    "simulate_response",
-    "write_instructions",
-]
+build_rows = build_reading_rows
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from ..texts.standard_texts import LAB_SECTION, Texts
 from .answer_options import build_answers, build_scale_points
 from .deadline import check_deadline, write_speed_paragraph
 from .trial_context import SimulatedReader, SimulatedResponse, TrialContext
-from .trial_rows import build_response_rows as build_rows
+from .trial_rows import build_response_rows
 
 KINDS = ("rating",)
 IS_PRESENTATION = False
@@ -20,17 +20,7 @@ REQUIRED_COLUMNS: tuple[str, ...] = ()
 RESPONSE_VARIABLE = "rating"
 SLIDER_RANGE = range(101)
 
-__all__ = [
-    "IS_PRESENTATION",
-    "KINDS",
-    "REQUIRED_COLUMNS",
-    "RESPONSE_VARIABLE",
-    "Settings",
-    "build_rows",
-    "build_screens",
-    "simulate_response",
-    "write_instructions",
-]
+build_rows = build_response_rows
 
 
 @dataclass(frozen=True)

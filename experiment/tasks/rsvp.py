@@ -13,7 +13,7 @@ from gardenpath.study.screens import SKIP_STEP, Exit, Pace, Words
 
 from ..texts.standard_texts import Texts
 from .trial_context import SimulatedReader, SimulatedResponse, TrialContext, split_words
-from .trial_rows import build_reading_rows as build_rows
+from .trial_rows import build_reading_rows
 
 KINDS = ("rsvp",)
 IS_PRESENTATION = True
@@ -21,17 +21,7 @@ REQUIRED_COLUMNS: tuple[str, ...] = ()
 RESPONSE_VARIABLE = None
 MIN_DURATION_MS, MAX_DURATION_MS = 10, 60_000  # ms
 
-__all__ = [
-    "IS_PRESENTATION",
-    "KINDS",
-    "REQUIRED_COLUMNS",
-    "RESPONSE_VARIABLE",
-    "Settings",
-    "build_rows",
-    "build_screens",
-    "simulate_response",
-    "write_instructions",
-]
+build_rows = build_reading_rows
 
 
 @dataclass(frozen=True)

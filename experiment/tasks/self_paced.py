@@ -11,24 +11,14 @@ from gardenpath.study.screens import Words
 from ..texts.standard_texts import Texts
 from .line_breaks import find_line_breaks
 from .trial_context import SimulatedReader, SimulatedResponse, TrialContext, split_words
-from .trial_rows import build_reading_rows as build_rows
+from .trial_rows import build_reading_rows
 
 KINDS = ("centred", "moving_window", "cumulative")
 IS_PRESENTATION = True
 REQUIRED_COLUMNS: tuple[str, ...] = ()
 RESPONSE_VARIABLE = "log_rt"
 
-__all__ = [
-    "IS_PRESENTATION",
-    "KINDS",
-    "REQUIRED_COLUMNS",
-    "RESPONSE_VARIABLE",
-    "Settings",
-    "build_rows",
-    "build_screens",
-    "simulate_response",
-    "write_instructions",
-]
+build_rows = build_reading_rows
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from gardenpath import study
 from .. import identity
 from ..loading import find_scheme, load
 from ..models.causal import CausalModel
-from ..models.interface import COLUMNS, FinishedCallback, KnownPredicate, Model, Progress
+from ..models.interface import COLUMNS, ForwardOptions, Model, Progress
 from ..models.masked import MaskedModel
 from ..models.probe_results import hash_own_code
 from ..tokens.encoding import EncodedText, Encoder, Vocabulary
@@ -263,19 +263,10 @@ class LazyModel:
         texts: Sequence[EncodedText],
         *,
         columns: Sequence[str] = COLUMNS,
-        batch_tokens: int | None = None,
-        progress: Progress | None = None,
-        on_finished: FinishedCallback | None = None,
-        is_known: KnownPredicate | None = None,
+        **options: Unpack[ForwardOptions],
     ) -> list[TokenTable]:
         """Return what the model itself does."""
-        how: dict[str, Any] = {
-            "batch_tokens": batch_tokens,
-            "progress": progress,
-            "on_finished": on_finished,
-            "is_known": is_known,
-        }
-        return self.get_loaded_model().forward(texts, columns=columns, **how)
+        return self.get_loaded_model().forward(texts, columns=columns, **options)
 
 
 class _LazyTokenizer:

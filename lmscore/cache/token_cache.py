@@ -11,14 +11,20 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Unpack
 
 import numpy as np
 
 from gardenpath import study
 
 from ..models.endpoint import EndpointModel
-from ..models.interface import COLUMNS, FinishedCallback, KnownPredicate, Model, Progress, check_columns
+from ..models.interface import (
+    COLUMNS,
+    ForwardOptions,
+    Model,
+    check_columns,
+    report_finished,
+)
 from ..models.ngram import NgramModel
 from ..tokens.encoding import EncodedText
 from ..tokens.token_table import TokenTable
@@ -48,13 +54,8 @@ def add_cache(model: Model, folder: str | Path | None = None) -> Model:
     transformers, is kept apart. An n-gram model is returned as it is: it computes faster than a disk is read. Raises
     `ValueError` in one line where the folder cannot be written.
 
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from gardenpath import lmscore
-    >>> with TemporaryDirectory() as folder:
-    ...     corpus = Path(folder, "corpus.txt")
-    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
-    ...     model = lmscore.estimate_ngram(corpus, order=2)
+    >>> from gardenpath.lmscore.toy.examples import estimate_example_model
+    >>> model = estimate_example_model()
     >>> add_cache(model) is model
     True
     """
@@ -132,10 +133,7 @@ class CachedModel:
         texts: Sequence[EncodedText],
         *,
         columns: Sequence[str] = COLUMNS,
-        batch_tokens: int | None = None,
-        progress: Progress | None = None,
-        on_finished: FinishedCallback | None = None,
-        is_known: KnownPredicate | None = None,
+        **options: Unpack[ForwardOptions],
     ) -> list[TokenTable]:
         """Return the token table of each text, in the order given, as the model's own `forward` does.
 
@@ -150,10 +148,7 @@ class CachedModel:
         found = {key: self._read_columns(key, text, wanted) for key, text in unique.items()}
         missing = {key for key in unique if wanted - found[key].columns}
         ready = [found[key].build_table(wanted) for key in unique if key not in missing]
-        if on_finished and ready:
-            on_finished(ready)
-        if progress and ready:
-            progress(len(ready), len(unique))
+        report_finished(options, ready, len(ready), len(unique))
         if missing:
             texts_by_input: dict[object, list[EncodedText]] = {}  # the same tokens, which may stand beside others
             for text in unique.values():
@@ -168,14 +163,14 @@ class CachedModel:
                 self._store.append([entry for table in each for entry in _build_entries(table, wanted)])
                 for table in each:
                     found[_hash_text(table.encoded_text)].add_table(table, wanted)
-                if on_finished:
+                if on_finished := options.get("on_finished"):
                     on_finished([found[_hash_text(table.encoded_text)].build_table(wanted) for table in tables])
 
             self.uncached.forward(
                 [*unique.values()],
                 columns=[*(name for name in COLUMNS if name in wanted), *sorted(wanted - {*COLUMNS})],
-                batch_tokens=batch_tokens,
-                progress=progress,
+                batch_tokens=options.get("batch_tokens"),
+                progress=options.get("progress"),
                 on_finished=keep,
                 is_known=lambda text: missing.isdisjoint(map(_hash_text, texts_by_input[_get_model_input(text)])),
             )

@@ -87,18 +87,12 @@ def judge(
     model and for what is not known.
 
     >>> from gardenpath import lmscore
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
-    >>> with TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "corpus.txt").write_text("A dog barks.")
-    ...     model = lmscore.estimate_ngram(Path(folder, "corpus.txt"), name="bigrams")
-    >>> pair = {"grammatical": Sentence("A dog barks."), "ungrammatical": Sentence("A dog bark.")}
-    >>> materials = Materials((Paradigm("number", "agreement"),), (Item("i1", "number", pair),))
-    >>> lmscore.judge(materials, model, ["yes_no"])
+    >>> from gardenpath.lmscore.toy.examples import EXAMPLE_PAIR, estimate_example_model
+    >>> model = estimate_example_model()
+    >>> lmscore.judge(EXAMPLE_PAIR, model, ["yes_no"])
     Traceback (most recent call last):
     ...
-    ValueError: model bigrams: an n-gram model, which answers no prompts; expected a causal model, such as gpt2
+    ValueError: model ngram:bigrams: an n-gram model, which answers no prompts; expected a causal model, such as gpt2
     """
     import pandas as pd
 

@@ -47,14 +47,9 @@ def compute_word_scores(table: TokenTable, sentence: Sentence) -> list[WordScore
     without boundary masses, as a masked model's, has nothing to correct. Raises `ValueError` where a region has an edge inside
     words that a token joins, or a word has no token.
 
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from gardenpath import lmscore
+    >>> from gardenpath.lmscore.toy.examples import estimate_example_model
     >>> from gardenpath.stimuli import Sentence
-    >>> with TemporaryDirectory() as folder:
-    ...     corpus = Path(folder, "corpus.txt")
-    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
-    ...     model = lmscore.estimate_ngram(corpus, order=2)
+    >>> model = estimate_example_model()
     >>> (table,) = model.forward([model.encode("A dog bark.")])
     >>> [(one.word.text, one.tokens, round(one.surprisal, 2)) for one in compute_word_scores(table, Sentence("A dog bark."))]
     [('A', 1, 1.81), ('dog', 1, 1.81), ('bark.', 2, 5.59)]
@@ -113,12 +108,8 @@ def answer_lps(tables: Sequence[TokenTable]) -> np.ndarray:
     It is that of the whole answer. Where the tokens of one answer begin another ("1" and "10"), the shorter is not the longer: its
     probability is without theirs.
 
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from gardenpath import lmscore
-    >>> with TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "corpus.txt").write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
-    ...     model = lmscore.estimate_ngram(Path(folder, "corpus.txt"), order=2)
+    >>> from gardenpath.lmscore.toy.examples import estimate_example_model
+    >>> model = estimate_example_model()
     >>> answer_lps(model.forward([model.encode(text) for text in ("The cats", "The dog", "The cat")])).round(2).tolist()
     [-2.51, -4.62, -4.62]
     """
@@ -185,14 +176,9 @@ def region_lp(table: TokenTable, sentence: Sentence, name: str = CRITICAL) -> fl
     It is the sum over the region's tokens, found by its characters; also None where one of them is not scored. Raises
     `ValueError` where a region has an edge inside a token.
 
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from gardenpath import lmscore
+    >>> from gardenpath.lmscore.toy.examples import estimate_example_model
     >>> from gardenpath.stimuli import Region, Sentence
-    >>> with TemporaryDirectory() as folder:
-    ...     corpus = Path(folder, "corpus.txt")
-    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
-    ...     model = lmscore.estimate_ngram(corpus, order=2)
+    >>> model = estimate_example_model()
     >>> sentence = Sentence("A dog barks.", (Region("critical", 6, 11),))
     >>> (table,) = model.forward([model.encode(sentence.text)])
     >>> round(region_lp(table, sentence), 2), region_lp(table, sentence, "spillover")

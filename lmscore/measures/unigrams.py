@@ -51,17 +51,12 @@ def read_unigrams(path: str | Path, model: Model, protocol: str | Protocol | Non
     counted c times among N has probability (c + 1) / (N + |V|). Raises `study.DataError` with every fault of the file, and
     `ValueError` for a model without a tokenizer:
 
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from gardenpath import lmscore
-    >>> with TemporaryDirectory() as folder:
-    ...     corpus = Path(folder, "corpus.txt")
-    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
-    ...     model = lmscore.estimate_ngram(corpus, order=2)
+    >>> from gardenpath.lmscore.toy.examples import estimate_example_model
+    >>> model = estimate_example_model()
     >>> read_unigrams("corpus.txt", model)
     Traceback (most recent call last):
     ...
-    ValueError: model ngram:...corpus.txt has no tokenizer that could count unigrams; expected a Hugging Face model
+    ValueError: model ngram:bigrams has no tokenizer that could count unigrams; expected a Hugging Face model
     """
     path = Path(path)
     encoder: Encoder | None = getattr(model, "encoder", None)

@@ -6,14 +6,19 @@ import math
 import sys
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 import numpy as np
 
 from ..tokens.encoding import OPENING_CERTAIN, OPENING_TEXT, EncodedText, Encoder, encode
 from ..tokens.token_table import TokenTable
 from . import huggingface, output_layers, packing
-from .interface import COLUMNS, FinishedCallback, KnownPredicate, Progress, check_columns
+from .interface import (
+    COLUMNS,
+    ForwardOptions,
+    check_columns,
+    report_finished,
+)
 from .predictors import LAYER_KIND, RENYI_KIND, Predictor, parse_predictor
 
 if TYPE_CHECKING:
@@ -104,10 +109,7 @@ class CausalModel:
         *,
         columns: Sequence[str] = COLUMNS,
         candidate_ids: Sequence[int] = (),
-        batch_tokens: int | None = None,
-        progress: Progress | None = None,
-        on_finished: FinishedCallback | None = None,
-        is_known: KnownPredicate | None = None,
+        **options: Unpack[ForwardOptions],
     ) -> list[TokenTable]:
         """Return the token table of each text, in the order given; equal token sequences are computed once.
 
@@ -117,7 +119,7 @@ class CausalModel:
         called with is finished, whatever happens later. A batch whose texts are all `is_known` is left out. Raises `MemoryError`
         where not even one row fits.
         """
-        wanted = check_columns(columns, allow_predictors=True)
+        wanted, is_known = check_columns(columns, allow_predictors=True), options.get("is_known")
         unique = list({_make_key(text): text for text in texts}.values())
         end = wanted != {"logprob"}
         windows = [
@@ -129,10 +131,10 @@ class CausalModel:
             for text, paths in zip(unique, windows, strict=True)
         ]
         missing = list(map(len, windows))
-        pending = {k for k, text in enumerate(unique) if not (is_known and is_known(text))}
+        pending = {k for k, text in enumerate(unique) if is_known is None or not is_known(text)}
         finished = len(unique) - len(pending)
         paths = [path for paths in windows for path in paths]
-        for batch in self._compute_batches(paths, pending, wanted, batch_tokens, candidate_ids):
+        for batch in self._compute_batches(paths, pending, wanted, options.get("batch_tokens"), candidate_ids):
             ready = []
             for path, values in batch:
                 table = tables[path.text]
@@ -142,10 +144,7 @@ class CausalModel:
                 if not missing[path.text]:
                     ready.append(table)
                     finished += path.text in pending
-            if on_finished and ready:
-                on_finished(ready)
-            if progress and ready:
-                progress(finished, len(unique))
+            report_finished(options, ready, finished, len(unique))
         by_key = {_make_key(table.encoded_text): table for table in tables}
         chosen = ((text, by_key[_make_key(text)]) for text in texts)
         return [table if table.encoded_text is text else replace(table, encoded_text=text) for text, table in chosen]

@@ -11,7 +11,7 @@ import urllib.request
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -21,7 +21,12 @@ from .. import identity
 from ..tokens.encoding import OPENING_CERTAIN, EncodedText, Encoder, build_vocabulary, encode
 from ..tokens.token_table import TokenTable
 from ..tokens.tokenizers import find_prefix_id, read_tokenizer
-from .interface import COLUMNS, FinishedCallback, KnownPredicate, Progress, check_columns
+from .interface import (
+    COLUMNS,
+    ForwardOptions,
+    check_columns,
+    report_finished,
+)
 
 PROMPTS_PER_REQUEST = 16  # of a request
 TIMEOUT_SECONDS = 600.0  # seconds for a request
@@ -93,21 +98,18 @@ class EndpointModel:
         texts: Sequence[EncodedText],
         *,
         columns: Sequence[str] = COLUMNS,
-        batch_tokens: int | None = None,
-        progress: Progress | None = None,
-        on_finished: FinishedCallback | None = None,
-        is_known: KnownPredicate | None = None,
+        **options: Unpack[ForwardOptions],
     ) -> list[TokenTable]:
         """Return the token table of each text, in the order given: the log-probability of each token, all else NaN.
 
         Raises `ValueError` in one line for what the server refuses, and where its answer lacks a number.
         """
-        wanted = check_columns(columns)
+        wanted, is_known = check_columns(columns), options.get("is_known")
         unique = list({(text.context_ids, text.ids): text for text in texts}.values())
         found_of: dict[tuple[object, ...], np.ndarray] = {}
         for start in range(0, len(unique), PROMPTS_PER_REQUEST):
             group = unique[start : start + PROMPTS_PER_REQUEST]
-            if is_known and all(map(is_known, group)):
+            if is_known is not None and all(map(is_known, group)):
                 found_of.update(((text.context_ids, text.ids), np.full(len(text.ids), np.nan)) for text in group)
                 continue
             found = (
@@ -120,10 +122,7 @@ class EndpointModel:
                 numbers = found[k][len(text.context_ids) - 1 :] if found else np.full(len(text.ids), np.nan)
                 found_of[text.context_ids, text.ids] = numbers
                 tables.append(_build_table(text, numbers))
-            if on_finished:
-                on_finished(tables)
-            if progress:
-                progress(len(found_of), len(unique))
+            report_finished(options, tables, len(found_of), len(unique))
         return [_build_table(text, found_of[text.context_ids, text.ids]) for text in texts]
 
     def _request_logprobs(self, prompts: Sequence[Sequence[int]]) -> list[np.ndarray]:

@@ -1,7 +1,7 @@
 """What every kind of model gives: texts become tokens, tokens become token tables."""
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Protocol, TypedDict, Unpack
 
 from ..tokens.encoding import EncodedText
 from ..tokens.token_table import TokenTable
@@ -14,16 +14,33 @@ FinishedCallback = Callable[[Sequence[TokenTable]], None]
 KnownPredicate = Callable[[EncodedText], bool]
 
 
+class ForwardOptions(TypedDict, total=False):
+    """How token tables are computed, the same for every kind of model.
+
+    `batch_tokens` is how many positions a batch has at most. `on_finished` is called with the tables of distinct token sequences
+    as they are finished, `progress` with how many are and how many there are. Which texts share a batch follows from the texts
+    alone; a batch of which each text `is_known` is not computed, and what is returned of these is of no use.
+    """
+
+    batch_tokens: int | None
+    progress: Progress | None
+    on_finished: FinishedCallback | None
+    is_known: KnownPredicate | None
+
+
+def report_finished(options: ForwardOptions, tables: Sequence[TokenTable], finished: int, total: int) -> None:
+    """Tell the callers of `forward` of tables that are finished, and of how many of all are by now."""
+    if tables and (on_finished := options.get("on_finished")):
+        on_finished(tables)
+    if tables and (progress := options.get("progress")):
+        progress(finished, total)
+
+
 class Model(Protocol):
     """A language model ready to score, as `load` and `estimate_ngram` return it; `name` is what tables call it.
 
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from gardenpath import lmscore
-    >>> with TemporaryDirectory() as folder:
-    ...     corpus = Path(folder, "corpus.txt")
-    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
-    ...     model = lmscore.estimate_ngram(corpus, order=2)
+    >>> from gardenpath.lmscore.toy.examples import estimate_example_model
+    >>> model = estimate_example_model()
     >>> (table,) = model.forward([model.encode("A dog barks.")])
     >>> table.logprob.round(2).tolist()  # nats: four tokens, then the end
     [-1.26, -1.26, -0.63, -0.51, -0.43]
@@ -52,17 +69,12 @@ class Model(Protocol):
         texts: Sequence[EncodedText],
         *,
         columns: Sequence[str] = COLUMNS,
-        batch_tokens: int | None = None,
-        progress: Progress | None = None,
-        on_finished: FinishedCallback | None = None,
-        is_known: KnownPredicate | None = None,
+        **options: Unpack[ForwardOptions],
     ) -> list[TokenTable]:
         """Return the token table of each text, in the order given; equal token sequences are computed once.
 
         `columns` are those to compute: what is not asked for is NaN. `end` is the last row's log-probability; any
-        other column but `logprob` has a last row too. `on_finished` is called with the tables of distinct token sequences
-        as they are finished, `progress` with how many are and how many there are. Which texts share a batch follows from the
-        texts alone; a batch of which each text is `is_known` is not computed, and what is returned of these is of no use.
+        other column but `logprob` has a last row too. The options are `ForwardOptions`.
         """
 
 

@@ -4,14 +4,19 @@ import itertools
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
 from ..tokens.encoding import OPENING_CERTAIN, EncodedText, Encoder, build_lead_in, encode
 from ..tokens.token_table import TokenTable
 from . import huggingface, output_layers, probe_results
-from .interface import COLUMNS, FinishedCallback, KnownPredicate, Progress, check_columns
+from .interface import (
+    COLUMNS,
+    ForwardOptions,
+    check_columns,
+    report_finished,
+)
 
 CPU_TOKENS, GPU_TOKENS = 768, 16384  # positions of a batch; on a CPU 2048 gain 5 % and hold three times the memory
 MAX_POOL_IDS = (
@@ -89,10 +94,7 @@ class MaskedModel:
         texts: Sequence[EncodedText],
         *,
         columns: Sequence[str] = COLUMNS,
-        batch_tokens: int | None = None,
-        progress: Progress | None = None,
-        on_finished: FinishedCallback | None = None,
-        is_known: KnownPredicate | None = None,
+        **options: Unpack[ForwardOptions],
     ) -> list[TokenTable]:
         """Return the token table of each text, in the order given: the log-probability of each token, all else NaN.
 
@@ -100,24 +102,21 @@ class MaskedModel:
         are hidden are computed once. A batch has at most `batch_tokens` positions, and is computed in parts from where
         memory runs out; one whose texts are all `is_known` is left out. Raises `MemoryError` where not even one row fits.
         """
-        wanted = check_columns(columns)
+        wanted, is_known = check_columns(columns), options.get("is_known")
         distinct = {_make_key(text): text for text in texts}.values()
         unique = sorted(distinct, key=lambda text: (-_count_tokens(text), text.context_ids, text.ids))
         by_key = {
             _make_key(text): _build_table(text, np.full(len(text.ids), np.nan))
             for text in unique
-            if is_known and is_known(text)
+            if is_known is not None and is_known(text)
         }
         pending = {key for key in map(_make_key, unique) if key not in by_key}
         finished = len(by_key)
-        budget = batch_tokens or huggingface.compute_batch_budget(self, CPU_TOKENS, GPU_TOKENS)
+        budget = options.get("batch_tokens") or huggingface.compute_batch_budget(self, CPU_TOKENS, GPU_TOKENS)
         for tables in self._compute_tables(unique, pending, wanted, budget):
             by_key.update((_make_key(table.encoded_text), table) for table in tables)
             finished += sum(_make_key(table.encoded_text) in pending for table in tables)
-            if on_finished:
-                on_finished(tables)
-            if progress:
-                progress(finished, len(unique))
+            report_finished(options, tables, finished, len(unique))
         return [replace(by_key[_make_key(text)], encoded_text=text) for text in texts]
 
     def _compute_tables(

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Unpack
 
 import numpy as np
 
@@ -22,7 +22,12 @@ from gardenpath import study
 from ..tokens.encoding import OPENING_CERTAIN, EncodedText
 from ..tokens.token_table import TokenTable
 from .arpa import SENTENCE_END, SENTENCE_START, UNKNOWN_WORD, NgramLevel, read_arpa, read_numbered_lines, write_arpa
-from .interface import COLUMNS, FinishedCallback, KnownPredicate, Progress, check_columns
+from .interface import (
+    COLUMNS,
+    ForwardOptions,
+    check_columns,
+    report_finished,
+)
 
 SCHEME = "ngram:"
 DEFAULT_ORDER = 3
@@ -118,10 +123,7 @@ class NgramModel:
         texts: Sequence[EncodedText],
         *,
         columns: Sequence[str] = COLUMNS,
-        batch_tokens: int | None = None,
-        progress: Progress | None = None,
-        on_finished: FinishedCallback | None = None,
-        is_known: KnownPredicate | None = None,
+        **options: Unpack[ForwardOptions],
     ) -> list[TokenTable]:
         """Return the token table of each text, in the order given; columns not asked for are NaN.
 
@@ -132,10 +134,7 @@ class NgramModel:
         for start in range(0, len(texts), TEXTS_PER_BLOCK):
             block = self._compute_tables(texts[start : start + TEXTS_PER_BLOCK], wanted)
             tables += block
-            if on_finished:
-                on_finished(block)
-            if progress:
-                progress(len(tables), len(texts))
+            report_finished(options, block, len(tables), len(texts))
         return tables
 
     def _compute_tables(self, texts: Sequence[EncodedText], wanted: frozenset[str]) -> list[TokenTable]:

@@ -21,15 +21,12 @@ def encode_continuations(
     Raises `ValueError` in one line for a masked or n-gram model, without an answer, and where two answers have the same tokens.
 
     >>> from gardenpath import lmscore
-    >>> from tempfile import TemporaryDirectory
-    >>> from pathlib import Path
-    >>> with TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "corpus.txt").write_text("A dog barks.")
-    ...     model = lmscore.estimate_ngram(Path(folder, "corpus.txt"), name="bigrams")
+    >>> from gardenpath.lmscore.toy.examples import estimate_example_model
+    >>> model = estimate_example_model()
     >>> lmscore.encode_continuations(model, "Does a dog bark?", [" Yes", " No"])
     Traceback (most recent call last):
     ...
-    ValueError: model bigrams: an n-gram model, which answers no prompts; expected a causal model, such as gpt2
+    ValueError: model ngram:bigrams: an n-gram model, which answers no prompts; expected a causal model, such as gpt2
     """
     encoder = get_prompt_encoder(model)
     if not answers:

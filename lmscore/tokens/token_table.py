@@ -22,13 +22,8 @@ class TokenTable:
     nats; NaN where it was not asked for, each an array of length n + 1. `windows` counts the windows that a text longer than
     the model's was scored in. `predictors` has the rows of further predictors (`models.predictors`) by name, [row, n + 1], in nats.
 
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from gardenpath import lmscore
-    >>> with TemporaryDirectory() as folder:
-    ...     corpus = Path(folder, "corpus.txt")
-    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
-    ...     model = lmscore.estimate_ngram(corpus, order=2)
+    >>> from gardenpath.lmscore.toy.examples import estimate_example_model
+    >>> model = estimate_example_model()
     >>> (table,) = model.forward([model.encode("A dog barks.")])
     >>> table.to_frame()[["start", "end", "logprob"]].round(2).values.tolist()
     [[0, 1, -1.26], [1, 5, -1.26], [5, 11, -0.63], [11, 12, -0.51], [12, 12, -0.43]]

@@ -43,8 +43,8 @@ def collected(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert run_here(f"gardenpath {line}", folder).code == 0
     items = study.read(folder / "tables", "items")
     rows = pd.DataFrame(
-        {"step": [0], "table": "items", "condition": "all", "rule": ["none"], "before": [len(items)], "excluded": 0}
-    ).assign(after=len(items), participants_before=0, participants_after=0)
+        {"step": [0], "table": "items", "condition": "all", "rule": ["none"], "n_before": [len(items)], "n_excluded": 0}
+    ).assign(n_after=len(items), n_participants_before=0, n_participants_after=0)
     study.write(rows, "exclusions", folder / "results", command=f"gardenpath analyse {folder.resolve()}/tables")
     (folder / "study.toml").write_text((folder / "study.toml").read_text() + ARCHIVE)
     return folder

@@ -81,11 +81,11 @@ def test_power_is_near_that_of_the_non_central_t(declared: Path, tmp_path: Path)
     assert table[["n_participants", "n_items", "n_simulations"]].to_numpy().tolist() == [[8, 6, 150], [24, 6, 150]]
     spread = Assumptions()
     for row in table.itertuples():
-        n = row.participants * row.n_items
+        n = row.n_participants * row.n_items
         own = np.sqrt(spread.residual**2 / (n * 2 / 9))
-        real = np.sqrt(own**2 + spread.participant_slope**2 / row.participants + spread.item_slope**2 / row.n_items)
+        real = np.sqrt(own**2 + spread.participant_slope**2 / row.n_participants + spread.item_slope**2 / row.n_items)
         # found when |estimate| > t * own: normal around the effect with the real standard error
-        exact = stats.norm.sf((stats.t.ppf(0.975, n - row.participants - row.n_items) * own - 0.3) / real)
+        exact = stats.norm.sf((stats.t.ppf(0.975, n - row.n_participants - row.n_items) * own - 0.3) / real)
         low, high = stats.binom.ppf([0.0005, 0.9995], 150, exact) / 150
         assert low - 0.02 <= row.power <= high + 0.02  # the model's own standard error varies from study to study
     assert (tmp_path / "out" / "figures" / "power.svg").exists()

@@ -64,11 +64,11 @@ def analysed(folder: Path, settings: study.AnalysisSection) -> None:
         "table": "readings",
         "condition": "all",
         "rule": "none",
-        "before": 1,
-        "excluded": 0,
-        "after": 1,
+        "n_before": 1,
+        "n_excluded": 0,
+        "n_after": 1,
     }
-    steps = pd.DataFrame([ledger | {"participants_before": 1, "participants_after": 1}])
+    steps = pd.DataFrame([ledger | {"n_participants_before": 1, "n_participants_after": 1}])
     study.write(steps, "exclusions", folder / "results", command="analyse", notes=describe_settings(settings))
     names = study.TABLES["factorial_models"].column_names
     rows = [dict.fromkeys(names) | {"model": model.name, "estimate": 0.1} for model in settings.models]

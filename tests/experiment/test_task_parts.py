@@ -55,7 +55,7 @@ def test_feedback_comes_after_trials_or_practice_or_never(tmp_path: Path, when: 
     for role, pages in (("target", told), ("practice", when != "never")):
         for screens in trial_screens(made, role):
             _, asked, *said = screens
-            assert asked.tell is pages
+            assert asked.is_judged_by_player is pages
             assert [page.when.outcomes for page in said] == [("right",), ("wrong",)] * pages
             assert all(page.when.screen == 1 for page in said)
 

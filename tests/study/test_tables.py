@@ -79,7 +79,9 @@ def test_truth_is_written_as_r_reads_it_and_read_however_it_is_written(tmp_path:
 
 def test_an_empty_truth_stays_empty(tmp_path: Path) -> None:
     rows = {"participant": ["P1", "P2"], "task": "rating", "prompt": "x", "flagged": [True, None]}
-    numbers = dict.fromkeys(("answers", "unanswered", "grammatical", "ungrammatical", "judged"), 0)
+    numbers = dict.fromkeys(
+        ("n_responses", "n_missing_responses", "n_grammatical", "n_ungrammatical", "n_scored_responses"), 0
+    )
     rest = {name: None for name in study.TABLES["participant_prompts"].column_names if name not in {*rows, *numbers}}
     study.write(pd.DataFrame({**rows, **numbers, **rest}), "participant_prompts", tmp_path, command="test")
     cells = study.table_files.read_csv(tmp_path / "participant_prompts.csv")["flagged"]
