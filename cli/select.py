@@ -180,5 +180,5 @@ def _print_effect_power(
     for row in table.itertuples():
         click.echo(
             f"Power of {row.n_participants} participants and {row.n_items} items: {row.power:.2f} "
-            f"[{row.power_low:.2f}, {row.power_high:.2f}], of {row.runs} simulated studies."
+            f"[{row.power_low:.2f}, {row.power_high:.2f}], of {row.n_simulations} simulated studies."
         )

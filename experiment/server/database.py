@@ -67,14 +67,14 @@ SESSIONS = sa.Table(
     sa.Column("tab_seen", sa.String),
     sa.Column("trials_ended", sa.Integer, nullable=False, default=0),
     sa.Column("interruptions", sa.Integer, nullable=False, default=0),
-    sa.Column("apart", sa.Integer, nullable=False, default=0),
+    sa.Column("n_rejected", sa.Integer, nullable=False, default=0),
     sa.UniqueConstraint("participant", "ordinal"),
 )
 PREVIEW_SOURCE = "preview"
 IS_REAL = SESSIONS.c.source != PREVIEW_SOURCE
 # Two sessions never share a place; previews take none.
 sa.Index(
-    "place",
+    "one_session_a_slot",
     SESSIONS.c.list_name,
     SESSIONS.c.slot,
     unique=True,
@@ -95,7 +95,7 @@ EVENTS = sa.Table(
 )
 # What came with an event's number and is none that its session can contain, as it came: kept, and never data.
 REJECTED_EVENTS = sa.Table(
-    "apart",
+    "rejected_events",
     metadata,
     sa.Column("session", sa.ForeignKey("sessions.id"), primary_key=True),
     sa.Column("seq", sa.Integer, primary_key=True, autoincrement=False),

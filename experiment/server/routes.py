@@ -265,7 +265,7 @@ class _StudyHandlers:
             self.store.append_events, session, token, events, rejected_events
         )
         return JSONResponse(
-            {"stored": stored, "apart": _list_rejections({one.seq: one.reason for one in all_rejected})}
+            {"stored": stored, "rejected": _list_rejections({one.seq: one.reason for one in all_rejected})}
         )
 
     async def receive_heartbeat(self, request: Request) -> Response:
@@ -300,9 +300,9 @@ class _StudyHandlers:
         if missing:
             return JSONResponse({"error": "events are missing", "missing": missing[:10_000]}, status_code=409)
         if ticket.source == "preview":
-            return JSONResponse({"code": PREVIEW_CODE, "url": None, "apart": _list_rejections(rejection_reasons)})
+            return JSONResponse({"code": PREVIEW_CODE, "url": None, "rejected": _list_rejections(rejection_reasons)})
         url = build_return_url(self.online, ticket.platform, ticket.id, code)
-        return JSONResponse({"code": code, "url": url, "apart": _list_rejections(rejection_reasons)})
+        return JSONResponse({"code": code, "url": url, "rejected": _list_rejections(rejection_reasons)})
 
     async def withdraw_session(self, request: Request) -> Response:
         session, token = _read_credentials(request)

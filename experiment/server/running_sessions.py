@@ -49,7 +49,7 @@ class RunningSessions:
             *(reject_event(vars(event), reason) for event, reason in checked_events if reason is not None),
         ]
         check_screener_passed(connection, session, steps, valid_events)
-        tables = (EVENTS, REJECTED_EVENTS) if row.apart or rejected_events else (EVENTS,)
+        tables = (EVENTS, REJECTED_EVENTS) if row.n_rejected or rejected_events else (EVENTS,)
         new_rows = _find_new_rows(connection, session, valid_events, rejected_events, tables)
         if new_rows and row.finished is not None:
             raise Conflict("the session is complete; it takes no further events")
@@ -63,7 +63,7 @@ class RunningSessions:
             row,
             trials_ended=row.trials_ended + sum(event.kind == "done" and event.step in trials for event in new_events),
             interruptions=row.interruptions + sum(_is_window_leave(event) for event in new_events),
-            apart=row.apart + len(new_rows) - len(new_events),
+            n_rejected=row.n_rejected + len(new_rows) - len(new_events),
         )
         counts = [sa.select(sa.func.count()).where(table.c.session == session) for table in tables]
         return sum(connection.scalar(count) or 0 for count in counts), rejected_events
@@ -102,7 +102,7 @@ class RunningSessions:
                     validated.rejection_reasons,
                 )
             self._leases.renew_lease(
-                connection, row, finished=self._leases.get_time(), apart=len(validated.rejection_reasons)
+                connection, row, finished=self._leases.get_time(), n_rejected=len(validated.rejection_reasons)
             )
             payments.settle_payment(connection, session, "completed", code)
         return [], validated.rejection_reasons, ticket

@@ -59,7 +59,7 @@ def _build_summary(row: Row, live_cutoff: str) -> SessionSummary:
         row.order.count(",") + 1,
         row.trials_ended,
         row.interruptions,
-        row.apart,
+        row.n_rejected,
         row.visits,
         row.lease_expired,
         row.exclusion_reason,

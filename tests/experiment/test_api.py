@@ -163,7 +163,7 @@ def test_numbers_that_no_session_has_are_set_apart_and_what_has_no_number_is_ref
     if name == "seq":
         assert answer.status_code == 400
     else:
-        assert (answer.status_code, answer.json()["apart"][0]["seq"]) == (200, 0)
+        assert (answer.status_code, answer.json()["rejected"][0]["seq"]) == (200, 0)
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
@@ -182,7 +182,7 @@ def test_a_value_of_any_size_is_cut_and_set_apart(running: Running, opened: dict
         f"{running.address}api/sessions/{opened['session']}/events", json={"events": [event]}, headers=headers
     )
     reason = "its value is over 20000 bytes"
-    assert (answer.status_code, answer.json()["apart"]) == (200, [{"seq": 0, "reason": reason}])
+    assert (answer.status_code, answer.json()["rejected"]) == (200, [{"seq": 0, "reason": reason}])
     record, _ = running.store.read_recorded_session(opened["session"])
     assert (record.rejected_events[0].reason, len(record.rejected_events[0].content)) == (reason, 2000)
 

@@ -187,8 +187,8 @@ def test_every_field_of_every_kind_of_event_changed_harms_nobody_else(
     for n in range(2):
         one = Client(client, f"honest-{n}")
         events = one.events(machine)
-        assert one.call("PUT", "/events", {"events": events}) == (200, {"stored": len(events), "apart": []})
-        assert one.call("POST", "/complete", {"events": len(events)})[1] == {"code": "CODE", "url": None, "apart": []}
+        assert one.call("PUT", "/events", {"events": events}) == (200, {"stored": len(events), "rejected": []})
+        assert one.call("POST", "/complete", {"events": len(events)})[1] == {"code": "CODE", "url": None, "rejected": []}
     tables = experiment.collect(store.database.url)
     assert "report" not in caplog.text, "what is set apart leaves sessions that become tables"
     assert len(tables["sessions"]) == sessions + 2
@@ -241,7 +241,7 @@ def test_words_and_answers_that_come_twice_are_named_with_the_code_and_make_no_r
     again = [n + i + 1 for i, n in enumerate(sorted(twice))]
     assert one.call("PUT", "/events", {"events": events})[0] == 200
     named = one.call("POST", "/complete", {"events": len(events)})[1]
-    assert [entry["seq"] for entry in named["apart"]] == again
+    assert [entry["seq"] for entry in named["rejected"]] == again
     assert named["code"] == "CODE"
     once = numbered([create_event(**event) for event in events if event["seq"] not in again])
     (record,) = store.read_recorded_sessions()

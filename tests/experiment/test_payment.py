@@ -58,7 +58,7 @@ class Visitor:
         record, file = self.running.store.read_recorded_session(self.payload["session"])
         every = passed(build_session_timeline(record.session, file))
         events = [vars(event) for event in every if steps is None or (event.step or 0) < steps]
-        assert self.call("events", {"events": events}, "PUT").json() == {"stored": len(events), "apart": []}
+        assert self.call("events", {"events": events}, "PUT").json() == {"stored": len(events), "rejected": []}
         return len(events)
 
     def finish(self) -> dict[str, Any]:
@@ -73,8 +73,8 @@ def test_prolific_gets_its_participants_back_with_the_code(paying: Running) -> N
     visitor = Visitor(paying, **PROLIFIC)
     assert paid(paying) == [("prolific", "5f3c9a", "77bb", None, "running")]
     back = {"code": "GARDEN-PATH-1", "url": "https://app.prolific.com/submissions/complete?cc=GARDEN-PATH-1"}
-    assert visitor.finish() == {**back, "apart": []}
-    assert visitor.call("complete", {"events": 1}).json() == {**back, "apart": []}
+    assert visitor.finish() == {**back, "rejected": []}
+    assert visitor.call("complete", {"events": 1}).json() == {**back, "rejected": []}
     assert paid(paying) == [("prolific", "5f3c9a", "77bb", "GARDEN-PATH-1", "completed")]
     again = Visitor(paying, **PROLIFIC)
     assert (again.opened.status_code, again.payload["reason"]) == (409, "finished")

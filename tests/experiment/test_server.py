@@ -77,7 +77,7 @@ def test_sending_twice_is_harmless_and_changing_is_refused(client: httpx2.Client
     for _ in range(2):
         assert client.put(f"{path}/events", json={"events": [end(0), end(1)]}, headers=token).json() == {
             "stored": 2,
-            "apart": [],
+            "rejected": [],
         }
     changed = client.put(f"{path}/events", json={"events": [end(1, t=2.0)]}, headers=token)
     assert (changed.status_code, changed.json()["error"]) == (
@@ -97,7 +97,7 @@ def test_the_code_comes_once_every_event_is_stored_and_every_trial_has_ended(
     assert (early.status_code, early.json()["missing"]) == (409, [1, 30])
     client.put(f"{path}/events", json={"events": events}, headers=token)
     done = client.post(f"{path}/complete", json={"events": len(events)}, headers=token)
-    assert done.json() == {"code": "GARDEN-PATH-1", "url": None, "apart": []}
+    assert done.json() == {"code": "GARDEN-PATH-1", "url": None, "rejected": []}
 
 
 def test_who_had_begun_to_see_timed_words_is_not_shown_them_again(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_what_the_script_does_not_know_is_stored_apart_and_named(client: httpx2.
             said = client.put(f"{path}/events", content=sent, headers=token)
             assert said.status_code == 200
             assert said.json()["stored"] == seq + 1
-            (named,) = said.json()["apart"]
+            (named,) = said.json()["rejected"]
             assert named["seq"] == seq
             assert named["reason"].startswith(reason)
     changed = client.put(f"{path}/events", json={"events": [vars(word(4, 3.0, 5, 998))]}, headers=token)

@@ -111,7 +111,7 @@ def test_what_a_robot_does_in_an_export_comes_back_as_from_home(
     robot, home = experiment.create_robot(files, seed=3), FolderTransport(tmp_path / "home", files)
     session = home.begin_session("anna")  # the first list in its first order: place 0
     if place == "jspsych":
-        with opened(browser, address(out, "place=0&participant=anna&source=robot"), (HOOK,)) as reader:
+        with opened(browser, address(out, "assignment=0&participant=anna&source=robot"), (HOOK,)) as reader:
             assert run_session_on_page(robot, reader.page, session, "anna", pace=20) == "DONE-1"
             [[text, _]] = reader.page.evaluate("window.saved")
     else:
