@@ -248,8 +248,8 @@ def compute_delta_log_likelihood(held: pd.DataFrame, *, seed: int = 1) -> pd.Dat
     the interval a cluster bootstrap; neither under 10 clusters.
 
     >>> rows = [("m", "p", "item", f"i{k}", 0, 20, 2, -30.0, -30.0 + k % 3) for k in range(12)]
-    >>> names = "model protocol folds_by cluster fold n lags base full".split()
-    >>> held = pd.DataFrame(rows, columns=names).assign(converged=True)
+    >>> columns = TABLES["held_out_clusters"].column_names
+    >>> held = pd.DataFrame(rows, columns=columns[:-1]).assign(converged=True)
     >>> compute_delta_log_likelihood(held)[["n_clusters", "n_readings", "total_delta", "delta", "min_p"]].to_numpy().tolist()
     [[12.0, 240.0, 12.0, 0.05, 0.000244140625]]
     """
