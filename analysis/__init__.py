@@ -2,11 +2,7 @@
 
 from .aligning.alignment import AlignmentOptions, align
 from .aligning.alignment_check import compute_alignment_check
-from .aligning.held_out_likelihood import (
-    compute_delta_comparisons,
-    compute_delta_log_likelihood,
-    compute_held_out_clusters,
-)
+from .aligning.held_out_likelihood import compute_delta_comparisons, compute_delta_log_likelihood, compute_held_out_clusters
 from .aligning.predictors import compute_collinearity
 from .comparing.ensembles import compute_ensembles, compute_method_comparisons
 from .comparing.group_accuracy import compute_group_accuracies, compute_usable_phenomena

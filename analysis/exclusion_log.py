@@ -33,9 +33,7 @@ class ExclusionLog:
             participant_codes = pd.factorize(frame["participant"])[0] if "participant" in frame else None
             for code, condition in enumerate([ALL_CONDITIONS, *conditions], start=-1):
                 self.rows.append({"step": number, "table": name, "condition": condition, "rule": rule})
-                self.rows[-1] |= _count_rows(
-                    condition == ALL_CONDITIONS or condition_codes == code, kept_rows, participant_codes
-                )
+                self.rows[-1] |= _count_rows(condition == ALL_CONDITIONS or condition_codes == code, kept_rows, participant_codes)
         return [frame[keep] for frame, keep in kept.values()]
 
     def build_table(self, name: str = "exclusions") -> pd.DataFrame:
@@ -51,9 +49,7 @@ def _count_rows(selection: Any, is_kept: Any, participant_codes: Any) -> dict[st
 
     before = np.broadcast_to(selection, is_kept.shape)
     after = before & is_kept
-    participant_counts = [
-        0 if participant_codes is None else len(np.unique(participant_codes[rows])) for rows in (before, after)
-    ]
+    participant_counts = [0 if participant_codes is None else len(np.unique(participant_codes[rows])) for rows in (before, after)]
     return {
         "n_before": int(before.sum()),
         "n_excluded": int(before.sum() - after.sum()),

@@ -21,11 +21,7 @@ def sort_conditions(conditions: "pd.Series[str]") -> list[str]:
 def find_minimal_pair_paradigms(items: pd.DataFrame) -> list[str]:
     """Return the paradigms whose conditions are `grammatical` and `ungrammatical`, and no others."""
     # Not .agg(set): with text stored by pyarrow, that gives text again, not sets.
-    return [
-        str(paradigm)
-        for paradigm, rows in items.groupby("paradigm")
-        if set(rows["condition"]) == set(GRAMMATICALITY_CODES)
-    ]
+    return [str(paradigm) for paradigm, rows in items.groupby("paradigm") if set(rows["condition"]) == set(GRAMMATICALITY_CODES)]
 
 
 def build_pair_conditions(items: pd.DataFrame) -> pd.DataFrame:

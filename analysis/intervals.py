@@ -7,9 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-MIN_UNITS = (
-    10  # under so many units no p and no interval: 1 in 2**9 is the smallest p, and a bootstrap covers far too little
-)
+MIN_UNITS = 10  # under so many units no p and no interval: 1 in 2**9 is the smallest p, and a bootstrap covers far too little
 MAX_EXACT_UNITS = 16  # up to so many units every pattern of signs is enumerated
 RESAMPLES = 10_000
 BATCH_SIZE = 500  # draws held in memory together
@@ -50,9 +48,7 @@ def sign_flip_test(values: Array, *, one_sided: bool, seed: int, draws: int = RE
     total = 2**count if exact else draws
     for start in range(0, total, BATCH_SIZE):
         size = min(BATCH_SIZE, total - start)
-        signs = (
-            _enumerate_signs(start, size, count) if exact else rng.integers(0, 2, (size, count), dtype=np.int8) * 2 - 1
-        )
+        signs = _enumerate_signs(start, size, count) if exact else rng.integers(0, 2, (size, count), dtype=np.int8) * 2 - 1
         sums = signs @ values
         hits += int(((sums if one_sided else np.abs(sums)) >= edge).sum())
     p = hits / total if exact else (hits + 1) / (draws + 1)
@@ -85,9 +81,7 @@ def draw_counts(units: int, *, seed: int, draws: int) -> Iterator[Array]:
     import numpy as np
 
     for times in (
-        _draw_cached_batches(units, seed, draws)
-        if units * draws <= MAX_CACHED_COUNTS
-        else _draw_batches(units, seed, draws)
+        _draw_cached_batches(units, seed, draws) if units * draws <= MAX_CACHED_COUNTS else _draw_batches(units, seed, draws)
     ):
         yield times.astype(np.float64)
 
@@ -121,9 +115,7 @@ def correlation(x: Array, y: Array, *, ranks: bool) -> tuple[float, float]:
     return r, 2 * float(special.stdtr(len(x) - 2, -abs(t)))
 
 
-def correlation_interval(
-    x: Array, y: Array, units: Array, *, ranks: bool, seed: int, draws: int = 2000
-) -> tuple[float, float]:
+def correlation_interval(x: Array, y: Array, units: Array, *, ranks: bool, seed: int, draws: int = 2000) -> tuple[float, float]:
     """Return the 95 % percentile interval of a correlation, whole units drawn with replacement; none under 10 units.
 
     Pearson's, or with `ranks` Spearman's, ranked anew in every draw. Draws in which a side is constant are left out.
@@ -135,10 +127,7 @@ def correlation_interval(
     if count < MIN_UNITS or np.ptp(x) == 0 or np.ptp(y) == 0:
         return float("nan"), float("nan")
     correlations = np.concatenate(
-        [
-            weighted_correlation(x, y, times[:, unit], ranks=ranks)
-            for times in draw_counts(count, seed=seed, draws=draws)
-        ]
+        [weighted_correlation(x, y, times[:, unit], ranks=ranks) for times in draw_counts(count, seed=seed, draws=draws)]
     )
     return percentile_interval(correlations[np.isfinite(correlations)])
 

@@ -23,12 +23,7 @@ from .measuring.ratings_and_times import (
     compute_region_times,
     mark_region_words,
 )
-from .measuring.reliability import (
-    compute_choice_agreement,
-    compute_noise_ceilings,
-    compute_rating_counts,
-    compute_reliability,
-)
+from .measuring.reliability import compute_choice_agreement, compute_noise_ceilings, compute_rating_counts, compute_reliability
 from .measuring.unimodality import compute_unimodality
 from .modelling.factorial import POPULATION, POPULATIONS, factorial_models, regions_named
 from .modelling.grammaticality import Known, Measured, entering, families, paradigm_models, phenomenon_models
@@ -40,11 +35,7 @@ log = logging.getLogger("gardenpath")
 
 
 def analyse(
-    tables: Mapping[str, pd.DataFrame],
-    settings: AnalysisSection | None = None,
-    *,
-    seed: int = 1,
-    executor: Executor | None = None,
+    tables: Mapping[str, pd.DataFrame], settings: AnalysisSection | None = None, *, seed: int = 1, executor: Executor | None = None
 ) -> dict[str, pd.DataFrame]:
     """Return every table of results by name: the exclusions first, then what was measured, agreement and models.
 
@@ -84,16 +75,10 @@ def analyse(
         conditions = build_pair_conditions(items)
     exclusion_log = ExclusionLog()
     _, everything = select_complete_sessions(
-        sessions,
-        ExclusionLog(),
-        include_models=includes_models(settings.exclude),
-        readings=readings,
-        responses=responses,
+        sessions, ExclusionLog(), include_models=includes_models(settings.exclude), readings=readings, responses=responses
     )
     readings, responses, participants, prompts = apply_study_exclusions(tables, settings, exclusion_log)
-    scores = compute_rating_scores(
-        responses, items, conditions=conditions, exclusion_log=exclusion_log, all_responses=everything
-    )
+    scores = compute_rating_scores(responses, items, conditions=conditions, exclusion_log=exclusion_log, all_responses=everything)
     timed = partial(
         compute_region_times,
         items=items,

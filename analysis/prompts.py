@@ -10,11 +10,7 @@ from .exclusion_log import ExclusionLog
 
 TIMEOUT = "timeout"  # in the column outcome
 PROMPT_TABLE_PREFIX = "responses: "  # in the column table of an exclusions table, before the prompt
-RATING_TABLES = (
-    "rating_scores",
-    "condition_means",
-    "rating_correlations",
-)  # any of these says which prompts were rated
+RATING_TABLES = ("rating_scores", "condition_means", "rating_correlations")  # any of these says which prompts were rated
 
 
 def drop_missing_responses(responses: pd.DataFrame, exclusion_log: ExclusionLog | None = None) -> pd.DataFrame:
@@ -51,11 +47,7 @@ def list_prompts(table: pd.DataFrame) -> list[str | None]:
     return [*names] if len(names) > 1 else [None]
 
 
-RESPONSE_KINDS = {
-    "z": "ratings",
-    "rating": "ratings",
-    "yes": "ratings",
-}  # measures of one kind of answers, which share prompts
+RESPONSE_KINDS = {"z": "ratings", "rating": "ratings", "yes": "ratings"}  # measures of one kind of answers, which share prompts
 
 
 def label_prompts(models: pd.DataFrame) -> "pd.Series[Any]":
@@ -68,8 +60,7 @@ def label_prompts(models: pd.DataFrame) -> "pd.Series[Any]":
     kinds = models["measure"].map(lambda measure: RESPONSE_KINDS.get(measure, measure))
     several = models["prompt"].groupby(kinds).transform("nunique") > 1
     names = [
-        None if pd.isna(prompt) or not needed else str(prompt)
-        for prompt, needed in zip(models["prompt"], several, strict=True)
+        None if pd.isna(prompt) or not needed else str(prompt) for prompt, needed in zip(models["prompt"], several, strict=True)
     ]
     return pd.Series(names, index=models.index, dtype="object")
 

@@ -50,31 +50,19 @@ def build_database(folder: Path, sessions: int) -> tuple[str, int]:
 def build_rows(runs: Path, sessions: int) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
     """Yield rows of the tables sessions and events."""
     simulated = [
-        (
-            asdict(record.session),
-            [{**vars(event), "value": database.format_canonical_json(event.value)} for event in record.events],
-        )
+        (asdict(record.session), [{**vars(event), "value": database.format_canonical_json(event.value)} for event in record.events])
         for record in read_recorded_sessions(runs)
     ]
     for n, (session, events) in enumerate(islice(cycle(simulated), sessions)):
         name = f"s-{n:016x}"
-        server_columns = {
-            "token": name,
-            "resume": name,
-            "ordinal": 0,
-            "platform": "link",
-            "seen": session["finished"],
-            "visits": 1,
-        }
+        server_columns = {"token": name, "resume": name, "ordinal": 0, "platform": "link", "seen": session["finished"], "visits": 1}
         copied_columns = {"id": name, "participant": f"{n:016x}", "slot": n, "order": json.dumps(session["order"])}
         yield {**session, **server_columns, **copied_columns}, [{"session": name, **event} for event in events]
 
 
 def measure_command(label: str, arguments: list[str], stdin_text: str, events: int) -> bool:
     """Run a command, print what it cost, and return whether that is within the goal."""
-    with subprocess.Popen(
-        [sys.executable, "-m", *arguments], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
-    ) as process:
+    with subprocess.Popen([sys.executable, "-m", *arguments], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
         assert process.stdin is not None
         process.stdin.write(stdin_text.encode())
         process.stdin.close()
@@ -94,19 +82,14 @@ def main() -> None:
     parser.add_argument("--parquet", action="store_true")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder, multiprocessing.Pool(1) as pool:
-        url, events = pool.apply(
-            build_database, (Path(folder), arguments.sessions)
-        )  # what made it is not in our own memory
+        url, events = pool.apply(build_database, (Path(folder), arguments.sessions))  # what made it is not in our own memory
         print(f"{arguments.sessions} sessions, {events} events")
         out = [*(["--parquet"] if arguments.parquet else []), "-o", f"{folder}/tables"]
         goals_met = [
             measure_command("collect", ["gardenpath.cli.main", "collect", url, *out], "", events),
             *(
                 measure_command(
-                    f"download of {kind}",
-                    ["gardenpath.experiment.server.download", kind, f"{folder}/{kind}.zip"],
-                    url,
-                    events,
+                    f"download of {kind}", ["gardenpath.experiment.server.download", kind, f"{folder}/{kind}.zip"], url, events
                 )
                 for kind in ("tables", "events")
             ),

@@ -16,15 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 EXAMPLE_FOLDER = Path(__file__).parents[1] / "examples" / "minimal-pairs"
-ALIGN_TABLES = [
-    "align*",
-    "lag_profile",
-    "collinearity",
-    "surprisal_effects",
-    "held_out_clusters",
-    "delta_*",
-    "rating_correlations",
-]
+ALIGN_TABLES = ["align*", "lag_profile", "collinearity", "surprisal_effects", "held_out_clusters", "delta_*", "rating_correlations"]
 EXAMPLE_COPIES = 7  # of the example's 12 paradigms
 
 
@@ -68,16 +60,7 @@ def demo(folder: Path, times: int) -> None:
     )
     print_fastest_run("demo", study_folder, "report", "study.toml", "-o", "report.html", "--force", times=times)
     print_fastest_run(
-        "demo",
-        study_folder,
-        "analyse",
-        "tables",
-        "--study",
-        "study.toml",
-        "-o",
-        "again",
-        times=times,
-        removed=["again"],
+        "demo", study_folder, "analyse", "tables", "--study", "study.toml", "-o", "again", times=times, removed=["again"]
     )
 
 
@@ -102,16 +85,7 @@ def nl(folder: Path, times: int) -> None:
         measure_command(study_folder, "simulate", "study.toml", "--participants", "90", "--seed", "1", "-o", "data")
         measure_command(study_folder, "collect", "data", "-o", "tables")
     print_fastest_run(
-        "nl",
-        study_folder,
-        "analyse",
-        "tables",
-        "--study",
-        "study.toml",
-        "-o",
-        "results",
-        times=times,
-        removed=["results"],
+        "nl", study_folder, "analyse", "tables", "--study", "study.toml", "-o", "results", times=times, removed=["results"]
     )
 
 

@@ -38,9 +38,7 @@ def install_wheel(wheel: Path, extra: str, folder: Path) -> tuple[Path, float]:
     for _ in range(2):
         subprocess.run(["uv", "venv", "-q", "--clear", "--python", sys.executable, str(folder)], check=True)
         python = folder / "bin" / "python"
-        seconds, _ = measure_command(
-            ["uv", "pip", "install", "-q", "--compile-bytecode", "--python", str(python), requirement]
-        )
+        seconds, _ = measure_command(["uv", "pip", "install", "-q", "--compile-bytecode", "--python", str(python), requirement])
     return python, seconds
 
 

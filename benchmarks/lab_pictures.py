@@ -52,8 +52,7 @@ def open_window(folder: Path, language: str) -> Window:
     """A window for a study of one sentence in a language."""
     words, separator = SENTENCES[language], WORD_SEPARATORS.get(language, " ")
     spans = [
-        [start := len(separator.join(words[:n])) + (len(separator) if n else 0), start + len(one)]
-        for n, one in enumerate(words)
+        [start := len(separator.join(words[:n])) + (len(separator) if n else 0), start + len(one)] for n, one in enumerate(words)
     ]
     sentence = {"text": separator.join(words), "regions": [], "segmentation": spans}
     sentences = {"grammatical": sentence, "ungrammatical": sentence}
@@ -74,31 +73,18 @@ def build_displays(language: str) -> Iterator[Display]:
     words = tuple(SENTENCES[language])
     gaps = (WORD_SEPARATORS.get(language, " "),) * (len(words) - 1)
     labels = [texts["consent_accept"], texts["consent_decline"]]
-    yield Page(
-        tuple(texts["lab"]["consent"]), "", build_answers(labels, ["accepted", "declined"], get_direction(language))
-    )
+    yield Page(tuple(texts["lab"]["consent"]), "", build_answers(labels, ["accepted", "declined"], get_direction(language)))
     yield Lines(words, gaps, visible_word=3)
     if language == "en":
         prompt = "How good does this sentence sound to you?"
         scale = Answers(
-            name="",
-            prompt=prompt,
-            answers=build_scale_points(7),
-            arrangement="points",
-            low="very bad",
-            high="very good",
+            name="", prompt=prompt, answers=build_scale_points(7), arrangement="points", low="very bad", high="very good"
         )
         yield Word(words[2])
         yield AnswerDisplay(scale, 0.4)
         yield Pair(words[3], "sing")
         yield Blank(
-            "",
-            "",
-            "How does it go on?",
-            "is nar",
-            texts["lab"]["enter"],
-            text_above="The road past the farms",
-            progress=0.4,
+            "", "", "How does it go on?", "is nar", texts["lab"]["enter"], text_above="The road past the farms", progress=0.4
         )
 
 

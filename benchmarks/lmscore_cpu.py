@@ -113,9 +113,7 @@ def make_masked_model(folder: Path, source: Path) -> Path:
 def generate_sentences() -> Iterator[str]:
     """Yield sentences of made-up words, so that the tokenizer finds enough to merge."""
     drawn = random.Random("syllables")
-    parts = [
-        onset + vowel + coda for onset in "bdfgklmnprstvwz" for vowel in "aeiou" for coda in ("", "n", "r", "s", "t")
-    ]
+    parts = [onset + vowel + coda for onset in "bdfgklmnprstvwz" for vowel in "aeiou" for coda in ("", "n", "r", "s", "t")]
     for _ in range(12_000):
         yield " ".join("".join(drawn.choices(parts, k=drawn.randint(2, 4))) for _ in range(8))
 
@@ -145,9 +143,7 @@ def build_scorer(system: str, folder: Path, batch: int) -> Scorer:
         return lambda texts: [
             value
             for k in range(0, len(texts), batch)
-            for value in model.sequence_score(
-                list(texts[k : k + batch]), reduction=lambda x: x.sum(0).item(), bos_token=True
-            )
+            for value in model.sequence_score(list(texts[k : k + batch]), reduction=lambda x: x.sum(0).item(), bos_token=True)
         ]
     if system == "surprisal":
         from surprisal.model import CausalHuggingFaceModel
@@ -190,9 +186,7 @@ def build_minicons_pll_scorer(folder: Path, batch: int) -> Scorer:
     from minicons.scorer import MaskedLMScorer
     from transformers import PreTrainedTokenizerFast
 
-    if not hasattr(
-        PreTrainedTokenizerFast, "batch_encode_plus"
-    ):  # minicons 0.3.39 calls it; transformers 5 has it no more
+    if not hasattr(PreTrainedTokenizerFast, "batch_encode_plus"):  # minicons 0.3.39 calls it; transformers 5 has it no more
         PreTrainedTokenizerFast.batch_encode_plus = lambda self, *texts, **how: self(*texts, **how)
     model = MaskedLMScorer(str(folder), "cpu")
     return lambda texts: [
@@ -319,9 +313,7 @@ def compare_systems(
         f"\n{title}: {len(texts)} sentences, {need['positions']} positions, {need['unique'] / need['positions']:.1%} of "
         f"them unique, {need['computed'] / need['positions']:.1%} computed"
     )
-    print(
-        f"{'system':12} {'sentences/CPU-s':>15} {'wall s':>8} {'memory MB':>10} {'check sum':>14} {'furthest, nats':>15}"
-    )
+    print(f"{'system':12} {'sentences/CPU-s':>15} {'wall s':>8} {'memory MB':>10} {'check sum':>14} {'furthest, nats':>15}")
     speeds: dict[str, float] = {}
     reference: np.ndarray | None = None
     for system in systems:
@@ -364,16 +356,11 @@ def compare_masked(texts: list[str], folder: Path, batches: Sequence[int]) -> di
 def compare_stages(texts: list[str], folder: Path) -> dict[str, float]:
     """Print a table of ways to compute pairs and return sentences per CPU-second of each."""
     found = run_in_process("stages", folder, texts, 0)
-    print(
-        f"\ntwo stages: {len(texts) // 2} pairs\n{'way':12} {'sentences/CPU-s':>15} {'verdicts not those of float32':>30}"
-    )
+    print(f"\ntwo stages: {len(texts) // 2} pairs\n{'way':12} {'sentences/CPU-s':>15} {'verdicts not those of float32':>30}")
     for name, one in found.items():
         print(f"{name:12} {len(texts) / one['cpu']:15.1f} {one['wrong']:30}")
     facts = found["two stages"]["facts"]
-    print(
-        facts.get("note")
-        or f"{facts['exact']} pairs in float32; wrong verdicts of the others at most {facts['wrong_at_most']}"
-    )
+    print(facts.get("note") or f"{facts['exact']} pairs in float32; wrong verdicts of the others at most {facts['wrong_at_most']}")
     return {name: len(texts) / one["cpu"] for name, one in found.items()}
 
 
@@ -430,9 +417,7 @@ def measure_large_materials(model: Path, blimp: Path, seed: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         small = Path(folder, "small")
         torch.manual_seed(1)
-        GPT2LMHeadModel(GPT2Config(n_embd=32, n_layer=1, n_head=1, bos_token_id=0, eos_token_id=0)).save_pretrained(
-            small
-        )
+        GPT2LMHeadModel(GPT2Config(n_embd=32, n_layer=1, n_head=1, bos_token_id=0, eos_token_id=0)).save_pretrained(small)
         for name in ("tokenizer.json", "tokenizer_config.json"):
             shutil.copy(model / name, small / name)
         options = f"--model {small} --device cpu --no-cache --force -o {folder}/out"
@@ -441,9 +426,7 @@ def measure_large_materials(model: Path, blimp: Path, seed: int) -> None:
         seconds, added_memory, _ = measure_command(
             f"score {write_materials(Path(folder), blimp, 66_000, seed)} {options} --skip-bad", base_memory
         )
-        print(
-            f"\n132,000 sentences, a million words: {seconds:.0f} CPU-seconds, {added_memory:.0f} MB more than 32 sentences"
-        )
+        print(f"\n132,000 sentences, a million words: {seconds:.0f} CPU-seconds, {added_memory:.0f} MB more than 32 sentences")
         print(f"{'':12} goal {MAX_CORPUS_MEMORY_MB} MB: {'met' if added_memory <= MAX_CORPUS_MEMORY_MB else 'MISSED'}")
 
 
@@ -487,9 +470,7 @@ def measure_session(model: Path) -> None:
 
     torch.set_num_threads(1)
     loaded = lmscore.load(model, device="cpu")
-    trials = [
-        f"{text} ({n})\nHow good does it sound?\n<<4>>" for n, text in enumerate(islice(cycle(WARM_UP_SENTENCES), 30))
-    ]
+    trials = [f"{text} ({n})\nHow good does it sound?\n<<4>>" for n, text in enumerate(islice(cycle(WARM_UP_SENTENCES), 30))]
     labels = tuple("1234567")
     questions = [
         SimpleNamespace(opening="", trials=trials[:n], current=trials[n].partition("<<")[0] + "<<", answers=labels)
@@ -536,10 +517,7 @@ def main() -> None:
     parser.add_argument("--pll-pairs", type=int, default=50, help="of the random pairs, for masked models; 0 for none")
     parser.add_argument("--stage-pairs", type=int, default=5000, help="random pairs in two stages; 0 for none")
     parser.add_argument(
-        "--systems",
-        nargs="+",
-        default=[*GARDENPATH_COLUMNS, *OTHER_PACKAGES],
-        choices=[*GARDENPATH_COLUMNS, *OTHER_PACKAGES],
+        "--systems", nargs="+", default=[*GARDENPATH_COLUMNS, *OTHER_PACKAGES], choices=[*GARDENPATH_COLUMNS, *OTHER_PACKAGES]
     )
     parser.add_argument("--batch", type=int, default=32, help="batch size of the others; 32 is their best")
     parser.add_argument("--seed", type=int, default=1)
@@ -552,9 +530,7 @@ def main() -> None:
     if not options.blimp.is_dir():
         raise SystemExit(f"no folder {options.blimp}; expected BLiMP's jsonl files there: name it with --blimp")
     folder = make_model(options.model, options.blimp)
-    systems = [
-        name for name in options.systems if name in GARDENPATH_COLUMNS or importlib.util.find_spec(OTHER_PACKAGES[name])
-    ]
+    systems = [name for name in options.systems if name in GARDENPATH_COLUMNS or importlib.util.find_spec(OTHER_PACKAGES[name])]
     peak = run_in_process("peak", folder, [], 0)["peak"]
     print(f"matmul peak {peak / 1e9:.0f} GFLOP/s, one thread, float32; load of the machine {os.getloadavg()[0]:.1f}")
     texts = sample_sentences(options.blimp, options.pairs, options.seed)
@@ -563,20 +539,16 @@ def main() -> None:
     if options.paradigm:
         texts = [text for pair in read_pairs(options.blimp / f"{options.paradigm}.jsonl") for text in pair]
         few_systems = [name for name in systems if name in ("ours", "lm-eval")]
-        print_goals(
-            compare_systems(options.paradigm, texts, folder, few_systems, options.batch, peak), SPEED_GOALS["paradigm"]
-        )
+        print_goals(compare_systems(options.paradigm, texts, folder, few_systems, options.batch, peak), SPEED_GOALS["paradigm"])
     if options.stage_pairs:
         print_goals(
-            compare_stages(sample_sentences(options.blimp, options.stage_pairs, options.seed), folder),
-            SPEED_GOALS["stages"],
+            compare_stages(sample_sentences(options.blimp, options.stage_pairs, options.seed), folder), SPEED_GOALS["stages"]
         )
     if options.pll_pairs:
         masked = make_masked_model(options.model.with_name(f"{options.model.name}-masked"), folder)
         batches = PLL_BATCH_SIZES if "minicons" in systems else ()
         print_goals(
-            compare_masked(sample_sentences(options.blimp, options.pll_pairs, options.seed), masked, batches),
-            SPEED_GOALS["pll"],
+            compare_masked(sample_sentences(options.blimp, options.pll_pairs, options.seed), masked, batches), SPEED_GOALS["pll"]
         )
     if options.commands:
         measure_commands(folder, options.blimp, options.seed)

@@ -77,9 +77,7 @@ def count_positions(model: Any, encoded: Sequence[Any]) -> tuple[int, int]:
     from gardenpath.lmscore.models import packing
 
     paths = [path for k, one in enumerate(encoded) for path in packing.build_paths(k, one, None, (), False)]
-    layout = packing.lay_out_rows(
-        packing.build_shared_rows(paths, model.row) if model.row else packing.build_single_rows(paths)
-    )
+    layout = packing.lay_out_rows(packing.build_shared_rows(paths, model.row) if model.row else packing.build_single_rows(paths))
     return int(layout.lengths.sum()), len(layout.nodes)
 
 
@@ -99,9 +97,7 @@ def measure_peak_share(folder: Path, device: str, texts: Sequence[str], shape: d
         work = functools.partial(model.forward, encoded, columns=["logprob"], batch_tokens=batch)
         seconds = min(measure_seconds(device, work) for _ in range(2))
         best = max(best, flop / seconds / peak)
-        print(
-            f"{batch:6} positions a batch: {len(encoded) / seconds:8.0f} sentences/s, {flop / seconds / peak:.0%} of peak"
-        )
+        print(f"{batch:6} positions a batch: {len(encoded) / seconds:8.0f} sentences/s, {flop / seconds / peak:.0%} of peak")
     return best
 
 
@@ -156,9 +152,7 @@ def main() -> None:
     pairs = 20 if options.tiny else options.pairs
     sampled_texts = sample_sentences(options.blimp, pairs, 1)
     files = sorted(options.blimp.glob("*.jsonl"))
-    all_texts = (
-        sampled_texts if options.tiny else [text for path in files for pair in read_pairs(path) for text in pair]
-    )
+    all_texts = sampled_texts if options.tiny else [text for path in files for pair in read_pairs(path) for text in pair]
     peak = measure_matmul_peak(options.device, 256 if options.tiny else 8192)
     print(f"matmul peak {peak / 1e12:.3g} TFLOP/s in bfloat16 on {options.device}")
     share = measure_peak_share(folder, options.device, sampled_texts, TINY_SHAPE if options.tiny else LLAMA_SHAPE, peak)

@@ -59,15 +59,9 @@ def main() -> None:
     word_list, surprisals = load_wordfreq("en"), SurprisalScorer(model)
     positions = [position for item in materials.items for position in find_positions(item, DEFAULT_PROTOCOL)]
     exact_positions = positions[:: len(positions) // EXACT_POSITIONS][:EXACT_POSITIONS]
-    words = {
-        position: word_list.find_candidates(position, 1, 1.0, CANDIDATE_COUNT, 1, frozenset())
-        for position in exact_positions
-    }
+    words = {position: word_list.find_candidates(position, 1, 1.0, CANDIDATE_COUNT, 1, frozenset()) for position in exact_positions}
     forms = [
-        (site, site.format_distractor(word))
-        for position in exact_positions
-        for site in position.sites
-        for word in words[position]
+        (site, site.format_distractor(word)) for position in exact_positions for site in position.sites for word in words[position]
     ]
     start = time.process_time()
     surprisals.compute_surprisals(forms)
@@ -95,9 +89,7 @@ def build_materials(model):  # type: ignore[no-untyped-def]
             first_tokens = [tokenizer(f" {word}", add_special_tokens=False)["input_ids"] for word in sampled_words]
             with torch.no_grad():
                 values = model.network(torch.tensor([ids])).logits[0, -1]
-            ranked = sorted(
-                range(SAMPLE_SIZE), key=lambda k: (len(first_tokens[k]), -float(values[first_tokens[k][0]]))
-            )
+            ranked = sorted(range(SAMPLE_SIZE), key=lambda k: (len(first_tokens[k]), -float(values[first_tokens[k][0]])))
             words.append(tuple(sampled_words[k] for k in ranked[: 2 if len(words) in (4, 8) else 1]))
         sentences = {}
         for k, condition in enumerate(paradigm.list_conditions()):

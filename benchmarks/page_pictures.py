@@ -102,9 +102,7 @@ def serve_study(text: str, materials: str, site: routes.SiteSettings | None = No
         (folder / "items.jsonl").write_text(materials)
         (folder / "study.toml").write_text(text)
         config = study.load(folder)
-        store = routes.open_store(
-            config, experiment.build_list_files(config), build_sqlite_url(folder / "study.sqlite")
-        )
+        store = routes.open_store(config, experiment.build_list_files(config), build_sqlite_url(folder / "study.sqlite"))
         listener = routes.bind_socket("127.0.0.1", 0)
         app = routes.create_application(store, config, key=b"pictures", site=site)
         server = uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="error"))

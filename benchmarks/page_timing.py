@@ -76,9 +76,7 @@ def serve_study(sentences: int) -> Iterator[tuple[str, Path]]:
         (folder / "items.csv").write_text("paradigm,phenomenon,item,condition,sentence\n" + "\n".join(rows) + "\n")
         (folder / "study.toml").write_text(STUDY_TOML)
         config = study.load(folder)
-        store = routes.open_store(
-            config, experiment.build_list_files(config), build_sqlite_url(folder / "study.sqlite")
-        )
+        store = routes.open_store(config, experiment.build_list_files(config), build_sqlite_url(folder / "study.sqlite"))
         listener = routes.bind_socket("127.0.0.1", 0)
         app = routes.create_application(store, config, key=b"timing")
         server = uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="error"))
@@ -167,15 +165,11 @@ def compare_times(presser: KeyPresser, events: Sequence[experiment.Event]) -> Ti
     recorded = sorted([*shown, *ignored], key=lambda event: event.t)
     errors = [
         abs((second.t - first.t) - (second_sent - first_sent))
-        for (first, second), (first_sent, second_sent) in zip(
-            pairwise(recorded), pairwise(presser.sent_times), strict=False
-        )
+        for (first, second), (first_sent, second_sent) in zip(pairwise(recorded), pairwise(presser.sent_times), strict=False)
         if second.kind == "word" and second.value["word"] >= 0
     ]
     words = [event.value["display"] for event in shown if event.kind == "word" and event.value["word"] >= 0]
-    period = statistics.median(
-        display["frame2"] - display["frame"] for display in words if display["frame2"] is not None
-    )
+    period = statistics.median(display["frame2"] - display["frame"] for display in words if display["frame2"] is not None)
     waits = [display["frame"] - display["request"] for display in words]
     delays = [event.value["press"]["handler"] - event.t for event in shown]
     return TimingResult(

@@ -28,18 +28,10 @@ def main() -> None:
     parser.add_argument("--response", default="log_rt")
     arguments = parser.parse_args()
     standard_assumptions = standard(arguments.response)
-    slope_assumptions = replace(
-        standard_assumptions, participant_slope=0.2, item_slope=0.2, residual=0.3, name="slopes .2"
-    )
+    slope_assumptions = replace(standard_assumptions, participant_slope=0.2, item_slope=0.2, residual=0.3, name="slopes .2")
     low, high = binom.ppf([0.005, 0.995], arguments.runs, 0.05) / arguments.runs
     print(f"{arguments.runs} studies a cell; a test at .05 finds {low:.3f} to {high:.3f} where there is nothing")
-    settings = {
-        "participants": [40],
-        "items": [24],
-        "factors": FACTORS,
-        "response": arguments.response,
-        "slopes": arguments.slopes,
-    }
+    settings = {"participants": [40], "items": [24], "factors": FACTORS, "response": arguments.response, "slopes": arguments.slopes}
     power_curve(0.1, **settings, runs=1)  # imports are no part of it
     total_seconds = 0.0
     for assumptions in (standard_assumptions, slope_assumptions):

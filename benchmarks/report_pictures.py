@@ -59,9 +59,7 @@ def main() -> None:
 
     with sync_playwright() as browsers:
         browser = browsers.chromium.launch(executable_path=experiment.find_chromium(), args=["--no-sandbox"])
-        page = browser.new_page(
-            viewport={"width": 1500, "height": 1300}, color_scheme="dark" if options.dark else "light"
-        )
+        page = browser.new_page(viewport={"width": 1500, "height": 1300}, color_scheme="dark" if options.dark else "light")
         page.goto(options.report.resolve().as_uri())
         page.evaluate(LAYOUT_SCRIPT, CAPTION_TEXTS[options.picture])
         page.locator("#picture").screenshot(path=options.out)

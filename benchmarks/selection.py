@@ -45,9 +45,7 @@ def build_within_items(seed: int) -> tuple[Materials, np.ndarray]:
     own = random.normal(size=(ITEM_COUNT, 1, 6)) + random.normal(size=(ITEM_COUNT, CELL_COUNT, 6))
     values = own @ root.T / np.sqrt(2) + 0.1 * random.normal(size=(CELL_COUNT, 6))
     conditions = tuple(f"c{c}" for c in range(CELL_COUNT))
-    items = tuple(
-        Item(f"i{n}", "p", {c: Sentence(f"Sentence {n} {c}.") for c in conditions}) for n in range(ITEM_COUNT)
-    )
+    items = tuple(Item(f"i{n}", "p", {c: Sentence(f"Sentence {n} {c}.") for c in conditions}) for n in range(ITEM_COUNT))
     return Materials((Paradigm("p", "p", {"f": conditions}),), items), values
 
 
@@ -57,8 +55,7 @@ def measure_selection(layout: str, seed: int, tolerance: float) -> None:
     settings = Selection(
         items=CHOSEN_COUNT,
         covariates={
-            name: CovariateSection()
-            for name in (COVARIATE_NAMES if layout == "levels" else [f"own {k}" for k in range(6)])
+            name: CovariateSection() for name in (COVARIATE_NAMES if layout == "levels" else [f"own {k}" for k in range(6)])
         },
         between_items=("cell",) if layout == "levels" else (),
         tolerance=tolerance,
@@ -72,9 +69,7 @@ def measure_selection(layout: str, seed: int, tolerance: float) -> None:
         item_indices = {item.id: n for n, item in enumerate(materials.items)}
 
         def get_value(name: str, *_: object) -> object:
-            return lambda item, condition: float(
-                values[item_indices[item.id], int(condition[1:]), int(name.split()[1])]
-            )
+            return lambda item, condition: float(values[item_indices[item.id], int(condition[1:]), int(name.split()[1])])
 
         # No column of items differs between conditions; in a study these would be length, frequency and surprisal.
         with mock.patch("gardenpath.stimuli.selection.covariates._build_measure", get_value):
@@ -83,10 +78,7 @@ def measure_selection(layout: str, seed: int, tolerance: float) -> None:
     verdict = selection.certificate.verdict
     details = f", widest {selection.certificate.largest:.4f}" if selection.certificate.largest is not None else ""
     details += f", {len(selection.certificate.conflict)} demands conflict" if selection.certificate.conflict else ""
-    print(
-        f"  four {layout:10} pool {seed}  tolerance {tolerance:<5g} {verdict:10} {seconds:6.1f} CPU-s{details}",
-        flush=True,
-    )
+    print(f"  four {layout:10} pool {seed}  tolerance {tolerance:<5g} {verdict:10} {seconds:6.1f} CPU-s{details}", flush=True)
 
 
 if __name__ == "__main__":

@@ -45,9 +45,7 @@ def simulate_aligned_readings(
             shifted[:, inside] = values[name][:, shifted_positions[inside]]
             columns[name + end] = np.broadcast_to(shifted, (n_participants, n_items, len(word_positions)))
     frame = pd.DataFrame({name: column.ravel() for name, column in columns.items()})
-    participant, item, position_index = (
-        index.ravel() for index in np.indices((n_participants, n_items, len(word_positions)))
-    )
+    participant, item, position_index = (index.ravel() for index in np.indices((n_participants, n_items, len(word_positions))))
     order = rng.permuted(np.tile(np.arange(n_items), (n_participants, 1)), axis=1)
     return frame.assign(
         model="simulated", protocol="causal", participant=[f"P{k}" for k in participant], item=[f"i{k}" for k in item],
@@ -58,9 +56,7 @@ def simulate_aligned_readings(
 
 def compute_surprisal_t(seed: int, bit: float, spill: float) -> float:
     """Return t of surprisal at lag 0 in the data before any shift, beside lags -1, 1 and 2."""
-    fitted = fit(
-        simulate_aligned_readings(seed, bit=bit, spill=spill), format_formula(list_reading_terms([-1, 0, 1, 2]))
-    )
+    fitted = fit(simulate_aligned_readings(seed, bit=bit, spill=spill), format_formula(list_reading_terms([-1, 0, 1, 2])))
     return float(fitted.set_index("term").loc["surprisal", "t"])
 
 
@@ -68,8 +64,7 @@ def count_failures(seeds: range, early: int, bit: float, spill: float) -> tuple[
     """Return how many of the data sets that count are failed, and how many count."""
     counted = [seed for seed in seeds if not early or compute_surprisal_t(seed, bit, spill) > 5]
     verdicts = [
-        compute_alignment_check(simulate_aligned_readings(s, early=early, bit=bit, spill=spill))["verdict"].item()
-        for s in counted
+        compute_alignment_check(simulate_aligned_readings(s, early=early, bit=bit, spill=spill))["verdict"].item() for s in counted
     ]
     return verdicts.count("failed"), len(counted)
 
@@ -78,14 +73,7 @@ def main() -> None:
     from scipy.stats import binomtest
 
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    cells = [
-        (0, 0.0, 0.0),
-        (0, 0.006, 0.006),
-        (0, 0.012, 0.006),
-        (1, 0.008, 0.004),
-        (1, 0.012, 0.006),
-        (1, 0.012, 0.012),
-    ]
+    cells = [(0, 0.0, 0.0), (0, 0.006, 0.006), (0, 0.012, 0.006), (1, 0.008, 0.004), (1, 0.012, 0.006), (1, 0.012, 0.012)]
     for early, bit, spill in [*cells, (1, 0.008, 0.016)]:
         failed, counted = count_failures(range(runs), early, bit, spill)
         limits = binomtest(failed, counted).proportion_ci(0.99, method="exact")

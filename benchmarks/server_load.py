@@ -64,9 +64,7 @@ class Client:
         start = time.perf_counter()
         self.writer.write(f"{head}{token}\r\n".encode() + raw)
         response_head = (await self.reader.readuntil(b"\r\n\r\n")).decode().lower()
-        response = json.loads(
-            await self.reader.readexactly(int(response_head.partition("content-length: ")[2].split()[0]))
-        )
+        response = json.loads(await self.reader.readexactly(int(response_head.partition("content-length: ")[2].split()[0])))
         self.used = time.perf_counter()
         duration = self.used - start
         assert response_head.split()[1] in ("200", "201"), (response_head, response)
@@ -118,9 +116,7 @@ class Client:
             times.append(await self.send_events())
 
 
-async def measure_servers(
-    servers: dict[str, tuple[int, int]], robot: experiment.Robot, sessions: int, seconds: float
-) -> float:
+async def measure_servers(servers: dict[str, tuple[int, int]], robot: experiment.Robot, sessions: int, seconds: float) -> float:
     """Print what was measured of servers, by their ports and processes; return the ratio of the 99th percentiles."""
     gardenpath_clients = [Client(servers["gardenpath"][0]) for _ in range(sessions)]
     arrivals = []
@@ -135,15 +131,12 @@ async def measure_servers(
         for name, clients in (("gardenpath", gardenpath_clients), ("bare", bare_clients)):
             end = time.perf_counter() + seconds / TURNS
             await asyncio.gather(*(client.imitate_page(end, times[name]) for client in clients))
-        print(
-            f"turn {turn + 1} of {TURNS}; {os.getloadavg()[0]:.1f} processes wanted to run, on {os.cpu_count()} cores"
-        )
+        print(f"turn {turn + 1} of {TURNS}; {os.getloadavg()[0]:.1f} processes wanted to run, on {os.cpu_count()} cores")
     for name, (_, process) in servers.items():
         used = 1000 * (read_cpu_seconds(process) - before[name]) / len(times[name])
         print(f"{name + ', computing':34} {used:.2f} CPU-ms a request")
     percentiles_99 = {
-        name: print_latencies(f"{sessions} live sessions, {name}", durations, seconds)
-        for name, durations in times.items()
+        name: print_latencies(f"{sessions} live sessions, {name}", durations, seconds) for name, durations in times.items()
     }
     for name, clients in (("gardenpath", gardenpath_clients), ("bare", bare_clients)):
         continuous_times: list[float] = []
@@ -173,10 +166,7 @@ def serve_study(arguments: list[str]) -> Iterator[tuple[int, int]]:
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         try:
-            yield (
-                next(int(line.rpartition(":")[2].strip("/\n")) for line in server.stdout if "participants" in line),
-                server.pid,
-            )
+            yield (next(int(line.rpartition(":")[2].strip("/\n")) for line in server.stdout if "participants" in line), server.pid)
         finally:
             server.terminate()
 
@@ -192,10 +182,7 @@ class BareApplication:
 
     def __init__(self, path: str, study: str) -> None:
         self.study = study
-        self.database, self.lock = (
-            sqlite3.connect(path, check_same_thread=False, isolation_level=None),
-            threading.Lock(),
-        )
+        self.database, self.lock = (sqlite3.connect(path, check_same_thread=False, isolation_level=None), threading.Lock())
         self.database.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON")
 
     def write_events(self, session: str, events: list[Json]) -> None:
@@ -264,9 +251,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=arguments.folder) as temporary_folder:
         folder = Path(shutil.copytree(EXAMPLE_FOLDER, Path(temporary_folder) / "study"))
         robot = experiment.create_robot(experiment.build_list_files(study.load(folder)), seed=1)
-        database.Database(
-            database.build_sqlite_url(Path(temporary_folder) / "bare.sqlite")
-        ).engine.dispose()  # the same tables
+        database.Database(database.build_sqlite_url(Path(temporary_folder) / "bare.sqlite")).engine.dispose()  # the same tables
         call = [sys.executable, "-m", "gardenpath.cli.main", "serve", str(folder / "study.toml"), "--port", "0"]
         if arguments.processes:
             call += ["--database", arguments.database] if arguments.database else []
@@ -279,9 +264,7 @@ def main() -> None:
             serve_study(call) as study_server,
         ):
             ratio = asyncio.run(
-                measure_servers(
-                    {"gardenpath": study_server, "bare": bare}, robot, arguments.sessions, arguments.seconds
-                )
+                measure_servers({"gardenpath": study_server, "bare": bare}, robot, arguments.sessions, arguments.seconds)
             )
     print(
         f"goal: 99th percentile at most {GOAL_RATIO:g} times the bare application's at {arguments.sessions} live sessions: "

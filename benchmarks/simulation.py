@@ -75,12 +75,7 @@ def simulate_study(seed: int, by_participant: float, by_item: float) -> pd.DataF
 
 
 def compute_cells(
-    studies: int,
-    engine: str,
-    policies: Sequence[str],
-    seed: int = 1,
-    kept_file: Path | None = None,
-    minutes: float = math.inf,
+    studies: int, engine: str, policies: Sequence[str], seed: int = 1, kept_file: Path | None = None, minutes: float = math.inf
 ) -> Iterator[Cell]:
     """Fit every study by every policy; all policies see the same studies, and share the fits of a study.
 
@@ -147,15 +142,8 @@ def simulate_phenomenon(rng: np.random.Generator, paradigms: int) -> pd.DataFram
     q, p, i = (a.ravel() for a in np.meshgrid(np.arange(paradigms), np.arange(30), np.arange(9), indexing="ij"))
     participant, item = (q + paradigms) % 7 * 30 + p, q * 9 + i
     x = np.where((p + i) % 3 == 0, -0.5, 0.5)
-    y = (
-        0.3 * x
-        + rng.normal(0, 0.6, 210)[participant]
-        + rng.normal(0, 0.4, 9 * paradigms)[item]
-        + rng.normal(0, 1, len(p))
-    )
-    return pd.DataFrame(
-        {"participant": [f"P{k}" for k in participant], "item": [f"i{k}" for k in item], "x": x, "y": y}
-    )
+    y = 0.3 * x + rng.normal(0, 0.6, 210)[participant] + rng.normal(0, 0.4, 9 * paradigms)[item] + rng.normal(0, 1, len(p))
+    return pd.DataFrame({"participant": [f"P{k}" for k in participant], "item": [f"i{k}" for k in item], "x": x, "y": y})
 
 
 def time_blimp_nl_models(engine: str) -> Iterator[tuple[str, float]]:
@@ -178,9 +166,7 @@ def time_million_rows() -> float:
     n = 1_000_000
     p, i, x = rng.integers(0, 500, n), rng.integers(0, 2000, n), rng.normal(0, 1, n)
     y = 0.05 * x + rng.normal(0, 0.3, 500)[p] + rng.normal(0, 0.2, 2000)[i] + rng.normal(0, 1, n)
-    frame = pd.DataFrame(
-        {"participant": np.char.add("P", p.astype(str)), "item": np.char.add("i", i.astype(str)), "x": x, "y": y}
-    )
+    frame = pd.DataFrame({"participant": np.char.add("P", p.astype(str)), "item": np.char.add("i", i.astype(str)), "x": x, "y": y})
     start = time.perf_counter()
     fit(frame, FORMULA)
     return time.perf_counter() - start
@@ -200,9 +186,7 @@ def main() -> None:
     arguments = parser.parse_args()
     policies = arguments.policies or ["declared", "maximal", *(["parsimonious"] if arguments.engine == "lme4" else [])]
     if arguments.studies:
-        for cell in compute_cells(
-            arguments.studies, arguments.engine, policies, arguments.seed, arguments.keep, arguments.minutes
-        ):
+        for cell in compute_cells(arguments.studies, arguments.engine, policies, arguments.seed, arguments.keep, arguments.minutes):
             low, high = cell.limits
             share = cell.significant_count / cell.study_count
             print(

@@ -24,9 +24,7 @@ def main() -> None:
     times = {name: statistics.median(measure_seconds(call) for _ in range(9)) for name, call in COMMANDS.items()}
     for name, median in times.items():
         print(f"{name:26} {median:6.3f} s   {median / times['python -c pass']:5.1f} x an empty Python")
-    print(
-        f"goal: gardenpath --help under {GOAL_SECONDS} s: {'met' if times['gardenpath --help'] < GOAL_SECONDS else 'MISSED'}"
-    )
+    print(f"goal: gardenpath --help under {GOAL_SECONDS} s: {'met' if times['gardenpath --help'] < GOAL_SECONDS else 'MISSED'}")
 
 
 if __name__ == "__main__":

@@ -24,9 +24,7 @@ EXCLUSION_TABLES = ("responses", "items", "demographics", "replacements")  # who
 @analyse.study_option
 @analyse.min_rt_option
 @analyse.max_rt_option
-@click.option(
-    "--lags", type=click.IntRange(0, 3), default=2, show_default=True, help="Words before whose surprisal enters too."
-)
+@click.option("--lags", type=click.IntRange(0, 3), default=2, show_default=True, help="Words before whose surprisal enters too.")
 @click.option(
     "--predictor",
     "predictors",
@@ -64,9 +62,7 @@ EXCLUSION_TABLES = ("responses", "items", "demographics", "replacements")  # who
     type=click.Choice(["z", "rating"]),
     help="What is correlated with scores: ratings standardised within participants, or as given.  [default: z]",
 )
-@click.option(
-    "--gam", is_flag=True, help="Curves of surprisal beside its slopes, by R's mgcv: minutes where words are thousands."
-)
+@click.option("--gam", is_flag=True, help="Curves of surprisal beside its slopes, by R's mgcv: minutes where words are thousands.")
 @analyse.engine_option
 @options.output_path
 @options.parquet
@@ -115,9 +111,7 @@ def command(
     )
     refuse_existing_tables(out, "align", force)
     figures_folder = out / analyse.FIGURES_FOLDER
-    refuse_overwrite(
-        [figures_folder / f"{SMOOTHS_TABLE}.{form}" for form in ("svg", "png")] if settings.gam else [], force
-    )
+    refuse_overwrite([figures_folder / f"{SMOOTHS_TABLE}.{form}" for form in ("svg", "png")] if settings.gam else [], force)
     parameters: dict[str, Any] = {
         "lags": lags,
         "edges": edges,
@@ -128,9 +122,7 @@ def command(
     parameters |= {"predictors": predictors} if predictors else {}
     rating_folders = {"rating_scores": ratings or out, "sentence_scores": scores}
     has_word_means = find_table_file(tables, WORD_MEANS_TABLE).exists()
-    reading_tables = [
-        name for name in ("readings", "sessions") if not has_word_means or find_table_file(tables, name).exists()
-    ]
+    reading_tables = [name for name in ("readings", "sessions") if not has_word_means or find_table_file(tables, name).exists()]
     inputs, input_files = analyse.read_tables(
         dict.fromkeys([*reading_tables, *([WORD_MEANS_TABLE] if has_word_means else []), "words"], tables)
         | {"surprisal": scores, **(rating_folders if ratings else {})},

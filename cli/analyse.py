@@ -84,18 +84,14 @@ def command(
     if seed is None:
         seed = config.seed if config else 1
         options.print_notice(f"--seed {seed}")
-    settings = override_settings(
-        config.analysis if config else AnalysisSection(), min_rt=min_rt, max_rt=max_rt, engine=engine
-    )
+    settings = override_settings(config.analysis if config else AnalysisSection(), min_rt=min_rt, max_rt=max_rt, engine=engine)
     inputs, input_files = read_tables(dict.fromkeys(REQUIRED_TABLES, tables), dict.fromkeys(OPTIONAL_TABLES, tables))
     results = analysis.analyse(inputs, settings, seed=seed, executor=workers)
     notes = describe_settings(settings)
     write_tables(results, out, input_files, notes, parquet, seed)
     write_text(
         out / RESULTS_FILE,
-        manuscript.ready_to_paste(
-            {**results, "sessions": inputs["sessions"]}, list_software_versions(), settings.sesoi
-        ),
+        manuscript.ready_to_paste({**results, "sessions": inputs["sessions"]}, list_software_versions(), settings.sesoi),
     )
     write_sidecar(out / RESULTS_FILE, command=options.format_command_line(), inputs=input_files, seed=seed, notes=notes)
     options.print_notice(f"{out / RESULTS_FILE}: methods and results to paste")
@@ -154,18 +150,14 @@ def describe_settings(settings: "AnalysisSection") -> dict[str, object]:
     return {name: value for name, value in asdict(settings).items() if name != "figures"}
 
 
-def read_tables(
-    required: Mapping[str, Path], optional: Mapping[str, Path]
-) -> tuple[dict[str, "pd.DataFrame"], list[Path]]:
+def read_tables(required: Mapping[str, Path], optional: Mapping[str, Path]) -> tuple[dict[str, "pd.DataFrame"], list[Path]]:
     """Return tables by name, each from its folder, with their files; of those that need not be there, those that are."""
     from gardenpath.study import TABLES, DataError, read
     from gardenpath.study.table_files import find_table_file
 
     files = {name: find_table_file(folder, name) for name, folder in required.items()}
     files |= {
-        name: path
-        for name, folder in optional.items()
-        if folder.is_dir() and (path := find_table_file(folder, name)).exists()
+        name: path for name, folder in optional.items() if folder.is_dir() and (path := find_table_file(folder, name)).exists()
     }
     tables = {name: read(path, name) for name, path in files.items()}
     empty = [name for name, table in tables.items() if table.empty]
@@ -174,9 +166,7 @@ def read_tables(
         if {*OBSERVATION_TABLES} <= {*empty}
         else tuple(name for name in NONEMPTY_TABLES if name not in OBSERVATION_TABLES)
     )
-    if faults := [
-        f"{files[name]}: no rows; expected at least one ({TABLES[name].row})" for name in empty if name in nonempty
-    ]:
+    if faults := [f"{files[name]}: no rows; expected at least one ({TABLES[name].row})" for name in empty if name in nonempty]:
         raise DataError(faults)
     return tables, list(files.values())
 
@@ -194,13 +184,6 @@ def write_tables(
 
     for name, frame in results.items():
         path = write(
-            frame,
-            name,
-            out,
-            command=options.format_command_line(),
-            inputs=inputs,
-            seed=seed,
-            notes=notes,
-            parquet=parquet,
+            frame, name, out, command=options.format_command_line(), inputs=inputs, seed=seed, notes=notes, parquet=parquet
         )
         options.print_notice(f"{path}: {len(frame)} rows")

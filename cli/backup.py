@@ -13,9 +13,7 @@ from . import options
 @click.option("--restore", "backup", type=click.Path(path_type=Path), help="Backup to restore to an empty database.")
 @options.database
 @options.data_folder
-def command(
-    study_file: Path, destination: Path | None, backup: Path | None, database: str | None, out: Path | None
-) -> None:
+def command(study_file: Path, destination: Path | None, backup: Path | None, database: str | None, out: Path | None) -> None:
     """Copy the data of STUDY.toml, with the key of ids, while the study runs; the copy is read back and compared.
 
     A backup is a folder of data: `gardenpath collect BACKUP` makes tables of it, `gardenpath serve STUDY.toml -o BACKUP` goes on
@@ -38,7 +36,5 @@ def command(
         folder.mkdir(parents=True, exist_ok=True)
         rows = backups.restore_backup(backup, url, key)
         outcome, location = "restored", Path("the database given") if database else folder
-    summary = (
-        f"{options.format_count(rows['sessions'], 'session')} with {options.format_count(rows['events'], 'event')}"
-    )
+    summary = f"{options.format_count(rows['sessions'], 'session')} with {options.format_count(rows['events'], 'event')}"
     click.echo(f"{location}: {summary} {outcome}")

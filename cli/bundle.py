@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
 REDACTED_VALUE = "REMOVED"
 CODE_PATTERN = re.compile(r"""(\w*_code\s*=\s*)(["']).*?\2""")  # for which platforms pay
-RETURN_URL_PATTERN = re.compile(
-    r"""(completion_url\s*=\s*)(["'])https://.*?\2"""
-)  # which may hold a token of the study's
+RETURN_URL_PATTERN = re.compile(r"""(completion_url\s*=\s*)(["'])https://.*?\2""")  # which may hold a token of the study's
 R_PACKAGES = ("lme4", "lmerTest", "emmeans", "ordinal", "mgcv", "brms")
 STUDY_KEYS = {"author": "authors", "usageInfo": "usage_info"}  # of study.toml, where schema.org has other names
 RAW_FOLDER = "data/raw/"
@@ -52,9 +50,7 @@ To repeat the analyses: `gardenpath analyse data --study materials/study.toml -o
 @options.study_file
 @click.option("--raw", is_flag=True, help="With the sessions as they came, an event a line, beside the tables of them.")
 @click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    help="Data for --raw: a folder or database [default: data/ beside STUDY.toml].",
+    "--data", type=click.Path(path_type=Path), help="Data for --raw: a folder or database [default: data/ beside STUDY.toml]."
 )
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Zip file to write.")
 @options.force
@@ -108,9 +104,7 @@ def _drop_left_out(tables: "Mapping[str, pd.DataFrame]", config: "Study") -> "di
         table, _, column = name.partition(".")
         location = f"{config.path}: archive.leave_out names {name!r}"
         if table not in TABLES:
-            raise DataError(
-                f"{location}; expected a table, such as demographics, or a column of one, such as sessions.started"
-            )
+            raise DataError(f"{location}; expected a table, such as demographics, or a column of one, such as sessions.started")
         if not column:
             remaining.pop(table, None)
             continue
@@ -139,11 +133,7 @@ def _refuse_identifiers(tables: "Mapping[str, pd.DataFrame]", paths: Mapping[str
             texts = [text for text in cells.dropna().unique() if isinstance(text, str)]
             checks = (
                 ("an id of a platform", PLATFORM_ID_PATTERN, "collect without --keep-ids, which hashes them"),
-                (
-                    "an e-mail address",
-                    EMAIL_PATTERN,
-                    f"take it out, or leave out '{name}.{column}' (archive.leave_out)",
-                ),
+                ("an e-mail address", EMAIL_PATTERN, f"take it out, or leave out '{name}.{column}' (archive.leave_out)"),
             )
             for description, pattern, advice in checks:
                 found = [text for text in texts if pattern.search(text)]
@@ -160,18 +150,14 @@ def _refuse_identifiers(tables: "Mapping[str, pd.DataFrame]", paths: Mapping[str
 def _describe_identity_risks(tables: "Mapping[str, pd.DataFrame]", config: "Study") -> Iterator[str]:
     """Yield what could tell who somebody is, though no name does."""
     if "demographics" in tables and len(demographics := tables["demographics"]):
-        responses = demographics.pivot_table(
-            index="participant", columns="question", values="response", aggfunc="first"
-        ).fillna("")
+        responses = demographics.pivot_table(index="participant", columns="question", values="response", aggfunc="first").fillna("")
         unique_count = (responses.groupby(list(responses.columns))[responses.columns[0]].transform("size") == 1).sum()
         yield (
             f"demographics ({', '.join(responses.columns)}): {unique_count} of "
             f"{options.format_count(len(responses), 'participant')} can be told "
             'from all others by them; archive.leave_out = ["demographics"] leaves them at home'
         )
-        text_fields = [
-            one.name for one in config.procedure.demographics if one.kind == "text" and one.name in responses
-        ]
+        text_fields = [one.name for one in config.procedure.demographics if one.kind == "text" and one.name in responses]
         if text_fields:
             yield f"demographics: {', '.join(text_fields)} typed freely; read the answers"
     if "responses" in tables:
@@ -197,10 +183,7 @@ def _collect_files(
     for name, table in tables.items():
         yield archive_paths[name], table_files.format_csv(table, name).encode()
         if archive_paths[name].startswith("data/"):
-            yield (
-                archive_paths[name].replace(".csv", ".json"),
-                _encode_json(psych_ds.build_sidecar(columns_by_table[name])),
-            )
+            yield (archive_paths[name].replace(".csv", ".json"), _encode_json(psych_ds.build_sidecar(columns_by_table[name])))
     data = {name: columns for name, columns in columns_by_table.items() if archive_paths[name].startswith("data/")}
     yield psych_ds.METADATA_FILE, _encode_json(_build_metadata(config, tables, data))
     yield "documentation/data-dictionary.csv", table_files.format_data_dictionary(tables).encode()
@@ -257,12 +240,9 @@ def _build_metadata(
     participant_text = ""
     if "sessions" in tables:
         simulated_text = "simulated " if tables["sessions"]["source"].isin(SIMULATED).all() else ""
-        participant_text = (
-            f", {options.format_count(tables['sessions']['participant'].nunique(), f'{simulated_text}participant')}"
-        )
+        participant_text = f", {options.format_count(tables['sessions']['participant'].nunique(), f'{simulated_text}participant')}"
     default_description = (
-        f"Materials, data and results of the study {config.title or config.name} (language "
-        f"{config.language}{participant_text})."
+        f"Materials, data and results of the study {config.title or config.name} (language {config.language}{participant_text})."
     )
     authors = [
         {
@@ -311,9 +291,7 @@ def _read_changes(config: "Study") -> str:
     return changes_path.read_text("utf-8") if changes_path.exists() else "# Changes\n\n- First version.\n"
 
 
-def _collect_provenance(
-    config: "Study", paths: Mapping[str, Path], archive_paths: Mapping[str, str]
-) -> dict[str, object]:
+def _collect_provenance(config: "Study", paths: Mapping[str, Path], archive_paths: Mapping[str, str]) -> dict[str, object]:
     """Return which command made each table, of what, with which seed and versions, as their sidecars say."""
     import json
 
@@ -341,9 +319,7 @@ def _describe_environment() -> dict[str, str]:
             "cat('R', paste(R.version$major, R.version$minor, sep = '.'), '\\n'); for (name in commandArgs(TRUE)) "
             "if (nzchar(system.file(package = name))) cat(name, as.character(packageVersion(name)), '\\n')"
         )
-        r_output = subprocess.run(
-            [program, "--vanilla", "-e", r_code, *R_PACKAGES], capture_output=True, text=True, check=False
-        )
+        r_output = subprocess.run([program, "--vanilla", "-e", r_code, *R_PACKAGES], capture_output=True, text=True, check=False)
         r = dict(line.split() for line in r_output.stdout.splitlines() if len(line.split()) == 2)
     machine = {"python": platform.python_version(), "system": platform.system(), "machine": platform.machine(), "r": r}
     return {
@@ -361,9 +337,7 @@ def _collect_materials(config: "Study") -> Iterator[tuple[str, bytes]]:
     text = RETURN_URL_PATTERN.sub(rf'\1"https://{REDACTED_VALUE}"', text)
     for stated_path in filter(None, (*config.materials.files, config.materials.mapping, config.procedure.texts)):
         path, name = config.folder / stated_path, stated_path
-        if not path.resolve().is_relative_to(
-            config.folder.resolve()
-        ):  # from elsewhere: it comes to lie beside study.toml
+        if not path.resolve().is_relative_to(config.folder.resolve()):  # from elsewhere: it comes to lie beside study.toml
             name = path.name
             text = text.replace(f'"{stated_path}"', f'"{name}"')
         yield f"materials/{posixpath.normpath(name)}", path.read_bytes()
@@ -388,10 +362,7 @@ def _collect_raw_sessions(data: Path) -> Iterator[tuple[str, bytes]]:
     for file in session_data.list_files.values():
         yield f"{RAW_FOLDER}lists/{file.sha256}.json", file.text.encode()
     for record in session_data.read_recorded_sessions():
-        texts = {
-            **session_folders.format_session_files(record),
-            "session.json": session_folders.format_session(record.session),
-        }
+        texts = {**session_folders.format_session_files(record), "session.json": session_folders.format_session(record.session)}
         for name, text in texts.items():
             yield f"{RAW_FOLDER}{record.session.id}/{name}", text.encode()
 
@@ -399,6 +370,4 @@ def _collect_raw_sessions(data: Path) -> Iterator[tuple[str, bytes]]:
 def _format_hashes(files: Mapping[str, bytes]) -> bytes:
     import hashlib
 
-    return "".join(
-        f"{hashlib.sha256(content).hexdigest()}  {path}\n" for path, content in sorted(files.items())
-    ).encode()
+    return "".join(f"{hashlib.sha256(content).hexdigest()}  {path}\n" for path, content in sorted(files.items())).encode()

@@ -21,16 +21,12 @@ if TYPE_CHECKING:
 @options.materials
 @click.option("--format", "format_", metavar="F", help="Name the format instead of recognising it.")
 @click.option(
-    "--language",
-    metavar="TAG",
-    help="Language of items whose file states none, such as de.  [default: en, or the study's]",
+    "--language", metavar="TAG", help="Language of items whose file states none, such as de.  [default: en, or the study's]"
 )
 @click.option("--rules", type=click.Choice(["blimp-nl"]), help="Make the conditions of this corpus errors.")
 @options.mapping
 @options.norm
-@click.option(
-    "--all", "everything", is_flag=True, help="Show every finding, not the first three of a rule and paradigm."
-)
+@click.option("--all", "everything", is_flag=True, help="Show every finding, not the first three of a rule and paradigm.")
 @click.option("--json", "as_json", is_flag=True, help="Print findings, summary and balance as one JSON object.")
 @click.pass_context
 def command(
@@ -67,9 +63,7 @@ def command(
     findings = [*unreadable, *stimuli.check(read, rules=rules, norms=norms)]
     summaries = summarise_findings(read, findings)
     # Tables need pandas, whose import alone takes a quarter of a second and 40 MB: without norms there is none to make.
-    missing_words = (
-        stimuli.compute_words_not_found(read, [f"{name}:sentence" for name in norms], norms) if norms else None
-    )
+    missing_words = stimuli.compute_words_not_found(read, [f"{name}:sentence" for name in norms], norms) if norms else None
     design_faults = _find_design_faults(config) if config and not unreadable else []
     if as_json:
         balance = json.loads(stimuli.compute_balance(read, norms).to_json(orient="records"))
@@ -78,11 +72,7 @@ def command(
             "summary": [dataclasses.asdict(line) for line in summaries],
             "balance": balance,
             **({"design_faults": design_faults} if config else {}),
-            **(
-                {"words_not_found": json.loads(missing_words.to_json(orient="records"))}
-                if missing_words is not None
-                else {}
-            ),
+            **({"words_not_found": json.loads(missing_words.to_json(orient="records"))} if missing_words is not None else {}),
         }
         click.echo(json.dumps(parts, ensure_ascii=False, indent=1))
     else:
@@ -92,9 +82,7 @@ def command(
     sentences = sum(len(item.sentences) for item in read.items)
     counts = {name: sum(f.severity == name for f in findings) for name in ("error", "warning", "note", "waived")}
     totals = [f"{n} {name}{'s' if n != 1 and name != 'waived' else ''}" for name, n in counts.items()]
-    options.print_notice(
-        f"{len(read.paradigms)} paradigms, {len(read.items)} items, {sentences} sentences: {', '.join(totals)}"
-    )
+    options.print_notice(f"{len(read.paradigms)} paradigms, {len(read.items)} items, {sentences} sentences: {', '.join(totals)}")
     for sentence in describe_words_not_found(missing_words, norms) if missing_words is not None else ():
         options.print_notice(sentence)
     for fault in design_faults:
@@ -102,9 +90,7 @@ def command(
     if effects and not unreadable:
         from gardenpath.experiment.simulation.factor_effects import sum_effects_by_condition
 
-        sum_effects_by_condition(
-            effects, read.paradigms, []
-        )  # raises for those of factors that the materials do not have
+        sum_effects_by_condition(effects, read.paradigms, [])  # raises for those of factors that the materials do not have
     context.exit(1 if counts["error"] or design_faults else 0)
 
 
@@ -129,9 +115,7 @@ def _format_findings(groups: "Sequence[tuple[Sequence[Finding], int]]") -> str:
             rows.append([f.severity, f.rule, f"{f.file}:{f.line}", item, message])
         if hidden_count:
             first = findings[0]
-            rows.append(
-                [first.severity, first.rule, "", first.paradigm, f"... and {hidden_count} more (--all shows them)"]
-            )
+            rows.append([first.severity, first.rule, "", first.paradigm, f"... and {hidden_count} more (--all shows them)"])
     return options.format_columns(rows)
 
 

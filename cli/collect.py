@@ -17,11 +17,7 @@ def list_import_platforms() -> list[str]:
 
 @click.command("collect")
 @click.argument("data", nargs=-1, required=True)
-@click.option(
-    "--platform",
-    type=options.LazyChoice(list_import_platforms),
-    help="Where the data come from [default: gardenpath].",
-)
+@click.option("--platform", type=options.LazyChoice(list_import_platforms), help="Where the data come from [default: gardenpath].")
 @click.option("--mapping", type=click.Path(path_type=Path), help="What the columns of the files are (TOML).")
 @click.option(
     "--materials",
@@ -79,16 +75,10 @@ def command(
     if platform == "table" and mapping is None:
         raise click.UsageError("--platform table needs --mapping FILE.toml: the mapping names the table's columns")
     if platform is None and (mapping or materials or keep_ids):
-        raise click.UsageError(
-            "--mapping, --materials and --keep-ids belong to data of another platform: give --platform"
-        )
+        raise click.UsageError("--mapping, --materials and --keep-ids belong to data of another platform: give --platform")
     if platform is not None and previews:
-        raise click.UsageError(
-            "--previews applies to gardenpath's own data; those of another platform have no previews"
-        )
-    keys = {
-        file for one in data if platform and (file := platform_collection.find_key_file(one, platform, key, keep_ids))
-    }
+        raise click.UsageError("--previews applies to gardenpath's own data; those of another platform have no previews")
+    keys = {file for one in data if platform and (file := platform_collection.find_key_file(one, platform, key, keep_ids))}
     earlier_sidecars = [study.files.read_sidecar(out / f"sessions.{suffix}") for suffix in ("csv", "parquet")]
     if any("key_sha256" in sidecar for sidecar in earlier_sidecars):
         for file in keys:

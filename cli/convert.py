@@ -33,10 +33,7 @@ def command(
     materials = stimuli.read(source, format=from_format, language=language, mapping=mapping, skip_bad=skip_bad)
     lost = stimuli.write(materials, target, format=to_format)
     study.files.write_sidecar(
-        target,
-        command=options.format_command_line(),
-        inputs=[source, *filter(None, [mapping])],
-        notes={"not held": lost},
+        target, command=options.format_command_line(), inputs=[source, *filter(None, [mapping])], notes={"not held": lost}
     )
     options.print_notice(
         f"{target}: {options.format_count(len(materials.items), 'item')} of "

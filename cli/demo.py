@@ -18,12 +18,8 @@ MS_PER_BIT = 1.0  # the pocket model gives words it does not know a hundred bits
 
 
 @click.command("demo")
-@click.option(
-    "-o", "--out", type=click.Path(path_type=Path), default=Path("demo"), show_default=True, help="Folder to make."
-)
-@click.option(
-    "--robots", type=click.IntRange(min=9), default=54, show_default=True, help="Robots that take the study over HTTP."
-)
+@click.option("-o", "--out", type=click.Path(path_type=Path), default=Path("demo"), show_default=True, help="Folder to make.")
+@click.option("--robots", type=click.IntRange(min=9), default=54, show_default=True, help="Robots that take the study over HTTP.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of what the robots do.")
 @click.option("--force", is_flag=True, help="Make the folder anew.")
 def command(out: Path, robots: int, seed: int, force: bool) -> None:
@@ -61,9 +57,7 @@ def command(out: Path, robots: int, seed: int, force: bool) -> None:
 def _remove_demo(out: Path) -> None:
     """Remove an earlier demo, and nothing that is not one."""
     if not (out / "study.toml").exists():
-        raise ValueError(
-            f"{out}: not an earlier demo, so it is not removed; expected a study.toml in it; give another -o"
-        )
+        raise ValueError(f"{out}: not an earlier demo, so it is not removed; expected a study.toml in it; give another -o")
     shutil.rmtree(out)
 
 
@@ -117,9 +111,7 @@ def _run_robots(out: Path, address: str, robots: int, seed: int) -> None:
     key = routes.compute_preview_key(routes.load_existing_key(out / "data" / "participant.key"))
     scores = study.read(out / "scores", "surprisal")
     effects = experiment.Effects(terms=study.load(out).simulate, ms_per_bit=(MS_PER_BIT,))
-    robot = experiment.create_robot(
-        experiment.read_list_files(out / "lists"), seed=seed, effects=effects, surprisal=scores
-    )
+    robot = experiment.create_robot(experiment.read_list_files(out / "lists"), seed=seed, effects=effects, surprisal=scores)
     chromium = experiment.find_chromium() if _has_playwright() else None
     with ThreadPoolExecutor(1) as executor, options.show_progress(f"{robots} robots over HTTP", robots) as move:
         browser_session = chromium and executor.submit(

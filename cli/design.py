@@ -35,12 +35,7 @@ MIN_QUESTIONS, MAX_ANSWER_SHARE = 8, 0.75  # questions of a list, of which one a
 
 @click.command("design")
 @options.study_file
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(path_type=Path),
-    help="Folder for the lists [default: lists/ beside STUDY.toml].",
-)
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="Folder for the lists [default: lists/ beside STUDY.toml].")
 @click.option(
     "--participants",
     type=click.IntRange(min=1),
@@ -55,9 +50,7 @@ MIN_QUESTIONS, MAX_ANSWER_SHARE = 8, 0.75  # questions of a list, of which one a
     help="Leave out what cannot be read of the materials, and name it; materials.skip_bad does so in every command.",
 )
 @click.option("--ignore-errors", is_flag=True, help="Deal materials in which check finds errors.")
-def command(
-    study_file: Path, out: Path | None, participants: int, force: bool, skip_bad: bool, ignore_errors: bool
-) -> None:
+def command(study_file: Path, out: Path | None, participants: int, force: bool, skip_bad: bool, ignore_errors: bool) -> None:
     """Deal the materials of STUDY.toml to counterbalanced lists, one JSON file each.
 
     Beside them stand the tables design_balance (trials of each paradigm and condition in each list), exposures
@@ -103,13 +96,7 @@ def command(
     ]
     folder = out or config.folder / "lists"
     trial_lists = [file.trial_list for file in files]
-    names = {
-        screen.name
-        for file in files
-        for step in file.script.trials
-        for screen in step.screens
-        if screen.task == "question"
-    }
+    names = {screen.name for file in files for step in file.script.trials for screen in step.screens if screen.task == "question"}
     questions = stimuli.compute_design_questions(trial_lists, names)
     short_lists = stimuli.build_short_lists_table(trial_lists)
     participant_count = len(short_lists.groupby(["experiment", "short_list"])) or participants
@@ -133,9 +120,7 @@ def command(
         path = file.write(folder)
         study.files.write_sidecar(path, command=options.format_command_line(), inputs=inputs, seed=config.seed)
         short = file.trial_list.short_lists
-        summary = (
-            _summarise_short_lists(file.trial_list, separation) if short else _summarise_list(file.trial_list, names)
-        )
+        summary = _summarise_short_lists(file.trial_list, separation) if short else _summarise_list(file.trial_list, names)
         click.echo(f"{path}: {summary}")
     for name, table in tables.items():
         study.write(table, name, folder, command=options.format_command_line(), inputs=inputs, seed=config.seed)
@@ -145,9 +130,7 @@ def command(
         _has_condition_dependent_answer(trial, names) for trial_list in trial_lists for trial in trial_list.trials
     ):
         click.echo(f"right answers depend on the condition:\n{_format_answer_counts(questions)}")
-    missing_words = stimuli.compute_words_not_found(
-        stimuli.read_study(config), [f"{name}:sentence" for name in norms], norms
-    )
+    missing_words = stimuli.compute_words_not_found(stimuli.read_study(config), [f"{name}:sentence" for name in norms], norms)
     for sentence in (*wording.designed(matching), *describe_words_not_found(missing_words, norms)):
         options.print_notice(sentence)
     for fault in filter(None, (_check_question_count(config, questions), _check_answer_balance(questions))):
@@ -172,9 +155,7 @@ def command(
         options.print_notice(filler_warning)
     for order_text in (*_describe_alternating_orders(trial_lists[0]), *_describe_order_sampling(trial_lists)):
         options.print_notice(order_text)
-    options.print_notice(
-        f"{len(files)} lists; each session's order is drawn from seed {config.seed}, its list and its place"
-    )
+    options.print_notice(f"{len(files)} lists; each session's order is drawn from seed {config.seed}, its list and its place")
 
 
 def _describe_uneven_fillers(trial_lists: "list[TrialList]", ratio: Mapping[str, int]) -> Iterator[str]:
@@ -185,9 +166,7 @@ def _describe_uneven_fillers(trial_lists: "list[TrialList]", ratio: Mapping[str,
     for paradigm in sorted({t.item.paradigm for _, t in filler_trials}):
         conditions = {t.condition for _, t in filler_trials if t.item.paradigm == paradigm}
         if fewest_lists % (total := sum(ratio.values()) or len(conditions)):
-            times = Counter(
-                (v.experiment, t.item.id, t.condition) for v, t in filler_trials if t.item.paradigm == paradigm
-            )
+            times = Counter((v.experiment, t.item.id, t.condition) for v, t in filler_trials if t.item.paradigm == paradigm)
             yield (
                 f"fillers {paradigm} are unevenly exposed: an item is shown {_format_range(times.values())} times in "
                 "a condition, over "
@@ -225,9 +204,7 @@ def _describe_order_sampling(trial_lists: "list[TrialList]") -> Iterator[str]:
     block_text = "in each block, " if trial_lists[0].ordering.block_by else ""
     for method, times in durations.items():
         list_text = (
-            ""
-            if len(durations) == 1
-            else f" of {', '.join(list_names[method][:4])}{' ...' if len(list_names[method]) > 4 else ''}"
+            "" if len(durations) == 1 else f" of {', '.join(list_names[method][:4])}{' ...' if len(list_names[method]) > 4 else ''}"
         )
         yield f"orders{list_text} are drawn {block_text}{ORDERING_METHODS[method]}; one takes {max(times):.0f} ms or less"
 
@@ -245,8 +222,7 @@ def _summarise_short_lists(trial_list: "TrialList", separation: str) -> str:
     conditions = sorted({condition for _, condition in times})
     by_item = {item: [times[item, condition] for condition in conditions] for item, _ in times}
     names = [
-        [trial.item.paradigm if separation == "paradigm" else trial.item.id for trial in short_list]
-        for short_list in short_lists
+        [trial.item.paradigm if separation == "paradigm" else trial.item.id for trial in short_list] for short_list in short_lists
     ]
     twice = sum(len({*short_list}) < len(short_list) for short_list in names)
     role_counts = Counter(trial.role for part in trial_list.list_participant_trials() for trial in part)
@@ -277,9 +253,7 @@ def _refuse_errors(config: "Study") -> None:
     """Raise `DataError` with what `check` finds wrong in the materials."""
     from gardenpath import stimuli, study
 
-    materials, _ = stimuli.examine(
-        *config.list_material_paths(), language=config.language, mapping=config.resolve_mapping_path()
-    )
+    materials, _ = stimuli.examine(*config.list_material_paths(), language=config.language, mapping=config.resolve_mapping_path())
     errors = stimuli.check(materials, only_severity="error")
     if errors:
         more = [f"... and {options.format_count(len(errors) - 10, 'more error')}"] if len(errors) > 10 else []
@@ -292,9 +266,7 @@ def _compare_promised_minutes(config: "Study") -> str | None:
     minutes = config.online.reward.minutes if config.online and config.online.reward else None
     consent = config.procedure.consent
     match = MINUTES_PATTERN.search(consent) if consent is not None else None
-    promised_minutes = (
-        {float(n) for n in match.groups() if n} if match else set() if consent is not None else {STANDARD_MINUTES}
-    )
+    promised_minutes = {float(n) for n in match.groups() if n} if match else set() if consent is not None else {STANDARD_MINUTES}
     if minutes is None or not promised_minutes or min(promised_minutes) <= minutes <= max(promised_minutes):
         return None
     text_name = "the standard consent text" if consent is None else "procedure.consent"
@@ -353,9 +325,7 @@ def _summarise_list(trial_list: "TrialList", names: set[str]) -> str:
     trials = [trial for trial in trial_list.trials if trial.role != "practice"]
     condition_counts = Counter(trial.condition for trial in trials)
     cell_counts = Counter((trial.item.paradigm, trial.condition) for trial in trials if trial.role == "target")
-    per_paradigm = {
-        tuple(cell_counts[p, c] for c in sorted(condition_counts) if cell_counts[p, c]) for p, _ in cell_counts
-    }
+    per_paradigm = {tuple(cell_counts[p, c] for c in sorted(condition_counts) if cell_counts[p, c]) for p, _ in cell_counts}
     answer_counts = Counter(str(trial.get_answer()) for trial in trials for name in trial.prompts if name in names)
     parts = [f"{len(trials)} trials, " + ", ".join(f"{n} {name}" for name, n in sorted(condition_counts.items()))]
     parts.append("a paradigm " + " or ".join(":".join(map(str, counts)) for counts in sorted(per_paradigm)))

@@ -33,19 +33,9 @@ def command(study_file: Path, preregistration: Path, out: Path, parquet: bool, f
     settings = study.files.read_sidecar(files["exclusions"]) if "exclusions" in files else None
     table = pages.compute_deviations(registered, config, tables, settings)
     inputs = [study_file, preregistration, *files.values()]
-    study.write(
-        table,
-        "deviations",
-        out,
-        command=options.format_command_line(),
-        inputs=inputs,
-        seed=config.seed,
-        parquet=parquet,
-    )
+    study.write(table, "deviations", out, command=options.format_command_line(), inputs=inputs, seed=config.seed, parquet=parquet)
     for row in table.to_dict("records"):
-        registered_value, found_value, reason = (
-            row[name] if isinstance(row[name], str) else "none" for name in DEVIATION_COLUMNS
-        )
+        registered_value, found_value, reason = (row[name] if isinstance(row[name], str) else "none" for name in DEVIATION_COLUMNS)
         click.echo(
             f"{row['kind']}: {row['key']} ({row['location']}): registered {registered_value}, found {found_value}; reason: {reason}"
         )

@@ -34,26 +34,15 @@ class ChatSource(NamedTuple):
 @click.option("--paradigm", required=True, metavar="P", help="Paradigm whose hand-made pairs show the pattern.")
 @click.option("-n", "wanted", type=click.IntRange(min=1), default=90, show_default=True, help="Pairs wanted.")
 @click.option(
-    "--pairs-per-request",
-    type=click.IntRange(min=1),
-    default=30,
-    show_default=True,
-    metavar="N",
-    help="Pairs asked for at a time.",
+    "--pairs-per-request", type=click.IntRange(min=1), default=30, show_default=True, metavar="N", help="Pairs asked for at a time."
 )
 @click.option(
-    "--model",
-    metavar="M",
-    help="A chat model loaded here: Hugging Face id or folder; the name of that of --endpoint or --paste.",
+    "--model", metavar="M", help="A chat model loaded here: Hugging Face id or folder; the name of that of --endpoint or --paste."
 )
 @click.option("--endpoint", metavar="URL", help="OpenAI-compatible chat endpoint, such as http://localhost:8000/v1.")
 @click.option("--send", is_flag=True, help="Let the request leave this machine, to an endpoint elsewhere.")
 @click.option(
-    "--paste",
-    multiple=True,
-    type=EXISTING_FILE,
-    metavar="FILE",
-    help="An answer that you saved from a chat; any number.",
+    "--paste", multiple=True, type=EXISTING_FILE, metavar="FILE", help="An answer that you saved from a chat; any number."
 )
 @click.option("--language", metavar="TAG", help="Language of items whose file states none.  [default: en]")
 @click.option(
@@ -63,12 +52,8 @@ class ChatSource(NamedTuple):
     help="Words of the request: 'published' (BLiMP-NL's, in Dutch) or a TOML file.  [default: ours, in the items' language]",
 )
 @click.option("--topic", default="", metavar="TEXT", help="What the sentences are to be about.")
-@click.option(
-    "--avoid", multiple=True, metavar="WORD", help="A word to do without; words that come too often are added."
-)
-@click.option(
-    "--temperature", type=click.FloatRange(min=0), default=1.0, show_default=True, help="0: the most probable token."
-)
+@click.option("--avoid", multiple=True, metavar="WORD", help="A word to do without; words that come too often are added.")
+@click.option("--temperature", type=click.FloatRange(min=0), default=1.0, show_default=True, help="0: the most probable token.")
 @click.option(
     "--top-p",
     type=click.FloatRange(0, 1, min_open=True),
@@ -117,12 +102,7 @@ def command(
     _, seeds = select_seeds(read, paradigm)
     words = read_wording(seeds[0].language, source)
     request = format_first_request(
-        seeds,
-        words,
-        min(pairs_per_request, wanted),
-        topic=topic,
-        avoid=avoid,
-        language=_name_language(seeds[0].language, words),
+        seeds, words, min(pairs_per_request, wanted), topic=topic, avoid=avoid, language=_name_language(seeds[0].language, words)
     )
     if not (model or paste):
         click.echo(request)
@@ -131,9 +111,7 @@ def command(
     messages = [{"role": "user", "content": request}]
     if endpoint and urlsplit(endpoint).hostname not in LOCAL_HOSTS and not send:
         click.echo(request)
-        raise study.DataError(
-            f"nothing was sent: the request above would leave this machine for {endpoint}; --send sends it"
-        )
+        raise study.DataError(f"nothing was sent: the request above would leave this machine for {endpoint}; --send sends it")
     if not force:
         study.files.refuse_overwrite([out / DRAFT_FILE], force)
     if not paste:
@@ -143,18 +121,7 @@ def command(
     else:
         chat_source = _build_chat_source(str(model), endpoint, temperature, top_p, seed)
         answers = _collect_answers(
-            chat_source,
-            messages,
-            seeds,
-            words,
-            wanted,
-            pairs_per_request,
-            topic,
-            avoid,
-            out / ANSWERS_FILE,
-            force,
-            paradigm,
-            read,
+            chat_source, messages, seeds, words, wanted, pairs_per_request, topic, avoid, out / ANSWERS_FILE, force, paradigm, read
         )
     drafts = build_drafts(read, paradigm, answers, words)
     if force or not (out / "drafting.csv").exists():
@@ -169,12 +136,8 @@ def command(
     study.files.write_text(out / REQUEST_FILE, request + "\n")
     if paste:
         entries = [{"answer": one.text, "model": one.model, "sampling": one.sampling} for one in answers]
-        study.files.write_text(
-            out / ANSWERS_FILE, "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in entries)
-        )
-    unread_lines = [
-        f"answer {number}, line {line.line}: {line.reason}: {line.text}\n" for number, line in drafts.unread_lines
-    ]
+        study.files.write_text(out / ANSWERS_FILE, "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in entries))
+    unread_lines = [f"answer {number}, line {line.line}: {line.reason}: {line.text}\n" for number, line in drafts.unread_lines]
     study.files.write_text(out / UNREAD_FILE, "".join(unread_lines))
     stimuli.write(drafts.materials, out / DRAFT_FILE)
     study.files.write_sidecar(out / DRAFT_FILE, **sidecar)
@@ -204,9 +167,7 @@ def _name_language(language: str, words: "Wording") -> str:
 
     if get_base_language(language) == "en" or not words.other_language:
         return ""
-    has_names = (
-        find_spec("language_data") is not None
-    )  # names of languages come in a package of their own, which few have
+    has_names = find_spec("language_data") is not None  # names of languages come in a package of their own, which few have
     return langcodes.Language.get(language).display_name() if has_names else f"the language {language} (BCP 47)"
 
 
@@ -266,8 +227,7 @@ def _collect_answers(
             else:
                 text = source.generate_answer(messages, turn)
                 _append_answer(
-                    answers_path,
-                    {"messages": messages, "answer": text, "model": source.name, "sampling": source.sampling},
+                    answers_path, {"messages": messages, "answer": text, "model": source.name, "sampling": source.sampling}
                 )
             answers.append(ModelReply(text, source.name, source.sampling, hash_prompt(first_messages), count))
             drafts = build_drafts(read, paradigm, answers, words)
@@ -275,15 +235,9 @@ def _collect_answers(
             pair_count, turn = len(drafts.materials.items), turn + 1
             move(min(pair_count, wanted), wanted)
             avoided = [*dict.fromkeys([*avoid, *list(drafts.overused_words)[:MAX_AVOIDED_WORDS]])]
-            next_request = format_follow_up(
-                words, min(pairs_per_request, max(wanted - pair_count, 1)), topic=topic, avoid=avoided
-            )
+            next_request = format_follow_up(words, min(pairs_per_request, max(wanted - pair_count, 1)), topic=topic, avoid=avoided)
             # The last exchange alone goes along, so that a conversation of any length fits the window.
-            messages = [
-                *first_messages,
-                {"role": "assistant", "content": text},
-                {"role": "user", "content": next_request},
-            ]
+            messages = [*first_messages, {"role": "assistant", "content": text}, {"role": "user", "content": next_request}]
     return answers
 
 
@@ -303,9 +257,7 @@ def _read_earlier_answers(
         try:
             entries.append(json.loads(line))
         except ValueError:
-            raise study.DataError(
-                f"{answers_path}, line {number}: no JSON; remove the line, or begin anew in another -o"
-            ) from None
+            raise study.DataError(f"{answers_path}, line {number}: no JSON; remove the line, or begin anew in another -o") from None
     request = (first_messages[0], source.name, source.sampling)
     if entries and (entries[0].get("messages", [None])[0], entries[0]["model"], entries[0]["sampling"]) != request:
         if force:

@@ -48,12 +48,7 @@ def list_units() -> list[str]:
     help="Scores of another program: a CSV of sentence (or item, condition) and lp, and tokens; or of each token and its lp.",
 )
 @click.option(
-    "--score-unit",
-    "unit",
-    default="ln p",
-    show_default=True,
-    type=options.LazyChoice(list_units),
-    help="Of lp in --from-scores.",
+    "--score-unit", "unit", default="ln p", show_default=True, type=options.LazyChoice(list_units), help="Of lp in --from-scores."
 )
 @click.option(
     "--training-sizes",
@@ -89,9 +84,7 @@ def list_units() -> list[str]:
     help="CSV of language, its frequency, and lists of languages in further columns: means over languages of each.",
 )
 @click.option(
-    "--cascade",
-    is_flag=True,
-    help="Compute all pairs in bfloat16, and in --dtype those that it leaves open, if that is faster.",
+    "--cascade", is_flag=True, help="Compute all pairs in bfloat16, and in --dtype those that it leaves open, if that is faster."
 )
 @click.option(
     "--seed",
@@ -135,9 +128,7 @@ def command(
     if len(set(models)) < len(models):
         raise click.UsageError(f"--model {' --model '.join(models)}: a model is given twice; expected each once")
     if cascade and (scoring.quantization or scoring.dtype in lmscore.scoring.COARSE_DTYPES):
-        raise click.UsageError(
-            f"--cascade with {scoring.quantization or scoring.dtype}; expected --dtype float32, or float64"
-        )
+        raise click.UsageError(f"--cascade with {scoring.quantization or scoring.dtype}; expected --dtype float32, or float64")
     refuse_existing_tables(scoring.out, "evaluate", scoring.force)
     study.files.refuse_overwrite([scoring.out / ACCURACY_FILE], scoring.force)
     earlier_pairs = comparing.read_earlier_tables("pairs")
@@ -162,8 +153,7 @@ def command(
         parts.append(lmscore.import_pairs(score_rows, materials, model=path.stem, unit=unit, where=f"{path}, line"))
         model_facts.append({"name": path.stem, "computed": "elsewhere", "unit": unit})
     scoring = replace(
-        scoring,
-        materials=(*scoring.materials, *computed, *comparing.groups, *filter(None, [training_sizes, languages])),
+        scoring, materials=(*scoring.materials, *computed, *comparing.groups, *filter(None, [training_sizes, languages]))
     )
     pairs = pd.concat(parts, ignore_index=True)
     accuracy = analysis.compute_accuracy(pairs)
@@ -180,12 +170,8 @@ def command(
     for table, frame in {"pairs": pairs, "accuracy": accuracy, **comparisons}.items():
         scoring.write_table(frame, table, notes, seed)
     path = scoring.out / ACCURACY_FILE
-    study.files.write_text(
-        path, study.table_files.escape_formulas(side_by_side).to_csv(index=False, lineterminator="\n")
-    )
-    study.files.write_sidecar(
-        path, command=options.format_command_line(), inputs=scoring.list_inputs(), seed=seed, notes=notes
-    )
+    study.files.write_text(path, study.table_files.escape_formulas(side_by_side).to_csv(index=False, lineterminator="\n"))
+    study.files.write_sidecar(path, command=options.format_command_line(), inputs=scoring.list_inputs(), seed=seed, notes=notes)
     options.print_notice(f"{path}: {len(side_by_side)} rows")
     if scoring.as_json:
         tables_as_json = {name: json.loads(frame.to_json(orient="records")) for name, frame in comparisons.items()}
@@ -203,9 +189,7 @@ def _get_item_groups(materials: "Materials", column: str) -> dict[str, str]:
     groups = dict(stimuli.group_items(materials, [column])[["item", "level"]].to_numpy())
     if missing := [item.id for item in materials.items if item.id not in groups]:
         others_text = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise study.DataError(
-            f"item {missing[0]!r}{others_text} has no {column!r}; --compare-groups expects it of each item"
-        )
+        raise study.DataError(f"item {missing[0]!r}{others_text} has no {column!r}; --compare-groups expects it of each item")
     return groups
 
 
@@ -216,11 +200,7 @@ def read_languages(path: Path) -> "pd.DataFrame":
     from gardenpath.stimuli.formats.multiblimp import find_language_tag
 
     table = pd.read_csv(path, dtype=str)
-    return (
-        table.assign(language=table["language"].map(find_language_tag, na_action="ignore"))
-        if "language" in table
-        else table
-    )
+    return table.assign(language=table["language"].map(find_language_tag, na_action="ignore")) if "language" in table else table
 
 
 def _print_results(
@@ -234,9 +214,7 @@ def _print_results(
     """Print the accuracies, and a sentence for each comparison of two models or with people, and for the noise of each model."""
     from gardenpath.analysis.reporting.wording import minimal_pairs
 
-    shown = accuracy[
-        ["model", "protocol", "measure", "phenomenon", "paradigm", "n_pairs", "n_ties", "accuracy", "delta"]
-    ]
+    shown = accuracy[["model", "protocol", "measure", "phenomenon", "paradigm", "n_pairs", "n_ties", "accuracy", "delta"]]
     click.echo(shown.to_string(index=False, float_format="%.3f"))
     click.echo()
     click.echo(side_by_side.to_string(index=False, float_format="%.3f", na_rep=""))
@@ -292,9 +270,7 @@ def _evaluate_with_noise(
 
     arguments = scoring.build_scoring_arguments(loaded)
     with options.show_progress("sentences", 1) as move:
-        pairs = lmscore.evaluate(
-            materials, loaded, measures, **arguments, batch_tokens=scoring.batch_tokens, progress=move
-        )
+        pairs = lmscore.evaluate(materials, loaded, measures, **arguments, batch_tokens=scoring.batch_tokens, progress=move)
     noise = lmscore.estimate_layout_noise(materials, loaded, pairs, **arguments, seed=seed)
     verdicts_within = lmscore.count_within_noise(pairs, noise)
     verdicts = pairs[~pairs["tie"]].groupby("measure").size()
@@ -305,12 +281,7 @@ def _evaluate_with_noise(
 
 
 def _evaluate_in_stages(
-    scoring: ScoringOptions,
-    materials: "Materials",
-    loaded: "Model",
-    coarse: "Model",
-    measures: tuple[str, ...],
-    seed: int,
+    scoring: ScoringOptions, materials: "Materials", loaded: "Model", coarse: "Model", measures: tuple[str, ...], seed: int
 ) -> tuple["pd.DataFrame", dict[str, Any]]:
     """Return one model's pairs, most of them in bfloat16, and what was found of both."""
     from gardenpath import lmscore
@@ -318,12 +289,5 @@ def _evaluate_in_stages(
     arguments = scoring.build_scoring_arguments(loaded)
     with options.show_progress("sentences", 1) as move:
         return lmscore.evaluate_in_stages(
-            materials,
-            loaded,
-            coarse,
-            measures,
-            **arguments,
-            batch_tokens=scoring.batch_tokens,
-            progress=move,
-            seed=seed,
+            materials, loaded, coarse, measures, **arguments, batch_tokens=scoring.batch_tokens, progress=move, seed=seed
         )

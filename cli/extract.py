@@ -49,9 +49,7 @@ def list_phenomena() -> list[str]:
     help="Folder of UniMorph's tables (nld, nld/nld ...); without it forms come from the trees alone.",
 )
 @click.option("--language", metavar="CODE", help="Language, as in nld or nl (ISO 639).")
-@click.option(
-    "--all", "every", is_flag=True, help="Every language that has a treebank; what is done is not done again."
-)
+@click.option("--all", "every", is_flag=True, help="Every language that has a treebank; what is done is not done again.")
 @click.option(
     "--phenomenon",
     "phenomena",
@@ -59,9 +57,7 @@ def list_phenomena() -> list[str]:
     type=options.LazyChoice(list_phenomena),
     help="What agrees: subject and verb (sv) or participle (sp); may be given several times.  [default: all]",
 )
-@click.option(
-    "--cap", type=click.IntRange(min=0), default=100, show_default=True, help="Pairs drawn of a condition; 0: all."
-)
+@click.option("--cap", type=click.IntRange(min=0), default=100, show_default=True, help="Pairs drawn of a condition; 0: all.")
 @click.option(
     "--minimum",
     type=click.IntRange(min=1),
@@ -77,20 +73,12 @@ def list_phenomena() -> list[str]:
     help="Take only treebanks under this licence, such as 'CC BY-SA 4.0'; may be given several times.",
 )
 @click.option(
-    "--subjects",
-    type=click.Choice(["all", "noun"]),
-    default="all",
-    show_default=True,
-    help="Nouns and pronouns, or nouns.",
+    "--subjects", type=click.Choice(["all", "noun"]), default="all", show_default=True, help="Nouns and pronouns, or nouns."
 )
 @click.option("--passive", is_flag=True, help="Take subjects of passives (nsubj:pass) too.")
 @click.option("--english-past", is_flag=True, help="Take English verbs in the past too: was and were.")
 @click.option(
-    "--forms",
-    type=click.Choice(["both", "unimorph", "ud"]),
-    default="both",
-    show_default=True,
-    help="Where other forms come from.",
+    "--forms", type=click.Choice(["both", "unimorph", "ud"]), default="both", show_default=True, help="Where other forms come from."
 )
 @click.option(
     "--tables",
@@ -106,9 +94,7 @@ def list_phenomena() -> list[str]:
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Draws pairs of each condition.")
 @click.option("--distinct", is_flag=True, help="Draw each sentence once at most, as a study with people asks for.")
-@click.option(
-    "--skip-bad", is_flag=True, help="Leave out a treebank that cannot be read, and name it; with --all always."
-)
+@click.option("--skip-bad", is_flag=True, help="Leave out a treebank that cannot be read, and name it; with --all always.")
 @options.output_path
 @options.force
 def command(out: Path, language: str | None, every: bool, force: bool, languages: Path | None, **settings: Any) -> None:
@@ -170,12 +156,9 @@ def _explain_no_pairs(extraction: "Extraction", folder: Path, minimum: int) -> s
         largest = int(extraction.tables["conditions_by_language"]["n_found"].max())
         return f"{folder}: no condition has {minimum} pairs, the largest {largest}; take smaller ones with  --minimum {largest}"
     reasons = (
-        ", ".join(f"{count} {reason}" for reason, count in _count_rejection_reasons(extraction)[:3])
-        or "no subject in any tree"
+        ", ".join(f"{count} {reason}" for reason, count in _count_rejection_reasons(extraction)[:3]) or "no subject in any tree"
     )
-    return (
-        f"{folder}: no pair in {extraction.language}: {reasons}; {folder / 'rejected_subjects.csv'} has every subject"
-    )
+    return f"{folder}: no pair in {extraction.language}: {reasons}; {folder / 'rejected_subjects.csv'} has every subject"
 
 
 def _count_rejection_reasons(extraction: "Extraction") -> list[tuple[str, int]]:
@@ -194,9 +177,7 @@ def _print_extraction(extraction: "Extraction") -> None:
     for name, reason in extraction.notes["not_taken"].items():
         options.print_notice(f"not taken: {name}: {reason}")
     forms = extraction.notes["forms"]
-    found = ", ".join(
-        f"{count / max(forms['agreeing_words'], 1):.0%} in {name}" for name, count in forms["with_entries"].items()
-    )
+    found = ", ".join(f"{count / max(forms['agreeing_words'], 1):.0%} in {name}" for name, count in forms["with_entries"].items())
     tables = ", ".join(forms["files"]) or "no table of UniMorph"
     options.print_notice(f"forms: {tables}; of {forms['agreeing_words']} agreeing words {found or 'none'}")
     if forms["unknown_tags"]:
@@ -217,9 +198,7 @@ def _print_extraction(extraction: "Extraction") -> None:
 def _describe_licence_limits(licences: Iterable[str | None]) -> str | None:
     """Return that pairs are under several licences, or one that does not allow every use, or an unknown one."""
     names = sorted({licence or "unknown" for licence in licences})
-    restrictive = [
-        name for name in names if name == "unknown" or set(re.split(r"[\W_]+", name)) & RESTRICTIVE_LICENCE_PARTS
-    ]
+    restrictive = [name for name in names if name == "unknown" or set(re.split(r"[\W_]+", name)) & RESTRICTIVE_LICENCE_PARTS]
     if len(names) == 1 and not restrictive:
         return None
     return (
@@ -246,9 +225,7 @@ def _read_language_groups(path: Path | None) -> dict[str, dict[str, str]]:
     if unknown_codes:
         raise study.DataError(f"{path}: language is {unknown_codes[0]!r}; expected an ISO 639 code, as in nld or nl")
     return {
-        find_language_code(row["language"]): {
-            column: row[column] for column in LANGUAGE_GROUP_COLUMNS if row.get(column)
-        }
+        find_language_code(row["language"]): {column: row[column] for column in LANGUAGE_GROUP_COLUMNS if row.get(column)}
         for row in table.to_dict("records")
     }
 
@@ -282,9 +259,7 @@ def _extract_all_languages(out: Path, languages: Path | None, settings: dict[str
             try:
                 if not _is_done(out / code, language_sources, language_settings):
                     extraction = _extract_language(out / code, language_settings, groups)
-                    options.print_notice(
-                        f"{code}: {len(extraction.pool.items)} pairs, {len(extraction.materials.items)} drawn"
-                    )
+                    options.print_notice(f"{code}: {len(extraction.pool.items)} pairs, {len(extraction.materials.items)} drawn")
                 tables.append(study.read(out / code, CONDITIONS_TABLE))
             except (study.DataError, OSError) as error:
                 failed.append(f"{code}: {error}")
@@ -320,13 +295,7 @@ def _is_done(folder: Path, language_sources: "Sources", language_settings: Mappi
         return False
     input_hashes = {path.name: study.files.hash_file(path) for path in language_sources.inputs}
     settings = describe_request(
-        **{
-            key: value
-            for key, value in language_settings.items()
-            if key not in ("ud", "unimorph", "language", "tables")
-        }
+        **{key: value for key, value in language_settings.items() if key not in ("ud", "unimorph", "language", "tables")}
     )
     version = study.files.list_software_versions()["gardenpath"]
-    return bool(
-        (sidecar["inputs"], sidecar["asked"], sidecar["versions"]["gardenpath"]) == (input_hashes, settings, version)
-    )
+    return bool((sidecar["inputs"], sidecar["asked"], sidecar["versions"]["gardenpath"]) == (input_hashes, settings, version))

@@ -38,9 +38,7 @@ def command(ids: tuple[str, ...], study_file: Path, payments: bool, database: st
             raise ValueError(
                 f"{participant_id}: {error.args[0]}; expected an id of the platform, or of the table 'sessions'"
             ) from None
-        click.echo(
-            f"{participant_id}: {options.format_count(number, 'session')} deleted; tables made before still hold them"
-        )
+        click.echo(f"{participant_id}: {options.format_count(number, 'session')} deleted; tables made before still hold them")
     if payments:
         click.echo(f"{options.format_count(store.forget_payments(), 'payment')} deleted")
     store.scrubber.stop()

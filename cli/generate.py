@@ -29,9 +29,7 @@ SPLIT_PATTERN = re.compile(r"(\w+)=(\d+)")
 @click.option("--paradigm", "paradigms", multiple=True, metavar="NAME", help="Only this paradigm; may be repeated.")
 @click.option("--all", "everything", is_flag=True, help="Every item there is, up to a million assignments a paradigm.")
 @click.option(
-    "--splits",
-    metavar="NAME=N,...",
-    help="Parts without a lemma in common in the slots of `disjoint`, as in train=800,test=200.",
+    "--splits", metavar="NAME=N,...", help="Parts without a lemma in common in the slots of `disjoint`, as in train=800,test=200."
 )
 @click.option(
     "--explain/--brief",
@@ -82,9 +80,7 @@ def command(
         move(len(names), len(names))
     lost = stimuli.write(generated.materials, out)
     is_explained = explain if explain is not None else len(names) <= MAX_EXPLAINED_PARADIGMS
-    entries = [
-        _describe_paradigm(grammar, counted, generated.materials.items, is_explained) for counted in generated.counts
-    ]
+    entries = [_describe_paradigm(grammar, counted, generated.materials.items, is_explained) for counted in generated.counts]
     rules = [f"{rule.words} -> {rule.replacement}" for rule in grammar.language.rules]
     notes: dict[str, Any] = {
         "grammar": {Path(path).name: digest for path, digest in generated.file_hashes.items()},
@@ -141,11 +137,7 @@ def _describe_paradigm(
         compiled, _ = guarantees.compile_with_guarantees(grammar, counted.paradigm)
         entry["critical words"] = len(find_critical_words(compiled))
         entry["slots"] = {
-            each.slot: {
-                "category": each.category_entries,
-                "restricted": each.restricted_entries,
-                "used": each.used_entries,
-            }
+            each.slot: {"category": each.category_entries, "restricted": each.restricted_entries, "used": each.used_entries}
             for each in restriction_effects.count_slot_entries(compiled)
         }
         entry["excluded"] = {

@@ -29,9 +29,7 @@ def list_judgment_methods() -> list[str]:
     return list(JUDGMENT_METHODS)
 
 
-def parse_ensembles(
-    context: click.Context, parameter: click.Parameter, value: tuple[str, ...]
-) -> list[dict[str, int]] | None:
+def parse_ensembles(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> list[dict[str, int]] | None:
     """Return how many templates of which method vote in each ensemble; None where none is given."""
     return [_parse_ensemble(text) for text in value] or None
 
@@ -79,16 +77,10 @@ def _parse_ensemble(text: str) -> dict[str, int]:
     show_default=True,
     help="Count a label as it is written, or in any case and with or without a space.",
 )
+@click.option("--both-orders", is_flag=True, help="Ask which of two sentences is better in both orders, not in one drawn.")
+@click.option("--original-implementation", is_flag=True, help="As the code of Ide et al., for their numbers: see docs/judging.md.")
 @click.option(
-    "--both-orders", is_flag=True, help="Ask which of two sentences is better in both orders, not in one drawn."
-)
-@click.option(
-    "--original-implementation", is_flag=True, help="As the code of Ide et al., for their numbers: see docs/judging.md."
-)
-@click.option(
-    "--chat/--no-chat",
-    default=None,
-    help="Ask by the model's chat template or not.  [default: by it where there is one]",
+    "--chat/--no-chat", default=None, help="Ask by the model's chat template or not.  [default: by it where there is one]"
 )
 @add_comparison_options
 @click.option(
@@ -162,9 +154,7 @@ def command(
     materials = scoring.read_materials()
     scoring.warn_of_own_drafts(materials, models)
     comparing.read_comparison_data(materials)  # says what is wrong with it before the work
-    work = functools.partial(
-        _judge_with_model, scoring, materials, chosen=chosen, templates=templates, seed=seed, **prompt_options
-    )
+    work = functools.partial(_judge_with_model, scoring, materials, chosen=chosen, templates=templates, seed=seed, **prompt_options)
     results, failed = scoring.apply_to_models(models, work)
     parts, model_facts = [part for part, _ in results], [facts for _, facts in results]
     files = [file for source in sources for file in ([source] if source.is_file() else sorted(source.rglob("*.*")))]
@@ -195,18 +185,7 @@ def _print_results(comparisons: "Mapping[str, pd.DataFrame]") -> None:
 
     overall = comparisons["method_accuracies"].query("phenomenon == 'all'")
     shown = overall[
-        [
-            "model",
-            "method",
-            "template",
-            "n_pairs",
-            "n_ties",
-            "n_unread",
-            "accuracy",
-            "sd",
-            "mean_accuracy",
-            "answer_probability",
-        ]
+        ["model", "method", "template", "n_pairs", "n_ties", "n_unread", "accuracy", "sd", "mean_accuracy", "answer_probability"]
     ]
     click.echo(shown.to_string(index=False, float_format="%.3f", na_rep=""))
     for name, sentences in {
@@ -229,12 +208,7 @@ def _select_templates(templates: "tuple[Template, ...]", ids: tuple[str, ...]) -
 
 
 def _judge_with_model(
-    scoring: ScoringOptions,
-    materials: "Materials",
-    name: str,
-    revision: str | None,
-    chosen: tuple[str, ...],
-    **prompt_options: Any,
+    scoring: ScoringOptions, materials: "Materials", name: str, revision: str | None, chosen: tuple[str, ...], **prompt_options: Any
 ) -> "tuple[pd.DataFrame, dict[str, object]]":
     """Return one model's judgments, and what a sidecar says of it and of how it was asked."""
     from gardenpath import lmscore
@@ -243,13 +217,7 @@ def _judge_with_model(
     protocol = scoring.build_scoring_arguments(loaded)["protocol"]
     with options.show_progress("pairs", 1) as move:
         table = lmscore.judge(
-            materials,
-            loaded,
-            chosen or None,
-            protocol=protocol,
-            batch_tokens=scoring.batch_tokens,
-            progress=move,
-            **prompt_options,
+            materials, loaded, chosen or None, protocol=protocol, batch_tokens=scoring.batch_tokens, progress=move, **prompt_options
         )
     facts = {**loaded.describe(), "asked": table.attrs["asked"], "left_out": table.attrs["left_out"]}
     table.attrs.clear()

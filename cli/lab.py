@@ -41,20 +41,12 @@ def format_resume_command(source: Path, participant: str, out: Path) -> str:
 @click.argument("source", metavar="STUDY.toml|LIST.json", type=click.Path(path_type=Path))
 @click.option("--participant", metavar="LABEL", required=True, help="Label of the participant, such as P01; no name.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Folder of the data.")
-@click.option(
-    "--window", metavar="WxH", callback=_parse_size, help="A window of this size in px [default: the whole screen]."
-)
+@click.option("--window", metavar="WxH", callback=_parse_size, help="A window of this size in px [default: the whole screen].")
 @click.option("--screen", default=0, show_default=True, type=click.IntRange(min=0), help="Number of the screen.")
 @click.option("--font", metavar="FAMILY", help="Font of every text [default: the first that has all characters].")
+@click.option("--resume/--new-session", "resume", default=None, help="Go on with an unfinished session, or begin another.")
 @click.option(
-    "--resume/--new-session", "resume", default=None, help="Go on with an unfinished session, or begin another."
-)
-@click.option(
-    "--first-slot",
-    default=0,
-    show_default=True,
-    type=click.IntRange(min=0),
-    help="Number of this machine's first order.",
+    "--first-slot", default=0, show_default=True, type=click.IntRange(min=0), help="Number of this machine's first order."
 )
 def command(
     source: Path,
@@ -86,9 +78,7 @@ def command(
     if unfinished is not None:
         session_text = f"participant {participant} began {unfinished.list_name} at {_format_minute(unfinished.started)}"
     if needs_confirmation and not sys.stdin.isatty():
-        raise click.UsageError(
-            f"{session_text} and did not finish it; give --resume to go on or --new-session to begin another"
-        )
+        raise click.UsageError(f"{session_text} and did not finish it; give --resume to go on or --new-session to begin another")
     psychopy.check_machine()
     if needs_confirmation and not click.confirm(f"{session_text}. Resume it?", default=True, err=True):
         unfinished = None

@@ -56,17 +56,13 @@ class CommandGroup(click.Group):
         command: click.Command = importlib.import_module(f"gardenpath.cli.{name}").command
         return command
 
-    def resolve_command(
-        self, context: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(self, context: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
             import difflib
 
             close_matches = difflib.get_close_matches(name, COMMANDS, n=1)
-            suggestion = (
-                f"did you mean {close_matches[0]!r}?" if close_matches else f"expected one of {', '.join(COMMANDS)}"
-            )
+            suggestion = f"did you mean {close_matches[0]!r}?" if close_matches else f"expected one of {', '.join(COMMANDS)}"
             context.fail(f"no command {name!r}; {suggestion}")
         return super().resolve_command(context, args)
 
@@ -83,9 +79,7 @@ def cli(debug: bool) -> None:
 
 def main() -> None:
     """Run the command line and exit: 0 done, 1 the data are wrong, 2 the call is wrong."""
-    gc.set_threshold(
-        100_000
-    )  # tables are made of many small objects, hardly any of which refer to each other in circles
+    gc.set_threshold(100_000)  # tables are made of many small objects, hardly any of which refer to each other in circles
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
     logging.getLogger("gardenpath").setLevel(logging.INFO)
     debug = "--debug" in sys.argv
@@ -140,8 +134,7 @@ def _print_error(error: Exception) -> int:
     else:
         name = type(error).__name__
         click.echo(
-            f"unexpected {name}: {error}\nthis is a fault of gardenpath; please report it with what --debug prints",
-            err=True,
+            f"unexpected {name}: {error}\nthis is a fault of gardenpath; please report it with what --debug prints", err=True
         )
     return 2
 

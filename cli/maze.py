@@ -24,13 +24,9 @@ EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 @click.command("maze")
 @click.option("--model", metavar="M", help="Hugging Face id or folder of a causal model, or pocket (a toy).")
+@click.option("--held-out", metavar="M", help="A second model, which chooses nothing and says what it makes of each distractor.")
 @click.option(
-    "--held-out", metavar="M", help="A second model, which chooses nothing and says what it makes of each distractor."
-)
-@click.option(
-    "--language",
-    metavar="TAG",
-    help="Language of items whose file states none, such as de.  [default: en, or the study's]",
+    "--language", metavar="TAG", help="Language of items whose file states none, such as de.  [default: en, or the study's]"
 )
 @click.option(
     "--words",
@@ -38,9 +34,7 @@ EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
     metavar="FILE",
     help="Words to choose from, one a line or a table with columns word and zipf, instead of wordfreq's list.",
 )
-@click.option(
-    "--exclude", "excluded", multiple=True, type=EXISTING_FILE, metavar="FILE", help="Words never used, one a line."
-)
+@click.option("--exclude", "excluded", multiple=True, type=EXISTING_FILE, metavar="FILE", help="Words never used, one a line.")
 @click.option("--pseudowords", is_flag=True, help="Pseudowords by the letters of the list's words, not words (L-maze).")
 @click.option("--surprisal", type=float, default=25, show_default=True, metavar="BITS", help="Least of a distractor.")
 @click.option(
@@ -52,20 +46,11 @@ EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
     help="Least by which a distractor exceeds the word beside it.",
 )
 @click.option("--length", type=int, default=1, show_default=True, metavar="N", help="Letters by which they may differ.")
+@click.option("--zipf", type=float, default=1, show_default=True, metavar="X", help="Zipf by which their frequencies may differ.")
 @click.option(
-    "--zipf", type=float, default=1, show_default=True, metavar="X", help="Zipf by which their frequencies may differ."
+    "--candidates", type=int, default=100, show_default=True, metavar="N", help="Words tried for a place, best match first."
 )
-@click.option(
-    "--candidates",
-    type=int,
-    default=100,
-    show_default=True,
-    metavar="N",
-    help="Words tried for a place, best match first.",
-)
-@click.option(
-    "--repeats", type=int, metavar="N", help="Places in all that may have the same distractor.  [default: any]"
-)
+@click.option("--repeats", type=int, metavar="N", help="Places in all that may have the same distractor.  [default: any]")
 @click.option(
     "--edited-distractors",
     "reviewed",
@@ -103,14 +88,10 @@ def command(
     if len(scoring.revisions) > 1:
         raise click.UsageError("--revision is given several times; expected one")
     refuse_existing_tables(scoring.out, "maze", scoring.force)
-    study.files.refuse_overwrite(
-        [scoring.out / name for name in (*ITEMS_FILES, f"{FIGURE_NAME}.svg", "report.md")], scoring.force
-    )
+    study.files.refuse_overwrite([scoring.out / name for name in (*ITEMS_FILES, f"{FIGURE_NAME}.svg", "report.md")], scoring.force)
     materials = scoring.read_materials(language)
     loaded = None if model is None else scoring.load_model(model, *scoring.revisions)
-    held_out_scoring = replace(
-        scoring, adapter=None, quantization=None, endpoint=None, tokenizer=None, prefix_token=None
-    )
+    held_out_scoring = replace(scoring, adapter=None, quantization=None, endpoint=None, tokenizer=None, prefix_token=None)
     held_out_model = None if held_out is None else held_out_scoring.load_model(held_out)
     with nullcontext() if loaded is None else options.show_progress("places", 1) as move:
         result = lmscore.add_distractors(
@@ -187,16 +168,12 @@ def _write_outputs(
     scoring.write_table(result.distractors, "distractors", notes, seed)
     scoring.write_table(result.distractor_margins, "distractor_margins", notes, seed)
     path = _write_materials(result.materials, scoring.out)
-    study.files.write_sidecar(
-        path, command=options.format_command_line(), inputs=scoring.list_inputs(), seed=seed, notes=notes
-    )
+    study.files.write_sidecar(path, command=options.format_command_line(), inputs=scoring.list_inputs(), seed=seed, notes=notes)
     options.print_notice(f"{path}: {options.format_count(len(result.materials.items), 'item')}")
     text = "# Distractors\n\n" + "".join(f"- {sentence}\n" for sentence in sentences)
     costs = result.distractor_margins[["surprisal", "held_out_surprisal"]]
     if costs.notna().any(axis=None):
-        figure = analysis.distractor_figure(
-            result.distractor_margins, float(str(notes["surprisal"])), float(str(notes["margin"]))
-        )
+        figure = analysis.distractor_figure(result.distractor_margins, float(str(notes["surprisal"])), float(str(notes["margin"])))
         study.files.write_text(scoring.out / f"{FIGURE_NAME}.svg", analysis.svg(figure, FIGURE_NAME))
         text += f"\n![Surprisal of distractors and of the words beside them]({FIGURE_NAME}.svg)\n"
     study.files.write_text(scoring.out / "report.md", text)

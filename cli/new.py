@@ -19,9 +19,7 @@ def list_study_kinds() -> list[str]:
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--kind", type=options.LazyChoice(list_study_kinds), required=True, help="What participants do.")
 @click.option(
-    "--language",
-    metavar="TAG",
-    help="What they read, as in de or zh (BCP 47).  [default: that of the items of --items, else en]",
+    "--language", metavar="TAG", help="What they read, as in de or zh (BCP 47).  [default: that of the items of --items, else en]"
 )
 @click.option(
     "--items",
@@ -42,6 +40,4 @@ def command(folder: Path, kind: str, language: str | None, table: Path | None) -
         click.echo(path)
     for line in study_files.missing:
         options.print_notice(f"missing: {line}")
-    options.print_notice(
-        f"next:  cd {shlex.quote(str(folder))}  and  gardenpath design study.toml; README.md says what follows"
-    )
+    options.print_notice(f"next:  cd {shlex.quote(str(folder))}  and  gardenpath design study.toml; README.md says what follows")

@@ -30,16 +30,11 @@ def list_norming_tasks() -> list[str]:
 
 @click.command("norm")
 @click.option(
-    "--task",
-    type=options.LazyChoice(list_norming_tasks),
-    help="What readers do: go on with fragments, or rate sentences.",
+    "--task", type=options.LazyChoice(list_norming_tasks), help="What readers do: go on with fragments, or rate sentences."
 )
 @click.option("--responses-per-sentence", type=click.IntRange(min=2), help="Answers of each sentence.  [default: 20]")
 @click.option(
-    "--keep",
-    multiple=True,
-    metavar="RULE",
-    help="Which items are kept, as in 'cloze.ci_high <= 0.4 in neutral'. Repeatable.",
+    "--keep", multiple=True, metavar="RULE", help="Which items are kept, as in 'cloze.ci_high <= 0.4 in neutral'. Repeatable."
 )
 @click.option("--fragment-end", metavar="NAME", help="Region, or column, at which fragments end.  [default: critical]")
 @click.option("--paradigm", "paradigms", multiple=True, metavar="NAME", help="Only this paradigm; may be repeated.")
@@ -100,16 +95,12 @@ def command(
             if value:
                 raise click.UsageError(f"--{name} belongs to results: give --results DATA")
         if study_settings["task"] is None:
-            raise click.UsageError(
-                f"--task is missing; expected one of {', '.join(list_norming_tasks())}, or --results DATA"
-            )
+            raise click.UsageError(f"--task is missing; expected one of {', '.join(list_norming_tasks())}, or --results DATA")
         _create_norming_study(scoring, seed, **study_settings)
         return
     for name, value in study_settings.items():
         if value:
-            raise click.UsageError(
-                f"--{name.replace('_', '-').rstrip('s')} is stated when the study is made, not of --results"
-            )
+            raise click.UsageError(f"--{name.replace('_', '-').rstrip('s')} is stated when the study is made, not of --results")
     if len(scoring.materials) != 1:
         raise click.UsageError("--results needs one argument, the folder of the norming study")
     _write_norming_results(scoring, results, models, grouping, lemmas, replacements_from, earlier_items, seed)
@@ -141,9 +132,7 @@ def _create_norming_study(
         task, keep=keep, **{name: value for name, value in overrides.items() if value is not None}
     )
     materials = scoring.read_materials(language)
-    items, norming_design = norming.select_items_to_norm(
-        materials, norming_design, paradigms=paradigms, sample=sample, seed=seed
-    )
+    items, norming_design = norming.select_items_to_norm(materials, norming_design, paradigms=paradigms, sample=sample, seed=seed)
     for rule in norming_design.rules:
         norming.check_rule_condition(rule, {name for item in items.items for name in item.sentences})
     paths = create_norming_study(scoring.out, items, norming_design, seed=seed, per_list=list_items)
@@ -154,11 +143,7 @@ def _create_norming_study(
         paths.append(scoring.out / POOL_FILE)
     notes = {"norm_sha256": norming_design.sha256}
     study.files.write_sidecar(
-        scoring.out / "items.jsonl",
-        command=options.format_command_line(),
-        inputs=list(scoring.materials),
-        seed=seed,
-        notes=notes,
+        scoring.out / "items.jsonl", command=options.format_command_line(), inputs=list(scoring.materials), seed=seed, notes=notes
     )
     for path in paths:
         click.echo(path)
@@ -195,9 +180,7 @@ def _write_norming_results(
     config, norming_design = study.load(folder), norming.read_norming_settings(folder / "norm.toml")
     is_cloze = norming_design.task == "cloze"
     if not is_cloze and (models or grouping or lemmas):
-        raise click.UsageError(
-            f"--model, --grouping and --lemmas belong to cloze; this study asks for {norming_design.task}"
-        )
+        raise click.UsageError(f"--model, --grouping and --lemmas belong to cloze; this study asks for {norming_design.task}")
     study.table_files.refuse_existing_tables(out, "norm", scoring.force)
     study.files.refuse_overwrite([out / name for name in ("items.jsonl", "new.jsonl", "results.md")], scoring.force)
     materials = stimuli.read_study(config)
@@ -254,11 +237,7 @@ def _write_norming_results(
             seed = config.seed + 1
             options.print_notice(f"--seed {seed}")
         previous_materials = [materials, *(stimuli.read(path) for path in earlier_items), *([pool] if pool else [])]
-        source = (
-            stimuli.read_grammar(replacements_from)
-            if replacements_from.suffix == ".toml"
-            else stimuli.read(replacements_from)
-        )
+        source = stimuli.read_grammar(replacements_from) if replacements_from.suffix == ".toml" else stimuli.read(replacements_from)
         files["new.jsonl"] = norming.draw_replacement_items(
             source, [i for chosen_materials in previous_materials for i in chosen_materials.items], dropped, seed=seed
         )
@@ -269,31 +248,20 @@ def _write_norming_results(
         )
     for name, table in output_tables.items():
         path = study.write(
-            table,
-            name,
-            out,
-            command=options.format_command_line(),
-            inputs=inputs,
-            seed=seed,
-            notes=notes,
-            parquet=scoring.parquet,
+            table, name, out, command=options.format_command_line(), inputs=inputs, seed=seed, notes=notes, parquet=scoring.parquet
         )
         options.print_notice(f"{path}: {len(table)} rows")
     for name, chosen_materials in files.items():
         if chosen_materials.items:
             stimuli.write(chosen_materials, out / name)
-            study.files.write_sidecar(
-                out / name, command=options.format_command_line(), inputs=inputs, seed=seed, notes=notes
-            )
+            study.files.write_sidecar(out / name, command=options.format_command_line(), inputs=inputs, seed=seed, notes=notes)
             options.print_notice(f"{out / name}: {options.format_count(len(chosen_materials.items), 'item')}")
     study.files.write_text(out / "results.md", _format_results_page(norming_design, sentences, decisions))
     click.echo("\n".join(sentences))
     scoring.raise_failures(failed, len(models) - len(failed))
 
 
-def _read_collected_tables(
-    data: str, norming_design: "NormingSettings"
-) -> "tuple[dict[str, pd.DataFrame], bool | None]":
+def _read_collected_tables(data: str, norming_design: "NormingSettings") -> "tuple[dict[str, pd.DataFrame], bool | None]":
     """Return tables, and whether every session ran items with the hash of what is stated; None where tables do not say."""
     from gardenpath import experiment, study
     from gardenpath.experiment.collection.recorded_sessions import open_session_source
@@ -301,9 +269,7 @@ def _read_collected_tables(
 
     path = Path(data)
     names = ("readings", "responses", "sessions", "items", "conditions", "demographics", "replacements")
-    if path.is_dir() and (
-        available := [name for name in names if study.table_files.find_table_file(path, name).is_file()]
-    ):
+    if path.is_dir() and (available := [name for name in names if study.table_files.find_table_file(path, name).is_file()]):
         return {name: study.read(path, name) for name in available}, None
     session_data = open_session_source(data, previews=False)
     files = [session_data.list_files[sha256] for sha256 in {session.list_sha256 for session in session_data.sessions}]
@@ -363,9 +329,7 @@ def _compare_models(
     normed = {item.id for item in materials.items}
     unnormed = None
     if pool is not None:
-        items = tuple(
-            norming.add_cut_region(item, norming_design.fragment_end) for item in pool.items if item.id not in normed
-        )
+        items = tuple(norming.add_cut_region(item, norming_design.fragment_end) for item in pool.items if item.id not in normed)
         unnormed = norming.build_fragments_table(Materials(pool.paradigms, items), norming_design.fragment_end)
     norms_by_model, forms_by_model, unnormed_values = [], [], []
 
@@ -379,9 +343,7 @@ def _compare_models(
         model_decisions = norming.compute_norm_decisions(values, norming_design, value="model_value").rename(
             columns={"kept": "kept_by_model"}
         )
-        paired_decisions = decisions[["item", "kept"]].merge(
-            model_decisions[["item", "kept_by_model"]], on="item", validate="1:1"
-        )
+        paired_decisions = decisions[["item", "kept"]].merge(model_decisions[["item", "kept_by_model"]], on="item", validate="1:1")
         norms_by_model.append(values.merge(paired_decisions, on="item", validate="m:1"))
         first = merge_shared_fragments(fragments).drop_duplicates(["item", "conditions"])
         contexts = first[["item", "conditions", "context", "language", "target_attached"]]

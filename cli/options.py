@@ -16,13 +16,9 @@ if TYPE_CHECKING:
 
     from gardenpath.study.config import NormSection
 
-output_path = click.option(
-    "-o", "--out", type=click.Path(path_type=Path), required=True, help="Folder or file to write."
-)
+output_path = click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Folder or file to write.")
 force = click.option("--force", is_flag=True, help="Overwrite what is there.")
-seed = click.option(
-    "--seed", type=int, default=None, help="Seed of everything drawn by chance; printed when not given."
-)
+seed = click.option("--seed", type=int, default=None, help="Seed of everything drawn by chance; printed when not given.")
 
 
 class LazyChoice(click.Choice[str]):
@@ -47,13 +43,9 @@ def _require_parquet(context: click.Context, parameter: click.Parameter, value: 
     return value
 
 
-parquet = click.option(
-    "--parquet", is_flag=True, callback=_require_parquet, help="Write tables as Parquet instead of CSV."
-)
+parquet = click.option("--parquet", is_flag=True, callback=_require_parquet, help="Write tables as Parquet instead of CSV.")
 skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out what cannot be read, and name it.")
-mapping = click.option(
-    "--mapping", type=click.Path(path_type=Path), help="What the columns of a table of another lab are (TOML)."
-)
+mapping = click.option("--mapping", type=click.Path(path_type=Path), help="What the columns of a table of another lab are (TOML).")
 norm = click.option(
     "--norm",
     "norm",
@@ -92,12 +84,8 @@ def add_worker_options(help: str) -> Callable[[Callable[..., None]], Callable[..
 
         wrapped: Callable[..., None] = call
         for option in (
-            click.option(
-                "--address", metavar="A", help="With --ray: address of a cluster that is there, such as auto."
-            ),
-            click.option(
-                "--ray", is_flag=True, help="Work is done by actors of Ray: of this machine, or of --address."
-            ),
+            click.option("--address", metavar="A", help="With --ray: address of a cluster that is there, such as auto."),
+            click.option("--ray", is_flag=True, help="Work is done by actors of Ray: of this machine, or of --address."),
             click.option("--workers", type=click.IntRange(min=1), metavar="N", help=help),
         ):
             wrapped = option(wrapped)

@@ -70,15 +70,7 @@ def simulate_power(config: "Study", request: PowerRequest, out: Path, force: boo
     notes["assumed"] = {**earlier_assumptions, **notes["assumed"]}
 
     def write(table: "pd.DataFrame") -> None:
-        study.write(
-            table,
-            POWER_TABLE,
-            out,
-            command=options.format_command_line(),
-            inputs=inputs,
-            seed=request.seed,
-            notes=notes,
-        )
+        study.write(table, POWER_TABLE, out, command=options.format_command_line(), inputs=inputs, seed=request.seed, notes=notes)
 
     requested_rows = []
     for scenario in scenarios:
@@ -111,19 +103,14 @@ def _simulate_scenario(
     from gardenpath.analysis.modelling.simulated_trials import LOG_RT, MAXIMAL
 
     runs = request.runs or power.RUNS[scenario.family]
-    participants, items = (
-        sorted(set(request.participants)),
-        sorted(set(request.items or design.items[scenario.response])),
-    )
+    participants, items = (sorted(set(request.participants)), sorted(set(request.items or design.items[scenario.response])))
     sizes = [(n_participants, n_items) for n_participants in participants for n_items in items]
     missing = [size for size in sizes if power.looked_up(earlier_table, scenario.build_row_key(*size, runs)).empty]
     name = f"{scenario.response}, {scenario.family} model, {scenario.tested.name}, {scenario.assumptions.name}"
     try:
         if missing and (scenario.response != LOG_RT or scenario.slopes == MAXIMAL):
             seconds = power.seconds(scenario, missing, runs, request.seed)
-            duration = options.format_duration(
-                seconds / ((request.executor.workers if request.executor else None) or 1)
-            )
+            duration = options.format_duration(seconds / ((request.executor.workers if request.executor else None) or 1))
             options.print_notice(
                 f"{name}: {options.format_count(len(missing), 'size')} of {runs} studies, about {duration}; what is done is kept"
             )
@@ -153,9 +140,7 @@ def _merge_tables(earlier_table: "pd.DataFrame | None", table: "pd.DataFrame") -
 
     key = list(TABLES[POWER_TABLE].key)
     rows = (
-        table
-        if earlier_table is None
-        else pd.concat([earlier_table, table], ignore_index=True).drop_duplicates(key, keep="last")
+        table if earlier_table is None else pd.concat([earlier_table, table], ignore_index=True).drop_duplicates(key, keep="last")
     )
     sort_columns = ["response", "family", "slopes", "assumptions", "term", "effect", "n_items", "n_participants"]
     return rows.sort_values(sort_columns, kind="stable", ignore_index=True)
@@ -171,9 +156,7 @@ def _build_design(config: "Study", request: PowerRequest) -> PowerDesign:
         raise DataError(f"{config.path}: --power does not know design.short_lists; expected lists = N to simulate")
     files = experiment.build_list_files(config)
     paradigms = {one.id: one for file in files for one in file.paradigms}
-    shown_paradigms = {
-        trial.item.paradigm for file in files for trial in file.trial_list.trials if trial.role == "target"
-    }
+    shown_paradigms = {trial.item.paradigm for file in files for trial in file.trial_list.trials if trial.role == "target"}
     groups: dict[tuple[tuple[str, tuple[str, ...]], ...], list[str]] = {}
     for name in sorted(shown_paradigms):
         groups.setdefault(tuple(paradigms[name].factors.items()), []).append(name)
@@ -194,17 +177,13 @@ def _build_design(config: "Study", request: PowerRequest) -> PowerDesign:
         return Layout(dict(factors), config.design.ratio, between, choice=choice)
 
     matching_groups = {
-        factors: names
-        for factors, names in groups.items()
-        if all(_has_term(build_layout(factors), t) for t in request.terms)
+        factors: names for factors, names in groups.items() if all(_has_term(build_layout(factors), t) for t in request.terms)
     }
     if not matching_groups:
         for term in request.terms:
             build_layout(next(iter(groups))).test(term)
     if len(matching_groups) != 1:
-        group_text = "; ".join(
-            f"{', '.join(names)} ({', '.join(n for n, _ in factors)})" for factors, names in groups.items()
-        )
+        group_text = "; ".join(f"{', '.join(names)} ({', '.join(n for n, _ in factors)})" for factors, names in groups.items())
         raise DataError(f"the paradigms have different factors: {group_text}; name one of them with --paradigm")
     [(factors, names)] = matching_groups.items()
     items = {response: _get_item_counts(config, files, set(names), response) for response in item_counts}
@@ -286,9 +265,7 @@ def _build_scenarios(config: "Study", design: PowerDesign, request: PowerRequest
             for term in request.terms or design.layout.terms
         }
         stated_effects = {term: effect for term, effect in effects.items() if effect is not None}
-        if missing := [term for term in request.terms if term not in stated_effects] or (
-            [] if stated_effects else [response]
-        ):
+        if missing := [term for term in request.terms if term not in stated_effects] or ([] if stated_effects else [response]):
             raise DataError(_explain_missing_effect(config, response, missing[0]))
         for family in power.families_of(response, main_assumptions):
             if family == power.ORDINAL and config.analysis.ordinal is False:
@@ -314,9 +291,7 @@ def _build_scenarios(config: "Study", design: PowerDesign, request: PowerRequest
 
 
 def _explain_missing_effect(config: "Study", response: str, subject: str) -> str:
-    key, example = {"rating": ("z", 0.3), "correct": ("correct", 0.5), "chosen": ("chosen", 0.5)}.get(
-        response, ("log_rt", 0.03)
-    )
+    key, example = {"rating": ("z", 0.3), "correct": ("correct", 0.5), "chosen": ("chosen", 0.5)}.get(response, ("log_rt", 0.03))
     return (
         f"{config.path}: analysis.sesoi has no {key}, and [simulate] no effect of {subject}; expected the smallest effect of "
         f"interest, such as sesoi = {{ {key} = {example:g} }}: power for the effect that was observed says nothing"
@@ -380,9 +355,7 @@ def _get_assumptions(config: "Study", design: PowerDesign, request: PowerRequest
     if request.pilot is None:
         options.print_notice(f"spreads of {response}: {SOURCES[response]}; of a pilot with --pilot")
         return [standard(response, design.points)]
-    tables, _ = read_tables(
-        dict.fromkeys(REQUIRED_TABLES, request.pilot), dict.fromkeys(OPTIONAL_TABLES, request.pilot)
-    )
+    tables, _ = read_tables(dict.fromkeys(REQUIRED_TABLES, request.pilot), dict.fromkeys(OPTIONAL_TABLES, request.pilot))
     estimates = pilot.pilot(
         tables, design.layout, design.paradigms, response=response, region=request.region, settings=config.analysis
     )
@@ -425,9 +398,7 @@ def _read_earlier_table(out: Path, seed: int, notes: Mapping[str, Any]) -> "tupl
     sidecar = json.loads(sidecar_path.read_text("utf-8")) if sidecar_path.exists() else {}
     assumptions = sidecar.get("assumed", {})
     has_same_notes = all(sidecar.get(name) == value for name, value in notes.items() if name != "assumed")
-    has_same_assumptions = all(
-        assumptions[name] == value for name, value in notes["assumed"].items() if name in assumptions
-    )
+    has_same_assumptions = all(assumptions[name] == value for name, value in notes["assumed"].items() if name in assumptions)
     if sidecar.get("seed") != seed or not has_same_notes or not has_same_assumptions:
         study.files.refuse_overwrite([path], False)
     return study.read(out, POWER_TABLE), assumptions

@@ -16,16 +16,10 @@ if TYPE_CHECKING:
 @click.command("preregister")
 @options.study_file
 @click.option(
-    "--participants",
-    type=click.IntRange(min=1),
-    help="How many take part, where study.toml states no places (online.quota).",
+    "--participants", type=click.IntRange(min=1), help="How many take part, where study.toml states no places (online.quota)."
 )
-@click.option(
-    "--after-data", is_flag=True, help="Write the page though people have taken part already, and say so in it."
-)
-@click.option(
-    "-o", "--out", type=click.Path(path_type=Path), required=True, help="Page to write, such as preregistration.md."
-)
+@click.option("--after-data", is_flag=True, help="Write the page though people have taken part already, and say so in it.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Page to write, such as preregistration.md.")
 @options.force
 def command(study_file: Path, participants: int | None, after_data: bool, out: Path, force: bool) -> None:
     """Draft a preregistration of STUDY.toml: design, sample, items, exclusions, models, smallest effects; what is fixed, what open.
@@ -74,9 +68,7 @@ def _count_participant_sessions(folder: Path) -> int:
     if path.is_file():
         return int((~study.read(path, "sessions")["source"].isin(simulated_sources)).sum())
     try:
-        return sum(
-            one.source not in simulated_sources for one in open_session_source(folder / "data", previews=False).sessions
-        )
+        return sum(one.source not in simulated_sources for one in open_session_source(folder / "data", previews=False).sessions)
     except (FileNotFoundError, study.DataError):
         return 0
 

@@ -49,18 +49,14 @@ def sync(
         raise click.UsageError("--pay pays the bonuses of a file: expected --bonus FILE.csv")
     token = os.environ.get(TOKEN_VARIABLE, "").strip()
     if not token:
-        raise click.UsageError(
-            f"no token: expected one of Prolific's settings (API tokens) in the variable {TOKEN_VARIABLE}"
-        )
+        raise click.UsageError(f"no token: expected one of Prolific's settings (API tokens) in the variable {TOKEN_VARIABLE}")
     study.errors.require("sqlalchemy", "online")
     from gardenpath.experiment.server import prolific_sync as prolific
     from gardenpath.experiment.server.store import Store
 
     folder = out or study.load(study_file).folder / "data"
     store = Store(database or f"sqlite:///{folder / 'study.sqlite'}", create=False)
-    known_submissions = [
-        payment["submission"] for payment in store.list_payments() if payment["platform"] == "prolific"
-    ]
+    known_submissions = [payment["submission"] for payment in store.list_payments() if payment["platform"] == "prolific"]
     amounts = {} if bonus is None else prolific.read_bonuses(bonus, known_submissions)
     client = prolific.ProlificClient(token, api or prolific.API_URL)
     _print_sync_result(prolific.synchronise_submissions(store, client, study_id, approves=approve))
@@ -81,10 +77,7 @@ def _print_sync_result(result: "SyncReport") -> None:
         ("returned or out of time; their places are open again", result.released_submissions),
         ("approved", result.approved_submissions),
         ("finished here and waiting for approval (--approve)", result.submissions_to_approve),
-        (
-            "finished here, returned or out of time at Prolific; they count until you say otherwise",
-            result.finished_but_returned,
-        ),
+        ("finished here, returned or out of time at Prolific; they count until you say otherwise", result.finished_but_returned),
         ("waiting for approval, but not finished here; look at them at Prolific", result.unfinished_awaiting_review),
         ("not among the submissions of this study at Prolific", result.unknown_to_prolific),
     ):

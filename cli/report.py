@@ -60,9 +60,7 @@ def command(study_file: Path, sources: tuple[Path, ...], figures: bool, out: Pat
     files |= {name: paths[0] for name, paths in item_table_paths.items()}
     links = {name: _get_relative_path(path, out) for name, path in files.items()}
     for name, table in item_tables.items():
-        if (
-            len(item_table_paths.get(name, ())) != 1
-        ):  # of several folders, or of the items: so that all of it stands in one file
+        if len(item_table_paths.get(name, ())) != 1:  # of several folders, or of the items: so that all of it stands in one file
             path = out.with_name(f"{out.stem}-tables") / f"{name}.csv"
             links[name] = _get_relative_path(path, out)
             write_text(path, escape_formulas(table).to_csv(index=False, lineterminator="\n"))
@@ -88,18 +86,12 @@ def _find_item_tables(folder: Path, sources: tuple[Path, ...]) -> dict[str, list
 
     item_commands = ("draft", "review", "norm")
     names = [table.name for table in TABLES.values() if table.producer and table.producer.command in item_commands]
-    subfolders = [
-        candidate for pattern in ("*", "*/*") for candidate in sorted(folder.glob(pattern)) if candidate.is_dir()
-    ]
+    subfolders = [candidate for pattern in ("*", "*/*") for candidate in sorted(folder.glob(pattern)) if candidate.is_dir()]
     folders = list(dict.fromkeys(candidate.resolve() for candidate in (*sources, *subfolders)))
     for candidate in sources:
         if not any(find_table_file(candidate, name).is_file() for name in names):
-            raise FileNotFoundError(
-                f"{candidate}: no table of drafts, reviews or norms there; expected one of {', '.join(names)}"
-            )
-    found = {
-        name: [path for candidate in folders if (path := find_table_file(candidate, name)).is_file()] for name in names
-    }
+            raise FileNotFoundError(f"{candidate}: no table of drafts, reviews or norms there; expected one of {', '.join(names)}")
+    found = {name: [path for candidate in folders if (path := find_table_file(candidate, name)).is_file()] for name in names}
     return {name: paths for name, paths in found.items() if paths}
 
 
@@ -196,10 +188,7 @@ def _get_relative_path(path: Path, out: Path) -> str:
 
 
 def _collect_study_facts(config: "Study") -> dict[str, str]:
-    list_counts = (
-        options.format_count(config.design.experiments, "experiment"),
-        options.format_count(config.design.lists, "list"),
-    )
+    list_counts = (options.format_count(config.design.experiments, "experiment"), options.format_count(config.design.lists, "list"))
     return {
         "study": config.name,
         "language": config.language,
@@ -220,14 +209,9 @@ def _describe_generation(config: "Study") -> dict[str, str]:
         grammar, paradigms = meta.get("grammar"), meta.get("paradigms")
         if isinstance(grammar, dict) and isinstance(paradigms, list) and grammar:
             name, digest = next(iter(grammar.items()))
-            counts = [
-                f"{each['paradigm']} {each['items']} of {each['assignments']:,}"
-                for each in paradigms[:MAX_PARADIGMS_SHOWN]
-            ]
+            counts = [f"{each['paradigm']} {each['items']} of {each['assignments']:,}" for each in paradigms[:MAX_PARADIGMS_SHOWN]]
             hidden_text = (
-                f" and {len(paradigms) - MAX_PARADIGMS_SHOWN} paradigms more"
-                if len(paradigms) > MAX_PARADIGMS_SHOWN
-                else ""
+                f" and {len(paradigms) - MAX_PARADIGMS_SHOWN} paradigms more" if len(paradigms) > MAX_PARADIGMS_SHOWN else ""
             )
             found.append(
                 f"{path.name} from {name} (SHA-256 {digest[:12]}), seed {meta.get('seed')}: {', '.join(counts)}{hidden_text}"
@@ -271,11 +255,7 @@ def _describe_model(model: dict[str, object]) -> str:
     parts = [str(model["architecture"])] if model.get("architecture") else []
     parts += [f"{model['parameters']:,} parameters"] if model.get("parameters") else []
     parts += [f"{model['corpus_tokens']:,} tokens of {model['file']}"] if model.get("corpus_tokens") else []
-    parts += [
-        f"{name} {model[name]}"
-        for name in ("smoothing", "revision", "commit", "dtype", "quantization")
-        if model.get(name)
-    ]
+    parts += [f"{name} {model[name]}" for name in ("smoothing", "revision", "commit", "dtype", "quantization") if model.get(name)]
     digests = model.get("sha256")
     if isinstance(digests, dict) and digests and not model.get("commit"):
         name, digest = next(iter(digests.items()))

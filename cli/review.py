@@ -30,9 +30,7 @@ MAX_SENTENCES_NAMED = 5  # sentences that are spelt out
     metavar="FILE",
     help="Text (Markdown) that stands beside each pair; its hash goes into each decision.",
 )
-@click.option(
-    "--log", "log", type=click.Path(path_type=Path), help="File of all decisions.  [default: reviews.jsonl beside]"
-)
+@click.option("--log", "log", type=click.Path(path_type=Path), help="File of all decisions.  [default: reviews.jsonl beside]")
 @click.option(
     "--inject-known-errors",
     "known_bad_share",
@@ -44,9 +42,7 @@ MAX_SENTENCES_NAMED = 5  # sentences that are spelt out
 @click.option("--port", type=int, default=0, help="Port of the page.  [default: a free one]")
 @click.option("--browser/--no-browser", default=True, show_default=True, help="Open the page.")
 @click.option("--agreement", "agree", is_flag=True, help="How far reviewers agree, instead of the page.")
-@click.option(
-    "--write", "out", type=click.Path(path_type=Path), metavar="FILE", help="Write the kept pairs, instead of the page."
-)
+@click.option("--write", "out", type=click.Path(path_type=Path), metavar="FILE", help="Write the kept pairs, instead of the page.")
 @options.force
 def command(
     draft: Path,
@@ -73,12 +69,7 @@ def command(
 
     modes = [
         name
-        for name, value in (
-            ("--reviewer", reviewer),
-            ("--adjudicate", adjudicate),
-            ("--agreement", agree),
-            ("--write", out),
-        )
+        for name, value in (("--reviewer", reviewer), ("--adjudicate", adjudicate), ("--agreement", agree), ("--write", out))
         if value
     ]
     if len(modes) != 1:
@@ -103,9 +94,7 @@ def command(
             raise study.DataError(f"{log}: there is nothing to adjudicate: reviewers agree, or one alone has decided")
         items = tuple(item for item in materials.items if item.id in disputed_items)
         materials = stimuli.Materials(materials.paradigms, items)
-    shown_pairs = build_queue(
-        materials, reviewer_name, known_bad_share=0 if adjudicate else known_bad_share, blind=blind
-    )
+    shown_pairs = build_queue(materials, reviewer_name, known_bad_share=0 if adjudicate else known_bad_share, blind=blind)
     if left_out := len(materials.items) - sum(not one.known_bad for one in shown_pairs):
         options.print_notice(
             f"{options.format_count(left_out, 'item')} of other designs than minimal pairs left out: they are reviewed as a table"
@@ -148,15 +137,9 @@ def _serve_review(
     )
     listener = routes.bind_socket("127.0.0.1", port)
     address = f"http://127.0.0.1:{listener.getsockname()[1]}/?key={review.key}"
-    amount = (
-        options.format_count(2 * len(shown_pairs), "sentence")
-        if blind
-        else options.format_count(len(shown_pairs), "pair")
-    )
+    amount = options.format_count(2 * len(shown_pairs), "sentence") if blind else options.format_count(len(shown_pairs), "pair")
     click.echo(f"{amount} for {reviewer_name}: {address}")
-    options.print_notice(
-        f"decisions are kept in {log} as they are made; stop with Ctrl+C, and go on later with the same command"
-    )
+    options.print_notice(f"decisions are kept in {log} as they are made; stop with Ctrl+C, and go on later with the same command")
     if browser:
         webbrowser.open(address)
     routes.run_server(build_application(review), listener)
@@ -173,9 +156,7 @@ def _write_agreement(decisions: "list[Decision]", draft: Path, log: Path, force:
     )
 
     if not decisions:
-        raise study.DataError(
-            f"{log}: no decision yet; expected a review, with  gardenpath review DRAFT --reviewer NAME"
-        )
+        raise study.DataError(f"{log}: no decision yet; expected a review, with  gardenpath review DRAFT --reviewer NAME")
     table = compute_review_agreement(decisions)
     for reviewer, (noticed_count, shown_count) in count_detected_known_bad(decisions).items():
         click.echo(f"{reviewer}: noticed {noticed_count} of {shown_count} known-bad pairs")
@@ -203,9 +184,7 @@ def _write_agreement(decisions: "list[Decision]", draft: Path, log: Path, force:
     options.print_notice(f"{path}; over first decisions, before edits")
 
 
-def _write_kept_pairs(
-    materials: "Materials", decisions: "list[Decision]", draft: Path, log: Path, out: Path, force: bool
-) -> None:
+def _write_kept_pairs(materials: "Materials", decisions: "list[Decision]", draft: Path, log: Path, out: Path, force: bool) -> None:
     from gardenpath import stimuli, study
     from gardenpath.stimuli.drafting.agreement_tables import build_drafting_table, build_reviews_table
     from gardenpath.stimuli.drafting.reviews import apply_decisions

@@ -59,11 +59,7 @@ class Review:
         for one in decisions:
             if one.reviewer == self.reviewer:
                 counts[one.item, one.condition] = counts.get((one.item, one.condition), 0) + 1
-        entries = [
-            entry
-            for one in self.shown_pairs
-            for entry in self._build_entries(one, decisions, current_decisions, counts)
-        ]
+        entries = [entry for one in self.shown_pairs for entry in self._build_entries(one, decisions, current_decisions, counts)]
         return {
             "title": self.title,
             "reviewer": self.reviewer,
@@ -124,9 +120,7 @@ class Review:
         if not isinstance(request, dict) or request.get("action") not in ACTIONS:
             raise ReviewError("that is no decision")
         item, condition, action = str(request.get("item")), str(request.get("condition", "")), str(request["action"])
-        entry = next(
-            (one for one in self.build_state()["pairs"] if (one["id"], one["condition"]) == (item, condition)), None
-        )
+        entry = next((one for one in self.build_state()["pairs"] if (one["id"], one["condition"]) == (item, condition)), None)
         if entry is None:
             raise ReviewError("this pair is not in the draft any more; load the page again")
         if request.get("seen") != entry["seen"]:
@@ -134,11 +128,7 @@ class Review:
         if action == "undo" and not entry["decision"]:
             raise ReviewError("there is nothing to take back here")
         requested_ticks = request.get("ticks")
-        ticks = (
-            {name: bool(requested_ticks.get(name)) for name in TICK_MEANINGS}
-            if isinstance(requested_ticks, dict)
-            else {}
-        )
+        ticks = {name: bool(requested_ticks.get(name)) for name in TICK_MEANINGS} if isinstance(requested_ticks, dict) else {}
         if action == "accept" and not all(ticks.values()):
             raise ReviewError("to accept a pair takes all four ticks")
         reason = str(request.get("reason", ""))[:300]
@@ -245,9 +235,7 @@ def build_application(review: Review) -> "Starlette":
         except (ReviewError, study.DataError) as error:
             return JSONResponse({"said": str(error)}, 409)
         except OSError as error:
-            return JSONResponse(
-                {"said": f"not kept: {error}; nothing is lost before this, see to the disk and decide again"}, 500
-            )
+            return JSONResponse({"said": f"not kept: {error}; nothing is lost before this, see to the disk and decide again"}, 500)
 
     routes = [
         Route("/", page),

@@ -81,9 +81,7 @@ class ScoringOptions:
             options.print_notice(f"{loaded.name}: {loaded.describe()['toy']}")
         return loaded
 
-    def apply_to_models(
-        self, models: Sequence[str], work: Callable[[str, str | None], Result]
-    ) -> tuple[list[Result], list[str]]:
+    def apply_to_models(self, models: Sequence[str], work: Callable[[str, str | None], Result]) -> tuple[list[Result], list[str]]:
         """Do something with each model and revision; return what came of it, and a line for each that failed, which keeps none of
         the others from it. Where nothing comes of any, that is raised.
         """
@@ -127,9 +125,7 @@ class ScoringOptions:
 
         study_files = [path for path in self.materials if path.suffix == ".toml"]
         if study_files and len(self.materials) > 1:
-            raise study.DataError(
-                f"{study_files[0]} beside {len(self.materials) - 1} more; expected one STUDY.toml, or materials"
-            )
+            raise study.DataError(f"{study_files[0]} beside {len(self.materials) - 1} more; expected one STUDY.toml, or materials")
         config = self._load_study()
         if config is None:
             return stimuli.read(*self.materials, format=self.format_, language=language, skip_bad=self.skip_bad)
@@ -166,9 +162,7 @@ class ScoringOptions:
         config = self._load_study()
         return [*self.materials, *(config.list_material_paths() if config else ()), *filter(None, [self.unigrams])]
 
-    def write_table(
-        self, frame: "pd.DataFrame", name: str, notes: Mapping[str, object], seed: int | None = None
-    ) -> Path:
+    def write_table(self, frame: "pd.DataFrame", name: str, notes: Mapping[str, object], seed: int | None = None) -> Path:
         """Write a table with its sidecar, say so, and return its path."""
         from gardenpath import study
 
@@ -259,9 +253,7 @@ def add_scoring_options(command: Callable[..., None], excluded: Sequence[str] = 
             help="OpenAI-compatible server that gives logprobs of prompts, such as http://localhost:8000/v1.",
         ),
         click.option("--adapter", metavar="A", help="Folder or id of a PEFT adapter of the model, such as LoRA."),
-        click.option(
-            "--quantization", type=click.Choice(["8bit", "4bit"]), help="Load the weights in fewer bits; 4bit is NF4."
-        ),
+        click.option("--quantization", type=click.Choice(["8bit", "4bit"]), help="Load the weights in fewer bits; 4bit is NF4."),
         click.option(
             "--device-map",
             metavar="MAP",
@@ -281,9 +273,7 @@ def add_scoring_options(command: Callable[..., None], excluded: Sequence[str] = 
             show_default=True,
             help="Number type of the weights; sums of probabilities are float32 at least.",
         ),
-        click.option(
-            "--device", default="auto", show_default=True, help="auto (a GPU when there is one), cpu, cuda, cuda:1 ..."
-        ),
+        click.option("--device", default="auto", show_default=True, help="auto (a GPU when there is one), cpu, cuda, cuda:1 ..."),
         click.option("--format", "format_", metavar="F", help="Name the materials' format instead of recognising it."),
         options.skip_bad,
         options.materials,
@@ -360,11 +350,7 @@ def command(
     loaded = scoring.load_model(str(model), *scoring.revisions)
     arguments = scoring.build_scoring_arguments(loaded)
     protocol = arguments["protocol"]
-    notes = {
-        "model": loaded.describe(),
-        "protocol": {protocol.name: protocol.meaning},
-        "joiner": scoring.joiner_text,
-    }
+    notes = {"model": loaded.describe(), "protocol": {protocol.name: protocol.meaning}, "joiner": scoring.joiner_text}
     with options.show_progress("sentences", 1) as move:
         blocks = lmscore.score_blocks(
             materials, loaded, **arguments, batch_tokens=scoring.batch_tokens, predictors=predictors, progress=move
@@ -375,18 +361,12 @@ def command(
 def _check_call(input_format: str | None, mapping: Path | None) -> None:
     """Raise a `UsageError` for options of a model beside a table, or the other way round."""
     context = click.get_current_context()
-    typed_options = {
-        name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-    }
+    typed_options = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
     if input_format is None:
         if typed_options & {"mapping", "shown"}:
-            raise click.UsageError(
-                f"--{'materials' if 'shown' in typed_options else 'mapping'} belongs to --input-format table"
-            )
+            raise click.UsageError(f"--{'materials' if 'shown' in typed_options else 'mapping'} belongs to --input-format table")
         if "model" not in typed_options:
-            raise click.UsageError(
-                "Missing option '--model', or --input-format table for surprisal that was computed elsewhere"
-            )
+            raise click.UsageError("Missing option '--model', or --input-format table for surprisal that was computed elsewhere")
         return
     if mapping is None:
         raise click.UsageError("--input-format table needs --mapping FILE.toml: the mapping names the table's columns")

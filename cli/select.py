@@ -22,38 +22,20 @@ MATCH_METHODS = ("means", "sets", "best")
 @selection_options.add_selection_options
 @click.option("--items", type=click.IntRange(min=1), help="How many to choose.")
 @click.option(
-    "--between-items",
-    multiple=True,
-    metavar="COLUMN",
-    help="Levels in which items differ; as many of each are chosen. Repeatable.",
+    "--between-items", multiple=True, metavar="COLUMN", help="Levels in which items differ; as many of each are chosen. Repeatable."
 )
 @click.option(
-    "--match",
-    type=click.Choice(MATCH_METHODS),
-    help="Means within tolerances, matched sets, or the best choice.  [default: means]",
+    "--match", type=click.Choice(MATCH_METHODS), help="Means within tolerances, matched sets, or the best choice.  [default: means]"
 )
-@click.option(
-    "--optimality-gap", type=float, help="How far from the best choice may be left open, in s.d.  [default: 0.05]"
-)
+@click.option("--optimality-gap", type=float, help="How far from the best choice may be left open, in s.d.  [default: 0.05]")
 @click.option("--null", metavar="N", help="Of sets: balanced, first, inclusive, or a level.  [default: balanced]")
-@click.option(
-    "--maximise", type=click.Choice(["power"]), help="Of all choices that match, one with the largest expected effect."
-)
-@click.option(
-    "--ms-per-bit", type=float, help="What a bit of surprisal costs a reader, for the expected effect and its power."
-)
+@click.option("--maximise", type=click.Choice(["power"]), help="Of all choices that match, one with the largest expected effect.")
+@click.option("--ms-per-bit", type=float, help="What a bit of surprisal costs a reader, for the expected effect and its power.")
 @click.option("--source", metavar="DOI", help="Where that is published.")
 @click.option("--region", help="Region of the expected effect.  [default: critical]")
 @click.option("--term", help="Factor, or interaction a:b, of the expected effect.  [default: the only factor]")
-@click.option(
-    "--participants",
-    multiple=True,
-    type=click.IntRange(min=2),
-    help="For the power of the expected effect. Repeatable.",
-)
-@click.option(
-    "--simulations", type=click.IntRange(min=1), help="Studies that are simulated for each power.  [default: 1000]"
-)
+@click.option("--participants", multiple=True, type=click.IntRange(min=2), help="For the power of the expected effect. Repeatable.")
+@click.option("--simulations", type=click.IntRange(min=1), help="Studies that are simulated for each power.  [default: 1000]")
 @options.force
 @click.option("--json", "as_json", is_flag=True, help="Print the certificate as JSON.")
 @click.pass_context
@@ -86,13 +68,9 @@ def command(
         materials, stimuli.Selection, option_values, effect=effect
     )
     if settings.effect is None and (participants or simulations):
-        raise click.UsageError(
-            "--participants and --simulations are of an expected effect: give --ms-per-bit and --source"
-        )
+        raise click.UsageError("--participants and --simulations are of an expected effect: give --ms-per-bit and --source")
     if settings.effect is not None and surprisal is None:
-        raise click.UsageError(
-            "an expected effect is of surprisal: give --scores, the folder that  gardenpath score  wrote"
-        )
+        raise click.UsageError("an expected effect is of surprisal: give --scores, the folder that  gardenpath score  wrote")
     study.files.refuse_overwrite([out / "items.jsonl", out / "certificate.json"], force)
     selection = stimuli.select(pool, settings, surprisal=surprisal)
     certificate = {**dataclasses.asdict(selection.certificate), "said": str(selection.certificate)}
@@ -114,18 +92,11 @@ def command(
         for sentence in wording.matched(selection.matching, len(selection.materials.items), len(pool.items)):
             click.echo(sentence)
     if settings.effect is not None and surprisal is not None:
-        _print_effect_power(
-            selection, tables["expected_effects"], settings.effect, participants, simulations, settings.seed
-        )
+        _print_effect_power(selection, tables["expected_effects"], settings.effect, participants, simulations, settings.seed)
 
 
 def _print_effect_power(
-    selection: "SelectionResult",
-    effects: Any,
-    effect: Any,
-    participants: Sequence[int],
-    simulations: int | None,
-    seed: int,
+    selection: "SelectionResult", effects: Any, effect: Any, participants: Sequence[int], simulations: int | None, seed: int
 ) -> None:
     """Say what effect is expected, which items carry none, and with what power it would be found."""
     import math
@@ -149,9 +120,7 @@ def _print_effect_power(
         ("chosen, with an effect in the other direction", opposite_effects),
     ):
         if len(effect_rows):
-            item_names = ", ".join(effect_rows["item"][:8]) + (
-                f" and {len(effect_rows) - 8} more" if len(effect_rows) > 8 else ""
-            )
+            item_names = ", ".join(effect_rows["item"][:8]) + (f" and {len(effect_rows) - 8} more" if len(effect_rows) > 8 else "")
             options.print_notice(f"{description}: {options.format_count(len(effect_rows), 'item')}: {item_names}")
     if not participants:
         return

@@ -25,27 +25,18 @@ SELECTION_OPTIONS = (
     click.option("--tolerance", type=float, help="How far means may differ, in s.d. of the pool.  [default: 0.05]"),
     click.option("--spread-tolerance", type=float, help="How far second moments may differ, in s.d. of the pool."),
     click.option(
-        "--balance-on",
-        multiple=True,
-        metavar="COLUMN",
-        help="Spread evenly: phenomenon, paradigm or a column. Repeatable.",
+        "--balance-on", multiple=True, metavar="COLUMN", help="Spread evenly: phenomenon, paradigm or a column. Repeatable."
     ),
-    click.option(
-        "--scores", type=click.Path(path_type=Path), help="Folder or file of the table surprisal, which score writes."
-    ),
+    click.option("--scores", type=click.Path(path_type=Path), help="Folder or file of the table surprisal, which score writes."),
     click.option("--model", help="Whose surprisal, where the table has several models."),
     click.option(
-        "--bigrams",
-        type=click.Path(path_type=Path),
-        help="Corpus, or table with first, second and count, for bigram:PART.",
+        "--bigrams", type=click.Path(path_type=Path), help="Corpus, or table with first, second and count, for bigram:PART."
     ),
     options.norm,
     options.mapping,
     click.option("--language", metavar="TAG", help="Language of items whose file states none."),
     click.option("--effort", type=float, help="Multiplies how long is searched.  [default: 1]"),
-    click.option(
-        "--skip-bad", is_flag=True, help="Leave out items that cannot be read or lack a value, and name them."
-    ),
+    click.option("--skip-bad", is_flag=True, help="Leave out items that cannot be read or lack a value, and name them."),
     click.option("--seed", type=int, help="Seed of the search.  [default: 1]"),
 )
 
@@ -78,9 +69,7 @@ def read_selection_inputs(
         folder, source, inputs = paths[0].parent, str(paths[0]), [paths[0]]
         paths = [folder / name for name in content.get("materials", [])]
         if not paths:
-            raise study.DataError(
-                f'{source}: materials names no file; expected the pool, such as materials = ["pool.csv"]'
-            )
+            raise study.DataError(f'{source}: materials names no file; expected the pool, such as materials = ["pool.csv"]')
     if covariates:
         content = {**content, "covariates": {**content.get("covariates", {}), **covariates}}
     if effect:
@@ -88,27 +77,19 @@ def read_selection_inputs(
     selection_settings = settings.build_settings({**content, **option_values}, kind, where=source)
     mapping = None
     if selection_settings.mapping:
-        mapping = (
-            Path(selection_settings.mapping) if "mapping" in option_values else folder / selection_settings.mapping
-        )
+        mapping = Path(selection_settings.mapping) if "mapping" in option_values else folder / selection_settings.mapping
         inputs.append(mapping)
-    pool = stimuli.read(
-        *paths, language=selection_settings.language, mapping=mapping, skip_bad=selection_settings.skip_bad
-    )
+    pool = stimuli.read(*paths, language=selection_settings.language, mapping=mapping, skip_bad=selection_settings.skip_bad)
     # What a file names lies beside it; what the command names, where the command is typed.
     surprisal = None
     if selection_settings.scores:
         scores = Path(selection_settings.scores) if "scores" in option_values else folder / selection_settings.scores
         surprisal = study.read(scores if scores.is_dir() else scores.parent, "surprisal")
         inputs += [path for path in [scores] if path.is_file()]
-    norm_sections = {
-        name: replace(section, file=str(folder / section.file)) for name, section in selection_settings.norms.items()
-    }
+    norm_sections = {name: replace(section, file=str(folder / section.file)) for name, section in selection_settings.norms.items()}
     selection_settings = replace(selection_settings, norms={**norm_sections, **norms})
     if selection_settings.bigrams:
-        bigrams = (
-            Path(selection_settings.bigrams) if "bigrams" in option_values else folder / selection_settings.bigrams
-        )
+        bigrams = Path(selection_settings.bigrams) if "bigrams" in option_values else folder / selection_settings.bigrams
         selection_settings = replace(selection_settings, bigrams=str(bigrams))
         inputs.append(bigrams)
     inputs += [Path(section.file) for section in selection_settings.norms.values()]
@@ -143,13 +124,7 @@ def write_selection(
 
     for name, table in tables.items():
         study.write(
-            table,
-            name,
-            out,
-            command=options.format_command_line(),
-            inputs=inputs,
-            seed=selection_settings.seed,
-            notes=notes,
+            table, name, out, command=options.format_command_line(), inputs=inputs, seed=selection_settings.seed, notes=notes
         )
     if materials is not None:
         path = out / "items.jsonl"

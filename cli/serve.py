@@ -16,18 +16,12 @@ PROLIFIC_QUERY = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSIO
 @click.command("serve")
 @options.study_file
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option(
-    "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="Port; 0 takes a free one."
-)
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="Port; 0 takes a free one.")
 @options.database
 @options.data_folder
 @click.option("--address", metavar="URL", help="What participants type, where a proxy stands before the server.")
-@click.option(
-    "--trust-proxy", metavar="IP", help="Believe X-Forwarded-Proto and X-Forwarded-For of the proxy at this address."
-)
-@click.option(
-    "--kiosk", is_flag=True, help="In the lab: everybody begins with a code, and nothing of them stays in the browser."
-)
+@click.option("--trust-proxy", metavar="IP", help="Believe X-Forwarded-Proto and X-Forwarded-For of the proxy at this address.")
+@click.option("--kiosk", is_flag=True, help="In the lab: everybody begins with a code, and nothing of them stays in the browser.")
 @click.option(
     "--kiosk-seconds",
     default=60,

@@ -69,9 +69,7 @@ def add_participation_options(command: Callable[..., None]) -> Callable[..., Non
             is_flag=True,
             help="With STUDY.toml: give the most probable answer, not one drawn; the table has the mean of a scale.",
         ),
-        click.option(
-            "--independent", is_flag=True, help="With STUDY.toml: each trial by itself, without those before it."
-        ),
+        click.option("--independent", is_flag=True, help="With STUDY.toml: each trial by itself, without those before it."),
         click.option(
             "--participants",
             type=click.IntRange(min=1),
@@ -82,17 +80,13 @@ def add_participation_options(command: Callable[..., None]) -> Callable[..., Non
     return command
 
 
-def judge_study_or_sessions(
-    scoring: ScoringOptions, models: Sequence[str], participation: ParticipationOptions
-) -> bool:
+def judge_study_or_sessions(scoring: ScoringOptions, models: Sequence[str], participation: ParticipationOptions) -> bool:
     """Do what is asked of a study or of sessions; return False where the materials are neither.
 
     Raises a `UsageError` for options that have nothing to do with what is given.
     """
     context = click.get_current_context()
-    typed_options = {
-        name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-    }
+    typed_options = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
     is_study, is_sessions = _is_study(scoring.materials), _is_sessions(scoring.materials)
     if not is_study and (unusable_options := sorted(typed_options & (STUDY_OPTIONS - {"seed"}))):
         unusable_options[0] = "expected" if unusable_options[0] == "most_probable" else unusable_options[0]
@@ -157,11 +151,7 @@ def run_model_participants(scoring: ScoringOptions, models: Sequence[str], parti
             batch_tokens=scoring.batch_tokens,
             state=conversation_state,
         )
-        arguments: dict[str, Any] = {
-            "seed": participation.seed,
-            "most_probable": participation.expected,
-            "prefix": prefix,
-        }
+        arguments: dict[str, Any] = {"seed": participation.seed, "most_probable": participation.expected, "prefix": prefix}
         arguments["batch_size"] = 1 if conversation_state else None
         with options.show_progress("sessions", participation.participants) as move:
             model_sessions, responses = experiment.run_model_sessions(
@@ -183,20 +173,14 @@ def run_model_participants(scoring: ScoringOptions, models: Sequence[str], parti
 def _print_json(scoring: ScoringOptions, name: str, frame: "pd.DataFrame", notes: dict[str, object]) -> None:
     """Print a table as JSON where that is asked for."""
     if scoring.as_json:
-        click.echo(
-            json.dumps({name: json.loads(frame.to_json(orient="records")), **notes}, ensure_ascii=False, indent=1)
-        )
+        click.echo(json.dumps({name: json.loads(frame.to_json(orient="records")), **notes}, ensure_ascii=False, indent=1))
 
 
 def _print_participation(rows: Any, list_files: "Sequence[ListFile]") -> None:
     for model, part in rows.groupby("model", sort=False):
         answer_probability, cut_count = part["answer_probability"].mean(), int((part["n_trials_cut"] > 0).sum())
-        count_text = (
-            f"{options.format_count(part['session'].nunique(), 'session')}, {options.format_count(len(part), 'answer')}"
-        )
-        options.print_notice(
-            f"{model}: {count_text}; what can be answered has {answer_probability:.2g} of its probability"
-        )
+        count_text = f"{options.format_count(part['session'].nunique(), 'session')}, {options.format_count(len(part), 'answer')}"
+        options.print_notice(f"{model}: {count_text}; what can be answered has {answer_probability:.2g} of its probability")
         if answer_probability < LOW_ANSWER_PROBABILITY:
             options.print_notice(
                 f"{model}: mostly it would have said something else; its answers are weak evidence of how it judges"
@@ -230,17 +214,12 @@ def compute_session_likelihoods(scoring: ScoringOptions, models: Sequence[str]) 
             for n, one in enumerate(sessions, start=1):
                 session = str(one.get("session", one["participant"]))
                 try:
-                    [likelihood] = lmscore.compute_response_likelihood(
-                        loaded, [one["text"]], batch_tokens=scoring.batch_tokens
-                    )
+                    [likelihood] = lmscore.compute_response_likelihood(loaded, [one["text"]], batch_tokens=scoring.batch_tokens)
                 except ValueError as error:
                     left_out.append(f"{loaded.name}: session {session}: {error}")
                     options.print_notice(f"left out: {left_out[-1]}")
                     continue
-                participant_columns = {
-                    "experiment": str(one.get("experiment", "")),
-                    "participant": str(one["participant"]),
-                }
+                participant_columns = {"experiment": str(one.get("experiment", "")), "participant": str(one["participant"])}
                 row = {"model": loaded.name, **participant_columns, "session": session, **likelihood._asdict()}
                 rows.append({**row, "mean_lp": likelihood.lp / likelihood.n_responses})
                 move(n, len(sessions))
@@ -270,14 +249,11 @@ def _read_transcripts(path: Path) -> "list[dict[str, Any]]":
     if path.suffix != ".jsonl":
         data = open_session_source(path, previews=False)
         transcripts = [
-            build_transcript(record, data.list_files[record.session.list_sha256])
-            for record in data.read_recorded_sessions()
+            build_transcript(record, data.list_files[record.session.list_sha256]) for record in data.read_recorded_sessions()
         ]
         answered = [one for one in transcripts if "<<" in one["text"]]
         if len(answered) < len(transcripts):
-            options.print_notice(
-                f"{options.format_count(len(transcripts) - len(answered), 'session')} without an answer left out"
-            )
+            options.print_notice(f"{options.format_count(len(transcripts) - len(answered), 'session')} without an answer left out")
         if not answered:
             raise study.DataError(f"{path}: no session has an answer; expected sessions of people")
         return answered

@@ -40,13 +40,9 @@ if TYPE_CHECKING:
     metavar="MS",
     help="With --surprisal: ms for each bit of the word read; given again, of the word before it (spillover), and so on.",
 )
-@click.option(
-    "--model", "scored_by", metavar="MODEL", help="With --surprisal: whose, where the table has several models."
-)
+@click.option("--model", "scored_by", metavar="MODEL", help="With --surprisal: whose, where the table has several models.")
 @click.option("--protocol", metavar="P", help="With --surprisal: which, where the table has several protocols.")
-@click.option(
-    "--power", is_flag=True, help="How often the smallest effects of interest would be found, as the table power."
-)
+@click.option("--power", is_flag=True, help="How often the smallest effects of interest would be found, as the table power.")
 @click.option(
     "--response",
     "responses",
@@ -143,24 +139,16 @@ def command(
         request = powers.PowerRequest(
             sizes, items, responses, terms, paradigm, region, slopes, simulations, stated_effects, pilot, seed, workers
         )
-        powers.simulate_power(
-            config, request, out, force, [path for path in (study_file, effects_file) if path is not None]
-        )
+        powers.simulate_power(config, request, out, force, [path for path in (study_file, effects_file) if path is not None])
         return
     if len(participants) != 1 or items:
-        raise click.UsageError(
-            "name --participants once, or give --power for several numbers of participants and items"
-        )
+        raise click.UsageError("name --participants once, or give --power for several numbers of participants and items")
     list_files = experiment.build_list_files(config)
     study.files.refuse_overwrite([out], force)
-    effects = experiment.Effects(
-        terms=config.simulate if stated_effects is None else stated_effects, ms_per_bit=ms_per_bit
-    )
+    effects = experiment.Effects(terms=config.simulate if stated_effects is None else stated_effects, ms_per_bit=ms_per_bit)
     scores = None if surprisal is None else select_model_rows(study.read(surprisal, "surprisal"), scored_by, protocol)
     if not effects.terms and not all(one.is_minimal_pair() for one in list_files[0].paradigms):
-        options.print_notice(
-            "no effects of the study's factors are stated ([simulate]): robots take their conditions alike"
-        )
+        options.print_notice("no effects of the study's factors are stated ([simulate]): robots take their conditions alike")
     if seed is None:
         seed = secrets.randbelow(2**31)
         options.print_notice(f"--seed {seed}")
@@ -192,7 +180,5 @@ def command(
                 else "somebody takes no short list with an item or pair of one they have had (online.max_sessions, lists a reader)"
             )
         )
-    participant_text = (
-        f" of {options.format_count(min(number, short_list_count), 'participant')}" if short_list_count else ""
-    )
+    participant_text = f" of {options.format_count(min(number, short_list_count), 'participant')}" if short_list_count else ""
     click.echo(f"{out}: {sessions} simulated sessions{participant_text}")

@@ -17,13 +17,7 @@ PARAMETER_KEYS = ("effects", "surprisal")
 
 
 def write_parameters(
-    data: Path,
-    effects: "Effects",
-    scores: "pd.DataFrame | None",
-    *,
-    participants: int,
-    inputs: Sequence[Path],
-    seed: int,
+    data: Path, effects: "Effects", scores: "pd.DataFrame | None", *, participants: int, inputs: Sequence[Path], seed: int
 ) -> None:
     """Write the sidecar of simulated sessions: the effects, and whose surprisal slowed them."""
     from gardenpath import study
@@ -32,9 +26,7 @@ def write_parameters(
     if scores is not None:
         notes["surprisal"] = {name: str(scores[name].iloc[0]) for name in ("model", "protocol")}
     notes["simulated"] = True
-    study.files.write_sidecar(
-        data / SESSIONS_TABLE, command=options.format_command_line(), inputs=inputs, seed=seed, notes=notes
-    )
+    study.files.write_sidecar(data / SESSIONS_TABLE, command=options.format_command_line(), inputs=inputs, seed=seed, notes=notes)
 
 
 def read_shared_parameters(data: Sequence[str]) -> dict[str, object]:
@@ -44,11 +36,7 @@ def read_shared_parameters(data: Sequence[str]) -> dict[str, object]:
     if any("://" in one or not Path(one).is_dir() for one in data):
         return {}
     first, *others = [read_sidecar(Path(one) / SESSIONS_TABLE) for one in data]
-    return {
-        key: first[key]
-        for key in PARAMETER_KEYS
-        if key in first and all(each.get(key) == first[key] for each in others)
-    }
+    return {key: first[key] for key in PARAMETER_KEYS if key in first and all(each.get(key) == first[key] for each in others)}
 
 
 def read_ms_per_bit(sessions: Path | None) -> dict[tuple[str, str], tuple[float, ...]]:

@@ -34,9 +34,7 @@ def command(
     from gardenpath import stimuli, study
     from gardenpath.analysis.reporting.wording import matching as wording
 
-    settings, pool, surprisal, inputs = selection_options.read_selection_inputs(
-        materials, stimuli.Division, option_values
-    )
+    settings, pool, surprisal, inputs = selection_options.read_selection_inputs(materials, stimuli.Division, option_values)
     files = [out / f"list-{n + 1}.jsonl" for n in range(settings.lists)]
     study.files.refuse_overwrite([*files, out / "certificate.json"], force)
     division = stimuli.split(pool, settings, surprisal=surprisal)
@@ -48,9 +46,7 @@ def command(
     selection_options.write_selection(out, tables, None, inputs, settings, certificate)
     for path, item_list in zip(files, division.lists, strict=False):
         stimuli.write(item_list, path)
-        study.files.write_sidecar(
-            path, command=options.format_command_line(), inputs=inputs, seed=settings.seed, notes=certificate
-        )
+        study.files.write_sidecar(path, command=options.format_command_line(), inputs=inputs, seed=settings.seed, notes=certificate)
     click.echo(json.dumps(certificate, indent=1, ensure_ascii=False) if as_json else str(division.certificate))
     if division.lists:
         sizes = sorted({len(item_list.items) for item_list in division.lists})

@@ -64,9 +64,7 @@ def prepare_command(sweep_file: Path, calibrate: float) -> None:
 @command.command("run")
 @sweep_file
 @options.add_worker_options("Processes, or actors, each with a model.  [default: one a card, or one without cards]")
-@click.option(
-    "--shard", metavar="I/N", help="Compute only one of N shares of the units, I from 0 on, as in a Slurm array."
-)
+@click.option("--shard", metavar="I/N", help="Compute only one of N shares of the units, I from 0 on, as in a Slurm array.")
 @click.option("--gpus", type=float, metavar="N", help="Compute only the models whose workers have so many GPUs.")
 def run_command(
     sweep_file: Path, workers: int | None, shard: str | None, gpus: float | None, ray: bool, address: str | None
@@ -106,14 +104,10 @@ def run_command(
             finished[0] += 1
             move(finished[0], total)
 
-        run_result = execution.run_sweep(
-            manifest, store, build_executor, units=units, most_cards=max_cards, on_report=report_unit
-        )
+        run_result = execution.run_sweep(manifest, store, build_executor, units=units, most_cards=max_cards, on_report=report_unit)
     _print_run(run_result)
     if run_result.failures:
-        raise study.DataError(
-            [f"{len(run_result.failures)} of {total} units failed", *dict.fromkeys(run_result.failures.values())]
-        )
+        raise study.DataError([f"{len(run_result.failures)} of {total} units failed", *dict.fromkeys(run_result.failures.values())])
 
 
 @command.command("status")
@@ -183,9 +177,7 @@ def merge_command(sweep_file: Path, out: Path, mixed: bool, languages: Path | No
         study.files.write_text(out / "leaderboard.html", leaderboard(tables, merged.coverage))
         options.print_notice(f"{out / 'leaderboard.html'}: a page for a browser, no server needed")
     for name, frame in extra_tables.items():
-        study.files.write_text(
-            out / name, study.table_files.escape_formulas(frame).to_csv(index=False, lineterminator="\n")
-        )
+        study.files.write_text(out / name, study.table_files.escape_formulas(frame).to_csv(index=False, lineterminator="\n"))
     click.echo(_format_state_counts(merged.coverage))
     if merged.faults:
         raise study.DataError(merged.faults)
@@ -240,9 +232,7 @@ def _build_comparison_tables(
     from .evaluate import read_languages
 
     tables = dict(merged.tables)
-    items = manifests.join_materials(
-        [manifests.read_part(store, part) for part in manifest.parts if part.kind == manifests.PAIRS]
-    )
+    items = manifests.join_materials([manifests.read_part(store, part) for part in manifest.parts if part.kind == manifests.PAIRS])
     comparison_data = all_comparisons.ComparisonData(
         covariates=stimuli.extract_pair_covariates(items) if items.items else None,
         languages=read_languages(languages) if languages else None,
@@ -266,17 +256,7 @@ def _print_manifest(manifest: "SweepManifest", sweep: "Sweep", calibration: "Cal
     )
     if calibration is not None:
         click.echo(f"calibrated by {calibration.model.label}: {calibration.rate:,.0f} positions a second of one worker")
-    rows = [
-        [
-            "model",
-            "cards",
-            "weights",
-            *(f"{size} GB" for size in costs.CARD_SIZES),
-            "time",
-            "card hours",
-            sweep.cost.currency,
-        ]
-    ]
+    rows = [["model", "cards", "weights", *(f"{size} GB" for size in costs.CARD_SIZES), "time", "card hours", sweep.cost.currency]]
     estimates = costs.estimate_costs(manifest, sweep, calibration)
     for one in estimates:
         cards_needed = costs.count_cards_needed(one.model)
@@ -295,9 +275,7 @@ def _print_manifest(manifest: "SweepManifest", sweep: "Sweep", calibration: "Cal
     click.echo("(under a card's size: how many such cards hold the model)")
     timed_estimates = [one for one in estimates if one.hours is not None]
     if timed_estimates:
-        scope_text = (
-            "" if len(timed_estimates) == len(estimates) else f" of {len(timed_estimates)} of {len(estimates)} models"
-        )
+        scope_text = "" if len(timed_estimates) == len(estimates) else f" of {len(timed_estimates)} of {len(estimates)} models"
         card_hours, cost = (sum(getattr(one, name) or 0 for one in timed_estimates) for name in ("card_hours", "cost"))
         hours = sum(one.hours or 0 for one in timed_estimates)
         click.echo(

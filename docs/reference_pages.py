@@ -19,11 +19,7 @@ LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)\s]*
 
 def write(folder: Path) -> None:
     """Write the pages to a folder, those alone that have changed."""
-    pages = {
-        "tables.md": tables(),
-        "renamed.md": renamed(),
-        **{f"{package}.md": functions(package) for package in PACKAGES},
-    }
+    pages = {"tables.md": tables(), "renamed.md": renamed(), **{f"{package}.md": functions(package) for package in PACKAGES}}
     folder.mkdir(exist_ok=True)
     for name, text in pages.items():
         path = folder / name
@@ -47,9 +43,7 @@ def tables() -> str:
         lines += [f"## {title}", "", f"{first_sentence(part.__doc__)}", ""]
         for table in part.TABLES:
             producer = table.producer
-            command = (
-                f"`gardenpath {producer.command}`, in `{producer.folder}/`" if producer else "a function, not a command"
-            )
+            command = f"`gardenpath {producer.command}`, in `{producer.folder}/`" if producer else "a function, not a command"
             lines += [
                 f"### {table.name}",
                 "",
@@ -177,9 +171,7 @@ def without_links_outside(app: Any, name: str, source: list[str]) -> None:
         if page.suffix == ".md" and page.is_relative_to(Path(app.srcdir)):
             return match[0]
         inside = page.relative_to(HERE.parent).as_posix() if page.is_relative_to(HERE.parent) else target
-        return (
-            f"`{inside}`" if words.strip("`") in {inside, Path(inside).name, f"{inside}/"} else f"{words} (`{inside}`)"
-        )
+        return f"`{inside}`" if words.strip("`") in {inside, Path(inside).name, f"{inside}/"} else f"{words} (`{inside}`)"
 
     source[0] = LINK.sub(kept, source[0])
 

@@ -15,15 +15,7 @@ from .measures.reductions import MEASURES, answer_lps, compute_word_scores, regi
 from .measures.unigrams import read_unigrams
 from .models.interface import Model
 from .models.ngram import estimate_ngram
-from .scoring import (
-    Scores,
-    compute_token_tables,
-    count_within_noise,
-    estimate_layout_noise,
-    evaluate,
-    score,
-    score_blocks,
-)
+from .scoring import Scores, compute_token_tables, count_within_noise, estimate_layout_noise, evaluate, score, score_blocks
 from .tokens.continuations import encode_continuations
 from .tokens.protocols import PROTOCOLS
 from .tokens.token_table import TokenTable

@@ -48,9 +48,7 @@ def collect_network_metadata(model: Any) -> dict[str, Any]:
         "adapter": dict(model.adapter) if model.adapter else ({k: str(v) for k, v in inside.items()} or None),
         "attention": getattr(config, "_attn_implementation", None),
         "device": model.device,
-        "devices": sorted(
-            {f"cuda:{location}" if isinstance(location, int) else str(location) for location in locations}
-        ),
+        "devices": sorted({f"cuda:{location}" if isinstance(location, int) else str(location) for location in locations}),
     }
 
 
@@ -90,9 +88,7 @@ def hash_network(network: Any) -> str:
     import torch
 
     digest = hashlib.sha256(str(network).encode())
-    settings = {
-        name: value for name, value in network.config.to_dict().items() if name not in ("_name_or_path", "_commit_hash")
-    }
+    settings = {name: value for name, value in network.config.to_dict().items() if name not in ("_name_or_path", "_commit_hash")}
     digest.update(json.dumps(settings, sort_keys=True, default=str).encode())
     seen: set[int] = set()
     for name, values in sorted(network.state_dict().items()):

@@ -62,10 +62,7 @@ def import_pairs(
         )
     materials = select_minimal_pairs(materials)
     named = rows.assign(lp=nats, model=rows.get("model", model))
-    parts = [
-        _build_pairs(of_model, key, materials, str(name), where)
-        for name, of_model in named.groupby("model", sort=False)
-    ]
+    parts = [_build_pairs(of_model, key, materials, str(name), where) for name, of_model in named.groupby("model", sort=False)]
     return study.check(pd.concat(parts, ignore_index=True), "pairs")
 
 
@@ -87,11 +84,7 @@ def _build_pairs(rows: "pd.DataFrame", key: list[str], materials: Materials, mod
         _refuse_contradictions(rows, key, where)
         sums = rows.drop_duplicates(key).set_index(key)
     known: dict[Hashable, float] = sums[LP_COLUMN].to_dict()
-    stated = (
-        pd.to_numeric(sums[TOKENS_COLUMN], errors="coerce").dropna()
-        if TOKENS_COLUMN in sums
-        else pd.Series(dtype="float64")
-    )
+    stated = pd.to_numeric(sums[TOKENS_COLUMN], errors="coerce").dropna() if TOKENS_COLUMN in sums else pd.Series(dtype="float64")
     counts: Mapping[Hashable, float] = stated.to_dict()
     values: dict[tuple[str, str, str], float] = {}
     for item in materials.items:
@@ -105,14 +98,10 @@ def _build_pairs(rows: "pd.DataFrame", key: list[str], materials: Materials, mod
     whole = [i for i in materials.items if all((i.id, c, LP_COLUMN) in values for c in (GRAMMATICAL, UNGRAMMATICAL))]
     if not whole:
         first = next(iter(known), None)
-        raise study.DataError(
-            f"no pair has both its sentences among the {len(known)} scored of {model}, such as {first!r}"
-        )
+        raise study.DataError(f"no pair has both its sentences among the {len(known)} scored of {model}, such as {first!r}")
     if len(whole) < len(materials.items):
         left = len(materials.items) - len(whole)
-        log.warning(
-            "%s: %d of %d pairs have a member without a score and are left out", model, left, len(materials.items)
-        )
+        log.warning("%s: %d of %d pairs have a member without a score and are left out", model, left, len(materials.items))
     measures = [name for name in SENTENCE_MEASURES if any((i.id, GRAMMATICAL, name) in values for i in whole)]
     return pd.DataFrame(build_pair_rows(materials, values, measures, model, IMPORTED_PROTOCOL))
 

@@ -66,9 +66,7 @@ def load(
     (False, '2-gram')
     """
     if endpoint:
-        _refuse_local(
-            device=device != "auto", dtype=dtype != identity.DEFAULT_DTYPE, quantization=quantization, adapter=adapter
-        )
+        _refuse_local(device=device != "auto", dtype=dtype != identity.DEFAULT_DTYPE, quantization=quantization, adapter=adapter)
         return load_endpoint(str(name), endpoint, tokenizer=tokenizer, revision=revision, prefix=prefix)
     if tokenizer is not None:
         raise ValueError(f"tokenizer {str(tokenizer)!r}: a model has its own; expected one with an endpoint alone")
@@ -78,9 +76,7 @@ def load(
     torch = study.errors.require("torch", "lm")
     study.errors.require("transformers", "lm")
     if device_map is not None and device != "auto":
-        raise ValueError(
-            f"device {device!r} beside a device_map, which says where weights are; expected one of the two"
-        )
+        raise ValueError(f"device {device!r} beside a device_map, which says where weights are; expected one of the two")
     target_device = networks.resolve_device(device)
     if not isinstance(getattr(torch, dtype, None), torch.dtype) or not getattr(torch, dtype).is_floating_point:
         raise ValueError(f"dtype {dtype!r} is not known; expected float32, bfloat16, float16 or float64")
@@ -159,13 +155,7 @@ def _check_revision(name: str, revision: str | None) -> None:
     if revision is None:
         return
     scheme = find_scheme(name)
-    what = (
-        f"a model of the kind {scheme.rstrip(':')}"
-        if scheme
-        else "the pocket model"
-        if name == pocket.MODEL_NAME
-        else ""
-    )
+    what = f"a model of the kind {scheme.rstrip(':')}" if scheme else "the pocket model" if name == pocket.MODEL_NAME else ""
     if what or Path(name).exists():
         raise ValueError(
             f"model {name}: is {what or 'a folder here'}, which has no revision {revision!r}; expected --revision with a model "
@@ -208,8 +198,7 @@ def _read_config(source: str, hub: dict[str, Any]) -> Any:
     except Exception as error:
         if not hub["trust_remote_code"] and "trust_remote_code" in str(error):
             raise ValueError(
-                f"model {source!r} brings code of its own, which is not run; expected trust_remote_code=True where it is "
-                "trusted"
+                f"model {source!r} brings code of its own, which is not run; expected trust_remote_code=True where it is trusted"
             ) from error
         where = "cannot be read" if folder.is_dir() else "is neither a folder here nor a model on the hub"
         raise ValueError(
@@ -246,9 +235,7 @@ def _refuse_adapter(source: str, hub: dict[str, Any]) -> None:
     if found := find_adapter_config_file(source, revision=hub["revision"]):
         stated = json.loads(Path(found).read_text("utf-8"))
         base = stated.get("base_model_name_or_path") or "the model that it was trained on"
-        raise ValueError(
-            f"model {source!r}: holds an adapter (adapter_config.json); expected --model {base} --adapter {source}"
-        )
+        raise ValueError(f"model {source!r}: holds an adapter (adapter_config.json); expected --model {base} --adapter {source}")
 
 
 def _build_masked_model(tokenizer: Any, size: int, facts: dict[str, Any], probe_folder: Path | None) -> MaskedModel:

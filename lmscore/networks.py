@@ -18,11 +18,7 @@ EXPECTED_MODEL_TEXT = (
     "a folder written by save_pretrained, the id of a causal, masked or encoder-decoder model on the Hugging Face hub such as "
     "gpt2, ngram:FILE, or pocket"
 )
-QUANTIZATION_PACKAGES = {
-    "gptq": ("optimum", "gptqmodel"),
-    "awq": ("gptqmodel",),
-    "compressed-tensors": ("compressed_tensors",),
-}
+QUANTIZATION_PACKAGES = {"gptq": ("optimum", "gptqmodel"), "awq": ("gptqmodel",), "compressed-tensors": ("compressed_tensors",)}
 DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")  # accelerate's ways to spread a network
 
 
@@ -43,9 +39,7 @@ def resolve_device(name: str) -> str:
     except (RuntimeError, AssertionError) as error:
         first = str(error).splitlines()[0]
         why = "not a kind of device" if first.startswith("Expected one of") else first
-        raise ValueError(
-            f"device {name!r} cannot be used here ({why}); expected auto, cpu or a GPU such as cuda"
-        ) from error
+        raise ValueError(f"device {name!r} cannot be used here ({why}); expected auto, cpu or a GPU such as cuda") from error
     return name
 
 
@@ -65,16 +59,12 @@ def build_load_options(
         study.errors.require("bitsandbytes", "quantized")
         chosen["quantization_config"] = _build_bits_config(quantization)
     if device_map is not None and isinstance(device_map, str) and device_map not in DEVICE_MAPS:
-        raise ValueError(
-            f"device_map {device_map!r} is not known; expected {', '.join(DEVICE_MAPS)}, or a device for each module"
-        )
+        raise ValueError(f"device_map {device_map!r} is not known; expected {', '.join(DEVICE_MAPS)}, or a device for each module")
     if stored:
         _refuse_unknown_method(str(identity.read_quantization_settings(config).get("quant_method")))
     if absent := [name for name in _list_required_packages(config) if importlib.util.find_spec(name) is None]:
         needed = " ".join(name.replace("_", "-") for name in absent)
-        raise ValueError(
-            f"the model is stored quantized ({stored}), which takes what is not installed: pip install {needed}"
-        )
+        raise ValueError(f"the model is stored quantized ({stored}), which takes what is not installed: pip install {needed}")
     if device_map is not None or quantization or stored:
         study.errors.require("accelerate", "quantized")
         chosen["device_map"] = device_map if device_map is not None else {"": target_device}
@@ -106,10 +96,7 @@ def _build_bits_config(quantization: str) -> Any:
     if quantization == "8bit":
         return BitsAndBytesConfig(load_in_8bit=True)
     return BitsAndBytesConfig(
-        load_in_4bit=True,
-        bnb_4bit_quant_type="nf4",
-        bnb_4bit_use_double_quant=True,
-        bnb_4bit_compute_dtype=torch.bfloat16,
+        load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_use_double_quant=True, bnb_4bit_compute_dtype=torch.bfloat16
     )
 
 
@@ -142,11 +129,7 @@ def load_network(source: str, hub: Mapping[str, Any], options: Mapping[str, Any]
     import torch
     from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 
-    auto = {
-        CAUSAL_KIND: AutoModelForCausalLM,
-        MASKED_KIND: AutoModelForMaskedLM,
-        ENCODER_DECODER_KIND: AutoModelForSeq2SeqLM,
-    }[kind]
+    auto = {CAUSAL_KIND: AutoModelForCausalLM, MASKED_KIND: AutoModelForMaskedLM, ENCODER_DECODER_KIND: AutoModelForSeq2SeqLM}[kind]
     folder = tempfile.TemporaryDirectory(prefix="gardenpath-") if "device_map" in options else None
     offload = {"offload_folder": folder.name} if folder else {}
     try:
@@ -156,9 +139,7 @@ def load_network(source: str, hub: Mapping[str, Any], options: Mapping[str, Any]
             f"model {source!r} needs a package that is not installed ({shorten_message(error)}); install it with pip"
         ) from error
     except Exception as error:
-        raise ValueError(
-            f"model {source!r} cannot be loaded ({shorten_message(error)}); expected {EXPECTED_MODEL_TEXT}"
-        ) from error
+        raise ValueError(f"model {source!r} cannot be loaded ({shorten_message(error)}); expected {EXPECTED_MODEL_TEXT}") from error
     network, loading = loaded
     network.offload_folder = folder  # it lives as long as what it holds is needed
     if options["dtype"] == torch.float64 and hasattr(network, "set_experts_implementation"):
@@ -225,12 +206,8 @@ def find_input_device(network: Any, default: str) -> str:
     if not spread:
         return default
     module_devices = _list_module_devices(network, network.get_input_embeddings())
-    computing = [
-        input_device for input_device in (*module_devices, *spread.values()) if input_device not in ("cpu", "disk")
-    ]
-    input_device = (
-        computing[0] if computing and (not module_devices or module_devices[0] in ("disk", computing[0])) else "cpu"
-    )
+    computing = [input_device for input_device in (*module_devices, *spread.values()) if input_device not in ("cpu", "disk")]
+    input_device = computing[0] if computing and (not module_devices or module_devices[0] in ("disk", computing[0])) else "cpu"
     return f"cuda:{input_device}" if isinstance(input_device, int) else str(input_device)
 
 

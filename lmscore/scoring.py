@@ -100,11 +100,7 @@ def score(
 
     how: dict[str, Any] = {"protocol": protocol, "unigrams": unigrams, "batch_tokens": batch_tokens}
     parts = list(score_blocks(materials, model, **how, predictors=predictors, progress=progress))
-    return (
-        parts[0]
-        if len(parts) == 1
-        else Scores(*(pd.concat(tables, ignore_index=True) for tables in zip(*parts, strict=True)))
-    )
+    return parts[0] if len(parts) == 1 else Scores(*(pd.concat(tables, ignore_index=True) for tables in zip(*parts, strict=True)))
 
 
 def score_blocks(
@@ -137,9 +133,7 @@ def score_blocks(
     if predictors:
         layers: Any = model.describe().get("layers")
         names = expand_predictors(predictors, layers, model.name)
-    blocks = [
-        Materials(materials.paradigms, tuple(items), materials.source_lines) for items in _split_items(materials.items)
-    ]
+    blocks = [Materials(materials.paradigms, tuple(items), materials.source_lines) for items in _split_items(materials.items)]
     if len(blocks) > 1:
         _check_sentences(materials, model, protocol)
     total, before = sum(len(item.sentences) for item in materials.items), 0
@@ -196,9 +190,7 @@ def _find_faults(item: Item, model: Model, protocol: Protocol) -> Iterator[str]:
 
 def select_scorable(materials: Materials, model: Model, protocol: Protocol) -> tuple[Materials, dict[str, str]]:
     """Return the materials without the items that a model cannot score, and why it cannot, by item."""
-    faults = {
-        item.id: "; ".join(found) for item in materials.items if (found := [*_find_faults(item, model, protocol)])
-    }
+    faults = {item.id: "; ".join(found) for item in materials.items if (found := [*_find_faults(item, model, protocol)])}
     items = tuple(item for item in materials.items if item.id not in faults)
     return Materials(materials.paradigms, items, materials.source_lines), faults
 
@@ -233,9 +225,7 @@ def evaluate(
 
     model = load(model) if isinstance(model, (str, Path)) else model
     materials, measures, chosen_protocol, counted = prepare_pairs(materials, model, measures, protocol, unigrams)
-    values = score_pairs(
-        materials, model, measures, chosen_protocol, counted, batch_tokens=batch_tokens, progress=progress
-    )
+    values = score_pairs(materials, model, measures, chosen_protocol, counted, batch_tokens=batch_tokens, progress=progress)
     rows = build_pair_rows(materials, values, measures, model.name, chosen_protocol.name)
     return study.check(pd.DataFrame(rows), "pairs")
 
@@ -254,9 +244,7 @@ def prepare_pairs(
     protocol = resolve_protocol(protocol, model.name, model.masked)
     counted = _load_unigrams(unigrams, model, protocol)
     if counted is None and (needing := [name for name in measures if name in reductions.UNIGRAM_MEASURES]):
-        raise ValueError(
-            f"measure {needing[0]!r} needs the probability of each token by itself; give unigrams (--unigrams FILE)"
-        )
+        raise ValueError(f"measure {needing[0]!r} needs the probability of each token by itself; give unigrams (--unigrams FILE)")
     return materials, measures, protocol, counted
 
 
@@ -272,24 +260,13 @@ def score_pairs(
 ) -> MeasureValues:
     """Return the scores (nats) of the members of pairs by item, condition and measure, of the measures that each has."""
     scored = compute_token_tables(
-        materials,
-        model,
-        protocol=protocol,
-        columns=_list_summed_columns(protocol),
-        batch_tokens=batch_tokens,
-        progress=progress,
+        materials, model, protocol=protocol, columns=_list_summed_columns(protocol), batch_tokens=batch_tokens, progress=progress
     )
     return _compute_measures(scored, measures, unigrams)
 
 
 def build_pair_rows(
-    materials: Materials,
-    values: MeasureValues,
-    measures: Iterable[str],
-    model: str,
-    protocol: str,
-    *,
-    is_partial: bool = False,
+    materials: Materials, values: MeasureValues, measures: Iterable[str], model: str, protocol: str, *, is_partial: bool = False
 ) -> list[dict[str, object]]:
     """Return the rows of the table `pairs`; `values` are scores in nats by item, condition and measure.
 
@@ -331,9 +308,7 @@ def estimate_layout_noise(
     >>> lmscore.estimate_layout_noise(EXAMPLE_PAIR, model, lmscore.evaluate(EXAMPLE_PAIR, model))
     {'lp': 0.0}
     """
-    model = (
-        model.use_item_cache() if isinstance(model, CachedModel) else model
-    )  # what a cache holds of whole batches does not move
+    model = model.use_item_cache() if isinstance(model, CachedModel) else model  # what a cache holds of whole batches does not move
     protocol = resolve_protocol(protocol, model.name, model.masked)
     counted = _load_unigrams(unigrams, model, protocol)
     rows = pairs[(pairs["model"] == model.name) & ~pairs["tie"]]
@@ -345,9 +320,7 @@ def estimate_layout_noise(
     for item in random.Random(seed).sample(items, min(NOISE_SAMPLE_PAIRS, len(items))):
         alone = Materials((materials.find_paradigm(item.paradigm),), (item,))
         values = _compute_measures(
-            compute_token_tables(alone, model, protocol=protocol, columns=_list_summed_columns(protocol)),
-            noise,
-            counted,
+            compute_token_tables(alone, model, protocol=protocol, columns=_list_summed_columns(protocol)), noise, counted
         )
         for measure in noise:
             if (item.id, measure) in before:
@@ -394,9 +367,7 @@ def compute_token_tables(
     >>> [(one.condition, one.table.logprob.shape) for one in lmscore.compute_token_tables(EXAMPLE_PAIR, model)]
     [('grammatical', (5,)), ('ungrammatical', (5,))]
     """
-    entries = [
-        (item, condition, sentence) for item in materials.items for condition, sentence in item.sentences.items()
-    ]
+    entries = [(item, condition, sentence) for item in materials.items for condition, sentence in item.sentences.items()]
     if not entries:
         raise ValueError("the materials hold no sentence; expected at least one item")
     protocol = resolve_protocol(protocol, model.name, model.masked)
@@ -408,9 +379,7 @@ def compute_token_tables(
             faults.append(_format_fault(item, condition, error))
     _raise_faults(faults)
     if silent := sum(not text.ids for text in encoded):
-        log.warning(
-            "%d of %d sentences are one token, fed first and not scored: their scores are empty", silent, len(encoded)
-        )
+        log.warning("%d of %d sentences are one token, fed first and not scored: their scores are empty", silent, len(encoded))
     if is_batch_dependent(model):
         blocks = _group_items(materials.items, encoded, batch_tokens or MAX_BATCH_POSITIONS)
         tables: list[TokenTable] = []
@@ -443,9 +412,7 @@ def encode_sentence(item: Item, sentence: Sentence, model: Model, protocol: Prot
 
 def is_batch_dependent(model: Model) -> bool:
     """Whether a score depends visibly on its batch. A masked model's batches hold texts of one length, whatever is asked."""
-    return not model.masked and (
-        getattr(model, "dtype", "") in COARSE_DTYPES or bool(getattr(model, "quantization", None))
-    )
+    return not model.masked and (getattr(model, "dtype", "") in COARSE_DTYPES or bool(getattr(model, "quantization", None)))
 
 
 def _group_items(items: Sequence[Item], encoded: Sequence[EncodedText], budget: int) -> Iterator[list[EncodedText]]:
@@ -504,9 +471,7 @@ def _raise_faults(faults: Sequence[str]) -> None:
         raise study.DataError([*faults[:MAX_FAULTS_SHOWN], *more])
 
 
-def _compute_measures(
-    scored: Sequence[ScoredSentence], measures: Iterable[str], unigrams: Unigrams | None
-) -> MeasureValues:
+def _compute_measures(scored: Sequence[ScoredSentence], measures: Iterable[str], unigrams: Unigrams | None) -> MeasureValues:
     """Return every measure that a sentence has by (item, condition, measure); the same tokens have the same value."""
     known: dict[object, float | None] = {}
 
@@ -538,9 +503,7 @@ def _compute_measures(
 
 def _compute_measure(one: ScoredSentence, measure: str, unigrams: Unigrams | None) -> float | None:
     """Return a measure of a sentence; None where it has none, and where no token is scored."""
-    return (
-        reductions.MEASURES[measure](one.table, one.sentence, unigrams) if one.table.encoded_text.scored_count else None
-    )
+    return reductions.MEASURES[measure](one.table, one.sentence, unigrams) if one.table.encoded_text.scored_count else None
 
 
 def select_minimal_pairs(materials: Materials) -> Materials:
@@ -583,9 +546,7 @@ def _build_identifiers(model: Model, protocol: Protocol, scored: ScoredSentence)
     return {"model": model.name, "protocol": protocol.name, "item": scored.item.id, "condition": scored.condition}
 
 
-def _build_word_rows(
-    model: Model, protocol: Protocol, scored: ScoredSentence, names: Sequence[str]
-) -> list[dict[str, object]]:
+def _build_word_rows(model: Model, protocol: Protocol, scored: ScoredSentence, names: Sequence[str]) -> list[dict[str, object]]:
     identifiers, table, sentence = _build_identifiers(model, protocol, scored), scored.table, scored.sentence
     words = reductions.compute_word_scores(table, sentence)
     more = reductions.compute_word_predictors(table, sentence, names) if names else [{}] * len(words)
@@ -607,17 +568,13 @@ def _build_word_rows(
     ]
 
 
-def _build_sentence_row(
-    model: Model, protocol: Protocol, scored: ScoredSentence, unigrams: Unigrams | None
-) -> dict[str, object]:
+def _build_sentence_row(model: Model, protocol: Protocol, scored: ScoredSentence, unigrams: Unigrams | None) -> dict[str, object]:
     table, sentence = scored.table, scored.sentence
     return {
         **_build_identifiers(model, protocol, scored),
         "n_tokens": table.encoded_text.scored_count,
         "n_unknown_tokens": table.encoded_text.unknown_count,
         "n_windows": table.windows,
-        "n_critical_tokens": len(within)
-        if (within := reductions.find_region_tokens(table.encoded_text, sentence))
-        else None,
+        "n_critical_tokens": len(within) if (within := reductions.find_region_tokens(table.encoded_text, sentence)) else None,
         **{name: _compute_measure(scored, name, unigrams) for name in SCORE_MEASURES},
     }

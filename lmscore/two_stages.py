@@ -65,11 +65,7 @@ def evaluate_in_stages(
     def values(which: Model, names: Iterable[str], move: Progress | None = None) -> MeasureValues:
         wanted = {*names}
         some = Materials(materials.paradigms, tuple(item for item in materials.items if item.id in wanted))
-        return (
-            score_pairs(some, which, measures, chosen, counted, batch_tokens=batch_tokens, progress=move)
-            if wanted
-            else {}
-        )
+        return score_pairs(some, which, measures, chosen, counted, batch_tokens=batch_tokens, progress=move) if wanted else {}
 
     def build_result(scores: MeasureValues, facts: dict[str, Any]) -> "tuple[pd.DataFrame, dict[str, Any]]":
         rows = build_pair_rows(materials, scores, measures, model.name, chosen.name)
@@ -77,8 +73,7 @@ def evaluate_in_stages(
 
     if whole <= 2 * SAMPLE_PAIRS:
         note = (
-            f"All pairs, {whole}, are computed exactly: from {2 * SAMPLE_PAIRS + 1} on there is something to decide in "
-            "two stages."
+            f"All pairs, {whole}, are computed exactly: from {2 * SAMPLE_PAIRS + 1} on there is something to decide in two stages."
         )
         return build_result(values(model, items, progress), {"exact": whole, "note": note})
     chance = random.Random(seed)
@@ -134,10 +129,7 @@ def _select_candidates(items: Sequence[Item], measures: Sequence[str]) -> list[s
     fitting = [
         item.id
         for item in items
-        if all(
-            reductions.is_comparable(name, item.sentences[GRAMMATICAL], item.sentences[UNGRAMMATICAL])
-            for name in measures
-        )
+        if all(reductions.is_comparable(name, item.sentences[GRAMMATICAL], item.sentences[UNGRAMMATICAL]) for name in measures)
     ]
     return fitting if len(fitting) >= SAMPLE_PAIRS else [item.id for item in items]
 
@@ -148,18 +140,12 @@ def _compute_difference(scores: MeasureValues, item: str, measure: str) -> float
     return None if good is None or bad is None else good - bad
 
 
-def _estimate_noise(
-    exact: MeasureValues, rough: MeasureValues, items: Iterable[str], measures: Iterable[str]
-) -> dict[str, float]:
+def _estimate_noise(exact: MeasureValues, rough: MeasureValues, items: Iterable[str], measures: Iterable[str]) -> dict[str, float]:
     """Return the standard deviation, by measure, of what separates the differences of both models."""
     noise = {}
     for measure in measures:
-        pairs = (
-            (_compute_difference(rough, item, measure), _compute_difference(exact, item, measure)) for item in items
-        )
-        deviations = [
-            a - b for a, b in pairs if a is not None and b is not None and (a or b)
-        ]  # of the same tokens both are 0
+        pairs = ((_compute_difference(rough, item, measure), _compute_difference(exact, item, measure)) for item in items)
+        deviations = [a - b for a, b in pairs if a is not None and b is not None and (a or b)]  # of the same tokens both are 0
         finite = [value for value in deviations if math.isfinite(value)]
         noise[measure] = statistics.stdev(finite) if len(finite) > 1 else math.inf
     return noise

@@ -106,10 +106,7 @@ def compute_contrasts(segmented: SegmentedMaterials) -> Iterator[Contrast]:
                 for measure, value in lexicons[language].measure_words(words):
                     values[part, measure, member.condition][member.item.id] = value
         yield from _compare_conditions(
-            name,
-            list(segmented.paradigms[name].list_conditions()),
-            values,
-            dict.fromkeys(("letters", "zipf", *segmented.norms)),
+            name, list(segmented.paradigms[name].list_conditions()), values, dict.fromkeys(("letters", "zipf", *segmented.norms))
         )
 
 
@@ -123,10 +120,7 @@ def _compare_conditions(
         a, b = values.get((part, measure, one), {}), values.get((part, measure, two), {})
         both = [item for item in a if item in b]
         if both:
-            of_a, of_b = (
-                _compute_mean_and_variance([a[i] for i in both]),
-                _compute_mean_and_variance([b[i] for i in both]),
-            )
+            of_a, of_b = (_compute_mean_and_variance([a[i] for i in both]), _compute_mean_and_variance([b[i] for i in both]))
             cohens_d = _compute_standardised_difference(of_a, of_b) if len(both) > 1 else None
             yield Contrast(paradigm, part, measure, one, two, len(both), of_a[0], of_b[0], cohens_d)
 

@@ -43,12 +43,7 @@ def list_permutations(number: int) -> Sequences:
 
 
 SEQUENCE_BUILDERS = {"latin_square": build_latin_square, "williams": build_williams_square, "all": list_permutations}
-METHODS_BY_CERTAINTY = (
-    "fixed",
-    "exact",
-    "rejection",
-    "approximate",
-)  # the ways in which an order is drawn, the surest first
+METHODS_BY_CERTAINTY = ("fixed", "exact", "rejection", "approximate")  # the ways in which an order is drawn, the surest first
 
 
 @dataclass(frozen=True)
@@ -105,9 +100,7 @@ class BlockedOrders:
                 drawn[level] = orders.sample(f"{seed}-{level}", slot)
             except ValueError as error:
                 raise ValueError(f"block {self.factor} {level}: {error}") from None
-        order = [
-            blocks[level][i] for level in sequences[(slot + self.shift) % len(sequences)] for i in drawn[level].order
-        ]
+        order = [blocks[level][i] for level in sequences[(slot + self.shift) % len(sequences)] for i in drawn[level].order]
         method = max((one.method for one in drawn.values()), key=METHODS_BY_CERTAINTY.index)
         return DrawnOrder(tuple(order), method, min(one.acceptance for one in drawn.values()))
 
@@ -116,9 +109,7 @@ class BlockedOrders:
         levels = [self.base_orders.trials[i][self.factor] for i in order]
         if tuple(level for level, _ in itertools.groupby(levels)) not in self.sequences:
             return [f"blocks of {self.factor}: the levels do not stand together in one of their orders"]
-        parts = [
-            list(part) for _, part in itertools.groupby(order, key=lambda i: self.base_orders.trials[i][self.factor])
-        ]
+        parts = [list(part) for _, part in itertools.groupby(order, key=lambda i: self.base_orders.trials[i][self.factor])]
         blocks = self.blocks
         return [
             f"block {level}: {fault}"

@@ -71,17 +71,13 @@ def check(
     if rules not in (None, "blimp-nl"):
         raise ValueError(f"rules is {rules!r}; expected 'blimp-nl' or nothing")
     segmented = segment(materials, norms)
-    first_items = {
-        items[0][0].item.paradigm: items[0][0].item for items in segmented.group_by_paradigm().values() if items
-    }
+    first_items = {items[0][0].item.paradigm: items[0][0].item for items in segmented.group_by_paradigm().values() if items}
     findings = []
     for rule in RULES:
         severity = "error" if rules == "blimp-nl" and rule.id in BLIMP_NL_RULES else rule.severity
         if only_severity not in (None, severity):
             continue
-        findings += [
-            _build_finding(rule.id, severity, fault, materials, first_items) for fault in rule.find_faults(segmented)
-        ]
+        findings += [_build_finding(rule.id, severity, fault, materials, first_items) for fault in rule.find_faults(segmented)]
     findings = _apply_waivers(findings, segmented)
     findings += [
         _build_finding("waiver", severity, fault, materials, first_items)
@@ -91,15 +87,11 @@ def check(
     return sorted(findings, key=lambda f: (f.file, f.line, f.rule))
 
 
-def _build_finding(
-    rule: str, severity: Severity, fault: Fault, materials: Materials, firsts: dict[str, Item]
-) -> Finding:
+def _build_finding(rule: str, severity: Severity, fault: Fault, materials: Materials, firsts: dict[str, Item]) -> Finding:
     owner, condition, message = fault
     message = sys.intern(message)  # most say what others say
     if isinstance(owner, Paradigm):
-        source_line = (
-            _find_source_line(materials, firsts[owner.id], "") if owner.id in firsts else SourceLine("(no file)", 0)
-        )
+        source_line = _find_source_line(materials, firsts[owner.id], "") if owner.id in firsts else SourceLine("(no file)", 0)
         return Finding(rule, severity, source_line.file, source_line.line, owner.id, "", condition, message)
     source_line = _find_source_line(materials, owner, condition)
     return Finding(rule, severity, source_line.file, source_line.line, owner.paradigm, owner.id, condition, message)
@@ -136,55 +128,29 @@ def _find_idle_waivers(findings: Iterable[Finding], segmented: SegmentedMaterial
 
 
 RULES: tuple[CheckRule, ...] = (
-    CheckRule(
-        "region-missing", "warning", "reading times and critical-region scores need a region", find_missing_regions
-    ),
+    CheckRule("region-missing", "warning", "reading times and critical-region scores need a region", find_missing_regions),
     CheckRule("region-partial", "error", "words are the units that are read and scored", find_partial_words),
     CheckRule(
-        "region-repeated",
-        "note",
-        "a word read before is read faster, and a search may find the other",
-        find_repeated_regions,
+        "region-repeated", "note", "a word read before is read faster, and a search may find the other", find_repeated_regions
     ),
+    CheckRule("cue-missing", "warning", "what makes the difference should be marked in all items or none", find_missing_cues),
     CheckRule(
-        "cue-missing", "warning", "what makes the difference should be marked in all items or none", find_missing_cues
+        "critical-words", "warning", "different words in the region differ in frequency and length", find_different_critical_words
     ),
-    CheckRule(
-        "critical-words",
-        "warning",
-        "different words in the region differ in frequency and length",
-        find_different_critical_words,
-    ),
-    CheckRule(
-        "critical-order", "note", "reordered words are compared at different positions", find_reordered_critical_words
-    ),
+    CheckRule("critical-order", "note", "reordered words are compared at different positions", find_reordered_critical_words),
     CheckRule(
         "critical-punctuation",
         "note",
         "a mark at a word adds to its reading time and its score",
         find_different_critical_punctuation,
     ),
-    CheckRule(
-        "word-before",
-        "warning",
-        "a different word before the region spills over into it",
-        find_different_preceding_words,
-    ),
+    CheckRule("word-before", "warning", "a different word before the region spills over into it", find_different_preceding_words),
     CheckRule("critical-position", "warning", "words are read faster later in a sentence", find_different_positions),
-    CheckRule(
-        "words-after",
-        "warning",
-        "effects spill over to the next words, not to the sentence's end",
-        find_short_spillover,
-    ),
-    CheckRule(
-        "word-count", "note", "a longer sentence is less probable for its length alone", find_different_word_counts
-    ),
+    CheckRule("words-after", "warning", "effects spill over to the next words, not to the sentence's end", find_short_spillover),
+    CheckRule("word-count", "note", "a longer sentence is less probable for its length alone", find_different_word_counts),
     CheckRule("identical-members", "error", "two conditions cannot be the same sentence", find_identical_members),
     CheckRule("duplicate-item", "error", "a repeated item counts twice in every result", find_duplicate_items),
-    CheckRule(
-        "duplicate-sentence", "warning", "a repeated sentence is read and scored twice", find_duplicate_sentences
-    ),
+    CheckRule("duplicate-sentence", "warning", "a repeated sentence is read and scored twice", find_duplicate_sentences),
     CheckRule(
         "final-punctuation",
         "warning",
@@ -192,39 +158,16 @@ RULES: tuple[CheckRule, ...] = (
         find_final_punctuation_faults,
     ),
     CheckRule(
-        "initial-capital",
-        "warning",
-        "models score a word with and without capital differently",
-        find_initial_capital_faults,
+        "initial-capital", "warning", "models score a word with and without capital differently", find_initial_capital_faults
     ),
     CheckRule("spacing", "warning", "stray spaces are tokens for models and gaps for readers", find_spacing_faults),
+    CheckRule("invisible-character", "error", "models see characters that readers and authors do not", find_invisible_characters),
+    CheckRule("garbled-character", "error", "readers and models get other characters than were written", find_garbled_characters),
+    CheckRule("decomposed", "warning", "models and lists take a letter and its mark apart for another word", find_decomposed_words),
     CheckRule(
-        "invisible-character",
-        "error",
-        "models see characters that readers and authors do not",
-        find_invisible_characters,
+        "mixed-scripts", "error", "a letter of another alphabet makes a different word that looks the same", find_mixed_scripts
     ),
-    CheckRule(
-        "garbled-character",
-        "error",
-        "readers and models get other characters than were written",
-        find_garbled_characters,
-    ),
-    CheckRule(
-        "decomposed",
-        "warning",
-        "models and lists take a letter and its mark apart for another word",
-        find_decomposed_words,
-    ),
-    CheckRule(
-        "mixed-scripts",
-        "error",
-        "a letter of another alphabet makes a different word that looks the same",
-        find_mixed_scripts,
-    ),
-    CheckRule(
-        "factor-name", "error", "a factor is a column of the tables and a word of formulas", find_invalid_factor_names
-    ),
+    CheckRule("factor-name", "error", "a factor is a column of the tables and a word of formulas", find_invalid_factor_names),
     CheckRule("alternative-same", "error", "of two identical words neither is wrong", find_identical_alternatives),
     CheckRule(
         "alternative-repeated",
@@ -239,17 +182,9 @@ RULES: tuple[CheckRule, ...] = (
         find_mismatched_alternatives,
     ),
     CheckRule("unknown-word", "note", "a word found in no corpus is likely misspelt", find_unknown_words),
+    CheckRule("frequency-list", "note", "without a list neither spelling nor frequency is checked", find_languages_without_list),
     CheckRule(
-        "frequency-list",
-        "note",
-        "without a list neither spelling nor frequency is checked",
-        find_languages_without_list,
-    ),
-    CheckRule(
-        "balance",
-        "note",
-        "a difference in length or frequency is one in reading time and score",
-        find_unbalanced_conditions,
+        "balance", "note", "a difference in length or frequency is one in reading time and score", find_unbalanced_conditions
     ),
 )
 BLIMP_NL_RULES = frozenset({"region-missing", "critical-words", "word-before", "critical-position"})

@@ -60,10 +60,7 @@ def compute_exposures(trial_lists: Sequence[TrialList], participants: int) -> "p
         for trial in part:
             for condition, _ in trial.shown_sentences:
                 shown.setdefault((trial.item.paradigm, trial.item.id, condition), []).append(each + (n < more))
-    rows = [
-        (*key, len(participants_per_list), sum(participants_per_list))
-        for key, participants_per_list in sorted(shown.items())
-    ]
+    rows = [(*key, len(participants_per_list), sum(participants_per_list)) for key, participants_per_list in sorted(shown.items())]
     return _build_table("exposures", rows)
 
 
@@ -102,14 +99,7 @@ def compute_design_questions(trial_lists: Sequence[TrialList], question_names: C
     [['active', 'yes', 1]]
     """
     counts = Counter(
-        (
-            trial_list.experiment,
-            trial_list.id,
-            trial.role,
-            trial.item.paradigm,
-            trial.condition,
-            trial.get_answer() or "",
-        )
+        (trial_list.experiment, trial_list.id, trial.role, trial.item.paradigm, trial.condition, trial.get_answer() or "")
         for trial_list in trial_lists
         for part in trial_list.list_participant_trials()
         for trial in part

@@ -9,11 +9,7 @@ from random import Random
 
 from gardenpath import study
 
-from .experiment_assignment import (
-    assign_paradigms_to_experiments,
-    find_paradigms_sharing_sentences,
-    find_repeated_sentences,
-)
+from .experiment_assignment import assign_paradigms_to_experiments, find_paradigms_sharing_sentences, find_repeated_sentences
 from .formats import marked_csv, read_study
 from .items import Item, Materials, Paradigm, Question, Sentence
 from .list_assignment import assign_items_to_lists, draw_in_rounds, find_list_faults, get_separation_key
@@ -107,9 +103,7 @@ class Design(study.DesignSection):
             )
         known = {item.id for item in materials.items}
         if unknown := [item for chain in ordering.precedence for item in chain if item not in known]:
-            raise ValueError(
-                f"ordering.precedence names {unknown[0]!r}, which no item is called; expected items of the materials"
-            )
+            raise ValueError(f"ordering.precedence names {unknown[0]!r}, which no item is called; expected items of the materials")
         file_positions = {item.id: n for n, item in enumerate(materials.items)}
         chosen = {p.id: self._take_items_by_level(p, materials) for p in self._select_targets(materials)}
         shared_trials = [*self._build_practice_trials(materials), *self._build_attention_trials(materials)]
@@ -117,9 +111,7 @@ class Design(study.DesignSection):
         trial_lists = []
         for e, paradigms in enumerate(self._assign_paradigms(chosen, materials, seed), start=1):
             if self.short_lists is not None:
-                pool, short_lists = self._build_short_lists(
-                    materials, paradigms, self.short_lists, f"{seed}-lists-E{e}"
-                )
+                pool, short_lists = self._build_short_lists(materials, paradigms, self.short_lists, f"{seed}-lists-E{e}")
                 pool = tuple(_add_prompts(trial, tasks_by_role.get(trial.role, ()), required_columns) for trial in pool)
                 trial_lists.append(TrialList("L1", f"E{e}", pool, ordering, seed, short_lists=short_lists))
                 continue
@@ -131,15 +123,11 @@ class Design(study.DesignSection):
                 trials = [*shared_trials, *self._build_list_trials(materials, paradigms, levels, turn, question_items)]
                 if ordering.order != "random":
                     trials.sort(key=lambda trial: file_positions.get(trial.item.id, -1))
-                prompted = tuple(
-                    _add_prompts(trial, tasks_by_role.get(trial.role, ()), required_columns) for trial in trials
-                )
+                prompted = tuple(_add_prompts(trial, tasks_by_role.get(trial.role, ()), required_columns) for trial in trials)
                 for name, share in self.task_shares.items() if tasks_by_role else ():
                     if name in question_items:
                         prompted = tuple(
-                            t
-                            if t.role not in SHARED_ROLES or t.item.id in question_items[name]
-                            else remove_task(t, name)
+                            t if t.role not in SHARED_ROLES or t.item.id in question_items[name] else remove_task(t, name)
                             for t in prompted
                         )
                     else:
@@ -164,9 +152,7 @@ class Design(study.DesignSection):
                 groups.setdefault(", ".join(item.extra.get(name, "") for name in self.between_items), []).append(item)
         return groups
 
-    def _assign_paradigms(
-        self, chosen: Mapping[str, list[list[Item]]], materials: Materials, seed: int
-    ) -> list[list[str]]:
+    def _assign_paradigms(self, chosen: Mapping[str, list[list[Item]]], materials: Materials, seed: int) -> list[list[str]]:
         """Deal the paradigms at random to experiments of equal size, those of a phenomenon, or with a sentence in common, apart."""
         if self.experiments == 1:
             return [[*chosen]]
@@ -174,9 +160,7 @@ class Design(study.DesignSection):
         Random(f"{seed}-experiments").shuffle(names)
         phenomenon = {name: materials.find_paradigm(name).phenomenon for name in names}
         items = {name: [item for level in levels for item in level] for name, levels in chosen.items()}
-        return assign_paradigms_to_experiments(
-            names, phenomenon, find_paradigms_sharing_sentences(items), self.experiments
-        )
+        return assign_paradigms_to_experiments(names, phenomenon, find_paradigms_sharing_sentences(items), self.experiments)
 
     def _list_participant_levels(self, materials: Materials) -> list[dict[str, str]]:
         """Return the levels that vary between participants."""
@@ -192,12 +176,7 @@ class Design(study.DesignSection):
         return {c: n for c, n in ratio.items() if levels.items() <= own[c].items()}
 
     def _build_list_trials(
-        self,
-        materials: Materials,
-        paradigms: Iterable[str],
-        levels: Levels,
-        turn: int,
-        question_items: Mapping[str, AnswersByItem],
+        self, materials: Materials, paradigms: Iterable[str], levels: Levels, turn: int, question_items: Mapping[str, AnswersByItem]
     ) -> Iterator[Trial]:
         """Yield the trials of a list: an item at place i of paradigm p in the (i + p + turn)-th condition of the cycle."""
         squares: dict[tuple[str, ...], LatinSquare] = defaultdict(LatinSquare)
@@ -205,8 +184,7 @@ class Design(study.DesignSection):
             target, total = rotation.role == "target", len(rotation.cycle)
             step = total // self.lists if target and total % self.lists == 0 else 1
             kinds = [
-                tuple((name, *answers[i.id]) for name, answers in question_items.items() if i.id in answers)
-                for i in rotation.items
+                tuple((name, *answers[i.id]) for name, answers in question_items.items() if i.id in answers) for i in rotation.items
             ]
             positions = squares[rotation.role, *(rotation.cycle if target else ())].assign_positions(
                 kinds, rotation.cycle, rotation.offset
@@ -246,9 +224,7 @@ class Design(study.DesignSection):
                 if (item.id, condition) in used:
                     pool_positions[item.id, condition] = len(pool)
                     pool.append(self._build_trial(rotation, item, condition))
-        return tuple(pool), tuple(
-            (*(pool_positions[shown] for shown in some), *itertools.islice(attention, 1)) for some in drawn
-        )
+        return tuple(pool), tuple((*(pool_positions[shown] for shown in some), *itertools.islice(attention, 1)) for some in drawn)
 
     def _build_rotations(self, materials: Materials, paradigms: Iterable[str], levels: Levels) -> Iterator[Rotation]:
         for p, name in enumerate(paradigms):
@@ -276,17 +252,13 @@ class Design(study.DesignSection):
         for name, required in required_columns.items():
             if not tasks_by_role or "question" not in required:
                 continue
-            groups = [
-                (r.role, self._collect_answers(r, required)) for r in rotations if name in tasks_by_role.get(r.role, ())
-            ]
+            groups = [(r.role, self._collect_answers(r, required)) for r in rotations if name in tasks_by_role.get(r.role, ())]
             question_items[name] = {item: answers for _, group in groups for item, answers in group.items()}
             if name in self.task_shares:
                 some = [group for role, group in groups if role in SHARED_ROLES]
                 chosen = choose_question_items(name, self.task_shares[name], shared, some, Random(seed.format(name)))
                 left = {item for group in some for item in group} - chosen
-                question_items[name] = {
-                    item: answers for item, answers in question_items[name].items() if item not in left
-                }
+                question_items[name] = {item: answers for item, answers in question_items[name].items() if item not in left}
         return question_items
 
     def _collect_answers(self, rotation: Rotation, required: Sequence[str]) -> AnswersByItem:
@@ -328,15 +300,11 @@ class Design(study.DesignSection):
             if section.question is not None and section.answer is not None:
                 choices = tuple(section.choices) or study.yes_no_words.get_yes_no_words(trial.item.language)
                 answer = (
-                    section.answer
-                    if section.choices
-                    else study.yes_no_words.translate_yes_no(section.answer, trial.item.language)
+                    section.answer if section.choices else study.yes_no_words.translate_yes_no(section.answer, trial.item.language)
                 )
                 question = Question(section.question, {PRACTICE: answer}, choices)
             sentences = {PRACTICE: _build_practice_sentence(section)}
-            item = replace(
-                trial.item, sentences=sentences, question=question, extra=dict(section.columns), context=section.context
-            )
+            item = replace(trial.item, sentences=sentences, question=question, extra=dict(section.columns), context=section.context)
             yield replace(trial, item=item, shown_sentences=tuple(sentences.items()))
 
     def _build_attention_trials(self, materials: Materials) -> Iterator[Trial]:
@@ -365,16 +333,12 @@ def _build_practice_sentence(section: study.PracticeSection) -> Sentence:
     """Return a practice sentence with its words as they are stated."""
     text, regions = marked_csv.parse_marked_sentence(section.sentence)
     alternatives = None if section.alternatives is None else tuple(section.alternatives.split())
-    return Sentence(
-        text, regions, marked_csv.parse_segmentation(text, section.segmentation or ""), alternatives=alternatives
-    )
+    return Sentence(text, regions, marked_csv.parse_segmentation(text, section.segmentation or ""), alternatives=alternatives)
 
 
 def _add_prompts(trial: Trial, names: Sequence[str], required_columns: Mapping[str, Sequence[str]]) -> Trial:
     """Return a trial with the tasks that follow it; one that needs a field or a column is asked where the item has it."""
-    return replace(
-        trial, prompts=tuple(name for name in names if all(map(trial.has_value, required_columns.get(name, ()))))
-    )
+    return replace(trial, prompts=tuple(name for name in names if all(map(trial.has_value, required_columns.get(name, ())))))
 
 
 def _find_faults(design: Design, materials: Materials) -> list[str]:
@@ -382,11 +346,7 @@ def _find_faults(design: Design, materials: Materials) -> list[str]:
     known = [paradigm.id for paradigm in materials.paradigms]
     unknown = [
         f"{what} names {', '.join(absent)}, which the materials do not have; they have {', '.join(known)}"
-        for what, names in (
-            ("fillers", design.fillers),
-            ("catch", design.catch),
-            ("paradigm_ratios", design.paradigm_ratios),
-        )
+        for what, names in (("fillers", design.fillers), ("catch", design.catch), ("paradigm_ratios", design.paradigm_ratios))
         if (absent := [name for name in names if name not in known])
     ]
     if unknown:
@@ -414,21 +374,15 @@ def _find_faults(design: Design, materials: Materials) -> list[str]:
     if shares or not targets:
         return [*faults, *shares]
     shown = [
-        (p, design._select_ratio(p, materials, levels))
-        for levels in design._list_participant_levels(materials)
-        for p in targets
+        (p, design._select_ratio(p, materials, levels)) for levels in design._list_participant_levels(materials) for p in targets
     ]
     ratios = [ratio for _, ratio in shown]
     if design.short_lists is not None:
         excluded_fields = ("fillers", "task_shares", "between_participants")
-        faults += [
-            f"short lists have no {name}; expected it left out" for name in excluded_fields if getattr(design, name)
-        ]
+        faults += [f"short lists have no {name}; expected it left out" for name in excluded_fields if getattr(design, name)]
     faults += dict.fromkeys(fault for ratio in ratios for fault in _find_rotation_faults(design, ratio))
     n_lists = math.lcm(*(sum(ratio.values()) for ratio in ratios))
-    if len({sum(ratio.values()) for ratio in ratios}) > 1 and any(
-        _find_rotation_faults(design, ratio) for ratio in ratios
-    ):
+    if len({sum(ratio.values()) for ratio in ratios}) > 1 and any(_find_rotation_faults(design, ratio) for ratio in ratios):
         faults.append(f"{n_lists} lists rotate the conditions of all paradigms")
     counts = [f for p, ratio in shown for f in _find_count_faults(design, ratio, p, materials)]
     return [*faults, *dict.fromkeys(counts)]
@@ -463,9 +417,7 @@ def _find_ratio_faults(design: Design, paradigm: Paradigm) -> list[str]:
     )
     left = [c for c in known if ratio and c not in ratio]
     if not faults and left:
-        faults.append(
-            f"ratio gives no share to {', '.join(left)} of paradigm {paradigm.id}; expected one for each condition"
-        )
+        faults.append(f"ratio gives no share to {', '.join(left)} of paradigm {paradigm.id}; expected one for each condition")
     for name in design.between_participants:
         if name not in paradigm.factors:
             faults.append(
@@ -555,11 +507,7 @@ def design(
     materials = materials or read_study(config)
     try:
         return settings.build_trial_lists(
-            materials,
-            ordering=ordering,
-            seed=config.seed,
-            tasks_by_role=tasks_by_role,
-            required_columns=required_columns,
+            materials, ordering=ordering, seed=config.seed, tasks_by_role=tasks_by_role, required_columns=required_columns
         )
     except ValueError as error:
         raise study.DataError(f"{config.path}: design: {fault}" for fault in str(error).split("\n")) from None

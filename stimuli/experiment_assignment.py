@@ -25,22 +25,14 @@ def assign_paradigms_to_experiments(
     """
     phenomenon_limits = {name: -(-n // experiments) for name, n in Counter(phenomenon[name] for name in names).items()}
     any_number = dict.fromkeys(phenomenon_limits, len(names))
-    for limits, separated_pairs in (
-        (phenomenon_limits, sharing_pairs),
-        (any_number, sharing_pairs),
-        (phenomenon_limits, ()),
-    ):
+    for limits, separated_pairs in ((phenomenon_limits, sharing_pairs), (any_number, sharing_pairs), (phenomenon_limits, ())):
         if assignment := _search_assignment(names, phenomenon, limits, separated_pairs, experiments):
             break
     return [sorted(some, key=names.index) for some in assignment]
 
 
 def _search_assignment(
-    names: Sequence[str],
-    phenomenon: Mapping[str, str],
-    limits: Mapping[str, int],
-    separated_pairs: ParadigmPairs,
-    experiments: int,
+    names: Sequence[str], phenomenon: Mapping[str, str], limits: Mapping[str, int], separated_pairs: ParadigmPairs, experiments: int
 ) -> list[list[str]]:
     """Return a way to deal the paradigms, or nothing where none was found."""
     neighbours: dict[str, set[str]] = defaultdict(set)
@@ -61,9 +53,7 @@ def _search_assignment(
         phenomenon_counts = [sum(phenomenon[other] == phenomenon[name] for other in some) for some in assignment]
         for e in sorted(range(experiments), key=lambda e: (phenomenon_counts[e], len(assignment[e]))):
             larger = sum(len(some) > each for some in assignment)
-            has_capacity = (
-                len(assignment[e]) < each + (larger < more) and phenomenon_counts[e] < limits[phenomenon[name]]
-            )
+            has_capacity = len(assignment[e]) < each + (larger < more) and phenomenon_counts[e] < limits[phenomenon[name]]
             if has_capacity and not neighbours[name].intersection(assignment[e]) and next(steps) < MAX_SEARCH_STEPS:
                 assignment[e].append(name)
                 if assign_from(index + 1):

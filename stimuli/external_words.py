@@ -56,9 +56,7 @@ def locate_words(
         more = [f"and {len(faults) - MAX_FAULTS_SHOWN} more faults"] if len(faults) > MAX_FAULTS_SHOWN else []
         raise study.DataError([*faults[:MAX_FAULTS_SHOWN], *more])
     if differing:
-        log.info(
-            "%d words are written otherwise than in the materials (case, punctuation): %s", len(differing), differing[0]
-        )
+        log.info("%d words are written otherwise than in the materials (case, punctuation): %s", len(differing), differing[0])
     _log_absent_sentences(materials, {key[-2:] for key in sentences})
     return (
         pd.DataFrame(located_rows, dtype=object)
@@ -72,9 +70,7 @@ def _check_location(row: WordRow, items: Mapping[str, Item] | None) -> tuple[str
     condition = row.get("condition")
     if items is None:
         missing = [name for name in ("condition", "text") if row.get(name) is None]
-        return (
-            f"names no {' and no '.join(missing)}; name the column, or give the materials" if missing else None
-        ), str(condition)
+        return (f"names no {' and no '.join(missing)}; name the column, or give the materials" if missing else None), str(condition)
     item = items.get(str(row["item"]))
     if item is None:
         return f"item {row['item']!r} is not in the materials", ""
@@ -94,9 +90,7 @@ def _list_stated_words(words: Mapping[int, WordRow]) -> Iterator[WordRow]:
         yield {"region": None} | words[n]
 
 
-def _match_words(
-    words: Mapping[int, WordRow], sentence: Sentence, faults: list[str], differing: list[str]
-) -> Iterator[WordRow]:
+def _match_words(words: Mapping[int, WordRow], sentence: Sentence, faults: list[str], differing: list[str]) -> Iterator[WordRow]:
     """Yield every word of a sentence with what its row says."""
     for word in sentence.list_words():
         row = words.get(word.index, {})
@@ -119,8 +113,5 @@ def _log_absent_sentences(materials: Materials | None, present: Iterable[tuple[s
     of_materials = [(item.id, name) for item in materials.items for name in item.sentences] if materials else []
     if absent := [sentence for sentence in of_materials if sentence not in present]:
         log.warning(
-            "%d of %d sentences of the materials have no row, the first is %s (%s)",
-            len(absent),
-            len(of_materials),
-            *absent[0],
+            "%d of %d sentences of the materials have no row, the first is %s (%s)", len(absent), len(of_materials), *absent[0]
         )

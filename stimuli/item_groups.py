@@ -64,11 +64,7 @@ def group_items(materials: Materials, factors: Iterable[str]) -> "pd.DataFrame":
             known = sorted({name for item in materials.items for name in item.extra})
             raise study.DataError(
                 f"no item has a column {factor!r}; expected {WORD_SHUFFLING}, {LANGUAGE}"
-                + (
-                    f" or one of theirs: {', '.join(known)}"
-                    if known
-                    else ", since the items have no columns of their own"
-                )
+                + (f" or one of theirs: {', '.join(known)}" if known else ", since the items have no columns of their own")
             )
         rows += [{"item": item, "factor": factor, "level": level} for item, level in levels.items()]
     return pd.DataFrame(rows)

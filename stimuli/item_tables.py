@@ -82,17 +82,7 @@ def build_words_table(materials: Materials) -> "pd.DataFrame":
     [['A', 1, 7.36], ['dog', 3, 5.1]]
     """
     rows = [
-        (
-            item.id,
-            condition,
-            w.index,
-            w.text,
-            w.start,
-            w.end,
-            w.region,
-            measure_word_length(w.text),
-            zipf(w.text, item.language),
-        )
+        (item.id, condition, w.index, w.text, w.start, w.end, w.region, measure_word_length(w.text), zipf(w.text, item.language))
         for item in materials.items
         for condition, sentence in item.sentences.items()
         for w in sentence.list_words()
@@ -132,9 +122,7 @@ def explain_no_frequencies(language: str) -> str:
     "there is no frequency list for the language 'th'; a list of your own is a norm called zipf (docs/selection.md)"
     """
     if language.lower().partition("-")[0] in SEGMENTER_LANGUAGES:
-        return (
-            f"frequencies of the language {language!r} need programs that cut its words: pip install 'gardenpath[cjk]'"
-        )
+        return f"frequencies of the language {language!r} need programs that cut its words: pip install 'gardenpath[cjk]'"
     return f"there is no frequency list for the language {language!r}; a list of your own is a norm called zipf (docs/selection.md)"
 
 

@@ -216,9 +216,7 @@ class Materials:
 
     def __repr__(self) -> str:
         counts = len(self.paradigms), len(self.items), sum(len(item.sentences) for item in self.items)
-        named = [
-            f"{n} {noun}{'s' * (n != 1)}" for n, noun in zip(counts, ("paradigm", "item", "sentence"), strict=True)
-        ]
+        named = [f"{n} {noun}{'s' * (n != 1)}" for n, noun in zip(counts, ("paradigm", "item", "sentence"), strict=True)]
         return f"Materials({', '.join(named)})"
 
     def _repr_html_(self) -> str:

@@ -57,9 +57,7 @@ def find_list_faults(counts: Mapping[str, int], section: study.ShortListsSection
             )
 
 
-def assign_items_to_lists(
-    items: Mapping[str, Sequence[Item]], section: study.ShortListsSection, seed: str
-) -> list[list[Item]]:
+def assign_items_to_lists(items: Mapping[str, Sequence[Item]], section: study.ShortListsSection, seed: str) -> list[list[Item]]:
     """Return lists of items of different paradigms, each item in as many as it gets readers; no list shows a sentence twice.
 
     With `section.apart` "item" each item is its own paradigm here.
@@ -71,11 +69,7 @@ def assign_items_to_lists(
     for draw in range(MAX_DRAWS):
         if assignment := _draw_lists(items, section, conflicts, Random(f"{seed}-{draw}")):
             return assignment
-    reason = (
-        f"{len(conflicts)} items share sentences with items of other paradigms"
-        if conflicts
-        else "the last one is shorter"
-    )
+    reason = f"{len(conflicts)} items share sentences with items of other paradigms" if conflicts else "the last one is shorter"
     raise ValueError(
         f"no lists of {section.items_per_list} items were found in {MAX_DRAWS} draws in which nobody is shown a paradigm or a "
         f"sentence twice ({reason}); expected shorter lists, other readers or other items"
@@ -83,15 +77,10 @@ def assign_items_to_lists(
 
 
 def _draw_lists(
-    items: Mapping[str, Sequence[Item]],
-    section: study.ShortListsSection,
-    conflicts: Mapping[str, Set[str]],
-    random: Random,
+    items: Mapping[str, Sequence[Item]], section: study.ShortListsSection, conflicts: Mapping[str, Set[str]], random: Random
 ) -> list[list[Item]]:
     """Return the lists of one draw; nothing where it comes to a list that cannot be filled."""
-    waiting = {
-        name: list(draw_in_rounds(some, len(some) * section.ratings_per_item, random)) for name, some in items.items()
-    }
+    waiting = {name: list(draw_in_rounds(some, len(some) * section.ratings_per_item, random)) for name, some in items.items()}
     n_slots = sum(map(len, waiting.values()))
     number = -(-n_slots // section.items_per_list)
     assignment: list[list[Item]] = []
@@ -122,9 +111,7 @@ def _find_conflicts(items: Sequence[Item], section: study.ShortListsSection) -> 
     conflicts: dict[str, set[str]] = defaultdict(set)
     for same in having.values():
         for item in same if len(same) > 1 else ():
-            if others := {
-                other.id for other in same if get_separation_key(other, section) != get_separation_key(item, section)
-            }:
+            if others := {other.id for other in same if get_separation_key(other, section) != get_separation_key(item, section)}:
                 conflicts[item.id] |= others
     return conflicts
 

@@ -12,10 +12,7 @@ def _pair_alternatives(segmented: SegmentedMaterials) -> Iterator[tuple[Segmente
     """Yield each sentence that has alternatives, with each word and its alternative, but for the first, which is x-x-x."""
     for member in segmented.list_members():
         if member.sentence.alternatives is not None:
-            yield (
-                member,
-                list(zip(member.sentence.list_displayed_words(), member.sentence.alternatives, strict=True))[1:],
-            )
+            yield (member, list(zip(member.sentence.list_displayed_words(), member.sentence.alternatives, strict=True))[1:])
 
 
 def find_identical_alternatives(segmented: SegmentedMaterials) -> Iterator[Fault]:
@@ -31,11 +28,7 @@ def find_repeated_alternatives(segmented: SegmentedMaterials) -> Iterator[Fault]
         counts = Counter(other.strip(EDGE_PUNCTUATION).casefold() for _, other in words)
         for other, n in counts.items():
             if n > 1:
-                yield (
-                    member.item,
-                    member.condition,
-                    f"the alternative {other!r} is given for {n} words of the sentence",
-                )
+                yield (member.item, member.condition, f"the alternative {other!r} is given for {n} words of the sentence")
 
 
 def find_mismatched_alternatives(segmented: SegmentedMaterials) -> Iterator[Fault]:
@@ -43,13 +36,8 @@ def find_mismatched_alternatives(segmented: SegmentedMaterials) -> Iterator[Faul
         for word, other in words:
             mismatches = [
                 what
-                for what, get_feature in (
-                    ("initial capital", get_initial_case),
-                    ("final punctuation", _get_final_marks),
-                )
-                if get_feature(word) is not None
-                and get_feature(other) is not None
-                and get_feature(word) != get_feature(other)
+                for what, get_feature in (("initial capital", get_initial_case), ("final punctuation", _get_final_marks))
+                if get_feature(word) is not None and get_feature(other) is not None and get_feature(word) != get_feature(other)
             ]
             if mismatches:
                 message = f"the alternative {other!r} differs from {word!r} in {' and '.join(mismatches)}"

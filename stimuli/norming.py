@@ -34,9 +34,7 @@ FREE_COLUMNS = {  # what add_norms puts after the name of the task, and the colu
     "_n": "n_valid_responses",
 }
 MAX_LIST_SIZE, MIN_LIST_SIZE = 40, 10
-RULE_PATTERN = re.compile(
-    r"\s*(\w+)(?:\.(ci_low|ci_high|shrunken))?\s*(<=|>=|<|>)\s*(-?\d+(?:\.\d+)?)(?:\s+in\s+(.+?))?\s*"
-)
+RULE_PATTERN = re.compile(r"\s*(\w+)(?:\.(ci_low|ci_high|shrunken))?\s*(<=|>=|<|>)\s*(-?\d+(?:\.\d+)?)(?:\s+in\s+(.+?))?\s*")
 COMPARISONS = {"<=": float.__le__, ">=": float.__ge__, "<": float.__lt__, ">": float.__gt__}
 
 
@@ -105,15 +103,11 @@ class NormingSettings:
         if self.task not in NORMING_TASKS:
             raise ValueError(f"task is {self.task!r}; expected one of {', '.join(NORMING_TASKS)}")
         if self.responses_per_sentence < 2:
-            raise ValueError(
-                f"responses_per_sentence is {self.responses_per_sentence}; expected at least 2 answers a sentence"
-            )
+            raise ValueError(f"responses_per_sentence is {self.responses_per_sentence}; expected at least 2 answers a sentence")
         known = (self.task, "entropy") if self.task == "cloze" else (self.task,)
         for rule in self.rules:
             if rule.measure not in known or (rule.measure == "entropy" and rule.statistic != "value"):
-                raise ValueError(
-                    f"keep is '{rule}'; expected a rule on {' or '.join(known)}, which {self.task} measures"
-                )
+                raise ValueError(f"keep is '{rule}'; expected a rule on {' or '.join(known)}, which {self.task} measures")
 
     @property
     def rules(self) -> list[KeepRule]:
@@ -136,12 +130,7 @@ def read_norming_settings(path: str | Path) -> NormingSettings:
 
 
 def select_items_to_norm(
-    materials: Materials,
-    settings: NormingSettings,
-    *,
-    paradigms: Sequence[str] = (),
-    sample: int | None = None,
-    seed: int = 1,
+    materials: Materials, settings: NormingSettings, *, paradigms: Sequence[str] = (), sample: int | None = None, seed: int = 1
 ) -> tuple[Materials, NormingSettings]:
     """Return the items to ask about, marked with the hash of what is stated, and that with the sample, where one is drawn.
 
@@ -156,9 +145,7 @@ def select_items_to_norm(
     kinds = Counter(tuple(paradigm.list_conditions()) for paradigm in chosen)
     if len(kinds) > 1:
         listing = "; ".join(", ".join(conditions) for conditions in kinds)
-        raise study.DataError(
-            f"paradigms differ in their conditions ({listing}); expected those of one kind: --paradigm NAME"
-        )
+        raise study.DataError(f"paradigms differ in their conditions ({listing}); expected those of one kind: --paradigm NAME")
     names = {paradigm.id for paradigm in chosen}
     items = [item for item in materials.items if item.paradigm in names]
     if len(languages := list(dict.fromkeys(item.language for item in items))) > 1:
@@ -188,9 +175,7 @@ def add_cut_region(item: Item, until: str) -> Item:
         text = item.extra.get(f"{until} ({condition})") or item.extra.get(until)
         if sentence.find_region(until) is None and text is not None:
             if not sentence.text.startswith(text):
-                raise study.DataError(
-                    f"item {item.id} ({condition}): its column {until} is no beginning of its sentence"
-                )
+                raise study.DataError(f"item {item.id} ({condition}): its column {until} is no beginning of its sentence")
             start = len(text) + len(sentence.text[len(text) :]) - len(sentence.text[len(text) :].lstrip())
             end = next((word.end for word in sentence.list_words() if word.end > start), len(sentence.text))
             sentence = replace(sentence, regions=(*sentence.regions, Region(until, start, end)))
@@ -220,16 +205,12 @@ def build_fragments_table(materials: Materials, until: str = CRITICAL) -> "pd.Da
                 continue
             target = _find_target_word(sentence, region, item.language)
             if not target:
-                faults.append(
-                    f"item {item.id} ({condition}): its region {until!r} begins within a word; expected whole words"
-                )
+                faults.append(f"item {item.id} ({condition}): its region {until!r} begins within a word; expected whole words")
                 continue
             fragment = sentence.text[: region.start].rstrip()
             spaced = sentence.segmentation is not None or get_base_language(item.language) not in UNSPACED_LANGUAGES
             adjacent = not sentence.text[len(fragment)].isspace()
-            rows.append(
-                (item.id, item.paradigm, condition, item.language, item.context, fragment, target, spaced, adjacent)
-            )
+            rows.append((item.id, item.paradigm, condition, item.language, item.context, fragment, target, spaced, adjacent))
     if faults:
         raise study.DataError(shorten_faults(faults))
     return study.check(pd.DataFrame(rows, columns=study.TABLES["fragments"].column_names), "fragments")

@@ -129,23 +129,18 @@ def _read_norm(name: str, section: NormSection, path: Path) -> Norm:
             lines.setdefault(word, []).append(line)
     except ValueError as error:
         raise study.DataError(f"{file}, {error}") from None
-    several = (
-        [word for word, word_values in values.items() if len({*word_values}) > 1] if section.repeated is None else []
-    )
+    several = [word for word, word_values in values.items() if len({*word_values}) > 1] if section.repeated is None else []
     faults += [
         f"{file}, line {lines[word][1]}: {word!r} has {values[word][1]:g} here and {values[word][0]:g} in line {lines[word][0]}; "
         "expected one value a word, or  repeated = 'mean'  or 'sum'"
         for word in several
     ]
     if faults:
-        raise study.DataError(
-            [*faults[:MAX_SHOWN], *([f"and {len(faults) - MAX_SHOWN} more"] if faults[MAX_SHOWN:] else [])]
-        )
+        raise study.DataError([*faults[:MAX_SHOWN], *([f"and {len(faults) - MAX_SHOWN} more"] if faults[MAX_SHOWN:] else [])])
     if not values:
         raise study.DataError(f"{file}: no word has a value in column {section.value!r}; expected a row for each word")
     joined = {
-        word: sum(word_values) / (1 if section.repeated == "sum" else len(word_values))
-        for word, word_values in values.items()
+        word: sum(word_values) / (1 if section.repeated == "sum" else len(word_values)) for word, word_values in values.items()
     }
     return Norm(name, path.name, joined)
 

@@ -18,15 +18,10 @@ from .order_rules import NOT_APPLICABLE, Blocks, EdgeTrials, Limit, MaxRun, MinG
 Labels = Mapping[str, str]
 OrderRule = MinGap | MaxRun | EdgeTrials | Blocks
 ClassState = tuple[tuple[int, ...], tuple[int, ...]]  # what is left of each kind, and the marks of the class
-State = tuple[
-    tuple[ClassState, ...], tuple[int, ...], tuple[int, ...]
-]  # classes, marks of other values, quotas of the block
+State = tuple[tuple[ClassState, ...], tuple[int, ...], tuple[int, ...]]  # classes, marks of other values, quotas of the block
 Step = tuple[int, range, int, State]  # ways, the classes that are alike, kind, following state
 
-WORK_PER_STATE, COST_PER_STEP = (
-    40,
-    4,
-)  # a step costs as much as so many classes; a state of the budget stands for the work of 40
+WORK_PER_STATE, COST_PER_STEP = (40, 4)  # a step costs as much as so many classes; a state of the budget stands for the work of 40
 NO_MARK = -1  # the mark of trials that a limit does not concern
 
 
@@ -68,14 +63,11 @@ class StateCounter:
             steps = list(self._list_steps(state, position))
             weights = [ways * continuations[position + 1].get(following, 0) for ways, _, _, following in steps]
             _, candidates, kind, state = steps[_pick_weighted(weights, random)]
-            named_classes = sorted(
-                (self._reset_marks(class_state, position), name) for class_state, name in named_classes
-            )
+            named_classes = sorted((self._reset_marks(class_state, position), name) for class_state, name in named_classes)
             chosen = random.choice(candidates)
             order.append(members[named_classes[chosen][1], self._kinds[kind]].pop())
             named_classes = [
-                (self._update_class(class_state, i == chosen, kind), name)
-                for i, (class_state, name) in enumerate(named_classes)
+                (self._update_class(class_state, i == chosen, kind), name) for i, (class_state, name) in enumerate(named_classes)
             ]
         return order
 
@@ -85,9 +77,7 @@ class StateCounter:
     def _class_factor(self) -> str | None:
         """The factor with the most values among those that rules look at without naming a value."""
         named = {
-            r.factor
-            for r in self.rules
-            if isinstance(r, EdgeTrials) or (isinstance(r, (MinGap, MaxRun)) and r.value is not None)
+            r.factor for r in self.rules if isinstance(r, EdgeTrials) or (isinstance(r, (MinGap, MaxRun)) and r.value is not None)
         }
         named |= {r.factor for r in self.rules if isinstance(r, Blocks) and r.factor is not None}
         free = [r.factor for r in self.rules if isinstance(r, (MinGap, MaxRun)) and r.factor not in named]
@@ -155,9 +145,7 @@ class StateCounter:
 
     def _build_initial_class(self, name: str) -> ClassState:
         counts = dict(self._classes)[name]
-        return tuple(counts[kind] for kind in self._kinds), (NO_MARK if name == NOT_APPLICABLE else 0,) * len(
-            self._class_limits
-        )
+        return tuple(counts[kind] for kind in self._kinds), (NO_MARK if name == NOT_APPLICABLE else 0,) * len(self._class_limits)
 
     @cached_property
     def _initial_state(self) -> State:
@@ -209,21 +197,12 @@ class StateCounter:
         return left, tuple(mark if mark == NO_MARK else limit.update_mark(mark, is_match) for limit, mark in limits)
 
     def _build_next_state(
-        self,
-        classes: tuple[ClassState, ...],
-        marks: tuple[int, ...],
-        quotas: tuple[int, ...],
-        chosen: int,
-        kind: int,
+        self, classes: tuple[ClassState, ...], marks: tuple[int, ...], quotas: tuple[int, ...], chosen: int, kind: int
     ) -> State:
-        moved = tuple(
-            sorted(self._update_class(class_state, i == chosen, kind) for i, class_state in enumerate(classes))
-        )
+        moved = tuple(sorted(self._update_class(class_state, i == chosen, kind) for i, class_state in enumerate(classes)))
         values = self._kinds[kind]
         named = zip(self._value_limits, marks, strict=True)
-        marks = tuple(
-            limit.update_mark(mark, values[factor_index] == value) for (limit, factor_index, value), mark in named
-        )
+        marks = tuple(limit.update_mark(mark, values[factor_index] == value) for (limit, factor_index, value), mark in named)
         if self._blocks is not None:
             spent = self._find_quota(kind)
             quotas = (*quotas[:spent], quotas[spent] - 1, *quotas[spent + 1 :])
@@ -249,9 +228,7 @@ class StateCounter:
         counts: list[dict[State, int]] = [dict.fromkeys(reached[-1], 1)]
         for position in range(len(self.trials) - 1, -1, -1):
             continuations = counts[-1]
-            counts.append(
-                {state: self._count_continuations(state, position, continuations) for state in reached[position]}
-            )
+            counts.append({state: self._count_continuations(state, position, continuations) for state in reached[position]})
         return counts[::-1]
 
     def _count_continuations(self, state: State, position: int, continuations: Mapping[State, int]) -> int:

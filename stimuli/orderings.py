@@ -103,9 +103,7 @@ class Ordering(study.OrderingSection):
     def list_reset_positions(self, n_trials: int) -> frozenset[int]:
         """Return the positions before which neighbours do not count as such, among `n_trials` trials."""
         starts = [] if self.adjacent_across_breaks else self.list_break_positions(n_trials)
-        return frozenset(
-            starts + ([] if self.adjacent_across_blocks else Blocks(self.blocks).list_starts(n_trials)[1:-1])
-        )
+        return frozenset(starts + ([] if self.adjacent_across_blocks else Blocks(self.blocks).list_starts(n_trials)[1:-1]))
 
     def build_orders(self, trials: Sequence[Labels]) -> "ValidOrders":
         """Return the valid orders of these trials, each given by its factors; raises `ValueError` for unknown factors."""
@@ -294,9 +292,7 @@ class ValidOrders:
 
     def _list_labels(self, factor: str) -> Iterator[str | int]:
         """Yield the value of each trial; each that the factor does not apply to is like no other one."""
-        return (
-            number if labels[factor] == NOT_APPLICABLE else labels[factor] for number, labels in enumerate(self.trials)
-        )
+        return (number if labels[factor] == NOT_APPLICABLE else labels[factor] for number, labels in enumerate(self.trials))
 
     def _propose_order(self, random: Random, max_draws: int) -> tuple[tuple[int, ...], int] | None:
         """Return the first valid of at most `max_draws` exact draws, with the number of draws; None where none is valid."""

@@ -42,8 +42,7 @@ class PrecedenceOrders:
             chain
             for chain in self.chains
             if max(times[trial] for trial in chain) == 1
-            and len({tuple(self.base_orders.trials[trial][factor] for factor in sorted(looked_at)) for trial in chain})
-            == 1
+            and len({tuple(self.base_orders.trials[trial][factor] for factor in sorted(looked_at)) for trial in chain}) == 1
         )
 
     def count(self) -> int | None:
@@ -91,9 +90,7 @@ class PrecedenceOrders:
         return self.base_orders.trials[trial].get("item", f"trial {trial}")
 
 
-def build_chains(
-    item_chains: Sequence[Sequence[str]], trials: Sequence[Mapping[str, str]]
-) -> tuple[tuple[int, ...], ...]:
+def build_chains(item_chains: Sequence[Sequence[str]], trials: Sequence[Mapping[str, str]]) -> tuple[tuple[int, ...], ...]:
     """Return the chains of items as trials: of items that are not shown, the others stay in order.
 
     >>> build_chains([["a", "b", "c"], ["b", "d"]], [{"item": "c"}, {"item": "a"}, {"item": "d"}])

@@ -50,9 +50,7 @@ def choose_question_items(
     return chosen
 
 
-def _find_share_faults(
-    name: str, share: float, wanted: int, trials: int, groups: Sequence[Mapping[str, AnswerCycle]]
-) -> list[str]:
+def _find_share_faults(name: str, share: float, wanted: int, trials: int, groups: Sequence[Mapping[str, AnswerCycle]]) -> list[str]:
     every = [answers for items in groups for answers in items.values()]
     if len(every) < wanted:
         return [format_share_fault(name, share, wanted, trials, len(every))]
@@ -78,9 +76,7 @@ class LatinSquare:
     def __init__(self) -> None:
         self._total_counts: Counter[tuple[Hashable, int]] = Counter()
 
-    def assign_positions(
-        self, kinds: Sequence[tuple[Hashable, ...]], cycle: Sequence[str], offset: int = 0
-    ) -> list[int]:
+    def assign_positions(self, kinds: Sequence[tuple[Hashable, ...]], cycle: Sequence[str], offset: int = 0) -> list[int]:
         """Return the place of each item: its kind is what it is asked, with the answers, and empty where it is asked nothing.
 
         `offset` is where in the cycle the paradigm begins.
@@ -109,8 +105,5 @@ class LatinSquare:
                 free_counts[position] -= 1
                 counts.update([position, (kind, position)])
                 self._total_counts.update((one, (position + offset) % len(cycle)) for one in (kind, None))
-        free = (
-            position
-            for _, position in sorted((n, position) for position in free_counts for n in range(free_counts[position]))
-        )
+        free = (position for _, position in sorted((n, position) for position in free_counts for n in range(free_counts[position])))
         return [positions[i] if i in positions else next(free) for i in range(len(kinds))]

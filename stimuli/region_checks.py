@@ -25,11 +25,7 @@ def find_missing_regions(segmented: SegmentedMaterials) -> Iterator[Fault]:
         if CRITICAL not in member.regions:
             yield member.item, member.condition, "no critical region is marked; expected one, as in  has [ever] seen"
         elif not member.find_region(CRITICAL):
-            yield (
-                member.item,
-                member.condition,
-                "the critical region holds no word; expected one, as in  has [ever] seen",
-            )
+            yield (member.item, member.condition, "the critical region holds no word; expected one, as in  has [ever] seen")
 
 
 def find_missing_cues(segmented: SegmentedMaterials) -> Iterator[Fault]:
@@ -40,11 +36,7 @@ def find_missing_cues(segmented: SegmentedMaterials) -> Iterator[Fault]:
         if CUE in member.regions and not member.find_region(CUE):
             yield member.item, member.condition, "the cue holds no word; expected one, as in  {No} man has"
         elif others and CUE not in member.regions:
-            yield (
-                member.item,
-                member.condition,
-                f"no cue is marked; other sentences of this condition have one ({others} in all)",
-            )
+            yield (member.item, member.condition, f"no cue is marked; other sentences of this condition have one ({others} in all)")
 
 
 def find_partial_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
@@ -65,9 +57,7 @@ def find_partial_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
 def _is_between_spaces(text: str, region: Region) -> bool:
     """Whether the region begins and ends where words do, but for a mark at the end of the sentence."""
     return (region.start == 0 or text[region.start - 1].isspace()) and (
-        region.end == len(text)
-        or text[region.end].isspace()
-        or (region.end == len(text) - 1 and not text[-1].isalnum())
+        region.end == len(text) or text[region.end].isspace() or (region.end == len(text) - 1 and not text[-1].isalnum())
     )
 
 
@@ -101,11 +91,7 @@ def find_different_critical_words(segmented: SegmentedMaterials) -> Iterator[Fau
     for item, good, bad in segmented.marked_pairs:
         if sorted(_fold_critical_words(good)) != sorted(_fold_critical_words(bad)):
             one, two = " ".join(_list_critical_words(good)), " ".join(_list_critical_words(bad))
-            yield (
-                item,
-                "",
-                f"the critical words differ: {one!r} (grammatical), {two!r} (ungrammatical); expected the same words",
-            )
+            yield (item, "", f"the critical words differ: {one!r} (grammatical), {two!r} (ungrammatical); expected the same words")
 
 
 def find_reordered_critical_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
@@ -165,8 +151,7 @@ def find_different_positions(segmented: SegmentedMaterials) -> Iterator[Fault]:
             yield (
                 item,
                 "",
-                f"words before the critical region: {one} (grammatical), {two} (ungrammatical); "
-                "expected a difference of at most 1",
+                f"words before the critical region: {one} (grammatical), {two} (ungrammatical); expected a difference of at most 1",
             )
 
 

@@ -23,9 +23,7 @@ def find_part_words(sentence: Sentence, part: str) -> WordPositions | None:
     if part_words := [word.index for word in sentence.list_region_words(part)]:
         return part_words
     relation = next((one for one in RELATIVE_PARTS if part.startswith(f"{one} ")), None)
-    part_words = (
-        [word.index for word in sentence.list_region_words(part.removeprefix(f"{relation} "))] if relation else []
-    )
+    part_words = [word.index for word in sentence.list_region_words(part.removeprefix(f"{relation} "))] if relation else []
     if not part_words:
         return None
     first, last = part_words[0], part_words[-1]

@@ -76,8 +76,7 @@ class TargetOrders:
         index = {trial: n for n, trial in enumerate(self.target_positions)}
         positions = [position for position, trial in enumerate(order) if trial in index]
         faults = [
-            f"among targets: {fault}"
-            for fault in self.target_orders.check([index[order[position]] for position in positions])
+            f"among targets: {fault}" for fault in self.target_orders.check([index[order[position]] for position in positions])
         ]
         for previous, position in pairwise(positions):
             if position - previous - 1 < self.others_between:
@@ -103,6 +102,4 @@ def build_target_orders(ordering: Ordering, trials: Sequence[Labels]) -> TargetO
             )
         ends.append(sum(stated.values()))
     rules = replace(ordering, min_fillers_between=0, start_with={}, end_with={}, scope="all")
-    return TargetOrders(
-        rules.build_orders([trials[n] for n in targets]), targets, others, ordering.min_fillers_between, *ends
-    )
+    return TargetOrders(rules.build_orders([trials[n] for n in targets]), targets, others, ordering.min_fillers_between, *ends)

@@ -172,11 +172,7 @@ def find_garbled_characters(segmented: SegmentedMaterials) -> Iterator[Fault]:
         around = [item.context or "", *([question.text, *question.choices] if question else [])]
         texts = [("", " ".join(around)), *((member.condition, member.text) for member in members)]
         for condition, text in texts:
-            garbled = (
-                {word: meant for word in text.split() if (meant := _repair_encoding(word))}
-                if not text.isascii()
-                else {}
-            )
+            garbled = {word: meant for word in text.split() if (meant := _repair_encoding(word))} if not text.isascii() else {}
             for word, meant in garbled.items():
                 yield item, condition, f"UTF-8 read as Latin-1: {word}, probably {meant}; save the file again as UTF-8"
 
@@ -190,9 +186,7 @@ def _repair_encoding(word: str) -> str | None:
     """
     if word.isascii():
         return None
-    word = word.strip(
-        "\"'.,;:!?()[]»"
-    )  # a quote after a capital letter with an accent may look like one character in UTF-8
+    word = word.strip("\"'.,;:!?()[]»")  # a quote after a capital letter with an accent may look like one character in UTF-8
     try:
         raw = b"".join(c.encode("latin-1" if ord(c) < 256 else "cp1252") for c in word)
         meant = raw.decode("utf-8")
@@ -280,11 +274,7 @@ def find_languages_without_list(segmented: SegmentedMaterials) -> Iterator[Fault
         first.setdefault(members[0].item.language, members[0].item.paradigm)
     for language, paradigm in first.items():
         if find_usable_word_list(language) is None and "zipf" not in segmented.norms:
-            yield (
-                segmented.paradigms[paradigm],
-                "",
-                f"spelling and frequency are not checked: {explain_no_frequencies(language)}",
-            )
+            yield (segmented.paradigms[paradigm], "", f"spelling and frequency are not checked: {explain_no_frequencies(language)}")
 
 
 def find_unknown_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
@@ -309,11 +299,7 @@ def find_unknown_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
                     else:
                         sentences[bare] += 1
                         first.setdefault(bare, member)
-        words = {
-            word
-            for language, raw in written.items()
-            for word in {w.strip(EDGE_PUNCTUATION) for w in raw} - names[language]
-        }
+        words = {word for language, raw in written.items() for word in {w.strip(EDGE_PUNCTUATION) for w in raw} - names[language]}
         if len(first) >= FOREIGN_WORDS and len(first) > FOREIGN_SHARE * len(words):
             yield (
                 segmented.paradigms[paradigm],
@@ -331,9 +317,7 @@ def _collect_names(members: Iterable[SegmentedSentence]) -> dict[str, set[str]]:
     """Return, for each language, the words that are capitalised within a sentence, which are taken to be names."""
     capitalised: dict[str, set[str]] = defaultdict(set)
     for member in members:
-        capitalised[member.item.language].update(
-            word for word in member.words[1:] if word[0].isupper() or not word[0].isalnum()
-        )
+        capitalised[member.item.language].update(word for word in member.words[1:] if word[0].isupper() or not word[0].isalnum())
     return {
         language: set()
         if get_base_language(language) in CAPITAL_NOUN_LANGUAGES

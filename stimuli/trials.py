@@ -43,12 +43,7 @@ class Trial:
 
     def build_labels(self) -> dict[str, str]:
         """Return the factors by which orders are stated: role, paradigm, item, condition, and those of `factors`."""
-        identity = {
-            "role": self.role,
-            "paradigm": self.item.paradigm,
-            "item": self.item.id,
-            "condition": self.condition,
-        }
+        identity = {"role": self.role, "paradigm": self.item.paradigm, "item": self.item.id, "condition": self.condition}
         return {**self.factors, **identity}
 
     @property
@@ -137,11 +132,7 @@ class TrialList:
         return [tuple(self.trials[i] for i in (*self._practice_positions, *some)) for some in self.short_lists]
 
     def find_open_slot(
-        self,
-        held_slots: Collection[int],
-        used_slots: Collection[int],
-        seen_contents: Collection[str] = (),
-        first_slot: int = 0,
+        self, held_slots: Collection[int], used_slots: Collection[int], seen_contents: Collection[str] = (), first_slot: int = 0
     ) -> int | None:
         """Return the slot of the first short list that nobody holds and that shows none of `seen_contents`, or None.
 
@@ -201,9 +192,7 @@ class TrialList:
         if chains := build_chains(self.ordering.precedence, whole.trials):
             return PrecedenceOrders(whole, chains)
         together = self.ordering.block_by
-        return (
-            whole if together is None else BlockedOrders(whole, together, self.ordering.block_order, self._list_number)
-        )
+        return whole if together is None else BlockedOrders(whole, together, self.ordering.block_order, self._list_number)
 
     def list_block_starts(self) -> list[int]:
         """Return the positions, practice left out, at which blocks begin; raises `ValueError` where they differ by session."""
@@ -212,7 +201,5 @@ class TrialList:
         sizes = {level: len(some) for level, some in self.orders.blocks.items()}
         if len({*sizes.values()}) > 1:
             listing = ", ".join(f"{level} {size}" for level, size in sizes.items())
-            raise ValueError(
-                f"blocks of {self.orders.factor} differ in length ({listing}): where they begin differs by session"
-            )
+            raise ValueError(f"blocks of {self.orders.factor} differ in length ({listing}): where they begin differs by session")
         return [n * size for n, size in enumerate(sizes.values())]

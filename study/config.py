@@ -127,9 +127,7 @@ class PracticeSection:
 # Of an entry that may be of several kinds only the faults of the kind that it has are told.
 ENTRY_KINDS = {str: "a sentence", list: "a pair", dict: "a table", float: "a number"}
 PracticeEntry = Annotated[
-    Annotated[str, Tag("a sentence")]
-    | Annotated[list[str], Tag("a pair")]
-    | Annotated[PracticeSection, Tag("a table")],
+    Annotated[str, Tag("a sentence")] | Annotated[list[str], Tag("a pair")] | Annotated[PracticeSection, Tag("a table")],
     Discriminator(lambda entry: ENTRY_KINDS.get(type(entry), "a table" if is_dataclass(entry) else "a sentence")),
 ]
 
@@ -186,20 +184,11 @@ class DesignSection:
     paradigm_ratios: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        _expect(
-            min(self.ratio.values(), default=1) > 0,
-            f"ratio is {self.ratio}; expected a share of at least 1 each",
-        )
+        _expect(min(self.ratio.values(), default=1) > 0, f"ratio is {self.ratio}; expected a share of at least 1 each")
         for name, ratio in self.paradigm_ratios.items():
-            _expect(
-                min(ratio.values(), default=0) > 0,
-                f"paradigm_ratios.{name} is {ratio}; expected a share of at least 1 each",
-            )
+            _expect(min(ratio.values(), default=0) > 0, f"paradigm_ratios.{name} is {ratio}; expected a share of at least 1 each")
         if self.short_lists is not None:
-            _expect(
-                self.lists in (NO_LIST_COUNT, 1),
-                f"lists is {self.lists} beside short_lists; expected the one or the other",
-            )
+            _expect(self.lists in (NO_LIST_COUNT, 1), f"lists is {self.lists} beside short_lists; expected the one or the other")
             object.__setattr__(self, "lists", 1)
         _expect(self.lists != NO_LIST_COUNT, "lists is missing; expected at least 1, or short_lists in their place")
         _expect(self.lists > 0, f"lists is {self.lists}; expected at least 1")
@@ -263,10 +252,7 @@ class OrderingSection:
     def __post_init__(self) -> None:
         _expect(self.scope in ("all", "targets"), f"scope is {self.scope!r}; expected 'all' or 'targets'")
         parts = (
-            self.block_by
-            or self.precedence
-            or self.blocks > 1
-            or not (self.adjacent_across_breaks and self.adjacent_across_blocks)
+            self.block_by or self.precedence or self.blocks > 1 or not (self.adjacent_across_breaks and self.adjacent_across_blocks)
         )
         _expect(
             self.scope == "all" or not (parts or self.order != "random"),
@@ -278,28 +264,15 @@ class OrderingSection:
                 f"precedence has {chain}; expected two items or more, each once, in the order in which they come",
             )
         if circle := _find_cycle(self.precedence):
-            _expect(
-                False, f"precedence goes round in a circle: {', '.join(circle)}; expected an order that can be kept"
-            )
+            _expect(False, f"precedence goes round in a circle: {', '.join(circle)}; expected an order that can be kept")
         free = self.order == "random" and self.block_by is None
         _expect(
-            free or not self.precedence,
-            "precedence is stated beside order or block_by; expected it with orders drawn at random",
+            free or not self.precedence, "precedence is stated beside order or block_by; expected it with orders drawn at random"
         )
         orders, squares = ("random", "fixed", "reversed"), ("latin_square", "williams", "all")
         _expect(self.order in orders, f"order is {self.order!r}; expected {' or '.join(map(repr, orders))}")
-        _expect(
-            self.block_order in squares,
-            f"block_order is {self.block_order!r}; expected {' or '.join(map(repr, squares))}",
-        )
-        ruled = (
-            self.no_adjacent
-            or self.max_run
-            or self.min_gap
-            or self.min_fillers_between
-            or self.start_with
-            or self.end_with
-        )
+        _expect(self.block_order in squares, f"block_order is {self.block_order!r}; expected {' or '.join(map(repr, squares))}")
+        ruled = self.no_adjacent or self.max_run or self.min_gap or self.min_fillers_between or self.start_with or self.end_with
         _expect(
             self.order == "random" or not (ruled or self.block_by or self.blocks > 1),
             f"order is {self.order!r} beside rules; expected no other key of ordering: trials stand as in the files",
@@ -356,9 +329,7 @@ class ScreenerSection:
     quotas: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        _expect(
-            len({*self.choices}) == len(self.choices) > 1, f"choices is {self.choices}; expected two or more different"
-        )
+        _expect(len({*self.choices}) == len(self.choices) > 1, f"choices is {self.choices}; expected two or more different")
         for name, known in (("accepted", self.choices), ("quotas", self.accepted_choices)):
             other = [answer for answer in getattr(self, name) if answer not in known]
             _expect(not other, f"{name} has {', '.join(map(repr, other))}; expected answers among {', '.join(known)}")
@@ -482,14 +453,9 @@ class ProcedureSection:
     def __post_init__(self) -> None:
         _expect(self.breaks >= 0, f"breaks is {self.breaks}; expected 0 or more")
         names = [*(asked.name for asked in self.screener), *(asked.name for asked in self.demographics)]
-        _expect(
-            len({*names}) == len(names),
-            f"screener and demographics are named {', '.join(names)}; expected each name once",
-        )
+        _expect(len({*names}) == len(names), f"screener and demographics are named {', '.join(names)}; expected each name once")
         for name, table in self.tasks.items():
-            _expect(
-                isinstance(table.get("kind"), str), f"tasks.{name} has no kind; expected the kind of task that it is"
-            )
+            _expect(isinstance(table.get("kind"), str), f"tasks.{name} has no kind; expected the kind of task that it is")
 
     @property
     def line_width(self) -> int:
@@ -501,8 +467,7 @@ class ProcedureSection:
         """Return what is shown and asked of a role, with what it leaves out as for targets."""
         section: RoleSection = getattr(self, name)
         return RoleSection(
-            self.target.show if section.show is None else section.show,
-            self.target.ask if section.ask is None else section.ask,
+            self.target.show if section.show is None else section.show, self.target.ask if section.ask is None else section.ask
         )
 
 
@@ -605,9 +570,7 @@ class ExcludeSection:
         for name, most in (("max_aborted", self.max_aborted), ("after_error", self.after_error)):
             _expect(most is None or most >= 0, f"{name} is {most}; expected 0 or more")
         unexplained = [item for item, reason in self.items.items() if not reason.strip()]
-        _expect(
-            not unexplained, f"items.{', items.'.join(unexplained)} has no reason; expected why the item is left out"
-        )
+        _expect(not unexplained, f"items.{', items.'.join(unexplained)} has no reason; expected why the item is left out")
         for table, by in (("sessions", self.sessions), ("demographics", self.demographics)):
             empty = [name for name, answers in by.items() if not answers]
             _expect(not empty, f"{table} accepts no answer to {', '.join(empty)}; expected at least one")
@@ -636,15 +599,9 @@ class ModelSection:
 
     def __post_init__(self) -> None:
         _expect(bool(self.name.strip()), "name is empty; expected a name for the model's rows in the tables")
-        _expect(
-            "~" in self.formula,
-            f"formula is {self.formula!r}; expected  response ~ predictors + (1|participant) + (1|item)",
-        )
+        _expect("~" in self.formula, f"formula is {self.formula!r}; expected  response ~ predictors + (1|participant) + (1|item)")
         for factor, coding in self.contrasts.items():
-            _expect(
-                coding in CONTRAST_CODINGS,
-                f"contrasts.{factor} is {coding!r}; expected one of {', '.join(CONTRAST_CODINGS)}",
-            )
+            _expect(coding in CONTRAST_CODINGS, f"contrasts.{factor} is {coding!r}; expected one of {', '.join(CONTRAST_CODINGS)}")
         for factor in self.reference_levels:
             coding = self.contrasts.get(factor, "repeated")
             _expect(
@@ -684,10 +641,7 @@ def _expect_valid_sesoi(sesoi: Sesoi) -> None:
     whole = {name: effect for name, effect in sesoi.items() if not isinstance(effect, Mapping)}
     expected = f"expected one of {', '.join(SESOI_MEASURES)}"
     for name in whole:
-        _expect(
-            name in SESOI_MEASURES,
-            f'sesoi names {name!r}; {expected}, or a term with its own, "{name}" = {{ log_rt = 0.03 }}',
-        )
+        _expect(name in SESOI_MEASURES, f'sesoi names {name!r}; {expected}, or a term with its own, "{name}" = {{ log_rt = 0.03 }}')
     for term, effects in terms.items():
         _expect(term not in SESOI_MEASURES, f"sesoi.{term} is a table; expected a number, as {term} is a response")
         wrong = [name for name in effects if name not in SESOI_MEASURES]
@@ -768,8 +722,7 @@ class AnalysisSection:
 
     def __post_init__(self) -> None:
         _expect(
-            0 <= self.min_rt < self.max_rt,
-            f"min_rt is {self.min_rt:g} and max_rt {self.max_rt:g}; expected 0 <= min_rt < max_rt",
+            0 <= self.min_rt < self.max_rt, f"min_rt is {self.min_rt:g} and max_rt {self.max_rt:g}; expected 0 <= min_rt < max_rt"
         )
         _expect(
             self.remove_outliers or (self.min_rt, self.max_rt) == (100, 3000),
@@ -780,9 +733,7 @@ class AnalysisSection:
             f"spillover_regions is {self.spillover_regions!r}; expected {FOLLOWING_REGIONS!r} or {CUMULATIVE_REGIONS!r}",
         )
         unknown = [name for name in self.covariates if name not in COVARIATES]
-        _expect(
-            not unknown, f"covariates names {', '.join(unknown)}; expected some of {', '.join(COVARIATES)}, or none"
-        )
+        _expect(not unknown, f"covariates names {', '.join(unknown)}; expected some of {', '.join(COVARIATES)}, or none")
         _expect(
             self.rating_measure in RATING_MEASURES,
             f"rating_measure is {self.rating_measure!r}; expected {RATING_MEASURES[0]!r} or {RATING_MEASURES[1]!r}",
@@ -827,9 +778,7 @@ class EffectSection:
                 re.fullmatch(r"[^+]+(\+[1-9])?", region) is not None,
                 f"log_rt names the region {region!r}; expected one such as critical, or critical+1 for the word after it",
             )
-            _expect(
-                abs(effect) <= 2, f"log_rt.{region} is {effect:g}; expected log ms, such as 0.05 (5 %), from -2 to 2"
-            )
+            _expect(abs(effect) <= 2, f"log_rt.{region} is {effect:g}; expected log ms, such as 0.05 (5 %), from -2 to 2")
 
 
 def _expect_each_once(terms: Iterable[str], where: str) -> None:
@@ -920,9 +869,7 @@ class Study:
     def __post_init__(self) -> None:
         _expect_each_once(self.simulate, "simulate")
         quota = self.online.quota if self.online and self.design.short_lists else None
-        _expect(
-            quota is None, f"online.quota is {quota} beside design.short_lists; expected none: each list has one place"
-        )
+        _expect(quota is None, f"online.quota is {quota} beside design.short_lists; expected none: each list has one place")
 
     @property
     def folder(self) -> Path:
@@ -933,9 +880,7 @@ class Study:
     def required_online(self) -> OnlineSection:
         """The section `online`, which serving and exporting need; raises `DataError` where there is none."""
         if self.online is None:
-            raise DataError(
-                f"{self.path}: section [online] is missing; expected it with completion_code, to serve or export"
-            )
+            raise DataError(f"{self.path}: section [online] is missing; expected it with completion_code, to serve or export")
         return self.online
 
     def list_material_paths(self) -> list[Path]:
@@ -1027,9 +972,7 @@ def parse_dataclass(kind: type[T], data: object, *, where: str, file_kind: str =
     raise DataError(faults)
 
 
-_get_adapter: Callable[[Any], TypeAdapter[Any]] = functools.cache(
-    TypeAdapter
-)  # building one costs far more than using it
+_get_adapter: Callable[[Any], TypeAdapter[Any]] = functools.cache(TypeAdapter)  # building one costs far more than using it
 
 
 def _format_fault(kind: type, fault: Mapping[str, Any], where: str) -> str:

@@ -4,9 +4,7 @@ import csv
 from collections.abc import Iterable, Iterator
 
 
-def read_csv_rows(
-    lines: Iterable[str], separator: str = ",", *, skip_blanks: bool = False
-) -> Iterator[tuple[int, list[str]]]:
+def read_csv_rows(lines: Iterable[str], separator: str = ",", *, skip_blanks: bool = False) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of the line (from 1) where each row begins, and its cells.
 
     `lines` keep their line ends; `skip_blanks` passes over blanks that follow a separator. Raises `ValueError`, which begins with
@@ -49,9 +47,7 @@ def read_csv_rows(
         start = reader.line_num + 1
 
 
-def _has_unclosed_quote(
-    taken: list[str], cells: list[str], header: list[str], separator: str, skip_blanks: bool
-) -> bool:
+def _has_unclosed_quote(taken: list[str], cells: list[str], header: list[str], separator: str, skip_blanks: bool) -> bool:
     """Whether a row of several lines is no proper CSV, or holds a line that is a row itself and shares a cell with this one."""
     try:
         list(csv.reader(taken, delimiter=separator, skipinitialspace=skip_blanks, strict=True))

@@ -154,15 +154,7 @@ def build_word_ended(
 ) -> WordEnded:
     """Return how a word ended; `line_position` is its line and its column."""
     line, column = line_position
-    return {
-        "word": word,
-        "line": line,
-        "column": column,
-        "display": display,
-        "press": press,
-        "correct": correct,
-        "first": first,
-    }
+    return {"word": word, "line": line, "column": column, "display": display, "press": press, "correct": correct, "first": first}
 
 
 def build_ended(

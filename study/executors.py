@@ -34,13 +34,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from .errors import require
 
 MAX_ATTEMPTS = 4  # to do one thing whose process dies
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "RAYON_NUM_THREADS",
-)
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS", "RAYON_NUM_THREADS")
 SHORT_SOCKET_FOLDER = "/tmp"  # where sockets have paths of fewer than 107 characters
 
 Argument = TypeVar("Argument")
@@ -112,8 +106,7 @@ class LocalExecutor:
         if self.workers is not None:
             gpu_lists = [gpu_lists[number % len(gpu_lists)] for number in range(self.workers)]
         processes = [
-            _LocalWorker({**_build_thread_variables(self.threads), "CUDA_VISIBLE_DEVICES": gpu_list})
-            for gpu_list in gpu_lists
+            _LocalWorker({**_build_thread_variables(self.threads), "CUDA_VISIBLE_DEVICES": gpu_list}) for gpu_list in gpu_lists
         ]
         try:
             yield processes
@@ -152,9 +145,7 @@ class RayExecutor:
                     ray.init(address=self.address, **quiet)
                 else:
                     base = SHORT_SOCKET_FOLDER if Path(SHORT_SOCKET_FOLDER).is_dir() else None
-                    folder = stack.enter_context(
-                        tempfile.TemporaryDirectory(prefix="gp", dir=base, ignore_cleanup_errors=True)
-                    )
+                    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="gp", dir=base, ignore_cleanup_errors=True))
                     ray.init(
                         num_cpus=max(self.workers * self.threads, os.cpu_count() or 1),
                         include_dashboard=False,
@@ -201,16 +192,12 @@ def map_in_parallel(
         yield from (_run_locally(work, index, argument) for index, argument in enumerate(arguments))
         return
     if getattr(getattr(work, "func", work), "__module__", None) == "__main__":
-        raise ValueError(
-            f"{work!r} is defined in a script; expected a function of a module, which processes can import"
-        )
+        raise ValueError(f"{work!r} is defined in a script; expected a function of a module, which processes can import")
     work_queue = _WorkQueue(list(groups) if groups is not None else [None] * len(arguments), attempts)
     results: queue.SimpleQueue[WorkResult[Result]] = queue.SimpleQueue()
     with executor.open_workers() as opened_workers:
         for number, worker in enumerate(opened_workers[: len(arguments)]):
-            threading.Thread(
-                target=_serve_worker, args=(number, worker, work, arguments, work_queue, results), daemon=True
-            ).start()
+            threading.Thread(target=_serve_worker, args=(number, worker, work, arguments, work_queue, results), daemon=True).start()
         try:
             for _ in arguments:
                 outcome = results.get()
@@ -281,9 +268,7 @@ class _WorkQueue:
                 return None
             if not self.waiting.get(group):
                 self.worker_counts[group] -= 1
-                group = max(
-                    self.waiting, key=lambda one: len(self.waiting[one]) / (1 + max(0, self.worker_counts[one]))
-                )
+                group = max(self.waiting, key=lambda one: len(self.waiting[one]) / (1 + max(0, self.worker_counts[one])))
                 self.worker_counts[group] += 1
             return self.waiting[group].popleft()
 
@@ -357,16 +342,11 @@ class _LocalWorker:
         self._stopped = False
 
     def start(self) -> None:
-        code = (
-            f"import sys; sys.path[:] = {sys.path!r}; from gardenpath.study.executors import serve_work; serve_work()"
-        )
+        code = f"import sys; sys.path[:] = {sys.path!r}; from gardenpath.study.executors import serve_work; serve_work()"
         if self._stopped:
             raise WorkerDied("the process was ended")
         self._process = subprocess.Popen(
-            [sys.executable, "-c", code],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, **self._environment},
+            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **self._environment}
         )
 
     def call(self, work: Work, argument: Any) -> Any:
@@ -436,9 +416,7 @@ def _pack_result(error: Exception | None, value: Any) -> bytes:
         packed = pickle.dumps((error, value))
         pickle.loads(packed)
     except Exception as fault:
-        message = (
-            f"{type(error).__name__}: {error}" if error is not None else f"what came of it cannot be sent: {fault}"
-        )
+        message = f"{type(error).__name__}: {error}" if error is not None else f"what came of it cannot be sent: {fault}"
         return pickle.dumps((RuntimeError(message), None))
     return packed
 

@@ -75,10 +75,7 @@ def write_zip(path: str | Path, files: Mapping[str, bytes]) -> None:
     ...     open_zip(Path(folder, "a.zip").read_bytes(), "a.zip").namelist()
     ['a.txt', 'b.txt']
     """
-    with (
-        write_atomically(path) as temporary,
-        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as made,
-    ):
+    with write_atomically(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as made:
         for name, content in sorted(files.items()):
             entry = zipfile.ZipInfo(name)  # of 1980, the first time that a zip file can state
             entry.compress_type, entry.create_system, entry.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
@@ -159,9 +156,7 @@ def read_json(path: str | Path) -> object:
     try:
         return json.loads(read_text(path))
     except json.JSONDecodeError as error:
-        raise DataError(
-            f"{path}, line {error.lineno}: not valid JSON: {error.msg}; the file is damaged or cut short"
-        ) from None
+        raise DataError(f"{path}, line {error.lineno}: not valid JSON: {error.msg}; the file is damaged or cut short") from None
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -121,9 +121,7 @@ def _add_factor_columns(frame: "pd.DataFrame", conditions: "pd.DataFrame") -> "p
     )
 
 
-def _find_condition_levels(
-    paradigm: str, condition: str, levels: dict[tuple[str, str], dict[str, str]]
-) -> dict[str, str]:
+def _find_condition_levels(paradigm: str, condition: str, levels: dict[tuple[str, str], dict[str, str]]) -> dict[str, str]:
     """Return the levels of a condition; of the two of a pair, those that they share."""
     if (paradigm, condition) in levels:
         return levels[paradigm, condition]

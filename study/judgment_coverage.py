@@ -19,9 +19,7 @@ def describe_judgment_counts(judgment_counts: "pd.DataFrame") -> str:
     short = [str(item) for _, item in items.index[items["n_judgments"] < items["n_planned"]]]
     there = int(items.min(axis=1).sum())
     more = int(items["n_judgments"].sum()) - there
-    summary = (
-        f"{there} of {int(items['n_planned'].sum())} planned judgments are there{f', and {more} more' if more else ''}"
-    )
+    summary = f"{there} of {int(items['n_planned'].sum())} planned judgments are there{f', and {more} more' if more else ''}"
     short_items = ", ".join(short[:MAX_NAMED_ITEMS]) + (
         f" and {len(short) - MAX_NAMED_ITEMS} others" if len(short) > MAX_NAMED_ITEMS else ""
     )

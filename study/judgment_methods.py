@@ -31,12 +31,8 @@ JUDGMENT_METHODS: Mapping[str, JudgmentMethod] = {
         JudgmentMethod(
             "template_lp", "log-probability of the template with the sentence in it", "in-template LP", prompts="single"
         ),
-        JudgmentMethod(
-            "template_mean_lp", "template_lp / tokens of the whole string", "in-template MeanLP", prompts="single"
-        ),
-        JudgmentMethod(
-            "template_pen_lp", "template_lp with the penalty of pen_lp", "in-template PenLP", prompts="single"
-        ),
+        JudgmentMethod("template_mean_lp", "template_lp / tokens of the whole string", "in-template MeanLP", prompts="single"),
+        JudgmentMethod("template_pen_lp", "template_lp with the penalty of pen_lp", "in-template PenLP", prompts="single"),
         JudgmentMethod(
             "comparative",
             "log-probability of the template that calls this sentence A acceptable and the other, B, not",
@@ -45,9 +41,7 @@ JUDGMENT_METHODS: Mapping[str, JudgmentMethod] = {
         ),
         JudgmentMethod("ab", "log-probability of the label of the sentence, A or B", "A/B prompting", prompts="ab"),
         JudgmentMethod("yes_no", "P(yes) / (P(yes) + P(no))", "Yes/No probability", "probability", prompts="yes_no"),
-        JudgmentMethod(
-            "choose", "log-probability of the label of the sentence, 1 or 2", "choice by prompt", prompts="choose"
-        ),
+        JudgmentMethod("choose", "log-probability of the label of the sentence, 1 or 2", "choice by prompt", prompts="choose"),
         JudgmentMethod(
             "choose_generated",
             "1 of the sentence named in the generated answer, 0 of the other",

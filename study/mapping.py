@@ -69,12 +69,7 @@ TIME_COLUMNS = ("rt", "rt_first", "rt_onset", "duration")
 TIME_UNITS = dict.fromkeys(TIME_COLUMNS, tuple(MS_PER_UNIT))
 MAPPABLE_COLUMNS = tuple(
     dict.fromkeys(
-        [
-            name
-            for table in ("readings", "responses")
-            for name in TABLES[table].column_names
-            if name not in COMPUTED_COLUMN_NAMES
-        ]
+        [name for table in ("readings", "responses") for name in TABLES[table].column_names if name not in COMPUTED_COLUMN_NAMES]
         + ["started", "finished", "device", "n_readings"]
     )
 )
@@ -200,9 +195,7 @@ class ColumnMapping:
                 before = row[column]
         for rule in self.exclude_rows:
             kept = [row for row in prepared_rows if not is_matching_row(row, rule.where)]
-            log.info(
-                "%s: left out %d rows where %s: %s", where, len(prepared_rows) - len(kept), rule.where, rule.reason
-            )
+            log.info("%s: left out %d rows where %s: %s", where, len(prepared_rows) - len(kept), rule.where, rule.reason)
             prepared_rows = kept
         for row in prepared_rows if self.joined else ():
             for name, parts in self.joined.items():
@@ -212,17 +205,13 @@ class ColumnMapping:
 
     def find_role(self, item: str, condition: str) -> str | None:
         """Return the role that a pattern gives an item."""
-        fits = (
-            role for role, pattern in self.roles.items() if any(re.fullmatch(pattern, id) for id in (item, condition))
-        )
+        fits = (role for role, pattern in self.roles.items() if any(re.fullmatch(pattern, id) for id in (item, condition)))
         return next(fits, None)
 
     def get_value(self, row: Mapping[str, Any], column: str, *default_columns: str) -> Any:
         """Return the cell of our column `column`: of the column that the mapping names, its constant, or else of the first
         of their `default_columns` columns that is filled; None where there is none."""
-        source_columns = (
-            [self.columns[column]] if column in self.columns else [] if column in self.constants else default_columns
-        )
+        source_columns = [self.columns[column]] if column in self.columns else [] if column in self.constants else default_columns
         cell = next((row[c] for c in source_columns if c in row and not self.is_missing(row[c])), None)
         return self.constants.get(column) if cell is None else cell
 
@@ -300,9 +289,7 @@ def read_mapping(
         raise DataError(f'{path}: states nothing; expected a mapping, such as  [columns]  with  item = "their name"')
     columns = table.get("columns", {})
     combined_columns = (
-        {ours: theirs for ours, theirs in columns.items() if isinstance(theirs, list)}
-        if isinstance(columns, dict)
-        else {}
+        {ours: theirs for ours, theirs in columns.items() if isinstance(theirs, list)} if isinstance(columns, dict) else {}
     )
     if combined_columns:
         # Its own name: no column of a file is called so.
@@ -313,12 +300,9 @@ def read_mapping(
     faults = [fault for part, of in stated for fault in _find_unknown_columns(part, of, names or ())]
     faults += _find_survey_faults(mapping.survey) if mapping.survey else []
     faults += [
-        f"roles: {r!r} is no role; expected one of {', '.join(config.ROLES)}"
-        for r in mapping.roles.keys() - {*config.ROLES}
+        f"roles: {r!r} is no role; expected one of {', '.join(config.ROLES)}" for r in mapping.roles.keys() - {*config.ROLES}
     ]
-    faults += [
-        fault for role, pattern in mapping.roles.items() if (fault := _find_pattern_fault(f"roles.{role}", pattern))
-    ]
+    faults += [fault for role, pattern in mapping.roles.items() if (fault := _find_pattern_fault(f"roles.{role}", pattern))]
     faults += _find_unknown_columns("units", mapping.units, [*units])
     faults += [
         f"units.{column}: {unit!r} is not a unit; expected {' or '.join(units[column])}"
@@ -356,6 +340,4 @@ def _find_pattern_fault(name: str, pattern: str) -> str | None:
 
 
 def _find_unknown_columns(part: str, names: Iterable[str], known: Sequence[str]) -> list[str]:
-    return [
-        f"{part}: {name!r} is not a column of ours; expected {', '.join(known)}" for name in names if name not in known
-    ]
+    return [f"{part}: {name!r} is not a column of ours; expected {', '.join(known)}" for name in names if name not in known]

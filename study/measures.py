@@ -28,9 +28,7 @@ MEASURES: Mapping[str, Measure] = {
     measure.name: measure
     for measure in (
         Measure("lp", "log-probability, nats; empty where no token is scored", "log probability", may_be_empty=True),
-        Measure(
-            "mean_lp", "lp / |s|, nats; empty where no token is scored", "log probability per token", may_be_empty=True
-        ),
+        Measure("mean_lp", "lp / |s|, nats; empty where no token is scored", "log probability per token", may_be_empty=True),
         Measure(
             "pen_lp",
             "lp / ((5 + |s|) / 6) ^ 0.8, nats; empty where no token is scored",

@@ -32,23 +32,8 @@ RECOMMENDED_KEYS = (
     ("usageInfo", "privacyPolicy"),
     ("keywords",),
 )
-RECOMMENDED_FOLDERS = (
-    "analysis",
-    "results",
-    "materials",
-    "documentation",
-)  # recommended; their content is nobody's business
-UNCHECKED_FOLDERS = (
-    *RECOMMENDED_FOLDERS,
-    "products",
-    "sourcedata",
-    "code",
-    "stimuli",
-    "log",
-    ".git",
-    ".datalad",
-    ".reproman",
-)
+RECOMMENDED_FOLDERS = ("analysis", "results", "materials", "documentation")  # recommended; their content is nobody's business
+UNCHECKED_FOLDERS = (*RECOMMENDED_FOLDERS, "products", "sourcedata", "code", "stimuli", "log", ".git", ".datalad", ".reproman")
 IGNORE_FILES = (".psychds-ignore", ".psychdsignore")  # the schema asks for the first, the validator reads the second
 SCHEMA_TYPES = {"string": "Text", "int": "Integer", "float": "Number", "bool": "Boolean"}
 UNIT_PATTERN = re.compile(r"\b(ms|bits?|nats?|px|Hz|z|log odds)\b")
@@ -111,11 +96,7 @@ def describe_variable(column: Column) -> dict[str, str]:
 
 def build_sidecar(columns: Iterable[Column]) -> dict[str, Any]:
     """Return the metadata of one data file, which stand for those of the whole set where both have a key."""
-    return {
-        "@context": SCHEMA_CONTEXT,
-        "@type": "Dataset",
-        "variableMeasured": [describe_variable(column) for column in columns],
-    }
+    return {"@context": SCHEMA_CONTEXT, "@type": "Dataset", "variableMeasured": [describe_variable(column) for column in columns]}
 
 
 def merge_variables(tables: Mapping[str, Iterable[Column]]) -> list[dict[str, str]]:
@@ -160,14 +141,10 @@ def _find_issues(files: Mapping[str, bytes]) -> Iterator[Issue]:
                 code = "JSON_ENCODING_ERROR" if isinstance(error, UnicodeDecodeError) else "JSON_INVALID"
                 yield Issue("error", code, path, f"not JSON in UTF-8: {error}")
     if METADATA_FILE not in files:
-        yield Issue(
-            "error", "MISSING_DATASET_DESCRIPTION", METADATA_FILE, "the file is missing; expected it at the root"
-        )
+        yield Issue("error", "MISSING_DATASET_DESCRIPTION", METADATA_FILE, "the file is missing; expected it at the root")
     if not any(path.startswith("data/") for path in files):
         yield Issue("error", "MISSING_DATA_DIRECTORY", "data", "the folder is missing; expected it at the root")
-    data = [
-        path for path in checked_files if path.startswith("data/") and DATA_FILE_PATTERN.fullmatch(_get_file_name(path))
-    ]
+    data = [path for path in checked_files if path.startswith("data/") and DATA_FILE_PATTERN.fullmatch(_get_file_name(path))]
     if not data:
         yield Issue("error", "MISSING_DATAFILE", "data", "no file named as study-NAME_data.csv; expected at least one")
     yield from _check_file_names(checked_files)
@@ -200,8 +177,7 @@ def _build_ignore_filter(files: Mapping[str, bytes]) -> Callable[[str], bool]:
 
     def ignored(path: str) -> bool:
         return path.split("/")[0] in UNCHECKED_FOLDERS or any(
-            path.startswith(one) if one.endswith("/") else path == one or _get_file_name(path) == one
-            for one in patterns
+            path.startswith(one) if one.endswith("/") else path == one or _get_file_name(path) == one for one in patterns
         )
 
     return ignored
@@ -273,9 +249,7 @@ def _merge_metadata(path: str, whole: dict[str, Any], read: Mapping[str, dict[st
     parts = path.split("/")[:-1]
     metadata_paths = ["/".join([*parts[: n + 1], "file_metadata.json"]) for n in range(len(parts))]
     below = [
-        read[metadata_path]
-        for metadata_path in [*metadata_paths, re.sub(r"\.(csv|tsv)$", ".json", path)]
-        if metadata_path in read
+        read[metadata_path] for metadata_path in [*metadata_paths, re.sub(r"\.(csv|tsv)$", ".json", path)] if metadata_path in read
     ]
     return {key: value for each in (whole, *below) for key, value in each.items()} if below else whole
 
@@ -295,9 +269,7 @@ def _check_metadata(metadata: Mapping[str, Any]) -> Iterator[Issue]:
     if "@type" not in metadata:
         yield Issue("error", "MISSING_DATASET_TYPE", METADATA_FILE, "@type is missing; expected 'Dataset'")
     elif str(metadata["@type"]).rpartition("/")[2] != "Dataset":
-        yield Issue(
-            "error", "INCORRECT_DATASET_TYPE", METADATA_FILE, f"@type is {metadata['@type']!r}; expected 'Dataset'"
-        )
+        yield Issue("error", "INCORRECT_DATASET_TYPE", METADATA_FILE, f"@type is {metadata['@type']!r}; expected 'Dataset'")
     for key in REQUIRED_KEYS:
         if key not in metadata:
             yield Issue("error", "JSON_KEY_REQUIRED", METADATA_FILE, f"{key} is missing")

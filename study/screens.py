@@ -278,10 +278,7 @@ class WordPairs(_Screen):
     kind: Literal["word_pairs"] = "word_pairs"
 
 
-Screen = Annotated[
-    Text | Words | Whole | Answers | Slider | Entry | Form | WordPairs,
-    Discriminator("kind"),
-]
+Screen = Annotated[Text | Words | Whole | Answers | Slider | Entry | Form | WordPairs, Discriminator("kind")]
 AskingScreen = Answers | Slider | Entry  # what ends with an answer to a prompt
 SCREEN_KINDS = ("text", "words", "whole", "answers", "slider", "entry", "form", "word_pairs")
 

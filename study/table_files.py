@@ -58,10 +58,7 @@ def check(frame: "pd.DataFrame", name: str, *, where: str = "") -> "pd.DataFrame
     for column in (*table.columns, *table.find_dynamic_columns(map(str, frame.columns))):
         typed[column.name], wrong = _convert_column(frame[column.name], column)
         faults += [f"{where}: {fault}" for fault in wrong]
-    typed |= {
-        factor: _convert_column(frame[factor], Column(factor, "string", "", True))[0]
-        for factor in list_factors(frame, name)
-    }
+    typed |= {factor: _convert_column(frame[factor], Column(factor, "string", "", True))[0] for factor in list_factors(frame, name)}
     if faults:
         raise DataError(faults)
     result = pd.DataFrame(typed, index=frame.index).reset_index(drop=True)
@@ -95,9 +92,7 @@ def _find_column_faults(frame: "pd.DataFrame", table: Table, where: str) -> list
     expected = ", ".join(table.column_names)
     faults = [f"column {c!r} is missing; expected {expected}" for c in table.column_names if c not in columns]
     faults += [
-        f"column {c!r} is there {columns.count(c)} times; expected once"
-        for c in dict.fromkeys(columns)
-        if columns.count(c) > 1
+        f"column {c!r} is there {columns.count(c)} times; expected once" for c in dict.fromkeys(columns) if columns.count(c) > 1
     ]
     known = {
         *table.column_names,
@@ -137,13 +132,9 @@ def _convert_column(cells: "pd.Series", column: Column) -> "tuple[pd.Series, lis
     faults = []
     if wrong.any():
         got = cells[wrong].iloc[0]
-        faults.append(
-            f"column {column.name!r}, {_format_line_numbers(cells.index[wrong])}: {str(got)!r}, expected {column.type}"
-        )
+        faults.append(f"column {column.name!r}, {_format_line_numbers(cells.index[wrong])}: {str(got)!r}, expected {column.type}")
     if not column.may_be_empty and empty.any():
-        faults.append(
-            f"column {column.name!r}, {_format_line_numbers(cells.index[empty])}: empty, expected {column.type}"
-        )
+        faults.append(f"column {column.name!r}, {_format_line_numbers(cells.index[empty])}: empty, expected {column.type}")
     if not column.may_be_empty and column.type in ("int", "bool") and not empty.any() and not wrong.any():
         values = values.astype("int64" if column.type == "int" else "bool")
     return values, faults
@@ -178,12 +169,7 @@ def find_tables(folder: str | Path) -> dict[str, Path]:
     {}
     """
     folders = [Path(folder) / table_folder for table_folder in dict.fromkeys(step.folder for step in MAIN_PRODUCERS)]
-    files = (
-        (name, find_table_file(table_folder, name))
-        for name in TABLES
-        for table_folder in folders
-        if table_folder.is_dir()
-    )
+    files = ((name, find_table_file(table_folder, name)) for name in TABLES for table_folder in folders if table_folder.is_dir())
     found: dict[str, Path] = {}
     for name, path in files:
         if path.exists():
@@ -215,9 +201,7 @@ def _describe_producer(name: str) -> str:
 
 def refuse_existing_tables(folder: str | Path, command: str, force: bool) -> None:
     """Raise `FileExistsError` where a folder has a table that a command would write, unless `force`."""
-    names = [
-        table.name for table in TABLES.values() if table.producer is not None and table.producer.command == command
-    ]
+    names = [table.name for table in TABLES.values() if table.producer is not None and table.producer.command == command]
     refuse_overwrite([Path(folder) / f"{name}.{form}" for name in names for form in TABLE_FORMATS], force)
 
 
@@ -289,9 +273,7 @@ def unescape_formulas(frame: "pd.DataFrame") -> "pd.DataFrame":
     >>> unescape_formulas(escape_formulas(pd.DataFrame({"level": ["+", "'-", "a"]})))["level"].tolist()
     ['+', "'-", 'a']
     """
-    return _map_texts(
-        frame, lambda text: text[1:] if text.startswith("'") and _FORMULA_PATTERN.match(text) else text, "'"
-    )
+    return _map_texts(frame, lambda text: text[1:] if text.startswith("'") and _FORMULA_PATTERN.match(text) else text, "'")
 
 
 def _map_texts(frame: "pd.DataFrame", change: Callable[[str], str], prefix: str = "") -> "pd.DataFrame":
@@ -452,9 +434,7 @@ def write(
     ...     write(frame, "conditions", folder, command="by hand").name
     'conditions.csv'
     """
-    written = write_parts(
-        [{name: frame}], folder, command=command, inputs=inputs, seed=seed, notes=notes, parquet=parquet
-    )
+    written = write_parts([{name: frame}], folder, command=command, inputs=inputs, seed=seed, notes=notes, parquet=parquet)
     return next(iter(written))
 
 

@@ -68,8 +68,6 @@ def translate_yes_no(answer: str, language: str) -> str:
     """
     words = get_yes_no_words(language)
     translations = {
-        translations: word
-        for pair in (YES_NO_WORDS["en"], words)
-        for translations, word in zip(pair, words, strict=True)
+        translations: word for pair in (YES_NO_WORDS["en"], words) for translations, word in zip(pair, words, strict=True)
     }
     return translations.get(answer.casefold(), answer)

@@ -30,9 +30,7 @@ DATA = ROOT.parent / "shared" / "data"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-pins", action="store_true", help="write tests/contract/pins anew from what is there now")
-    parser.addoption(
-        "--full", action="store_true", help="as many robots and draws as the docs state, not fewer of each"
-    )
+    parser.addoption("--full", action="store_true", help="as many robots and draws as the docs state, not fewer of each")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

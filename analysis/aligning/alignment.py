@@ -147,9 +147,7 @@ def align(tables: Mapping[str, pd.DataFrame], options: AlignmentOptions | None =
             _get_table_name(aligned): aligned,
             "alignment_check": alignment_check,
             "lag_profile": compute_lag_profile(aligned, engine=engine),
-            "collinearity": compute_collinearity(aligned, lags=lags)
-            if len(aligned)
-            else _build_empty_table("collinearity"),
+            "collinearity": compute_collinearity(aligned, lags=lags) if len(aligned) else _build_empty_table("collinearity"),
             **fitted,
             **(curves(aligned, lags=lags, withheld=withheld) if settings.gam else {}),
             "surprisal_effects": compute_surprisal_effects(aligned, fitted["alignment_models"], engine=engine),
@@ -188,13 +186,9 @@ def align_words(tables: Mapping[str, pd.DataFrame], options: AlignmentOptions) -
     lags, edges, settings = options.lags, options.edges, options.settings
     exclusion_log = ExclusionLog()
     if WORD_MEANS_TABLE in tables and "readings" in tables:
-        raise DataError(
-            f"tables readings and {WORD_MEANS_TABLE} are both there; expected one of them: which is to be modelled?"
-        )
+        raise DataError(f"tables readings and {WORD_MEANS_TABLE} are both there; expected one of them: which is to be modelled?")
     for table in sessions:
-        read = _select_rated_trials(
-            _apply_exclusions(tables, read, table, settings, exclusion_log), table, exclusion_log
-        )
+        read = _select_rated_trials(_apply_exclusions(tables, read, table, settings, exclusion_log), table, exclusion_log)
     surprisal = _select_predictors(_select_read_sentences(surprisal, read), options.predictors)
     joined, unscored = (
         _list_word_positions(surprisal[surprisal["n_words"] > 1]),
@@ -203,20 +197,14 @@ def align_words(tables: Mapping[str, pd.DataFrame], options: AlignmentOptions) -
     scores = add_neighbouring_predictors(surprisal[surprisal["n_words"] == 1], words)
     _require_matching_words(read[~_is_at_position(read, joined)], scores)
     word_window = (
-        "the word"
-        if lags == 0
-        else "the word, or the one before,"
-        if lags == 1
-        else f"the word, or one of {lags} before,"
+        "the word" if lags == 0 else "the word, or the one before," if lags == 1 else f"the word, or one of {lags} before,"
     )
     unusable_positions = {
         f"{word_window} shares a token with another": joined,
         f"{word_window} is not scored under the protocol": unscored,
     }
     unusable_positions = {rule: positions for rule, positions in unusable_positions.items() if positions}
-    unusable_positions[f"{word_window} has no Zipf frequency"] = _list_word_positions(
-        words[words["zipf"].isna()].assign(n_words=1)
-    )
+    unusable_positions[f"{word_window} has no Zipf frequency"] = _list_word_positions(words[words["zipf"].isna()].assign(n_words=1))
     read = _drop_edge_words(read, words, lags, edges, exclusion_log)
     read = _select_usable_words(read, lags, *settings.rt_cutoffs, unusable_positions, exclusion_log)
     joined_rows = read.drop(columns=["text", "region"]).merge(scores, on=WORD_KEY, how="inner", validate="m:m")
@@ -242,9 +230,7 @@ def _apply_exclusions(
 
 def _select_rated_trials(read: pd.DataFrame, sessions: pd.DataFrame, exclusion_log: ExclusionLog) -> pd.DataFrame:
     """Return the readings of targets and fillers."""
-    [read] = exclusion_log.apply_rule(
-        "role is neither target nor filler", readings=(read, read["role"].isin(RATED_ROLES))
-    )
+    [read] = exclusion_log.apply_rule("role is neither target nor filler", readings=(read, read["role"].isin(RATED_ROLES)))
     if read.empty:
         raise DataError("table readings: no word of a target or filler trial of a complete session; nothing to align")
     _refuse_unnumbered_words(read, sessions)
@@ -277,8 +263,7 @@ def _compute_held_out_tables(
     return {
         "held_out_clusters": densities,
         "delta_log_likelihood": pd.concat(
-            [compute_delta_log_likelihood(densities, seed=seed), build_unfitted_rows(aligned, reasons)],
-            ignore_index=True,
+            [compute_delta_log_likelihood(densities, seed=seed), build_unfitted_rows(aligned, reasons)], ignore_index=True
         ),
         "delta_comparisons": compute_delta_comparisons(densities, seed=seed),
     }
@@ -296,9 +281,7 @@ def _select_read_sentences(surprisal: pd.DataFrame, read: pd.DataFrame) -> pd.Da
 
 def _refuse_unnumbered_words(read: pd.DataFrame, sessions: pd.DataFrame) -> None:
     """Raise `DataError` for words without a text whose number their source did not state: nothing says which they are."""
-    unnamed = read[
-        read["text"].isna() & ~read["session"].isin(sessions.loc[sessions["source"] == NUMBERED_SOURCE, "session"])
-    ]
+    unnamed = read[read["text"].isna() & ~read["session"].isin(sessions.loc[sessions["source"] == NUMBERED_SOURCE, "session"])]
     if len(unnamed):
         first = unnamed.iloc[0]
         raise DataError(
@@ -352,16 +335,12 @@ def _is_at_position(read: pd.DataFrame, positions: WordPositions) -> "pd.Series[
     return pd.Series(matches, index=read.index, dtype=bool)
 
 
-def _drop_edge_words(
-    read: pd.DataFrame, words: pd.DataFrame, lags: int, edges: bool, exclusion_log: ExclusionLog
-) -> pd.DataFrame:
+def _drop_edge_words(read: pd.DataFrame, words: pd.DataFrame, lags: int, edges: bool, exclusion_log: ExclusionLog) -> pd.DataFrame:
     """Drop the ends of sentences, where readers start and wrap up, and words without as many before them as lags."""
     if not edges:
         read = _apply_rule(exclusion_log, "first word of its sentence", read, read["word"] > 0)
         final = words.loc[words.groupby(["item", "condition"])["word"].idxmax()].assign(n_words=1)
-        read = _apply_rule(
-            exclusion_log, "last word of its sentence", read, ~_is_at_position(read, _list_word_positions(final))
-        )
+        read = _apply_rule(exclusion_log, "last word of its sentence", read, ~_is_at_position(read, _list_word_positions(final)))
     rule = f"fewer than {lags} {'word' if lags == 1 else 'words'} before it"
     return _apply_rule(exclusion_log, rule, read, read["word"] >= lags) if lags > (not edges) else read
 
@@ -460,9 +439,7 @@ def _format_random_slopes(rows: pd.DataFrame) -> str:
     return " + ".join([first.replace("(1|", f"(1 + {SURPRISAL_TERM}|"), *others])
 
 
-def _fit_by_policy(
-    rows: pd.DataFrame, fixed: list[str], slopes: bool, engine: str, policy: str, crosscheck: bool
-) -> Fit:
+def _fit_by_policy(rows: pd.DataFrame, fixed: list[str], slopes: bool, engine: str, policy: str, crosscheck: bool) -> Fit:
     """Return the fit with the slopes of surprisal that the policy leaves, and its steps."""
     model, protocol = rows["model"].iloc[0], rows["protocol"].iloc[0]
     code = (

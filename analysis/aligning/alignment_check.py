@@ -51,54 +51,30 @@ def compute_alignment_check(aligned: pd.DataFrame, *, engine: str = "glmm") -> p
     [['passed', 72]]
     """
     tested = [
-        _check_model(rows, engine) | {"model": model, "protocol": protocol}
-        for model, protocol, rows in split_by_model(aligned)
+        _check_model(rows, engine) | {"model": model, "protocol": protocol} for model, protocol, rows in split_by_model(aligned)
     ]
     return check(pd.DataFrame(tested, columns=[*MODEL_KEY, *CHECK_COLUMNS]), "alignment_check")
 
 
-CHECK_COLUMNS = [
-    "verdict",
-    "estimate",
-    "se",
-    "df",
-    "t",
-    "p",
-    "largest_slope",
-    "ratio",
-    "p_entropy",
-    "n_readings",
-    "note",
-]
+CHECK_COLUMNS = ["verdict", "estimate", "se", "df", "t", "p", "largest_slope", "ratio", "p_entropy", "n_readings", "note"]
 
 
 def _check_model(aligned: pd.DataFrame, engine: str) -> dict[str, object]:
     lags = [-1, *SEEN_LAGS]
     rows = aligned.dropna(subset=list_model_terms(aligned, lags))
-    slopes, reason = _fit_slopes(
-        rows, format_formula(list_model_terms(rows, lags), get_random_intercepts(rows)), engine
-    )
+    slopes, reason = _fit_slopes(rows, format_formula(list_model_terms(rows, lags), get_random_intercepts(rows)), engine)
     next_word = slopes.get(NEXT_SURPRISAL, {"p": None})
     if reason or pd.isna(next_word["p"]):
         note = f"Not tested: {reason or 'the slope of the next word could not be estimated'}."
         return {"verdict": UNTESTED_VERDICT, "n_readings": len(rows), "note": note}
     slope = next_word["estimate"]
     largest = max(
-        slopes[name]["estimate"]
-        for name in list_lagged_columns("surprisal", SEEN_LAGS)
-        if not pd.isna(slopes[name]["estimate"])
+        slopes[name]["estimate"] for name in list_lagged_columns("surprisal", SEEN_LAGS) if not pd.isna(slopes[name]["estimate"])
     )
     statistics = {name: next_word[name] for name in ("estimate", "se", "df", "t", "p")}
-    statistics |= {
-        "largest_slope": largest,
-        "ratio": slope / largest if largest else float("nan"),
-        "n_readings": len(rows),
-    }
+    statistics |= {"largest_slope": largest, "ratio": slope / largest if largest else float("nan"), "n_readings": len(rows)}
     if next_word["p"] >= ALPHA:
-        return statistics | {
-            "verdict": PASSED_VERDICT,
-            "note": "The next word's surprisal adds nothing (p >= .01), as it must be.",
-        }
+        return statistics | {"verdict": PASSED_VERDICT, "note": "The next word's surprisal adds nothing (p >= .01), as it must be."}
     if slope > 0 and slope >= MIN_SLOPE_SHARE * largest:
         return statistics | {"verdict": FAILED_VERDICT, "note": _describe_failure(slope, largest)}
     return statistics | {"verdict": WARNED_VERDICT} | _refit_with_entropy(rows, lags, engine)
@@ -121,9 +97,7 @@ def _describe_failure(slope: float, largest: float) -> str:
 
 
 def _refit_with_entropy(rows: pd.DataFrame, lags: list[int], engine: str) -> dict[str, object]:
-    finding = (
-        "The next word's surprisal is significant (p < .01), but under half the largest of lags 0 to 2, or negative"
-    )
+    finding = "The next word's surprisal is significant (p < .01), but under half the largest of lags 0 to 2, or negative"
     wanted = format_formula(list_model_terms(rows, lags, extra=[NEXT_ENTROPY]), get_random_intercepts(rows))
     refitted, reason = _fit_slopes(rows.dropna(subset=NEXT_ENTROPY), wanted, engine)
     p = refitted.get(NEXT_SURPRISAL, {"p": None})["p"]
@@ -136,10 +110,7 @@ def _refit_with_entropy(rows: pd.DataFrame, lags: list[int], engine: str) -> dic
 def find_failed_models(tested: pd.DataFrame) -> dict[tuple[str, str], str]:
     """Return the language models that failed, each with the sentence that says so."""
     rows = tested[tested["verdict"] == FAILED_VERDICT]
-    return {
-        (row["model"], row["protocol"]): f"the alignment self-test failed. {row['note']}"
-        for row in rows.to_dict("records")
-    }
+    return {(row["model"], row["protocol"]): f"the alignment self-test failed. {row['note']}" for row in rows.to_dict("records")}
 
 
 def compute_lag_profile(aligned: pd.DataFrame, *, engine: str = "glmm") -> pd.DataFrame:

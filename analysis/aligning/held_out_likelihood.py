@@ -53,11 +53,7 @@ def compute_held_out_clusters(
     if is_word_means(aligned) and fold_unit == "participant":
         raise ValueError("folds by participant; expected item, story or row: means over readers have no participant")
     full, base = (
-        parse_formula(
-            format_formula(
-                list_model_terms(aligned, range(lags + 1), surprisal=with_it), get_random_intercepts(aligned)
-            )
-        )
+        parse_formula(format_formula(list_model_terms(aligned, range(lags + 1), surprisal=with_it), get_random_intercepts(aligned)))
         for with_it in (True, False)
     )
     parts: list[pd.DataFrame] = []
@@ -118,11 +114,7 @@ def _compute_densities(rows: pd.DataFrame, model: Formula, fold: Array, fold_uni
         fitted = fit_ml(rows[~out], model, nearby_fit=whole)
         for cluster in sorted(set(clusters[out])):
             readings = rows.iloc[np.flatnonzero(out & (clusters == cluster))]
-            density = (
-                fitted.compute_row_densities(readings).sum()
-                if fold_unit == "row"
-                else fitted.compute_joint_density(readings)
-            )
+            density = fitted.compute_row_densities(readings).sum() if fold_unit == "row" else fitted.compute_joint_density(readings)
             row = by_cluster.setdefault(
                 cluster, {"cluster": cluster, "density": 0.0, "n_readings": 0, "converged": True, "fold": number}
             )
@@ -313,13 +305,9 @@ def compute_delta_comparisons(held: pd.DataFrame, *, seed: int = 1) -> pd.DataFr
         both = parts[a].merge(parts[b], on=["folds_by", "cluster"], how="outer", suffixes=("", "_b"))
         row = {"model_a": a[0], "protocol_a": a[1], "model_b": b[0], "protocol_b": b[1]}
         if (both["n_readings"] != both["n_readings_b"]).fillna(True).any():
-            rows.append(
-                row | {"n_clusters": 0, "n_readings": 0, "note": "The two were not fitted to the same readings."}
-            )
+            rows.append(row | {"n_clusters": 0, "n_readings": 0, "note": "The two were not fitted to the same readings."})
             continue
         both = both.assign(converged=both["converged"].astype(bool) & both["converged_b"].astype(bool))
-        rows.append(
-            row | _summarise_gain(both, both["log_likelihood_with"] - both["log_likelihood_with_b"], False, seed)
-        )
+        rows.append(row | _summarise_gain(both, both["log_likelihood_with"] - both["log_likelihood_with_b"], False, seed))
     table = pd.DataFrame(rows, columns=[name for name in TABLES["delta_comparisons"].column_names if name != "p_holm"])
     return check(table.assign(p_holm=holm(table["p"].astype("float64"))), "delta_comparisons")

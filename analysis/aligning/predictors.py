@@ -12,14 +12,7 @@ from ..row_dicts import list_rows
 
 MODEL_KEY = ["model", "protocol"]
 WORD_KEY = ["item", "condition", "word"]
-LAG_SUFFIXES = {
-    -2: "_next2",
-    -1: "_next",
-    0: "",
-    1: "_previous",
-    2: "_previous2",
-    3: "_previous3",
-}  # lag: what a column ends in
+LAG_SUFFIXES = {-2: "_next2", -1: "_next", 0: "", 1: "_previous", 2: "_previous2", 3: "_previous3"}  # lag: what a column ends in
 LAGGED_PREDICTORS = ("surprisal", "length", "zipf")
 READING_INTERCEPTS = "(1|participant) + (1|item) + (1|token)"
 WORD_MEAN_INTERCEPTS = "(1|item)"  # of words whose reading times are means over readers

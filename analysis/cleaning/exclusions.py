@@ -53,14 +53,9 @@ def apply_exclusions(
     readings, responses = select_complete_sessions(
         sessions, exclusion_log, include_models=includes_models(rules), readings=readings, responses=responses
     )
-    counted_sessions = sessions[
-        sessions["session"].isin({*readings["session"].unique(), *responses["session"].unique()})
-    ]
+    counted_sessions = sessions[sessions["session"].isin({*readings["session"].unique(), *responses["session"].unique()})]
     for rule, left_out in _find_excluded_items(items, rules, replacements).items():
-        parts = {
-            name: (part, ~part["item"].isin(left_out))
-            for name, part in (("readings", readings), ("responses", responses))
-        }
+        parts = {name: (part, ~part["item"].isin(left_out)) for name, part in (("readings", readings), ("responses", responses))}
         readings, responses = exclusion_log.apply_rule(rule, **parts)
     if readings.empty and responses.empty and len(counted_sessions):
         raise DataError(f"{NONE_LEFT_MESSAGE} {items['item'].nunique()} items; check [analysis.exclude.items]")
@@ -87,12 +82,8 @@ def apply_exclusions(
             rule, "participant", set(participant_rows.loc[keep, "participant"]), readings, responses, exclusion_log
         )
     if participant_rows["exclusion_rule"].notna().all() and len(participant_rows):
-        reasons = "; ".join(
-            f"{n} by {rule!r}" for rule, n in participant_rows["exclusion_rule"].value_counts(sort=False).items()
-        )
-        raise DataError(
-            f"{NONE_LEFT_MESSAGE} {len(participant_rows)} participants: {reasons}; check [analysis.exclude]"
-        )
+        reasons = "; ".join(f"{n} by {rule!r}" for rule, n in participant_rows["exclusion_rule"].value_counts(sort=False).items())
+        raise DataError(f"{NONE_LEFT_MESSAGE} {len(participant_rows)} participants: {reasons}; check [analysis.exclude]")
     for flag in rules.flags:
         trial = [readings["session"], readings["trial"]]
         marked = _has_flag(readings["quality_flags"], flag).groupby(trial).transform("any").astype(bool)
@@ -128,15 +119,11 @@ def _keep_only(
     rule: str, by: str, kept: set[str], readings: pd.DataFrame, responses: pd.DataFrame, exclusion_log: ExclusionLog
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     parts = {"readings": readings, "responses": responses}
-    readings, responses = exclusion_log.apply_rule(
-        rule, **{name: (frame, frame[by].isin(kept)) for name, frame in parts.items()}
-    )
+    readings, responses = exclusion_log.apply_rule(rule, **{name: (frame, frame[by].isin(kept)) for name, frame in parts.items()})
     return readings, responses
 
 
-def _find_excluded_items(
-    items: pd.DataFrame, rules: ExcludeSection, replacements: pd.DataFrame | None
-) -> dict[str, list[str]]:
+def _find_excluded_items(items: pd.DataFrame, rules: ExcludeSection, replacements: pd.DataFrame | None) -> dict[str, list[str]]:
     """Return the items whose data do not count, by the rule that says why."""
     _require_known(rules.items, "items", list(items["item"].unique()))
     reasons = dict.fromkeys([] if replacements is None else replacements["replaces"], "replaced by another item")
@@ -156,9 +143,7 @@ def _build_session_rules(sessions: pd.DataFrame, rules: ExcludeSection) -> dict[
     if rules.max_minutes is not None:
         left[f"session longer than {rules.max_minutes:g} minutes"] = ~(minutes > rules.max_minutes)
     if rules.max_aborted is not None:
-        left[f"session with more than {rules.max_aborted} trials broken off"] = (
-            sessions["n_aborted_trials"] <= rules.max_aborted
-        )
+        left[f"session with more than {rules.max_aborted} trials broken off"] = sessions["n_aborted_trials"] <= rules.max_aborted
     _require_known(rules.sessions, "sessions", list(sessions.columns))
     for name, accepted in rules.sessions.items():
         left[f"session whose {name} is not {' or '.join(accepted)}"] = _is_accepted(sessions[name], accepted)
@@ -174,10 +159,7 @@ def _build_participant_rules(
         rule = f"less than {100 * rules.min_attention:g}% of attention items answered as asked"
         left[rule] = ~(participants["attention"] < rules.min_attention)
     if rules.min_catch:
-        rule, rated = (
-            f"less than {100 * rules.min_catch:g}% of catch sentences told apart",
-            prompts.dropna(subset="catch_auc"),
-        )
+        rule, rated = (f"less than {100 * rules.min_catch:g}% of catch sentences told apart", prompts.dropna(subset="catch_auc"))
         for prompt in list_prompts(rated):
             part = filter_prompt(rated, prompt)
             low = part.loc[part["catch_auc"] < rules.min_catch, "participant"]
@@ -193,9 +175,7 @@ def _build_participant_rules(
                 rules.min_questions,
                 most,
             )
-        left[rule] = ~(
-            (participants["accuracy"] < rules.min_accuracy) & (participants["n_questions"] >= rules.min_questions)
-        )
+        left[rule] = ~((participants["accuracy"] < rules.min_accuracy) & (participants["n_questions"] >= rules.min_questions))
     if rules.max_outside_cutoffs < 1:
         rule = f"reading times out of the band in more than {100 * rules.max_outside_cutoffs:g}% of target trials"
         left[rule] = ~(participants["share_outside_cutoffs"] > rules.max_outside_cutoffs)
@@ -208,9 +188,7 @@ def _build_demographic_rules(
     if not accepted:
         return {}
     if demographics is None:
-        raise DataError(
-            f"analysis.exclude.demographics names {', '.join(accepted)}, but there is no table demographics"
-        )
+        raise DataError(f"analysis.exclude.demographics names {', '.join(accepted)}, but there is no table demographics")
     _require_known(accepted, "demographics", list(demographics["question"].unique()))
     left = {}
     for name, accepted_responses in accepted.items():
@@ -239,12 +217,7 @@ def _is_accepted(values: pd.Series, accepted: list[str]) -> "pd.Series[bool]":
 
 
 def build_participants_table(
-    readings: pd.DataFrame,
-    responses: pd.DataFrame,
-    sessions: pd.DataFrame,
-    *,
-    min_rt: float = 100,
-    max_rt: float = 3000,
+    readings: pd.DataFrame, responses: pd.DataFrame, sessions: pd.DataFrame, *, min_rt: float = 100, max_rt: float = 3000
 ) -> pd.DataFrame:
     """Return what is known of each participant: duration, attention, answers to all questions, reading times out of the band."""
     responses = drop_missing_responses(responses)
@@ -256,9 +229,7 @@ def build_participants_table(
     asked = (responses["task"] == "question") & (responses["role"] != "practice")
     parts: list[pd.DataFrame] = [
         session_counts.reset_index(),
-        _compute_share_correct(
-            responses[responses["role"] == "attention"], ["participant"], "n_attention_items", "attention"
-        ),
+        _compute_share_correct(responses[responses["role"] == "attention"], ["participant"], "n_attention_items", "attention"),
         _compute_share_correct(responses[asked], ["participant"], "n_questions", "accuracy"),
         _compute_share_outside_cutoffs(readings, min_rt, max_rt),
     ]
@@ -281,16 +252,12 @@ def build_participant_prompts_table(responses: pd.DataFrame, items: pd.DataFrame
     rated = given_responses[given_responses["task"] == "rating"]
     rated = rated.assign(rating=pd.to_numeric(rated["response"], errors="coerce").astype("float64"))
     pairs = rated["paradigm"].isin(find_minimal_pair_paradigms(items))
-    means = (
-        rated[rated["role"].isin(RATED_ROLES)].groupby(PROMPT_KEY, as_index=False).agg(mean_rating=("rating", "mean"))
-    )
+    means = rated[rated["role"].isin(RATED_ROLES)].groupby(PROMPT_KEY, as_index=False).agg(mean_rating=("rating", "mean"))
     parts = [
         means,
         _measure_each_prompt(rated[(rated["role"] == "target") & pairs], _test_mann_whitney),
         _measure_each_prompt(rated[(rated["role"] == "catch") & pairs], lambda part: {"catch_auc": _auc(part)}),
-        _compute_share_correct(
-            given_responses[given_responses["task"] != "rating"], PROMPT_KEY, "n_scored_responses", "accuracy"
-        ),
+        _compute_share_correct(given_responses[given_responses["task"] != "rating"], PROMPT_KEY, "n_scored_responses", "accuracy"),
     ]
     counted = response_counts.agg(n_responses=("came", "sum"), n_missing_responses=("none", "sum"))
     return _join_parts(

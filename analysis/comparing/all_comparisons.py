@@ -51,22 +51,15 @@ class ComparisonData:
     covariates: pd.DataFrame | None = None
 
 
-def compute_comparisons(
-    pairs: pd.DataFrame, comparison_data: ComparisonData, *, seed: int = 1
-) -> dict[str, pd.DataFrame]:
+def compute_comparisons(pairs: pd.DataFrame, comparison_data: ComparisonData, *, seed: int = 1) -> dict[str, pd.DataFrame]:
     """Return the tables of comparisons, by name: those that two models, or what is beside the pairs, make possible."""
     accuracies = compute_accuracy(pairs)
     tables = {"accuracy_bins": compute_accuracy_bins(pairs, comparison_data.scores)}
     several = pairs[MODEL_KEY].drop_duplicates().shape[0] > 1
     if several:
-        tables |= {
-            "model_comparisons": compute_model_comparisons(pairs, seed=seed),
-            "rankings": compute_rankings(accuracies),
-        }
+        tables |= {"model_comparisons": compute_model_comparisons(pairs, seed=seed), "rankings": compute_rankings(accuracies)}
     if several or comparison_data.human_accuracies is not None:
-        tables["accuracy_correlations"] = compute_accuracy_correlations(
-            accuracies, comparison_data.human_accuracies, seed=seed
-        )
+        tables["accuracy_correlations"] = compute_accuracy_correlations(accuracies, comparison_data.human_accuracies, seed=seed)
     if comparison_data.scores is not None:
         tables["length_bias"] = compute_length_bias(pairs, comparison_data.scores)
     if comparison_data.groups:
@@ -81,10 +74,7 @@ def compute_comparisons(
         )
     if comparison_data.halves:
         grouped = pairs[pairs["item"].isin(comparison_data.halves)]  # an earlier run may have had other items
-        tests = [
-            compute_proportion_tests(grouped, comparison_data.halves, unit=over, seed=seed)
-            for over in ("pairs", "paradigms")
-        ]
+        tests = [compute_proportion_tests(grouped, comparison_data.halves, unit=over, seed=seed) for over in ("pairs", "paradigms")]
         tables["proportion_tests"] = check(pd.concat(tests, ignore_index=True), "proportion_tests")
         tables["group_differences"] = compute_group_differences(grouped, comparison_data.halves)
     return tables | _compare_languages(pairs, comparison_data, seed)

@@ -92,9 +92,7 @@ def compute_method_comparisons(
     for model, predictions in _tabulate_wins(judgments):
         if reference_method not in predictions:
             continue
-        method_wins = {
-            name: predictions.loc[:, [name]].mean(axis=1, skipna=False) for name in _list_methods(predictions)
-        }
+        method_wins = {name: predictions.loc[:, [name]].mean(axis=1, skipna=False) for name in _list_methods(predictions)}
         base = method_wins.pop(reference_method)
         votes = {
             format_ensemble_name(vote): _cast_votes(predictions, vote).expected_wins
@@ -156,9 +154,7 @@ def _list_methods(predictions: pd.DataFrame) -> list[str]:
     return [str(name) for name in predictions.columns.get_level_values("method").unique()]
 
 
-def _list_votes(
-    model: str, predictions: pd.DataFrame, members: Sequence[EnsembleMembers] | None
-) -> list[EnsembleMembers]:
+def _list_votes(model: str, predictions: pd.DataFrame, members: Sequence[EnsembleMembers] | None) -> list[EnsembleMembers]:
     """Return the votes asked for, or the usual ones; those that no templates are there for are a `DataError`."""
     has = predictions.columns.get_level_values("method").value_counts()
     if members is None:
@@ -170,9 +166,7 @@ def _list_votes(
         if odd < 3:
             return []
         more, fewer = odd // 2 + 1, odd // 2
-        mixed = (
-            [dict(zip(both, counts, strict=True)) for counts in ((more, fewer), (fewer, more))] if len(both) > 1 else []
-        )
+        mixed = [dict(zip(both, counts, strict=True)) for counts in ((more, fewer), (fewer, more))] if len(both) > 1 else []
         return [*({name: odd} for name in both), *mixed]
     for vote in members:
         for method, count in vote.items():
@@ -204,9 +198,7 @@ def _cast_votes(predictions: pd.DataFrame, members: EnsembleMembers) -> _Ensembl
         )
     rows, which = np.unique(own.to_numpy(), axis=0, return_inverse=True)
     method_columns = [np.flatnonzero(own.columns.get_level_values("method") == name) for name in members]
-    parts = (
-        itertools.combinations(columns, votes) for columns, votes in zip(method_columns, members.values(), strict=True)
-    )
+    parts = (itertools.combinations(columns, votes) for columns, votes in zip(method_columns, members.values(), strict=True))
     mixes = [[int(column) for part in mix for column in part] for mix in itertools.product(*parts)]
     names = [tuple(map(str, name)) for name in own.columns]
     half = sum(members.values()) / 2
@@ -214,9 +206,7 @@ def _cast_votes(predictions: pd.DataFrame, members: EnsembleMembers) -> _Ensembl
     return _EnsembleVotes([[names[column] for column in mix] for mix in mixes], own.index, distinct, which.reshape(-1))
 
 
-def _compute_selections(
-    cast: _EnsembleVotes, select: Sequence[str], draws: int, seed: int
-) -> Iterator[dict[str, object]]:
+def _compute_selections(cast: _EnsembleVotes, select: Sequence[str], draws: int, seed: int) -> Iterator[dict[str, object]]:
     """Yield the mean over all mixes of a vote, over those drawn, the best of all, and the best on other pairs."""
     import numpy as np
 

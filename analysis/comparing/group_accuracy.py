@@ -50,9 +50,7 @@ def find_group_key(pairs: pd.DataFrame, groups: pd.DataFrame) -> str:
     """Return by which column `groups` names pairs, paradigm or item; a name the pairs do not have is a `DataError`."""
     keys = [name for name in ("paradigm", "item") if name in groups]
     if len(keys) != 1 or not {*GROUP_COLUMNS} <= {*groups}:
-        raise DataError(
-            f"groups have the columns {', '.join(map(str, groups))}; expected paradigm or item, factor and level"
-        )
+        raise DataError(f"groups have the columns {', '.join(map(str, groups))}; expected paradigm or item, factor and level")
     double = groups[groups.duplicated([keys[0], "factor"], keep=False)]
     if len(double):
         raise DataError(
@@ -74,9 +72,7 @@ def compute_level_rows(
     """Yield accuracy at each level of each factor, and its difference to the first, from pairs with `compute_wins` and their
     levels."""
     human_means = (
-        human_accuracies.groupby("paradigm")["accuracy"].mean()
-        if human_accuracies is not None
-        else pd.Series(dtype="float64")
+        human_accuracies.groupby("paradigm")["accuracy"].mean() if human_accuracies is not None else pd.Series(dtype="float64")
     )
     for factor, levels in groups.groupby("factor", sort=False):
         first: dict[str, float | None] = {}
@@ -132,9 +128,7 @@ def compute_usable_phenomena(
     ]
     effects = {
         phenomenon: (estimate, estimate > 0 and p < 0.05)
-        for phenomenon, estimate, p in rated.drop_duplicates("phenomenon")[
-            ["phenomenon", "estimate", "p_bh"]
-        ].to_numpy()
+        for phenomenon, estimate, p in rated.drop_duplicates("phenomenon")[["phenomenon", "estimate", "p_bh"]].to_numpy()
     }
     rows = []
     for (measure, phenomenon), shares in over.groupby(["measure", "phenomenon"], sort=False):

@@ -72,19 +72,14 @@ def _check_languages(pairs: pd.DataFrame, languages: pd.DataFrame | None) -> pd.
     if languages is None:
         return None
     if "language" not in languages or len(languages.columns) < 2:
-        raise DataError(
-            f"languages have the columns {', '.join(map(str, languages))}; expected language, and frequency or lists"
-        )
+        raise DataError(f"languages have the columns {', '.join(map(str, languages))}; expected language, and frequency or lists")
     if languages["language"].duplicated().any():
         double = languages.loc[languages["language"].duplicated(), "language"].iloc[0]
         raise DataError(f"language {double!r} has several rows in the languages; expected one")
     there = pairs["language"].unique()
     if missing_languages := sorted({*there} - {*languages["language"]}):
         raise DataError(
-            cap_faults(
-                f"language {name!r} of the pairs is not among the languages; add a row for it"
-                for name in missing_languages
-            )
+            cap_faults(f"language {name!r} of the pairs is not among the languages; add a row for it" for name in missing_languages)
         )
     frequency = pd.to_numeric(languages.get("frequency", pd.Series(index=languages.index, dtype="float64")), "coerce")
     given = languages["frequency"].astype("string").fillna("") != "" if "frequency" in languages else frequency.notna()
@@ -98,9 +93,7 @@ def _check_languages(pairs: pd.DataFrame, languages: pd.DataFrame | None) -> pd.
 
 def _compute_language_accuracies(scored: pd.DataFrame) -> pd.DataFrame:
     by = [*MODEL_MEASURE_KEY, "language", "phenomenon"]
-    table = pd.concat(
-        [count_wins(scored.assign(phenomenon=ALL_PHENOMENA), by), count_wins(scored, by)], ignore_index=True
-    )
+    table = pd.concat([count_wins(scored.assign(phenomenon=ALL_PHENOMENA), by), count_wins(scored, by)], ignore_index=True)
     names = TABLES["language_accuracies"].column_names
     return check(table.sort_values(MODEL_MEASURE_KEY, kind="stable")[names], "language_accuracies")
 
@@ -129,10 +122,7 @@ def _compute_language_means(
     for split, names in subsets.items():
         rows = accuracies[accuracies["language"].isin(names)]
         table = rows.groupby([*MODEL_MEASURE_KEY, "phenomenon"], sort=False).agg(
-            n_languages=("language", "size"),
-            n_pairs=("n_pairs", "sum"),
-            accuracy=("accuracy", "mean"),
-            delta=("delta", "mean"),
+            n_languages=("language", "size"), n_pairs=("n_pairs", "sum"), accuracy=("accuracy", "mean"), delta=("delta", "mean")
         )
         table = table.reset_index().assign(split=split)
         overall = rows[rows["phenomenon"] == ALL_PHENOMENA].groupby(MODEL_MEASURE_KEY, sort=False)["accuracy"]
@@ -154,9 +144,7 @@ def _compute_language_means(
                 table = table.merge(counted, on=MODEL_MEASURE_KEY, how="left")
                 table[column] = table[column].fillna(0).where(table["phenomenon"] == ALL_PHENOMENA)
         parts.append(table)
-    return check(
-        pd.concat(parts, ignore_index=True).reindex(columns=TABLES["language_means"].column_names), "language_means"
-    )
+    return check(pd.concat(parts, ignore_index=True).reindex(columns=TABLES["language_means"].column_names), "language_means")
 
 
 def _compare_by_language(pairs: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
@@ -172,9 +160,7 @@ def _compare_by_language(pairs: pd.DataFrame) -> Iterator[tuple[dict[str, Any], 
                 np.bincount(pair_languages, weights=side, minlength=len(names))
                 for side in (comparison.won_a, comparison.won_b, *comparison.find_sole_wins())
             )
-            counts = pd.DataFrame(
-                {"language": names, "n_pairs": n, "n_only_a": a_only.astype(int), "n_only_b": b_only.astype(int)}
-            )
+            counts = pd.DataFrame({"language": names, "n_pairs": n, "n_only_a": a_only.astype(int), "n_only_b": b_only.astype(int)})
             counts = counts.assign(accuracy_a=won_a / np.maximum(n, 1), accuracy_b=won_b / np.maximum(n, 1))[n > 0]
             if len(counts):
                 yield comparison.row_key, counts.assign(p=mcnemar(counts["n_only_a"], counts["n_only_b"]))
@@ -217,11 +203,7 @@ def _count_model_wins(comparisons: list[tuple[dict[str, Any], pd.DataFrame]]) ->
         b_more = counts["n_only_b"] > counts["n_only_a"]
         rows.append(
             row_key
-            | {
-                "n_languages": len(counts),
-                "n_a_better": int((sure & a_more).sum()),
-                "n_b_better": int((sure & b_more).sum()),
-            }
+            | {"n_languages": len(counts), "n_a_better": int((sure & a_more).sum()), "n_b_better": int((sure & b_more).sum())}
             | {"n_a_better_holm": int((surer & a_more).sum()), "n_b_better_holm": int((surer & b_more).sum())}
         )
     return check(pd.DataFrame(rows, columns=TABLES["language_wins"].column_names), "language_wins")
@@ -254,9 +236,7 @@ def compute_frequency_curves(accuracies: pd.DataFrame, languages: pd.DataFrame) 
         found = logistic_curve.fit_curve(x, y)
         if found is None:
             why = (
-                f"{len(x)} languages, under {logistic_curve.MIN_POINTS}"
-                if len(x) < logistic_curve.MIN_POINTS
-                else NO_CURVE_REASON
+                f"{len(x)} languages, under {logistic_curve.MIN_POINTS}" if len(x) < logistic_curve.MIN_POINTS else NO_CURVE_REASON
             )
             curves.append({**row_key, "n_languages": len(x), "note": f"No curve: {why}."})
             continue
@@ -265,24 +245,17 @@ def compute_frequency_curves(accuracies: pd.DataFrame, languages: pd.DataFrame) 
         note = "The upper asymptote is held at 1." if found[0] > 1 - 1e-9 else ""
         numbers = dict(zip(("upper_asymptote", "slope", "midpoint"), found, strict=True))
         curves.append({**row_key, "n_languages": len(x), **numbers, "rss": rss, "r2": 1 - rss / total, "note": note})
-        residuals.append(
-            rows[[*MODEL_MEASURE_KEY, "language", "frequency", "accuracy"]].assign(fitted=fitted, residual=y - fitted)
-        )
+        residuals.append(rows[[*MODEL_MEASURE_KEY, "language", "frequency", "accuracy"]].assign(fitted=fitted, residual=y - fitted))
     columns = TABLES["frequency_residuals"].column_names
     residual_table = pd.concat(residuals, ignore_index=True) if residuals else pd.DataFrame(columns=columns)
     return {
-        "frequency_curves": check(
-            pd.DataFrame(curves, columns=TABLES["frequency_curves"].column_names), "frequency_curves"
-        ),
+        "frequency_curves": check(pd.DataFrame(curves, columns=TABLES["frequency_curves"].column_names), "frequency_curves"),
         "frequency_residuals": check(residual_table, "frequency_residuals"),
     }
 
 
 def compute_score_difference_regressions(
-    pairs: pd.DataFrame,
-    scores: pd.DataFrame,
-    languages: pd.DataFrame | None = None,
-    items: pd.DataFrame | None = None,
+    pairs: pd.DataFrame, scores: pd.DataFrame, languages: pd.DataFrame | None = None, items: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Return what the difference of a pair's scores (nats) goes along with: least squares as published, a mixed model beside.
 
@@ -314,9 +287,7 @@ def compute_score_difference_regressions(
     joined = joined.merge(bad[[*key, "n_critical_tokens"]], on=key, how="left", suffixes=("", "_bad"), validate="m:1")
     if (is_missing := joined["n_tokens"].isna()).any():
         raise DataError(
-            cap_faults(
-                f"item {r.item} of {r.model} is not in table sentence_scores" for r in joined[is_missing].itertuples()
-            )
+            cap_faults(f"item {r.item} of {r.model} is not in table sentence_scores" for r in joined[is_missing].itertuples())
         )
     tokens = joined["n_tokens"].astype("float64")
     joined = joined.assign(
@@ -337,8 +308,7 @@ def compute_score_difference_regressions(
         for model in _fit_regressions(rows)
     ]
     return check(
-        pd.concat(models, ignore_index=True)[TABLES["score_difference_regressions"].column_names],
-        "score_difference_regressions",
+        pd.concat(models, ignore_index=True)[TABLES["score_difference_regressions"].column_names], "score_difference_regressions"
     )
 
 

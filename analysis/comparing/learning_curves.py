@@ -79,10 +79,7 @@ def _require_known_models(runs: pd.DataFrame, accuracy: pd.DataFrame) -> None:
     unknown = runs.loc[~runs["model"].isin(known), "model"]
     faults = [
         *(f"model {name!r} stands twice in the runs; expected each once" for name in double),
-        *(
-            f"the tokens of model {name!r} are no positive number; expected how many it was trained on"
-            for name in unsized
-        ),
+        *(f"the tokens of model {name!r} are no positive number; expected how many it was trained on" for name in unsized),
         *(f"model {name!r} of the runs has no accuracy; expected one of {', '.join(known)}" for name in unknown),
     ]
     if faults:

@@ -26,9 +26,7 @@ def score_judged_pairs(judgments: pd.DataFrame) -> pd.DataFrame:
     return judgments.assign(won=compute_wins(judgments))
 
 
-def compute_method_accuracies(
-    judgments: pd.DataFrame, human_accuracies: Mapping[str, float] | None = None
-) -> pd.DataFrame:
+def compute_method_accuracies(judgments: pd.DataFrame, human_accuracies: Mapping[str, float] | None = None) -> pd.DataFrame:
     """Return the share of pairs won by each method, 0 to 1: by template and over templates, by phenomenon and over all.
 
     A tie is half a success, an answer that could not be read is none. Wilson intervals (doi 10.1080/01621459.1927.10502953) treat
@@ -67,9 +65,7 @@ def compute_method_accuracies(
     means = _summarise_templates(table, [*METHOD_KEY, "phenomenon"], how, "accuracy")
     table = pd.concat([table.assign(n_templates=1), means], ignore_index=True)
     table["human_accuracy"] = table["phenomenon"].map(human_accuracies or {}).astype("float64")
-    return check(
-        _sort_rows(table, judged).reindex(columns=TABLES["method_accuracies"].column_names), "method_accuracies"
-    )
+    return check(_sort_rows(table, judged).reindex(columns=TABLES["method_accuracies"].column_names), "method_accuracies")
 
 
 def compute_response_shares(judgments: pd.DataFrame) -> pd.DataFrame:
@@ -83,15 +79,11 @@ def compute_response_shares(judgments: pd.DataFrame) -> pd.DataFrame:
     [['A', 3, 0.6], ['B', 2, 0.4]]
     """
     given = judgments.dropna(subset="response")
-    given = given.assign(response=given["response"].astype(str).str.split(RESPONSE_SEPARATOR, regex=False)).explode(
-        "response"
-    )
+    given = given.assign(response=given["response"].astype(str).str.split(RESPONSE_SEPARATOR, regex=False)).explode("response")
     by = [*METHOD_KEY, "template"]
     counts = given.groupby([*by, "response"], sort=False).size().rename("n_responses").reset_index()
     templates, response_options = counts[by].drop_duplicates(), counts[[*METHOD_KEY, "response"]].drop_duplicates()
-    every = templates.merge(
-        response_options, on=METHOD_KEY
-    )  # an answer to one template of a method may be none to another
+    every = templates.merge(response_options, on=METHOD_KEY)  # an answer to one template of a method may be none to another
     table = every.merge(counts, on=[*by, "response"], how="left").fillna({"n_responses": 0})
     total = table.groupby(by)["n_responses"].transform("sum")
     table = table.assign(share=table["n_responses"] / total)
@@ -218,14 +210,10 @@ def average_over_templates(judgments: pd.DataFrame) -> pd.DataFrame:
     return judged.groupby([*METHOD_KEY, *PAIR_KEY], sort=False).agg(how).reset_index()
 
 
-def _summarise_templates(
-    table: pd.DataFrame, by: Sequence[str], aggregations: Mapping[str, str], column: str
-) -> pd.DataFrame:
+def _summarise_templates(table: pd.DataFrame, by: Sequence[str], aggregations: Mapping[str, str], column: str) -> pd.DataFrame:
     """Return a row over the templates of each method that has several, with mean and standard deviation of a column."""
     grouped = table.groupby([*by], sort=False)
-    means = grouped.agg(dict(aggregations)).assign(
-        n_templates=grouped["template"].nunique(), sd=grouped[column].std(ddof=1)
-    )
+    means = grouped.agg(dict(aggregations)).assign(n_templates=grouped["template"].nunique(), sd=grouped[column].std(ddof=1))
     means[column] = grouped[column].mean()
     return means[means["n_templates"] > 1].reset_index().assign(template=MEAN_OVER_PARADIGMS)
 

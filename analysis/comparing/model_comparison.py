@@ -57,9 +57,7 @@ def compute_model_comparisons(pairs: pd.DataFrame, *, seed: int = 1) -> pd.DataF
     names = TABLES["model_comparisons"].column_names
     table = pd.DataFrame(comparisons, columns=[name for name in names if not name.endswith("_holm")])
     for name in ("mcnemar", "flip"):
-        table[f"{name}_p_holm"] = table.groupby("measure", sort=False)[f"{name}_p"].transform(
-            lambda p: holm(p.astype("float64"))
-        )
+        table[f"{name}_p_holm"] = table.groupby("measure", sort=False)[f"{name}_p"].transform(lambda p: holm(p.astype("float64")))
     return check(table, "model_comparisons")
 
 
@@ -91,9 +89,7 @@ def _summarise_comparison(comparison: PairwiseComparison, paradigms: Any, seed: 
     }  # fmt: skip
 
 
-def compute_proportion_tests(
-    pairs: pd.DataFrame, groups: Mapping[str, str], *, unit: str = "pairs", seed: int = 1
-) -> pd.DataFrame:
+def compute_proportion_tests(pairs: pd.DataFrame, groups: Mapping[str, str], *, unit: str = "pairs", seed: int = 1) -> pd.DataFrame:
     """Return the z-test for two proportions of each model between two groups of items, such as hand-made and generated.
 
     `unit` says what are its trials, which it takes as independent: "pairs" though these cluster in paradigms, or "paradigms",
@@ -144,9 +140,7 @@ def compute_group_differences(pairs: pd.DataFrame, groups: Mapping[str, str]) ->
         grouped[grouped["group"] == name].groupby(key_columns, sort=False)["won"].agg(["size", "mean"]).reset_index()
         for name in (a, b)
     ]
-    sides = [
-        s.rename(columns={"size": f"n_{end}", "mean": f"accuracy_{end}"}) for s, end in zip(sides, "ab", strict=True)
-    ]
+    sides = [s.rename(columns={"size": f"n_{end}", "mean": f"accuracy_{end}"}) for s, end in zip(sides, "ab", strict=True)]
     both = sides[0].merge(sides[1], on=key_columns).assign(group_a=a, group_b=b)
     return check(both.assign(difference=both["accuracy_a"] - both["accuracy_b"]), "group_differences")
 
@@ -202,9 +196,7 @@ def compute_rankings(accuracies: pd.DataFrame, prompting_accuracies: pd.DataFram
     table = means[["measure", *MODEL_KEY, "n_pairs", "accuracy"]].assign(model_rank=ranks)
     order = {measure: k for k, measure in enumerate(table["measure"].unique())}
     return check(
-        table.sort_values(
-            ["measure", "model_rank"], key=lambda c: c.map(order) if c.name == "measure" else c, kind="stable"
-        ),
+        table.sort_values(["measure", "model_rank"], key=lambda c: c.map(order) if c.name == "measure" else c, kind="stable"),
         "rankings",
     )
 
@@ -229,9 +221,7 @@ def compute_length_bias(pairs: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFra
     rows = []
     for (model, protocol, measure), model_pairs in merged_pairs.groupby([*MODEL_KEY, "measure"], sort=False):
         longer = model_pairs["n_tokens"] - model_pairs["n_tokens_ungrammatical"]
-        rows.append(
-            {"model": model, "protocol": protocol, "measure": measure, **correlate_with_length(model_pairs, longer)}
-        )
+        rows.append({"model": model, "protocol": protocol, "measure": measure, **correlate_with_length(model_pairs, longer)})
     return check(pd.DataFrame(rows, columns=TABLES["length_bias"].column_names), "length_bias")
 
 
@@ -256,17 +246,13 @@ def correlate_with_length(pairs: pd.DataFrame, longer: "pd.Series[int]") -> dict
 def _add_scores(pairs: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """Return the pairs with tokens and log-probability of the grammatical member, and tokens of the other."""
     known = scores[[*MODEL_KEY, "item", "condition", "n_tokens", "lp"]]
-    good, bad = (
-        known[known["condition"] == name].drop(columns="condition") for name in ("grammatical", "ungrammatical")
-    )
+    good, bad = (known[known["condition"] == name].drop(columns="condition") for name in ("grammatical", "ungrammatical"))
     key = [*MODEL_KEY, "item"]
     merged_pairs = pairs.merge(good, on=key, how="left", validate="m:1")
-    merged_pairs = merged_pairs.merge(
-        bad.drop(columns="lp"), on=key, how="left", suffixes=("", "_ungrammatical"), validate="m:1"
+    merged_pairs = merged_pairs.merge(bad.drop(columns="lp"), on=key, how="left", suffixes=("", "_ungrammatical"), validate="m:1")
+    missing_pairs = merged_pairs[merged_pairs["n_tokens"].isna() | merged_pairs["n_tokens_ungrammatical"].isna()].drop_duplicates(
+        key
     )
-    missing_pairs = merged_pairs[
-        merged_pairs["n_tokens"].isna() | merged_pairs["n_tokens_ungrammatical"].isna()
-    ].drop_duplicates(key)
     if len(missing_pairs):
         raise DataError(
             cap_faults(
@@ -301,9 +287,7 @@ def compute_accuracy_correlations(
             for (model, protocol), part in measure_rows.groupby(MODEL_KEY, sort=False)
         }
         if human_accuracies is not None:
-            human_groups = human_accuracies.assign(who=human_accuracies.get("who", HUMAN_SOURCE)).groupby(
-                "who", sort=False
-            )
+            human_groups = human_accuracies.assign(who=human_accuracies.get("who", HUMAN_SOURCE)).groupby("who", sort=False)
             human_columns = {str(who): part.set_index("paradigm")["accuracy"] for who, part in human_groups}
             columns = {**human_columns, **columns}
         for a, b in itertools.combinations(columns, 2):
@@ -322,12 +306,7 @@ def _correlate(a: "pd.Series[float]", b: "pd.Series[float]", seed: int) -> dict[
         return row | {"note": "No correlation: fewer than 3 common paradigms, or one side is the same on all."}
     x, y = both["a"].to_numpy(), both["b"].to_numpy()
     low, high = correlation_interval(x, y, both.index, ranks=False, seed=seed)
-    row |= {
-        "pearson": stats.pearsonr(x, y).statistic,
-        "ci_low": low,
-        "ci_high": high,
-        "spearman": stats.spearmanr(x, y).statistic,
-    }
+    row |= {"pearson": stats.pearsonr(x, y).statistic, "ci_low": low, "ci_high": high, "spearman": stats.spearmanr(x, y).statistic}
     return row | {"note": f"No interval: {len(both)} paradigms, under {MIN_UNITS}." if len(both) < MIN_UNITS else ""}
 
 
@@ -347,10 +326,7 @@ def compute_human_accuracies(choices: pd.DataFrame, ratings: pd.DataFrame) -> pd
     gap = (means["grammatical"] - means["ungrammatical"]).dropna()
     shares = ((gap > 0) + (gap == 0) / 2).groupby(["prompt", "paradigm"]).mean().rename("accuracy").reset_index()
     if list_prompts(choice_shares) == list_prompts(shares) == [None]:
-        both, who = (
-            [choice_shares, shares[~shares["paradigm"].isin(choice_shares["paradigm"])]],
-            lambda prompt: HUMAN_SOURCE,
-        )
+        both, who = ([choice_shares, shares[~shares["paradigm"].isin(choice_shares["paradigm"])]], lambda prompt: HUMAN_SOURCE)
     else:
         both, who = [choice_shares, shares], lambda prompt: HUMAN_SOURCE + format_prompt_suffix(prompt)
     human_accuracies = pd.concat([frame for frame in both if len(frame)] or [choice_shares], ignore_index=True)

@@ -8,10 +8,7 @@ from ..intervals import wilson_interval
 
 MODEL_KEY = ["model", "protocol"]
 PAIR_KEY = ["paradigm", "item"]
-MEAN_OVER_PARADIGMS, POOLED_OVER_PAIRS = (
-    "mean",
-    "pooled",
-)  # in the column paradigm: rows that stand for several paradigms
+MEAN_OVER_PARADIGMS, POOLED_OVER_PAIRS = ("mean", "pooled")  # in the column paradigm: rows that stand for several paradigms
 ALL_PHENOMENA = "all"  # in the column phenomenon: rows that stand for every phenomenon
 
 
@@ -67,11 +64,7 @@ def build_model_table(accuracy: pd.DataFrame) -> pd.DataFrame:
         model=over["model"].mask(again, over["model"] + " (" + over["protocol"] + ")"),
     )
     wide = rows.pivot_table("accuracy", ["measure", "phenomenon"], "model", aggfunc="first")
-    phenomena = [
-        *over.loc[over["phenomenon"] != ALL_PHENOMENA, "phenomenon"].unique(),
-        MEAN_OVER_PARADIGMS,
-        POOLED_OVER_PAIRS,
-    ]
+    phenomena = [*over.loc[over["phenomenon"] != ALL_PHENOMENA, "phenomenon"].unique(), MEAN_OVER_PARADIGMS, POOLED_OVER_PAIRS]
     row_order = pd.MultiIndex.from_product([rows["measure"].unique(), phenomena], names=wide.index.names)
     wide = wide.reindex(index=row_order, columns=rows["model"].unique()).dropna(how="all")
     return wide.reset_index().rename_axis(columns=None)
@@ -85,8 +78,7 @@ def compute_wins(pairs: pd.DataFrame) -> "pd.Series[float]":
 def score_pairs(pairs: pd.DataFrame) -> pd.DataFrame:
     """Return the pairs with `compute_wins`, and with `delta`, the difference of the scores (nats), 0 of a tie."""
     return pairs.assign(
-        won=compute_wins(pairs),
-        delta=(pairs["score_grammatical"] - pairs["score_ungrammatical"]).mask(pairs["tie"], 0.0),
+        won=compute_wins(pairs), delta=(pairs["score_grammatical"] - pairs["score_ungrammatical"]).mask(pairs["tie"], 0.0)
     )
 
 

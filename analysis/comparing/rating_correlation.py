@@ -59,24 +59,14 @@ def compute_rating_correlations(
     """
     means = compute_mean_ratings(ratings, rating_measure)
     level_key = ["prompt", "level"]
-    ceiling_by_level = (
-        {} if ceilings is None or rating_measure != "z" else ceilings.set_index(level_key)["ceiling"].to_dict()
-    )
+    ceiling_by_level = {} if ceilings is None or rating_measure != "z" else ceilings.set_index(level_key)["ceiling"].to_dict()
     rows = []
     for model, protocol, model_scores in split_by_model(scores):
         for measure in measures:
-            measure_scores = (
-                model_scores[["item", "condition", measure]].rename(columns={measure: "score"}).dropna(subset="score")
-            )
+            measure_scores = model_scores[["item", "condition", measure]].rename(columns={measure: "score"}).dropna(subset="score")
             joined = means.merge(measure_scores, on=["item", "condition"], validate="m:1")
             for prompt, both in joined.groupby("prompt", sort=True):
-                row = {
-                    "model": model,
-                    "protocol": protocol,
-                    "measure": measure,
-                    "prompt": prompt,
-                    "rating_measure": rating_measure,
-                }
+                row = {"model": model, "protocol": protocol, "measure": measure, "prompt": prompt, "rating_measure": rating_measure}
                 all_pair_levels = [] if pairs is None else _split_all_pair_levels(both, measure_scores, pairs)
                 for level, points, unit in (*split_by_level(both), *all_pair_levels):
                     for method in ("pearson", "spearman"):

@@ -90,9 +90,7 @@ class ModelEstimate:
             "ci_high": estimate + half,
         }
 
-    def compute_exp_difference(
-        self, upper: Mapping[str, float], lower: Mapping[str, float]
-    ) -> tuple[float, float, float]:
+    def compute_exp_difference(self, upper: Mapping[str, float], lower: Mapping[str, float]) -> tuple[float, float, float]:
         """Return exp of one sum of the fixed effects minus exp of another: what a difference of log ms comes to in ms.
 
         With its 95 % interval by the delta method, and the degrees of freedom of the difference of the sums.
@@ -156,9 +154,7 @@ def describe_aliased_terms(terms: Iterable[str]) -> str:
     return f"Not estimated, being a combination of other predictors: {', '.join(terms)}."
 
 
-def describe_singularity(
-    estimated: ModelEstimate, formula: Formula, kept: str = "the model is kept as declared"
-) -> str:
+def describe_singularity(estimated: ModelEstimate, formula: Formula, kept: str = "the model is kept as declared") -> str:
     """Say in a sentence which variance is zero, and why that need not worry."""
     zero = estimated.zero_variances
     if not zero:

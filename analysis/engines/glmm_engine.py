@@ -87,10 +87,7 @@ def estimate_model(columns: Columns, formula: Formula, optimizer: str = "", fami
         singular=bool(fit.singular),
         optimizer="glmm",
         family=family,
-        notes=(
-            *_collect_notes(fit, [t for t, dropped in zip(terms, out, strict=True) if dropped], raised),
-            *[PEAKS_NOTE] * peaks,
-        ),
+        notes=(*_collect_notes(fit, [t for t, dropped in zip(terms, out, strict=True) if dropped], raised), *[PEAKS_NOTE] * peaks),
         covariance=pd.DataFrame(np.where(out | out[:, None], np.nan, fit.vcov), index=terms, columns=terms),
         compute_df=lambda weights: _compute_df(fit, weights),
     )
@@ -104,10 +101,7 @@ def _compute_df(fit: Any, weights: Any) -> float:
 
 
 PEAK_TOLERANCE = 1e-3  # log likelihood by which two peaks differ; optimizers stop within a thousandth of that
-LARGE_START_SD, SMALL_START_SD = (
-    2.0,
-    0.1,
-)  # standard deviations of random effects at which a search starts, over the residual's
+LARGE_START_SD, SMALL_START_SD = (2.0, 0.1)  # standard deviations of random effects at which a search starts, over the residual's
 COARSE_SEARCH_ROWS = 5_000  # rows from which three groups take a tenth of a second for each start
 PEAKS_NOTE = "The likelihood has more than one peak: these data fit different shares of variance; the highest is given."
 
@@ -145,11 +139,7 @@ def _build_fit_key(columns: Columns, formula: Formula, options: Mapping[str, Any
     """Return all that the highest peak of a model follows from, of its cells a digest: those of long tables are not kept."""
     import numpy as np
 
-    cells = [
-        hashlib.blake2b(np.asarray(columns[name]).tobytes()).digest()
-        for name in formula.column_names
-        if name in columns
-    ]
+    cells = [hashlib.blake2b(np.asarray(columns[name]).tobytes()).digest() for name in formula.column_names if name in columns]
     return cells, formula.fixed, {*formula.random}, options.get("family"), options.get("reml")
 
 
@@ -157,9 +147,7 @@ def _build_fit_key(columns: Columns, formula: Formula, options: Mapping[str, Any
 _RECENT_PEAKS: deque[tuple[tuple[object, ...], dict[str, float]]] = deque(maxlen=2)
 
 
-def fit_from_start(
-    theta: list[float], columns: Columns, formula: Formula, options: Mapping[str, Any]
-) -> tuple[Any, list[float]]:
+def fit_from_start(theta: list[float], columns: Columns, formula: Formula, options: Mapping[str, Any]) -> tuple[Any, list[float]]:
     """Return the fit from a start, and the start: glmm 0.6.2 sometimes fails after a search (index out of range in its last step)
     and does not from a start close by; None where it fails from there too.
     """
@@ -177,9 +165,7 @@ def _list_starts(columns: Columns, formula: Formula, fit: Any, options: Mapping[
         far = [[LARGE_START_SD if group == large else SMALL_START_SD for group in groups] for large in groups]
         coarse = len(groups) > 2 and fit.nobs >= COARSE_SEARCH_ROWS and fit.family == "gaussian"
         ends = (
-            find_other_peaks(
-                columns, formula, [_compute_relative_sds(fit)[group] for group in groups], far, reml=fit.reml
-            )
+            find_other_peaks(columns, formula, [_compute_relative_sds(fit)[group] for group in groups], far, reml=fit.reml)
             if coarse
             else None
         )
@@ -254,10 +240,7 @@ def _add_product_columns(columns: dict[str, Any], formula: Formula) -> tuple[dic
                 f"contrasts={{{text[0]!r}: 'sum'}}"
             )
         columns[product.replace(":", PRODUCT_MARK)] = [math.prod(row) for row in zip(*factors, strict=True)]
-    random = [
-        RandomEffects(tuple(t.replace(":", PRODUCT_MARK) for t in r.terms), r.group, r.correlated)
-        for r in formula.random
-    ]
+    random = [RandomEffects(tuple(t.replace(":", PRODUCT_MARK) for t in r.terms), r.group, r.correlated) for r in formula.random]
     fixed = tuple(term.replace(":", PRODUCT_MARK) for term in formula.fixed)
     return columns, replace(formula, fixed=fixed, random=tuple(random), text="")
 
@@ -271,9 +254,7 @@ def _extract_variances(fit: Any) -> tuple[RandomEffectSd, ...]:
             deviations, _ = fit.stddev_corr(group_index)
         for name, deviation in zip(names, deviations, strict=True):
             variances.append(
-                RandomEffectSd(
-                    group, "1" if name == "(Intercept)" else name.replace(PRODUCT_MARK, ":"), float(deviation)
-                )
+                RandomEffectSd(group, "1" if name == "(Intercept)" else name.replace(PRODUCT_MARK, ":"), float(deviation))
             )
     return tuple(variances)
 

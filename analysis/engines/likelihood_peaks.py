@@ -18,12 +18,7 @@ MAX_CELLS = 10_000_000  # numbers that may be held: 80 MB
 
 
 def find_other_peaks(
-    columns: Columns,
-    formula: Formula,
-    fitted_deviations: Sequence[float],
-    starts: Iterable[Sequence[float]],
-    *,
-    reml: bool,
+    columns: Columns, formula: Formula, fitted_deviations: Sequence[float], starts: Iterable[Sequence[float]], *, reml: bool
 ) -> list[list[float]] | None:
     """Return where searches from `starts` end that do not end beside `fitted_deviations`; all are deviations in the formula's
     order.

@@ -68,12 +68,8 @@ def _fit_once(columns: Columns, formula: Formula, optimizer: str, family: str) -
     return ModelEstimate(
         _build_coefficients(value, dropped),
         tuple(
-            RandomEffectSd(
-                group, "1" if effect == "(Intercept)" else spelled.get(frozenset(effect.split(":")), effect), sd
-            )
-            for group, effect, sd in zip(
-                map(_get_group_name, value["group"]), value["effect"], value["sd"], strict=True
-            )
+            RandomEffectSd(group, "1" if effect == "(Intercept)" else spelled.get(frozenset(effect.split(":")), effect), sd)
+            for group, effect, sd in zip(map(_get_group_name, value["group"]), value["effect"], value["sd"], strict=True)
         ),
         residual=get_single_value(value["residual"]),
         parameters=get_single_value(value["parameters"]),

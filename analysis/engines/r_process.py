@@ -11,17 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-REQUIRED_PACKAGES = (
-    "lme4",
-    "lmerTest",
-    "emmeans",
-    "broom",
-    "broom.mixed",
-    "insight",
-    "parameters",
-    "performance",
-    "tibble",
-)
+REQUIRED_PACKAGES = ("lme4", "lmerTest", "emmeans", "broom", "broom.mixed", "insight", "parameters", "performance", "tibble")
 
 
 def main() -> None:
@@ -74,9 +64,7 @@ class RInterpreter:
         self.r["source"](str(Path(__file__).with_name("fits.R")))
         missing_packages = [
             name
-            for name, is_installed in zip(
-                REQUIRED_PACKAGES, self.r["installed"](ro.StrVector(REQUIRED_PACKAGES)), strict=True
-            )
+            for name, is_installed in zip(REQUIRED_PACKAGES, self.r["installed"](ro.StrVector(REQUIRED_PACKAGES)), strict=True)
             if not is_installed
         ]
         if missing_packages:

@@ -23,9 +23,7 @@ DEBIAN_PACKAGES = (
     "r-cran-performance r-cran-parameters r-cran-bayestestr r-cran-tibble r-cran-dplyr r-cran-tidyr r-cran-pbkrtest "
     "r-cran-ordinal r-cran-mgcv"
 )
-INSTALL_INSTRUCTIONS = (
-    f"pip install 'gardenpath[r]' after R and its packages (Debian: apt-get install {DEBIAN_PACKAGES})"
-)
+INSTALL_INSTRUCTIONS = f"pip install 'gardenpath[r]' after R and its packages (Debian: apt-get install {DEBIAN_PACKAGES})"
 
 
 class RSession:
@@ -106,9 +104,7 @@ def ask_r(what: str, columns: Columns, formula: str, *, needs: Sequence[str] = (
     installed = r_session.ask("installed", packages=list(needs))["value"] if needs else []
     absent = [name for name, is_installed in zip(needs, installed, strict=True) if not is_installed]
     if absent:
-        raise MissingExtra(
-            f"R has no package {', '.join(absent)}: apt-get install {' '.join(f'r-cran-{a}' for a in absent)}"
-        )
+        raise MissingExtra(f"R has no package {', '.join(absent)}: apt-get install {' '.join(f'r-cran-{a}' for a in absent)}")
     numeric = [name for name, cells in columns.items() if not isinstance(cells[0], str)]
     handle, name = tempfile.mkstemp(suffix=".csv", dir=r_session.folder.name)
     os.close(handle)

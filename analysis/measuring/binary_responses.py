@@ -39,9 +39,7 @@ def compute_binary_responses(
     phenomena = items.drop_duplicates("paradigm").set_index("paradigm")["phenomenon"]
     judged = targets[~targets["task"].isin(UNSCORED_TASKS) & targets["correct"].notna()]
     parts = [
-        judged.assign(
-            measure=CORRECT_MEASURE, event="right", response=judged["correct"].astype("bool").astype("int64")
-        ),
+        judged.assign(measure=CORRECT_MEASURE, event="right", response=judged["correct"].astype("bool").astype("int64")),
         _select_yes_no_ratings(scores),
         _code_choices(targets[targets["task"] == "choice"], conditions),
     ]
@@ -56,9 +54,7 @@ def _select_yes_no_ratings(scores: pd.DataFrame) -> pd.DataFrame:
     by = scores.groupby("prompt")["rating"]
     two = by.nunique().eq(2) & (by.max() - by.min()).eq(1)
     rows = scores[(scores["role"] == "target") & scores["prompt"].isin(two[two].index)]
-    return rows.assign(
-        measure=YES_MEASURE, event="yes", response=(rows["rating"] == rows["prompt"].map(by.max())).astype("int64")
-    )
+    return rows.assign(measure=YES_MEASURE, event="yes", response=(rows["rating"] == rows["prompt"].map(by.max())).astype("int64"))
 
 
 def _code_choices(choices: pd.DataFrame, conditions: pd.DataFrame) -> pd.DataFrame:
@@ -71,9 +67,7 @@ def _code_choices(choices: pd.DataFrame, conditions: pd.DataFrame) -> pd.DataFra
     choice_members = [pairs.get((p, c)) for p, c in zip(choices["paradigm"], choices["condition"], strict=True)]
     rows = choices[pd.Series([members is not None for members in choice_members], index=choices.index, dtype="bool")]
     first, event = ([members[n] for members in choice_members if members is not None] for n in (0, 1))
-    return rows.assign(
-        measure=CHOICE_MEASURE, event=event, response=(rows["response"].astype(object) == first).astype("int64")
-    )
+    return rows.assign(measure=CHOICE_MEASURE, event=event, response=(rows["response"].astype(object) == first).astype("int64"))
 
 
 def _list_choice_pairs(choices: pd.DataFrame, paradigm: str, by: pd.DataFrame) -> dict[str, tuple[str, str]]:
@@ -84,16 +78,12 @@ def _list_choice_pairs(choices: pd.DataFrame, paradigm: str, by: pd.DataFrame) -
         members = sorted(set(pair.split("+")) & {*order}, key=order.index)
         if len(members) == 2:
             own, other = (by.loc[member] for member in members)
-            differing = [
-                (str(level), str(against)) for level, against in zip(own, other, strict=True) if level != against
-            ]
+            differing = [(str(level), str(against)) for level, against in zip(own, other, strict=True) if level != against]
             pairs[pair] = (members[0], " over ".join(map(".".join, zip(*differing, strict=True))))
     return pairs
 
 
-def find_pair_levels(
-    binary_responses: pd.DataFrame, paradigm_levels: Mapping[str, pd.DataFrame]
-) -> dict[str, pd.DataFrame]:
+def find_pair_levels(binary_responses: pd.DataFrame, paradigm_levels: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Return for each paradigm with choices the levels that both members of a pair share, by the condition of the pair."""
     shared = {}
     choices = binary_responses[binary_responses["measure"] == CHOICE_MEASURE]
@@ -104,7 +94,5 @@ def find_pair_levels(
         table = pd.DataFrame({pair: members.iloc[0][shared_factors] for pair, members in pairs.items()}).T
         # Levels keep the order in which the materials state them, whichever pair was shown first.
         first_positions = {pair: min(map([*by.index].index, members.index)) for pair, members in pairs.items()}
-        shared[str(paradigm)] = table.loc[sorted(pairs, key=lambda pair: (first_positions[pair], pair))].rename_axis(
-            "condition"
-        )
+        shared[str(paradigm)] = table.loc[sorted(pairs, key=lambda pair: (first_positions[pair], pair))].rename_axis("condition")
     return shared

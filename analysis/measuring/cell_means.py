@@ -30,9 +30,7 @@ def compute_cell_means(rows: pd.DataFrame, response: str, factors: Mapping[str, 
     cell = kept[list(factors)].astype("string").agg(CELL_SEPARATOR.join, axis=1)
     participant_means = kept.assign(cell=cell).pivot_table(index="participant", columns="cell", values=response)
     # Of an incomplete design, the cells that there are.
-    cells = [
-        name for name in map(CELL_SEPARATOR.join, itertools.product(*factors.values())) if name in participant_means
-    ]
+    cells = [name for name in map(CELL_SEPARATOR.join, itertools.product(*factors.values())) if name in participant_means]
     whole = participant_means[cells].dropna()
     values = whole.to_numpy(dtype="float64")
     participant_count, number = values.shape

@@ -79,18 +79,13 @@ def code_cloze_responses(
     """
     merged_fragments = merge_shared_fragments(fragments)
     fragment_responses = (
-        responses[["item", "condition", "response"]]
-        .dropna()
-        .merge(merged_fragments, on=["item", "condition"], validate="m:1")
+        responses[["item", "condition", "response"]].dropna().merge(merged_fragments, on=["item", "condition"], validate="m:1")
     )
     rows: list[tuple[Any, ...]] = []
     for (item, conditions), some in fragment_responses.groupby(FRAGMENT_KEY, sort=False):
-        fragment_rows = merged_fragments[
-            (merged_fragments["item"] == item) & (merged_fragments["conditions"] == conditions)
-        ]
+        fragment_rows = merged_fragments[(merged_fragments["item"] == item) & (merged_fragments["conditions"] == conditions)]
         rows += (
-            (item, conditions, *row)
-            for row in _code_fragment_responses(some["response"].astype(str), fragment_rows, is_known_word)
+            (item, conditions, *row) for row in _code_fragment_responses(some["response"].astype(str), fragment_rows, is_known_word)
         )
     table = pd.DataFrame(rows, columns=TABLES["cloze_responses"].column_names).sort_values(
         [*FRAGMENT_KEY, "response"], ignore_index=True
@@ -132,16 +127,11 @@ def _code_fragment_responses(
     sure = {
         key
         for key in {*counts, *targets}
-        if key in targets
-        or (counts[key] > 1 if (says := is_known_word and is_known_word(key, language)) is None else says)
+        if key in targets or (counts[key] > 1 if (says := is_known_word and is_known_word(key, language)) is None else says)
     }
     for text, number in times.items():
         word, key = words[text], _standardise_word(words[text])
-        near = (
-            []
-            if key in sure or len(key) < MIN_CORRECTABLE_LETTERS
-            else [one for one in sorted(sure) if is_one_edit(key, one)]
-        )
+        near = [] if key in sure or len(key) < MIN_CORRECTABLE_LETTERS else [one for one in sorted(sure) if is_one_edit(key, one)]
         best = sorted((counts.get(one, 0) for one in near), reverse=True)
         if near and (len(near) == 1 or best[0] > best[1]):
             right = max(near, key=lambda one: counts.get(one, 0))
@@ -170,9 +160,7 @@ def _apply_edited_forms(table: pd.DataFrame, edited_forms: pd.DataFrame) -> pd.D
     return both[table.columns].sort_values(key, ignore_index=True)
 
 
-def compute_cloze(
-    coded_responses: pd.DataFrame, fragments: pd.DataFrame, lemmas: Mapping[str, str] | None = None
-) -> pd.DataFrame:
+def compute_cloze(coded_responses: pd.DataFrame, fragments: pd.DataFrame, lemmas: Mapping[str, str] | None = None) -> pd.DataFrame:
     """Return table `cloze`: how probable each form is after its fragment, of table `cloze_responses`.
 
     The lemma of a form stands beside it where `lemmas` has it; nothing is added up by it, since `is` and `are` would be one.
@@ -183,21 +171,14 @@ def compute_cloze(
     >>> compute_cloze(coded, fragments)[["form", "probability"]].values.tolist()
     [['bread', 0.75], ['cake', 0.25]]
     """
-    counted = (
-        coded_responses.dropna(subset="form")
-        .groupby([*FRAGMENT_KEY, "form"], sort=False)["n_responses"]
-        .sum()
-        .reset_index()
-    )
+    counted = coded_responses.dropna(subset="form").groupby([*FRAGMENT_KEY, "form"], sort=False)["n_responses"].sum().reset_index()
     counted["n_valid_responses"] = counted.groupby(FRAGMENT_KEY)["n_responses"].transform("sum")
     counted["probability"] = counted["n_responses"] / counted["n_valid_responses"]
     counted["ci_low"], counted["ci_high"] = wilson_interval(counted["n_responses"], counted["n_valid_responses"])
     counted["lemma"] = [(lemmas or {}).get(form) for form in counted["form"]]
     texts = merge_shared_fragments(fragments)[[*FRAGMENT_KEY, "fragment"]].drop_duplicates()
     table = counted.merge(texts, on=FRAGMENT_KEY, validate="m:1")[TABLES["cloze"].column_names]
-    order = table.sort_values(
-        [*FRAGMENT_KEY, "n_responses", "form"], ascending=[True, True, False, True], ignore_index=True
-    )
+    order = table.sort_values([*FRAGMENT_KEY, "n_responses", "form"], ascending=[True, True, False, True], ignore_index=True)
     return check(order, "cloze")
 
 
@@ -216,9 +197,7 @@ def compute_cloze_norms(table: pd.DataFrame, fragments: pd.DataFrame) -> pd.Data
 
     given: dict[Any, pd.DataFrame] = dict(iter(table.groupby(FRAGMENT_KEY, sort=False)))
     norms = merge_shared_fragments(fragments).reset_index(drop=True)
-    found = [
-        _summarise_forms(given.get((row["item"], row["conditions"])), row["target"]) for row in norms.to_dict("records")
-    ]
+    found = [_summarise_forms(given.get((row["item"], row["conditions"])), row["target"]) for row in norms.to_dict("records")]
     found_columns = ["n_valid_responses", "hits", "entropy", "modal_form"]
     norms[found_columns] = pd.DataFrame(found, columns=found_columns)
     n = norms["n_valid_responses"].where(norms["n_valid_responses"] > 0).astype("float64")
@@ -226,9 +205,7 @@ def compute_cloze_norms(table: pd.DataFrame, fragments: pd.DataFrame) -> pd.Data
     norms["value"] = hits / n
     norms["ci_low"], norms["ci_high"] = wilson_interval(hits, n)
     counted = norms.assign(hits=hits).dropna(subset="value").groupby("condition")[["hits", "n_valid_responses"]]
-    shrunken = [
-        pd.Series(shrink_proportions(some["hits"], some["n_valid_responses"]), some.index) for _, some in counted
-    ]
+    shrunken = [pd.Series(shrink_proportions(some["hits"], some["n_valid_responses"]), some.index) for _, some in counted]
     norms = norms.assign(task="cloze", sd=np.nan, shrunken=pd.concat(shrunken) if shrunken else np.nan)
     return check(norms[TABLES["norms"].column_names], "norms")
 
@@ -241,12 +218,7 @@ def _summarise_forms(forms: pd.DataFrame | None, target: str) -> tuple[int, int,
         return 0, 0, np.nan, None
     p = forms["probability"].to_numpy(dtype="float64")
     hits = int(forms.loc[forms["form"].map(_standardise_word) == _standardise_word(target), "n_responses"].sum())
-    return (
-        int(forms["n_valid_responses"].iloc[0]),
-        hits,
-        float(-(p * np.log2(p)).sum()) + 0.0,
-        str(forms["form"].iloc[0]),
-    )
+    return (int(forms["n_valid_responses"].iloc[0]), hits, float(-(p * np.log2(p)).sum()) + 0.0, str(forms["form"].iloc[0]))
 
 
 def compute_rating_norms(responses: pd.DataFrame, items: pd.DataFrame, task: str) -> pd.DataFrame:
@@ -262,19 +234,13 @@ def compute_rating_norms(responses: pd.DataFrame, items: pd.DataFrame, task: str
     from scipy import stats
 
     given = responses.assign(rating=pd.to_numeric(responses["response"])).dropna(subset="rating")
-    by = (
-        given.groupby(["item", "condition"])["rating"]
-        .agg(n_valid_responses="count", value="mean", sd="std")
-        .reset_index()
-    )
+    by = given.groupby(["item", "condition"])["rating"].agg(n_valid_responses="count", value="mean", sd="std").reset_index()
     norms = items[["item", "paradigm", "condition"]].merge(by, on=["item", "condition"], how="left", validate="1:1")
     norms["n_valid_responses"] = n = norms["n_valid_responses"].fillna(0).astype("int64")
     half = stats.t.ppf(0.975, (n - 1).clip(lower=1)) * norms["sd"] / n**0.5
     norms["ci_low"], norms["ci_high"] = norms["value"] - half, norms["value"] + half
     rated = norms.dropna(subset="sd").groupby("condition")[["value", "sd", "n_valid_responses"]]
-    shrunken = [
-        pd.Series(shrink_means(some["value"], some["sd"], some["n_valid_responses"]), some.index) for _, some in rated
-    ]
+    shrunken = [pd.Series(shrink_means(some["value"], some["sd"], some["n_valid_responses"]), some.index) for _, some in rated]
     norms["shrunken"] = pd.concat(shrunken) if shrunken else np.nan
     norms = norms.assign(task=task, target=None, entropy=np.nan, modal_form=None)
     return check(norms[TABLES["norms"].column_names], "norms")
@@ -389,9 +355,7 @@ def compute_norm_means(
             if min(len(own), len(more)) >= FEWEST_UNITS:
                 predicted = prediction_powered_mean(own["value"], own["model_value"], more)
                 names = ("predicted_mean", "predicted_ci_low", "predicted_ci_high")
-                found.append(
-                    {**row, "model": model, "n_other_items": len(more), **dict(zip(names, predicted, strict=True))}
-                )
+                found.append({**row, "model": model, "n_other_items": len(more), **dict(zip(names, predicted, strict=True))})
         rows += found or [row]
     task = norms["task"].iloc[0] if "task" in norms and len(norms) else None
     return check(pd.DataFrame(rows, columns=TABLES["norm_means"].column_names).assign(task=task), "norm_means")

@@ -49,9 +49,7 @@ def compute_rating_scores(
     )
     [rated] = exclusion_log.apply_rule("not a rating", responses=(rated, rated["task"] == "rating"))
     scores = add_phenomenon(rated, items).assign(rating=_parse_ratings(rated))
-    scores["z"] = _standardise_within_participant(
-        scores, scores if all_responses is None else _select_ratings(all_responses)
-    )
+    scores["z"] = _standardise_within_participant(scores, scores if all_responses is None else _select_ratings(all_responses))
     left = scores
     for prompt in list_prompts(scores):
         rule = f"no z: the participant gave the same rating throughout{format_prompt_suffix(prompt)}"
@@ -145,9 +143,7 @@ def compute_region_times(
     return _build_declared_table(summed.assign(log_rt=_take_log(summed["rt"])), "region_times", responses, conditions)
 
 
-def mark_region_words(
-    readings: pd.DataFrame, items: pd.DataFrame, words: pd.DataFrame | None, region: str
-) -> pd.DataFrame:
+def mark_region_words(readings: pd.DataFrame, items: pd.DataFrame, words: pd.DataFrame | None, region: str) -> pd.DataFrame:
     """Return the readings with `region` on every word that overlaps it, also where a smaller region lies within.
 
     Without `words`, which has the words' spans, the readings' own column, the innermost region, has to do. A name that no
@@ -169,8 +165,7 @@ def mark_region_words(
     bounds = pd.DataFrame(spans, columns=[*SENTENCE_KEY, "from", "to"])
     region_words = words.merge(bounds, on=SENTENCE_KEY, validate="m:1")
     region_words = region_words.loc[
-        (region_words["start"] < region_words["to"]) & (region_words["from"] < region_words["end"]),
-        [*SENTENCE_KEY, "word"],
+        (region_words["start"] < region_words["to"]) & (region_words["from"] < region_words["end"]), [*SENTENCE_KEY, "word"]
     ]
     joined = readings.merge(region_words.assign(inside=True), on=[*SENTENCE_KEY, "word"], how="left", validate="m:1")
     return joined.assign(region=joined["region"].mask(joined["inside"].notna(), region)).drop(columns="inside")
@@ -207,9 +202,7 @@ def _sum_region_times(
     read = read[read["word"].between(read["first"], read["last"])]
     read = read.assign(out=~is_within_cutoffs(read["rt"], *rt_cutoffs))
     summed = (
-        read.groupby(TRIAL_KEY)
-        .agg(timed=("rt", "count"), rt=("rt", "sum"), line=("line", "min"), out=("out", "any"))
-        .reset_index()
+        read.groupby(TRIAL_KEY).agg(timed=("rt", "count"), rt=("rt", "sum"), line=("line", "min"), out=("out", "any")).reset_index()
     )
     times = region_spans.merge(summed, on=TRIAL_KEY, how="left", validate="1:1")
     times = times.assign(n_words=times["last"] - times["first"] + 1, word=times["first"], region=name)
@@ -286,9 +279,7 @@ def compute_reading_curves(
         .mean()
         .reset_index()
     )
-    curves = _average_over_participants(
-        add_phenomenon(trials, items), "rt", ["phenomenon", "condition", "relative_position"]
-    )
+    curves = _average_over_participants(add_phenomenon(trials, items), "rt", ["phenomenon", "condition", "relative_position"])
     return check(curves.drop(columns="measure").rename(columns={"n_observations": "n_trials"}), "reading_curves")
 
 

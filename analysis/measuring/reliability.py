@@ -68,15 +68,12 @@ def icc_interval(ratings: "Array", *, seed: int | Sequence[int], draws: int = BO
         return float("nan"), float("nan")
     random = np.random.default_rng(seed)
     spread = [
-        max(0.0, variance)
-        for variance in (agreement.sentence_variance, agreement.rater_variance, agreement.residual_variance)
+        max(0.0, variance) for variance in (agreement.sentence_variance, agreement.rater_variance, agreement.residual_variance)
     ]
     if cells.is_complete:
         drawn_icc = cells.compute_icc(cells.draw_variances(spread, random, draws))
     else:
-        parts = zip(
-            (cells.row_codes, cells.column_codes), (cells.row_count, cells.column_count), spread[:2], strict=True
-        )
+        parts = zip((cells.row_codes, cells.column_codes), (cells.row_count, cells.column_count), spread[:2], strict=True)
         y = sum(np.sqrt(v) * random.standard_normal((size, draws))[code] for code, size, v in parts)
         drawn_icc = cells.compute_icc(
             cells.estimate_variances(y + np.sqrt(spread[2]) * random.standard_normal((len(cells.row_codes), draws)))
@@ -103,9 +100,7 @@ class _RatedCells:
             float(self.row_count / (1 / np.bincount(self.row_codes)).sum()) if self.cell_count else float("nan")
         )
         self.residual_df = self.cell_count - self.row_count - self.column_count + 1
-        self.basis = (
-            self._compute_basis() if self.row_count > 1 and self.column_count > 1 and self.residual_df > 0 else None
-        )
+        self.basis = self._compute_basis() if self.row_count > 1 and self.column_count > 1 and self.residual_df > 0 else None
         # Without a rater in common, differences between sentences are differences between raters.
         self.is_estimable = self.basis is not None and self.basis.shape[1] == self.row_count + self.column_count - 1
 
@@ -125,12 +120,10 @@ class _RatedCells:
         left = y - y.mean(axis=0)
         rest = (left**2).sum(axis=0) - ((self.basis.T @ left) ** 2).sum(axis=0)
         by_row, by_column = (
-            np.eye(size)[code]
-            for size, code in ((self.row_count, self.row_codes), (self.column_count, self.column_codes))
+            np.eye(size)[code] for size, code in ((self.row_count, self.row_codes), (self.column_count, self.column_codes))
         )
         within = [
-            (left**2).sum(axis=0) - ((side.T @ left) ** 2 / side.sum(axis=0)[:, None]).sum(axis=0)
-            for side in (by_row, by_column)
+            (left**2).sum(axis=0) - ((side.T @ left) ** 2 / side.sum(axis=0)[:, None]).sum(axis=0) for side in (by_row, by_column)
         ]
         error = np.maximum(rest, 0) / self.residual_df
         sentences = (within[1] - rest - (self.row_count - 1) * error) / (self.cell_count - self.column_count)
@@ -207,9 +200,7 @@ def _split_by_list(scores: pd.DataFrame) -> Iterator[tuple[str, int, tuple[Hasha
             yield str(prompt), n, names, trial_list
 
 
-def _summarise_agreement(
-    matrix: "Array", halves: Sequence["Array"], seed: Sequence[int], draws: int
-) -> dict[str, object]:
+def _summarise_agreement(matrix: "Array", halves: Sequence["Array"], seed: Sequence[int], draws: int) -> dict[str, object]:
     """Return the agreement on the sentences in the columns of `matrix`, raters by sentences; `halves` are splits by sentences."""
     import numpy as np
 
@@ -257,9 +248,7 @@ def compute_noise_ceilings(scores: pd.DataFrame, *, seed: int = 1, splits: int =
     for prompt, n, _, trial_list in _split_by_list(targets):
         matrix = _build_rating_matrix(trial_list, "z")
         random = np.random.default_rng([seed, 2, n])
-        for half, (total, count) in zip(
-            sums.setdefault(prompt, [[], []]), _sum_halves(matrix, splits, random), strict=True
-        ):
+        for half, (total, count) in zip(sums.setdefault(prompt, [[], []]), _sum_halves(matrix, splits, random), strict=True):
             half.append(pd.concat({"total": total, "count": count}))
     rows = []
     for prompt, parts in sums.items():
@@ -292,9 +281,7 @@ def _average_by_level(halves: Sequence[pd.DataFrame], sentence_rows: pd.DataFram
     if {GRAMMATICAL, UNGRAMMATICAL} <= means.keys():
         means |= _average_pair_differences(means, sentence_rows)
     if not conditions.isin([GRAMMATICAL, UNGRAMMATICAL]).all():
-        means["items"] = [
-            _centre_within_items(half.loc[:, ~conditions.isin([GRAMMATICAL, UNGRAMMATICAL])]) for half in halves
-        ]
+        means["items"] = [_centre_within_items(half.loc[:, ~conditions.isin([GRAMMATICAL, UNGRAMMATICAL])]) for half in halves]
     return means
 
 
@@ -302,10 +289,7 @@ def _average_pair_differences(
     halves: Mapping[str, list[pd.DataFrame]], sentence_rows: pd.DataFrame
 ) -> dict[str, list[pd.DataFrame]]:
     """Return each half's differences within pairs, and their means over paradigms and phenomena."""
-    good, bad = (
-        [half.droplevel("condition", axis=1) for half in halves[condition]]
-        for condition in (GRAMMATICAL, UNGRAMMATICAL)
-    )
+    good, bad = ([half.droplevel("condition", axis=1) for half in halves[condition]] for condition in (GRAMMATICAL, UNGRAMMATICAL))
     both = good[0].columns.intersection(bad[0].columns, sort=False)
     pairs = [first[both] - second[both] for first, second in zip(good, bad, strict=True)]
     means = {"pairs": pairs}
@@ -393,11 +377,7 @@ def select_poor_agreement(counts: pd.DataFrame, reliability: pd.DataFrame) -> pd
 def compute_rating_counts(scores: pd.DataFrame) -> pd.DataFrame:
     """Return how often each rating was given to the target sentences of a paradigm in a condition, under each prompt."""
     targets = scores[scores["role"] == "target"]
-    counts = (
-        targets.groupby(["prompt", "phenomenon", "paradigm", "condition", "rating"], sort=True)
-        .size()
-        .rename("n_ratings")
-    )
+    counts = targets.groupby(["prompt", "phenomenon", "paradigm", "condition", "rating"], sort=True).size().rename("n_ratings")
     return check(counts.reset_index(), "rating_counts")
 
 
@@ -411,9 +391,7 @@ def compute_choice_agreement(responses: pd.DataFrame, items: pd.DataFrame) -> pd
     choices = drop_missing_responses(responses[(responses["role"] == "target") & (responses["task"] == "choice")])
     choices = choices[choices["paradigm"].isin(find_minimal_pair_paradigms(items))]
     names = items.drop_duplicates("paradigm").set_index("paradigm")["phenomenon"]
-    choices = choices.assign(
-        phenomenon=choices["paradigm"].map(names), good=(choices["response"] == GRAMMATICAL).astype("float64")
-    )
+    choices = choices.assign(phenomenon=choices["paradigm"].map(names), good=(choices["response"] == GRAMMATICAL).astype("float64"))
     rows = []
     for prompt, asked in choices.groupby("prompt", sort=True):
         parts = [(str(paradigm), part) for paradigm, part in asked.groupby("paradigm", sort=True)]

@@ -8,9 +8,7 @@ import pandas as pd
 from gardenpath.study import TABLES, check
 
 SIMULATED_SAMPLES = 999
-MAX_SCALE_POINTS = (
-    11  # of a scale; beyond them the distribution is nearly continuous, and the dip test is the better one
-)
+MAX_SCALE_POINTS = 11  # of a scale; beyond them the distribution is nearly continuous, and the dip test is the better one
 
 
 def compute_unimodality(rating_counts: pd.DataFrame, *, seed: int = 1, draws: int = SIMULATED_SAMPLES) -> pd.DataFrame:
@@ -82,9 +80,7 @@ def _fit_isotonic(counts: Any) -> list[Any]:
         fit = np.zeros((len(counts), length))
         for point in range(length):
             means = [
-                np.min(
-                    [(sums[:, end] - sums[:, start]) / (end - start) for end in range(point + 1, length + 1)], axis=0
-                )
+                np.min([(sums[:, end] - sums[:, start]) / (end - start) for end in range(point + 1, length + 1)], axis=0)
                 for start in range(point + 1)
             ]
             fit[:, point] = np.max(means, axis=0)

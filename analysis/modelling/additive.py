@@ -58,21 +58,15 @@ def curves(
             for collected, table in zip(tables.values(), _fitted(read, wanted, series, None), strict=True):
                 collected.append(table.assign(model=model, protocol=protocol))
     return {
-        name: check(
-            pd.concat([pd.DataFrame(columns=TABLES[name].column_names), *collected])[TABLES[name].column_names], name
-        )
+        name: check(pd.concat([pd.DataFrame(columns=TABLES[name].column_names), *collected])[TABLES[name].column_names], name)
         for name, collected in tables.items()
     }
 
 
-def _fitted(
-    frame: pd.DataFrame, formula: str, series: Sequence[str], rho: float | None
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _fitted(frame: pd.DataFrame, formula: str, series: Sequence[str], rho: float | None) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the table gam_terms, and the points of its curves."""
     if rho is not None and not (series and -1 < rho < 1):
-        raise ValueError(
-            f"rho is {rho:g} and series {list(series)}; expected -1 < rho < 1, and the columns of a series"
-        )
+        raise ValueError(f"rho is {rho:g} and series {list(series)}; expected -1 < rho < 1, and the columns of a series")
     columns, numbers = _columns(frame, formula), len(frame)
     if series:
         missing = [name for name in series if name not in frame]

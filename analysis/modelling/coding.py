@@ -214,13 +214,9 @@ def _levels(cells: pd.Series, order: Sequence[str] | None) -> tuple[list[str], l
     empty = int(cells.isna().sum())
     faults = [f"factor {cells.name!r}: {empty} of {len(cells)} values are empty; exclude them"] if empty else []
     if len(present) == 1:
-        faults.append(
-            f"factor {cells.name!r} has the one level {present[0]!r} in {len(cells)} rows; expected two or more"
-        )
+        faults.append(f"factor {cells.name!r} has the one level {present[0]!r} in {len(cells)} rows; expected two or more")
     if order is not None and sorted(order) != present:
-        faults.append(
-            f"factor {cells.name!r} has the levels {', '.join(present)}; contrasts were given for {', '.join(order)}"
-        )
+        faults.append(f"factor {cells.name!r} has the levels {', '.join(present)}; contrasts were given for {', '.join(order)}")
     return list(order) if order is not None else present, faults
 
 
@@ -237,18 +233,13 @@ def _columns(factor: str, coding: str, levels: Sequence[str]) -> _Columns:
         case "helmert":
             names = words[1:]
             compared = [
-                f"{level} minus the mean of {' and '.join(levels[:k])}, divided by {k + 1}"
-                for k, level in enumerate(levels)
-                if k
+                f"{level} minus the mean of {' and '.join(levels[:k])}, divided by {k + 1}" for k, level in enumerate(levels) if k
             ]
         case _:
             names = words[1:]
             compared = [f"{level} minus {levels[0]}" for level in levels[1:]]
     names = [f"{factor}_{name}" for name in _different(names)]
-    contrasts = {
-        name: {level: float(values[row, column]) for row, level in enumerate(levels)}
-        for column, name in enumerate(names)
-    }
+    contrasts = {name: {level: float(values[row, column]) for row, level in enumerate(levels)} for column, name in enumerate(names)}
     indicators = {
         f"{factor}_at_{word}": {other: float(other == level) for other in levels}
         for word, level in zip(_different(words), levels, strict=True)
@@ -283,19 +274,13 @@ def _replaced(formula: Formula, coding: Mapping[str, _Columns]) -> Formula:
         return [*(coding[name].contrasts if frozenset(term) - {name} in present else coding[name].indicators)]
 
     def terms(effects: Sequence[str], intercept: bool) -> tuple[str, ...]:
-        present = {frozenset(term.split(":")) - {"1"} for term in effects} | (
-            {frozenset[str]()} if intercept else set()
-        )
+        present = {frozenset(term.split(":")) - {"1"} for term in effects} | ({frozenset[str]()} if intercept else set())
         numeric = []
         for term in effects:
             names = term.split(":")
-            numeric += [
-                ":".join(product) for product in itertools.product(*(columns(n, names, present) for n in names))
-            ]
+            numeric += [":".join(product) for product in itertools.product(*(columns(n, names, present) for n in names))]
             if term in coding:
-                present.add(
-                    frozenset()
-                )  # without an intercept, the first factor has a column for each level, others none
+                present.add(frozenset())  # without an intercept, the first factor has a column for each level, others none
         # The columns of an interaction in the order in which they appear, as R and the engines name it.
         order = [*dict.fromkeys(name for term in numeric for name in term.split(":"))]
         return tuple(":".join(sorted(term.split(":"), key=order.index)) for term in numeric)

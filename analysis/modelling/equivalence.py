@@ -22,15 +22,12 @@ def equivalence(tested: pd.DataFrame, smallest: Sesoi, terms: "pd.Series[str]") 
     import numpy as np
     from scipy.special import stdtr, stdtrit
 
-    stated = [
-        find_sesoi(smallest, str(measure), str(term)) for measure, term in zip(tested["measure"], terms, strict=True)
-    ]
+    stated = [find_sesoi(smallest, str(measure), str(term)) for measure, term in zip(tested["measure"], terms, strict=True)]
     bound = pd.Series(stated, index=tested.index, dtype="float64")
     estimate, se, df = (tested[name].astype("float64").where(bound.notna()) for name in ("estimate", "se", "df"))
     df = df.where(df.notna() | estimate.isna(), np.inf)  # without degrees of freedom, z
     half = se * stdtrit(df, 0.95)
     above, below = stdtr(df, -(estimate + bound) / se), stdtr(df, (estimate - bound) / se)
     return pd.DataFrame(
-        dict(zip(COLUMNS, (bound, estimate - half, estimate + half, np.maximum(above, below)), strict=True)),
-        index=tested.index,
+        dict(zip(COLUMNS, (bound, estimate - half, estimate + half, np.maximum(above, below)), strict=True)), index=tested.index
     )

@@ -33,9 +33,7 @@ from .probabilities import probabilities
 TIMES = ("log_rt", "rt")
 RESPONSES = (*RATING_MEASURES, *TIMES, *BINARY_MEASURES)
 DECLARED = "declared"  # in the column random
-SOURCES = dict.fromkeys(RATING_MEASURES, "rating_scores") | dict.fromkeys(
-    TIMES, "region_times"
-)  # else binary_responses
+SOURCES = dict.fromkeys(RATING_MEASURES, "rating_scores") | dict.fromkeys(TIMES, "region_times")  # else binary_responses
 ABSENT = {  # what has no rows, of a response
     CORRECT_MEASURE: "no answer about these paradigms was right or wrong",
     YES_MEASURE: "no sentence of these paradigms was rated on a scale of two points",
@@ -147,10 +145,7 @@ def factorial_models(
     planned = _models(study, models, policy, covariates)
     _supported(planned, engine)
     named_by = label_prompts(pd.DataFrame([plan.row_key for plan in planned], columns=["measure", "prompt"]))
-    fits = [
-        _fitted(plan, _rows(plan, study), engine, crosscheck, prompt)
-        for plan, prompt in zip(planned, named_by, strict=True)
-    ]
+    fits = [_fitted(plan, _rows(plan, study), engine, crosscheck, prompt) for plan, prompt in zip(planned, named_by, strict=True)]
     effects = _together("factorial_models", [fitted.effects for fitted in fits], extra=["hypothesis"])
     tested = effects[effects["term"] != "intercept"]
     varying = tested[pd.Series([_varies(row) for row in list_rows(tested)], index=tested.index, dtype="bool")]
@@ -168,19 +163,13 @@ def factorial_models(
         "model_steps": steps_table([fitted.steps for fitted in fits]),
         "simple_effects": check(_together("simple_effects", [fitted.simple for fitted in fits]), "simple_effects"),
         "contrast_matrices": check(_together("contrast_matrices", matrices), "contrast_matrices"),
-        "contrast_codes": check(
-            _together("contrast_codes", [fitted.codes for fitted in fits]).drop_duplicates(), "contrast_codes"
-        ),
+        "contrast_codes": check(_together("contrast_codes", [fitted.codes for fitted in fits]).drop_duplicates(), "contrast_codes"),
     }
 
 
 def _supported(planned: Sequence[_Planned], engine: str) -> None:
     """Raise `DataError` for the declared models whose random effects the engine does not support."""
-    lacking = {
-        plan.name: engine_named(engine).describe_unsupported(plan.formula)
-        for plan in planned
-        if plan.random == DECLARED
-    }
+    lacking = {plan.name: engine_named(engine).describe_unsupported(plan.formula) for plan in planned if plan.random == DECLARED}
     faults = [
         f"analysis.models, {name!r}: engine {engine!r} does not support {lack}"
         + ("; engine 'lme4' does" if engine != "lme4" else "")
@@ -223,9 +212,7 @@ class _Study:
     levels: Levels
 
     @classmethod
-    def of(
-        cls, scores: pd.DataFrame, times: pd.DataFrame, conditions: pd.DataFrame, answers: pd.DataFrame | None
-    ) -> "_Study":
+    def of(cls, scores: pd.DataFrame, times: pd.DataFrame, conditions: pd.DataFrame, answers: pd.DataFrame | None) -> "_Study":
         """Return what there is of these tables; without `answers`, none."""
         none = pd.DataFrame(columns=TABLES["binary_responses"].column_names)
         return cls(scores, times, none if answers is None else answers, tabulate_levels(conditions))
@@ -243,9 +230,7 @@ class _Study:
         return find_pair_levels(self.answers, self.levels) if response == CHOICE_MEASURE else self.levels
 
 
-def _cells(
-    effects: pd.DataFrame, planned: Sequence[_Planned], study: _Study, cells: Sequence[pd.DataFrame]
-) -> pd.DataFrame:
+def _cells(effects: pd.DataFrame, planned: Sequence[_Planned], study: _Study, cells: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Return factorial_means: of binomial models the probabilities by the headline."""
     parts = _means(planned, study)
     for of_model in (part for part in cells if len(part)):
@@ -289,9 +274,7 @@ def _means(planned: Sequence[_Planned], study: _Study) -> list[pd.DataFrame]:
     return parts
 
 
-def _models(
-    study: _Study, models: Sequence[ModelSection], policy: str, covariates: Sequence[str] = COVARIATES
-) -> list[_Planned]:
+def _models(study: _Study, models: Sequence[ModelSection], policy: str, covariates: Sequence[str] = COVARIATES) -> list[_Planned]:
     """Return the models that are declared, else those that the design suggests."""
     plans = _declared(models, study, policy) if models else _suggested(study, covariates)
     return [each for plan in plans for each in _by_prompt(plan, study)]
@@ -308,9 +291,7 @@ class Rated:
     rows: pd.DataFrame
 
 
-def rating_models(
-    scores: pd.DataFrame, conditions: pd.DataFrame, models: Sequence[ModelSection] = ()
-) -> Iterator[Rated]:
+def rating_models(scores: pd.DataFrame, conditions: pd.DataFrame, models: Sequence[ModelSection] = ()) -> Iterator[Rated]:
     """Yield the models of `rating` that are declared; where nothing is, one of all factors for each paradigm and prompt."""
     study = _Study.of(scores, pd.DataFrame(columns=TABLES["region_times"].column_names), conditions, None)
     for plan in _models(study, models, "declared"):
@@ -337,18 +318,14 @@ def _declared(models: Sequence[ModelSection], study: _Study, policy: str) -> Ite
         formula = parse_formula(model.formula)
         levels = study.levels_of(formula.response)
         if formula.response not in RESPONSES:
-            faults.append(
-                f"analysis.models, {model.name!r}: the response is {formula.response!r}; expected {', '.join(RESPONSES)}"
-            )
+            faults.append(f"analysis.models, {model.name!r}: the response is {formula.response!r}; expected {', '.join(RESPONSES)}")
         if unknown := [name for name in model.paradigms if name not in study.levels]:
             there = ", ".join(study.levels)
             faults.append(f"analysis.models, {model.name!r}: no paradigm {unknown[0]!r}; there are {there}")
             continue
         factors = dict.fromkeys(str(name) for by in levels.values() for name in by if name in formula.column_names)
         having = [p for p in (model.paradigms or levels) if p in levels and {*factors} <= {*levels[p]}]
-        of_people = (
-            [POPULATION] if POPULATION in formula.column_names and POPULATION in study.rows(formula.response) else []
-        )
+        of_people = [POPULATION] if POPULATION in formula.column_names and POPULATION in study.rows(formula.response) else []
         if stated := sorted({*model.contrasts, *model.reference_levels} - {*factors, *of_people}):
             there = ", ".join(sorted(factors)) or "none"
             faults.append(
@@ -396,9 +373,7 @@ def _binary_units(rows: pd.DataFrame, levels: Levels, measure: str) -> Iterator[
             continue  # answers about both members of a pair
         if {*by.index} == {*GRAMMATICALITY_CODES}:
             # Grammatical minus ungrammatical, as in the other models of grammaticality.
-            pairs.setdefault(str(part["phenomenon"].iloc[0]), {})[str(paradigm)] = by.loc[
-                [*reversed(GRAMMATICALITY_CODES)]
-            ]
+            pairs.setdefault(str(part["phenomenon"].iloc[0]), {})[str(paradigm)] = by.loc[[*reversed(GRAMMATICALITY_CODES)]]
         elif len(by) > 1 or measure == CHOICE_MEASURE:
             yield str(paradigm), {str(paradigm): by}
     for phenomenon, having in pairs.items():
@@ -437,9 +412,7 @@ def _by_prompt(plan: _Planned, study: _Study) -> list[_Planned]:
     return [replace(plan, prompt=str(prompt)) for prompt in sorted(prompts)]
 
 
-def _coding(
-    factor: str, contrasts: Mapping[str, str], paradigms: Sequence[str], levels: Levels
-) -> tuple[str, Sequence[str]]:
+def _coding(factor: str, contrasts: Mapping[str, str], paradigms: Sequence[str], levels: Levels) -> tuple[str, Sequence[str]]:
     return contrasts.get(factor, "repeated"), _order(factor, paradigms, levels)
 
 
@@ -455,9 +428,7 @@ def _rows(plan: _Planned, study: _Study) -> pd.DataFrame:
     levels = study.levels_of(plan.formula.response)
     frame = study.rows(plan.formula.response)
     frame = frame if plan.region == SENTENCE_REGION else frame[frame["region"] == plan.region]
-    frame = filter_prompt(
-        frame[frame["paradigm"].isin(plan.paradigms)], None if plan.prompt == ALL_CONDITIONS else plan.prompt
-    )
+    frame = filter_prompt(frame[frame["paradigm"].isin(plan.paradigms)], None if plan.prompt == ALL_CONDITIONS else plan.prompt)
     factors = pd.concat([levels[p].reset_index().assign(paradigm=p) for p in plan.paradigms] or [frame.head(0)])
     new = factors[["paradigm", "condition", *(n for n in factors if n not in frame)]]
     rows = frame.astype({"participant": object, "item": object}).merge(
@@ -477,9 +448,7 @@ def _rows(plan: _Planned, study: _Study) -> pd.DataFrame:
 
 def _numbers(plan: _Planned, rows: pd.DataFrame) -> list[str]:
     """Return the numeric predictors of a model."""
-    return [
-        n for n in plan.formula.column_names[1:] if n not in plan.contrasts and pd.api.types.is_numeric_dtype(rows[n])
-    ]
+    return [n for n in plan.formula.column_names[1:] if n not in plan.contrasts and pd.api.types.is_numeric_dtype(rows[n])]
 
 
 def steps_named(models: pd.DataFrame) -> list[str]:
@@ -541,9 +510,7 @@ def contrast_codes(model: str, measure: str, design: Coded) -> pd.DataFrame:
     return cells.melt(place, var_name="column", value_name="code").assign(model=model, measure=measure)
 
 
-def _probabilities(
-    plan: _Planned, rows: pd.DataFrame, estimated: ModelEstimate | None, design: Coded | None
-) -> pd.DataFrame:
+def _probabilities(plan: _Planned, rows: pd.DataFrame, estimated: ModelEstimate | None, design: Coded | None) -> pd.DataFrame:
     """Return the rows of factorial_means of a binomial model, none of another one."""
     if plan.family != "binomial":
         return pd.DataFrame()

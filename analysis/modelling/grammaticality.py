@@ -100,17 +100,14 @@ def entering(
     trials = {}
     for key, frame in measured.items():
         rows = frame[frame["paradigm"].isin(pairs)]
-        rows = rows.astype(
-            {"participant": object, "item": object}
-        )  # hundreds of fits count their levels: twice as fast
+        rows = rows.astype({"participant": object, "item": object})  # hundreds of fits count their levels: twice as fast
         known = {
             "log_trial": np.log1p(rows["trial"].to_numpy(dtype="float64")),
             "position": rows["word"].astype("float64") if "word" in rows else 0.0,
         }
         rows = rows.drop(columns=[*known], errors="ignore")
         trials[key] = rows.assign(
-            **{TERM: rows["condition"].map(GRAMMATICALITY_CODES).astype("float64")},
-            **{name: known[name] for name in covariates},
+            **{TERM: rows["condition"].map(GRAMMATICALITY_CODES).astype("float64")}, **{name: known[name] for name in covariates}
         )
     return {key: rows for key, rows in trials.items() if len(rows)}
 
@@ -151,11 +148,7 @@ def _models(
 
 
 def effect(
-    rows: pd.DataFrame,
-    response: str,
-    random: Sequence[str] = (PLAIN,),
-    engine: str = "glmm",
-    known: Known | None = None,
+    rows: pd.DataFrame, response: str, random: Sequence[str] = (PLAIN,), engine: str = "glmm", known: Known | None = None
 ) -> pd.DataFrame:
     """Return the fixed effects of `response ~ grammaticality + covariates`, with the first random effects the engine takes.
 
@@ -178,9 +171,7 @@ def _trials(rows: pd.DataFrame, response: str, random: Sequence[str], engine: st
     return centred, next((each for each in formulas if not lacks(parse_formula(each))), formulas[-1])
 
 
-def _effect(
-    trials: pd.DataFrame, formula: str, engine: str, known: Known | None
-) -> tuple[pd.DataFrame, ModelEstimate | None]:
+def _effect(trials: pd.DataFrame, formula: str, engine: str, known: Known | None) -> tuple[pd.DataFrame, ModelEstimate | None]:
     """Return the fixed effects and, where the model could be fitted, the fit, which is then `known`."""
     try:
         model, steps = fit_stepwise(trials, formula, engine=engine)
@@ -213,13 +204,7 @@ def covariates(rows: pd.DataFrame) -> list[str]:
 
 
 def _described(
-    model: pd.DataFrame,
-    estimated: ModelEstimate,
-    rows: pd.DataFrame,
-    measure: str,
-    form: str,
-    engine: str,
-    known: Known | None,
+    model: pd.DataFrame, estimated: ModelEstimate, rows: pd.DataFrame, measure: str, form: str, engine: str, known: Known | None
 ) -> pd.DataFrame:
     """Add to a model's grammaticality what it comes to: in ms, and of the declared form on the raw scale."""
     columns: dict[str, float] = {}

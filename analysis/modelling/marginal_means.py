@@ -19,13 +19,7 @@ ADJUSTMENTS = ("none", "holm", "bonferroni", "tukey", "sidak", "fdr")
 
 
 def marginal_contrasts(
-    frame: pd.DataFrame,
-    formula: str,
-    of: str,
-    *,
-    by: Sequence[str] = (),
-    method: str = "pairwise",
-    adjust: str = "holm",
+    frame: pd.DataFrame, formula: str, of: str, *, by: Sequence[str] = (), method: str = "pairwise", adjust: str = "holm"
 ) -> pd.DataFrame:
     """Return the table marginal_contrasts: differences between levels of the factor `of`, at each level of `by`.
 
@@ -50,9 +44,7 @@ def marginal_contrasts(
     fixed = {name for term in parsed.fixed for name in term.split(":")}
     numeric = [name for name in (of, *by) if name not in fixed or not isinstance(columns[name][0], str)]
     if numeric:
-        raise DataError(
-            f"formula {formula!r}: {', '.join(numeric)} is no factor among its fixed effects; expected text"
-        )
+        raise DataError(f"formula {formula!r}: {', '.join(numeric)} is no factor among its fixed effects; expected text")
     answer = r_session.ask_r(
         "marginal", columns, formula, optimizer=DEFAULT_OPTIMIZER, of=of, by=list(by), method=method, adjust=adjust
     )
@@ -99,9 +91,7 @@ def simple_effects(estimated: ModelEstimate, design: Coded) -> pd.DataFrame:
                 effects.append({"factor": factor, "within": where, "contrast": f"{after} minus {before}", **row})
         if others:
             part = pd.DataFrame(effects)
-            rows.append(
-                part.assign(p_holm=holm(part["p"]), adjustment=f"Holm over {len(part)} simple effects of {factor}")
-            )
+            rows.append(part.assign(p_holm=holm(part["p"]), adjustment=f"Holm over {len(part)} simple effects of {factor}"))
     if not rows:
         return pd.DataFrame()
     table = pd.concat(rows, ignore_index=True)

@@ -80,14 +80,7 @@ def fit(
     (['intercept', 'x'], 24)
     """
     return fit_stepwise(
-        frame,
-        formula,
-        family=family,
-        engine=engine,
-        policy=policy,
-        slopes=slopes,
-        contrasts=contrasts,
-        crosscheck=crosscheck,
+        frame, formula, family=family, engine=engine, policy=policy, slopes=slopes, contrasts=contrasts, crosscheck=crosscheck
     ).coefficients
 
 
@@ -126,9 +119,7 @@ def fit_stepwise(
             steps.code = lambda fitted, estimated: format_lmer_code(
                 fitted, columns, estimated.optimizer, rows=rows, codes=design.codes, family=family
             )
-        search = Search(
-            lambda wanted: settled(program.estimate(columns, wanted, "", family)), program.describe_unsupported, steps
-        )
+        search = Search(lambda wanted: settled(program.estimate(columns, wanted, "", family)), program.describe_unsupported, steps)
         if policy == "declared":
             fitted, estimated = declared(design.formula, search)
             table = tabled(estimated, fitted, frame, engine)
@@ -154,9 +145,7 @@ def numeric_slopes(formula: Formula, columns: Columns) -> None:
                 )
 
 
-def checked(
-    table: pd.DataFrame, columns: Columns, formula: Formula, engine: str, family: str = "gaussian"
-) -> pd.DataFrame:
+def checked(table: pd.DataFrame, columns: Columns, formula: Formula, engine: str, family: str = "gaussian") -> pd.DataFrame:
     """Return the table with the outcome of a refit in the other engine; raise `DataError` where the two differ."""
     [other] = [name for name in ENGINES if name != engine]
     lacking = ENGINES[other].describe_unsupported(formula)
@@ -180,11 +169,7 @@ def _noted(table: pd.DataFrame, text: str) -> pd.DataFrame:
 
 
 def tabled(
-    estimated: ModelEstimate,
-    formula: Formula,
-    frame: pd.DataFrame,
-    engine: str,
-    kept: str = "the model is kept as declared",
+    estimated: ModelEstimate, formula: Formula, frame: pd.DataFrame, engine: str, kept: str = "the model is kept as declared"
 ) -> pd.DataFrame:
     """Return the fixed effects of a fit with what a reader of the table needs beside them."""
     notes = [describe_singularity(estimated, formula, kept)] if estimated.singular else []
@@ -233,9 +218,7 @@ def columns_of(frame: pd.DataFrame, formula: Formula) -> dict[str, Cells]:
     """Return the formula's columns as plain numbers and strings; all that is wrong in them is one `DataError`."""
     missing = [name for name in formula.column_names if name not in frame]
     if missing:
-        raise DataError(
-            f"formula {str(formula)!r}: no column {', '.join(missing)}; there are {', '.join(frame.columns)}"
-        )
+        raise DataError(f"formula {str(formula)!r}: no column {', '.join(missing)}; there are {', '.join(frame.columns)}")
     if frame.empty:
         raise DataError(f"no rows are left to fit {str(formula)!r}; see the exclusions")
     nested = {name for random in formula.random if ":" in random.group for name in random.group.split(":")}
@@ -260,9 +243,7 @@ def plain_cells(cells: pd.Series, *, group: bool = False, nested: bool = False) 
     # The engine knows numbers and strings only: pandas' own string and integer types would not pass.
     if group or not pd.api.types.is_numeric_dtype(cells):
         faults = _group_faults(cells, nested) if group else _text_faults(cells) or _constant_text(cells)
-        plain = (
-            (cells if cells.dtype == object else cells.astype("string")).to_numpy(dtype=object, na_value="").tolist()
-        )
+        plain = (cells if cells.dtype == object else cells.astype("string")).to_numpy(dtype=object, na_value="").tolist()
         return plain if {*map(type, plain)} <= {str} else [str(cell) for cell in plain], faults
     import numpy as np
 

@@ -49,21 +49,13 @@ def ordinal_models(rows: pd.DataFrame, *, policy: str = "declared") -> dict[str,
             phenomenon = part["phenomenon"].iloc[0]
             if unit == "paradigm" and (rated["phenomenon"] == phenomenon).sum() == len(part):
                 continue
-            place = {
-                "prompt": str(prompt),
-                "phenomenon": str(phenomenon),
-                "paradigm": str(name) if unit == "paradigm" else None,
-            }
+            place = {"prompt": str(prompt), "phenomenon": str(phenomenon), "paradigm": str(name) if unit == "paradigm" else None}
             fits.append(_noted(part, FORMULA, {}, policy, place, f"rating ordinal {name} ({prompt})", suggested=True))
     return _tables(fits)
 
 
 def ordinal_factorial_models(
-    scores: pd.DataFrame,
-    conditions: pd.DataFrame,
-    *,
-    models: Sequence[ModelSection] = (),
-    policy: str = "declared",
+    scores: pd.DataFrame, conditions: pd.DataFrame, *, models: Sequence[ModelSection] = (), policy: str = "declared"
 ) -> dict[str, pd.DataFrame]:
     """Return ordinal_models, model_steps and contrast_codes, by name: the rating by the study's own factors, under each prompt.
 
@@ -149,12 +141,7 @@ def cumulative(
 
 
 def _fitted(
-    frame: pd.DataFrame,
-    formula: str,
-    link: str,
-    contrasts: Mapping[str, Coding],
-    policy: str = "declared",
-    suggested: bool = False,
+    frame: pd.DataFrame, formula: str, link: str, contrasts: Mapping[str, Coding], policy: str = "declared", suggested: bool = False
 ) -> _Fitted:
     """Return the model whose random effects the policy chooses; of a suggested one, those of the formula do not count."""
     design = coded(frame, parse_formula(formula), contrasts)
@@ -163,9 +150,7 @@ def _fitted(
         columns = columns_of(design.frame, design.formula)
         numeric_slopes(design.formula, columns)
         search = Search(
-            lambda wanted: ordinal_engine.estimate_model(columns, wanted, link),
-            ordinal_engine.describe_unsupported,
-            steps,
+            lambda wanted: ordinal_engine.estimate_model(columns, wanted, link), ordinal_engine.describe_unsupported, steps
         )
         begun = design.formula if policy == "declared" and not suggested else _start(design, columns)
         fitted, estimated = CHOICES[policy](begun, search)

@@ -92,18 +92,12 @@ def spreads_in(rows: pd.DataFrame, layout: Layout, response: str = LOG_RT, *, en
         mean = float(estimated.coefficients.set_index("term")["estimate"]["intercept"])
         likely, highest = replace(likely, mean=mean), replace(highest, mean=mean)
     if response == RATING:
-        likely, highest = (
-            replace(one, mean=0.0, thresholds=_thresholds(rows["rating"], one)) for one in (likely, highest)
-        )
+        likely, highest = (replace(one, mean=0.0, thresholds=_thresholds(rows["rating"], one)) for one in (likely, highest))
     return Pilot(likely, highest, tuple(notes), int(rows["participant"].nunique()), int(rows["item"].nunique()))
 
 
 def _rows(
-    tables: Mapping[str, pd.DataFrame],
-    paradigms: Sequence[str],
-    response: str,
-    region: str,
-    settings: AnalysisSection,
+    tables: Mapping[str, pd.DataFrame], paradigms: Sequence[str], response: str, region: str, settings: AnalysisSection
 ) -> pd.DataFrame:
     """Return the trials of these paradigms with the response, as `analyse` measures it."""
     min_rt, max_rt = settings.rt_cutoffs
@@ -111,12 +105,7 @@ def _rows(
     readings, responses, *_ = apply_study_exclusions(tables, settings)
     if response == LOG_RT:
         times = compute_region_times(
-            readings,
-            items,
-            min_rt=min_rt,
-            max_rt=max_rt,
-            region=parse_region_name(region)[0],
-            regions=settings.spillover_regions,
+            readings, items, min_rt=min_rt, max_rt=max_rt, region=parse_region_name(region)[0], regions=settings.spillover_regions
         )
         rows = times[times["region"] == region]
     elif response == CORRECT:
@@ -131,9 +120,7 @@ def _rows(
         rows = rows[rows["prompt"] == list_prompts(rows)[0]] if len(list_prompts(rows)) > 1 else rows
     rows = rows[rows["paradigm"].isin(paradigms)]
     if len(rows) == 0:
-        raise DataError(
-            f"no trial of {', '.join(paradigms)} has {response}; expected the tables of a pilot of this study"
-        )
+        raise DataError(f"no trial of {', '.join(paradigms)} has {response}; expected the tables of a pilot of this study")
     return rows
 
 
@@ -141,11 +128,7 @@ def _coded(rows: pd.DataFrame, layout: Layout, response: str) -> tuple[pd.DataFr
     """Return the trials with the layout's numeric columns, and the model of all its terms with intercepts."""
     if layout.choice:
         [levels] = [layout.factors[name] for name in layout.factors if name not in layout.between]
-        frame = (
-            rows[["participant", "item"]]
-            .astype(object)
-            .assign(chosen=(rows["response"] == levels[1]).astype("float64"))
-        )
+        frame = rows[["participant", "item"]].astype(object).assign(chosen=(rows["response"] == levels[1]).astype("float64"))
         return frame, Formula(response, ("1",), tuple(RandomEffects(("1",), group) for group in GROUPS))
     index = dict(_conditions(layout))
     if unknown := sorted(set(rows["condition"]) - set(index)):
@@ -201,9 +184,7 @@ def _assumed(usual: Assumptions, spreads: Mapping[tuple[str, str], float], name:
 
     def of(group: str, term: str) -> float:
         # Of a choice the intercept is the effect, and what differs between people is its slope.
-        return spreads.get(
-            (group, "1" if layout.choice and term == layout.terms[0] else term), usual.slope(group, term)
-        )
+        return spreads.get((group, "1" if layout.choice and term == layout.terms[0] else term), usual.slope(group, term))
 
     return replace(
         usual,

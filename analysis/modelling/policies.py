@@ -29,12 +29,7 @@ class Steps:
         return any(row["kept"] and row["formula"] != self.rows[0]["formula"] for row in self.rows)
 
     def note(
-        self,
-        formula: Formula,
-        estimated: ModelEstimate | None,
-        decision: str,
-        test: "Comparison | None" = None,
-        kept: bool = False,
+        self, formula: Formula, estimated: ModelEstimate | None, decision: str, test: "Comparison | None" = None, kept: bool = False
     ) -> None:
         """Add a fit, or one that failed, and what followed from it."""
         self.kept = estimated if kept else self.kept
@@ -108,10 +103,7 @@ def declared(formula: Formula, search: Search) -> tuple[Formula, ModelEstimate]:
     """Return the fit of the formula as it is, singular or not."""
     estimated = search.estimate(formula)
     search.steps.note(
-        formula,
-        estimated,
-        f"kept as declared{'' if estimated.is_usable else f', though {_trouble(estimated)}'}",
-        kept=True,
+        formula, estimated, f"kept as declared{'' if estimated.is_usable else f', though {_trouble(estimated)}'}", kept=True
     )
     return formula, estimated
 
@@ -135,9 +127,7 @@ def maximal(formula: Formula, search: Search) -> tuple[Formula, ModelEstimate]:
                 formula, estimated, f"kept, though {_trouble(estimated)}: no slope without variance is left", kept=True
             )
             return formula, estimated
-        search.steps.note(
-            formula, estimated, f"left: {_trouble(estimated) if estimated else reason}; without {what} next"
-        )
+        search.steps.note(formula, estimated, f"left: {_trouble(estimated) if estimated else reason}; without {what} next")
         formula = smaller
 
 
@@ -155,9 +145,7 @@ def parsimonious(formula: Formula, search: Search) -> tuple[Formula, ModelEstima
         search.steps.note(formula, None, f"left: {reason}; without {what} next")
         formula = smaller
         estimated, reason = search.attempt(formula)
-    search.steps.note(
-        formula, estimated, "start" if estimated.is_usable else f"start: {_trouble(estimated)}, so it is reduced"
-    )
+    search.steps.note(formula, estimated, "start" if estimated.is_usable else f"start: {_trouble(estimated)}, so it is reduced")
     costly = False
     while True:
         best = _best(_without_correlations(formula, search), estimated, search)

@@ -238,9 +238,7 @@ class _Fits:
         except DataError:
             return FAILED
         at = estimated.coefficients["term"].tolist().index(self.term)
-        estimate, se, df, p = (
-            float(estimated.coefficients[name].to_numpy()[at]) for name in ("estimate", "se", "df", "p")
-        )
+        estimate, se, df, p = (float(estimated.coefficients[name].to_numpy()[at]) for name in ("estimate", "se", "df", "p"))
         return Fitted(estimate, se, df, p, estimated.singular)
 
     def _estimate(self, columns: Mapping[str, Cells]) -> ModelEstimate:
@@ -261,9 +259,7 @@ def _cells(trials: Trials) -> Array:
     """Return the number of each trial's condition, of a choice the group of participants."""
     import numpy as np
 
-    inside = [
-        trials.levels[name] for name in trials.levels if not trials.layout.choice or name in trials.layout.between
-    ]
+    inside = [trials.levels[name] for name in trials.levels if not trials.layout.choice or name in trials.layout.between]
     if not inside:
         return np.zeros(len(trials), dtype="int64")
     return np.unique(np.column_stack(inside), axis=0, return_inverse=True)[1].ravel()

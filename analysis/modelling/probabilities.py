@@ -33,18 +33,12 @@ def probabilities(
             inside &= rows[factor].astype("string") == level
         part = rows[inside]
         if len(part):
-            counts = {
-                "n_participants": part["participant"].nunique(),
-                "n_excluded_participants": 0,
-                "n_trials": len(part),
-            }
+            counts = {"n_participants": part["participant"].nunique(), "n_excluded_participants": 0, "n_trials": len(part)}
             names = {
                 "factors": CELL_SEPARATOR.join(factors) or ALL_CONDITIONS,
                 "levels": CELL_SEPARATOR.join(levels) or ALL_CONDITIONS,
             }
-            cells.append(
-                {**names, **counts, "share": float(part[response].mean()), **_predicted(estimated, design, at)}
-            )
+            cells.append({**names, **counts, "share": float(part[response].mean()), **_predicted(estimated, design, at)})
     return pd.DataFrame(cells)
 
 

@@ -15,11 +15,7 @@ from .policies import NotFitted, steps_table
 
 
 def chosen_models(
-    measured: Mapping[Measured, pd.DataFrame],
-    *,
-    engine: str = "glmm",
-    policy: str = "maximal",
-    crosscheck: bool = False,
+    measured: Mapping[Measured, pd.DataFrame], *, engine: str = "glmm", policy: str = "maximal", crosscheck: bool = False
 ) -> dict[str, pd.DataFrame]:
     """Return chosen_models and model_steps, by name: a model of each phenomenon, measure, region and prompt as `entering` has them.
 
@@ -46,9 +42,7 @@ def chosen_models(
                 model = failed(formula, TERM, str(error).replace("\n", "; "), rows, engine=engine)
                 tried = error.steps
             steps.append(tried.of(f"{measure} {region} {name}{format_prompt_suffix(prompt if several else None)}"))
-            fits.append(
-                model.assign(phenomenon=str(name), measure=measure, region=region, prompt=prompt, policy=policy)
-            )
+            fits.append(model.assign(phenomenon=str(name), measure=measure, region=region, prompt=prompt, policy=policy))
     columns = TABLES["chosen_models"].column_names
     models = pd.concat(fits, ignore_index=True) if fits else pd.DataFrame(columns=columns)
     return {"chosen_models": check(models[columns], "chosen_models"), "model_steps": steps_table(steps)}
@@ -63,9 +57,7 @@ def _formula(measure: str, names: list[str], engine: str) -> str:
 def steps_named(models: pd.DataFrame) -> pd.Series:
     """Return how each row of chosen_models is named in model_steps."""
     several = list_prompts(models) != [None]
-    prompts = models["prompt"].map(
-        lambda prompt: format_prompt_suffix(prompt if several and not pd.isna(prompt) else None)
-    )
+    prompts = models["prompt"].map(lambda prompt: format_prompt_suffix(prompt if several and not pd.isna(prompt) else None))
     return models["measure"] + " " + models["region"] + " " + models["phenomenon"] + prompts.astype("string")
 
 

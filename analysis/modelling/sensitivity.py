@@ -45,12 +45,7 @@ def _speed(times: pd.DataFrame) -> "pd.Series[float]":
     return -1000 / times["rt"]
 
 
-TRANSFORMS: Mapping[str, Transform] = {
-    "log": _log,
-    "ms": _ms,
-    "log per word": _log_per_word,
-    "-1000/ms": _speed,
-}
+TRANSFORMS: Mapping[str, Transform] = {"log": _log, "ms": _ms, "log per word": _log_per_word, "-1000/ms": _speed}
 LOG = "log"
 
 
@@ -110,9 +105,7 @@ class _Fits:
         self.engine = engine
         self.wanted: list[_Fit] = []
 
-    def each(
-        self, rows: pd.DataFrame, choice: Mapping[str, str | None], response: str, declared: bool
-    ) -> list[dict[str, Any]]:
+    def each(self, rows: pd.DataFrame, choice: Mapping[str, str | None], response: str, declared: bool) -> list[dict[str, Any]]:
         """Return a choice for each phenomenon, with the number of its fit."""
         choices = []
         for phenomenon, part in narrow(rows, "phenomenon", "n_words", response).groupby("phenomenon", sort=True):
@@ -176,9 +169,7 @@ def _time_choices(
             entered = entering(scores.head(0), kept, items, covariates).get(("log_rt", "critical", None))
             if entered is None:
                 continue
-            trials = (
-                pd.util.hash_pandas_object(kept[["session", "trial", "condition"]], index=False).to_numpy().tobytes()
-            )
+            trials = pd.util.hash_pandas_object(kept[["session", "trial", "condition"]], index=False).to_numpy().tobytes()
             for name, transform in TRANSFORMS.items() if people == EVERYBODY else [(LOG, TRANSFORMS[LOG])]:
                 choice = {"measure": "log_rt", "region": "critical", "cutoff": cutoff, "scale": name}
                 choice |= {"people": people}
@@ -190,9 +181,7 @@ def _time_choices(
     return rows
 
 
-def _cut(
-    readings: pd.DataFrame, words: pd.DataFrame, bands: Mapping[str, tuple[float, float]]
-) -> dict[str, pd.DataFrame]:
+def _cut(readings: pd.DataFrame, words: pd.DataFrame, bands: Mapping[str, tuple[float, float]]) -> dict[str, pd.DataFrame]:
     """Return the words of critical regions under each cutoff; those outside have no reading time."""
     import numpy as np
 

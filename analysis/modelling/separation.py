@@ -93,11 +93,7 @@ def _design(columns: Columns, formula: Formula) -> Any:
         product = np.ones((count, 1))
         for name in (name for name in term.split(":") if name != "1"):
             cells = np.asarray(columns[name])
-            part = (
-                (cells[:, None] == np.unique(cells)).astype("float64")
-                if isinstance(columns[name][0], str)
-                else cells[:, None]
-            )
+            part = (cells[:, None] == np.unique(cells)).astype("float64") if isinstance(columns[name][0], str) else cells[:, None]
             product = (product[:, :, None] * part[:, None, :]).reshape(count, -1)
         terms.append(product)
     design = np.hstack(terms)

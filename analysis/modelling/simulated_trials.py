@@ -172,9 +172,7 @@ class Layout:
             return self._simple(name, level)
         known = next((one for one in self.terms if {*one.split(":")} == {*term.split(":")}), None)
         if known is None:
-            raise DataError(
-                f"term {term!r} is not in the model; expected one of {', '.join(self.terms)}{self._example()}"
-            )
+            raise DataError(f"term {term!r} is not in the model; expected one of {', '.join(self.terms)}{self._example()}")
         return Tested(known, known, self.terms)
 
     def _simple(self, name: str, level: str) -> Tested:
@@ -275,9 +273,7 @@ class Trials:
     def _factors(self, term: str, tested: Tested | None) -> set[str]:
         parts = term.split(":")
         nested = tested.nested if tested else {}
-        return {
-            name for part in parts for name in (nested[part][:2] if part in nested else (self.layout.columns[part][0],))
-        }
+        return {name for part in parts for name in (nested[part][:2] if part in nested else (self.layout.columns[part][0],))}
 
     @cached_property
     def effects(self) -> "list[tuple[str, str, Array, Array]]":

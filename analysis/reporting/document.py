@@ -11,14 +11,7 @@ from gardenpath.study.config import FiguresSection, Sesoi
 from ..row_dicts import list_rows
 from . import manuscript, references, rscript
 from .exhibits import ALARM, OF_SENTENCES, Exhibit, Page, Section, Tables, cells_of
-from .sections import (
-    effect_sections,
-    judgment_sections,
-    origin_sections,
-    pair_sections,
-    people_sections,
-    surprisal_sections,
-)
+from .sections import effect_sections, judgment_sections, origin_sections, pair_sections, people_sections, surprisal_sections
 from .wording import surprisal
 from .wording.coefficients import is_heading
 
@@ -45,11 +38,7 @@ SECTIONS: Sequence[Callable[[Page], Section]] = (
     judgment_sections.judgments,
     pair_sections.languages,
 )
-APPENDIX: Sequence[Callable[[Page], Section]] = (
-    effect_sections.models,
-    effect_sections.trust,
-    people_sections.agreement,
-)
+APPENDIX: Sequence[Callable[[Page], Section]] = (effect_sections.models, effect_sections.trust, people_sections.agreement)
 
 
 @dataclass(frozen=True)

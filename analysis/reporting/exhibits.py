@@ -132,9 +132,7 @@ class Page:
     sesoi: Sesoi = field(default_factory=dict)
     styled: FiguresSection = field(default_factory=FiguresSection)  # stars and bars of coefficients
     ms_per_bit: SimulatedCosts = field(default_factory=dict)  # simulated
-    drawn: dict[str, tuple["Figure", str]] = field(
-        default_factory=dict
-    )  # every figure of the page and its SVG, by name
+    drawn: dict[str, tuple["Figure", str]] = field(default_factory=dict)  # every figure of the page and its SVG, by name
 
     def get(self, name: str) -> pd.DataFrame:
         """Return a table, empty where it is not there."""
@@ -187,13 +185,7 @@ class Page:
         return tested.loc[tested["verdict"] == FAILED_VERDICT, ["model", "protocol"]]
 
     def figure(
-        self,
-        name: str,
-        key: str,
-        caption: str,
-        draw: Callable[[], "Figure"],
-        rows: pd.DataFrame | None = None,
-        aside: bool = False,
+        self, name: str, key: str, caption: str, draw: Callable[[], "Figure"], rows: pd.DataFrame | None = None, aside: bool = False
     ) -> list[Exhibit]:
         """Return the figure `key` of table `name`, nothing where there is nothing to draw: sentences and tables say so."""
         try:

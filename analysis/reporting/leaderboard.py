@@ -69,9 +69,7 @@ def _board(title: str, rows: pd.DataFrame, column: str, certain: pd.DataFrame | 
     """Return accuracies of models (rows) by a column's values, the most accurate model first."""
     values = rows[column].drop_duplicates().tolist()
     columns = sorted(values, key=lambda value: value != ALL_PHENOMENA)  # all of them together first
-    found: dict[Any, pd.DataFrame] = {
-        key: of.set_index(column) for key, of in rows.groupby(list(MODEL_KEY), sort=False)
-    }
+    found: dict[Any, pd.DataFrame] = {key: of.set_index(column) for key, of in rows.groupby(list(MODEL_KEY), sort=False)}
     highest = rows.groupby(column)["accuracy"].max()
     means = {key: _mean(of, certain, key) for key, of in found.items()}
     body = []

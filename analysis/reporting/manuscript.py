@@ -45,14 +45,7 @@ def methods(tables: Tables, software: Versions | None = None, models: Mapping[st
     paragraphs = [
         [*_sample(tables), _ratings(tables), _times(tables)],
         [_factors(tables, software)],
-        [
-            _models(tables, software),
-            _policy_models(tables),
-            _ordinal(tables),
-            _grid(tables),
-            _equivalence(tables),
-            _power(tables),
-        ],
+        [_models(tables, software), _policy_models(tables), _ordinal(tables), _grid(tables), _equivalence(tables), _power(tables)],
         [_agreement(tables)],
         [_language_models(tables, software, models)],
         [_alignment(tables), _alignment_models(tables, software), _smooths(tables), _heldout(tables, software)],
@@ -87,10 +80,7 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
         ("Ratings", effects.effects(models, "z", list_rated_prompts(tables))),
         ("Reading times", effects.effects(models, "log_rt")),
         ("Factors of the study", [*factors.factorial_effects(factorial), *simple, *_tables(tables)]),
-        (
-            "What could have been found",
-            [*effects.power(models, smallest or {}), *equivalence.equivalences(models, factorial)],
-        ),
+        ("What could have been found", [*effects.power(models, smallest or {}), *equivalence.equivalences(models, factorial)]),
         ("Other choices", effects.robustness(table_of(tables, "sensitivity"))),
         ("Agreement among people", raters.agreement(*(table_of(tables, name) for name in AGREEMENT))),
         ("Contrasts, for a supplement", [f"{caption}\n\n{table.markdown()}" for caption, table in matrices]),
@@ -127,9 +117,7 @@ def table_of(tables: Tables, name: str) -> pd.DataFrame:
 def _sample(tables: Tables) -> list[str]:
     ledger, people = table_of(tables, "exclusions"), table_of(tables, "participants")
     took_part = participation.participation(ledger, people)
-    excluded = (
-        [participation.participants_excluded(people), *participation.rules_without_effect(ledger)] if took_part else []
-    )
+    excluded = [participation.participants_excluded(people), *participation.rules_without_effect(ledger)] if took_part else []
     return [took_part, *excluded, *participation.unanswered(ledger)]
 
 
@@ -254,9 +242,7 @@ def _policy_models(tables: Tables) -> str:
     policy = str(models["policy"].iloc[0])
     text = f"Random effects were also chosen by the policy {policy}: {fits.POLICIES[policy]}; {fits.UNSEEN}."
     if fits.crosschecked(models):
-        text += (
-            f" Each was refitted in a second program, and given only where estimates differ by at most {fits.AGREEING}."
-        )
+        text += f" Each was refitted in a second program, and given only where estimates differ by at most {fits.AGREEING}."
     return text
 
 
@@ -378,9 +364,7 @@ def _heldout(tables: Tables, software: Versions) -> str:
         return " ".join([*sentences, f"With {clusters} clusters there are too few for a test or an interval."])
     drawn = str(gains["flips"].iloc[0])
     flips = "all patterns of signs" if drawn == "exact" else f"{drawn}; Phipson & Smyth, 2010"
-    sentences.append(
-        f"p is one-sided, by sign flips over {clusters} clusters ({flips}); intervals are bootstraps over clusters."
-    )
+    sentences.append(f"p is one-sided, by sign flips over {clusters} clusters ({flips}); intervals are bootstraps over clusters.")
     if len(table_of(tables, "delta_comparisons")):
         sentences.append(
             "Language models were compared by two-sided sign flips over clusters, corrected over all pairs (Holm, 1979)."

@@ -38,8 +38,7 @@ REFERENCES = {
         "10.1111/j.2517-6161.1995.tb02031.x",
     ),
     "Christensen, 2023": _doi(
-        "Christensen, R. H. B. (2023). ordinal: Regression models for ordinal data [R package].",
-        "10.32614/CRAN.package.ordinal",
+        "Christensen, R. H. B. (2023). ordinal: Regression models for ordinal data [R package].", "10.32614/CRAN.package.ordinal"
     ),
     "Goodkind & Bicknell, 2018": _doi(
         "Goodkind, A., & Bicknell, K. (2018). Predictive power of word surprisal for reading times is a linear function of "
@@ -161,8 +160,7 @@ REFERENCES = {
         "10.18653/v1/2020.emnlp-demos.6",
     ),
     "Wood, 2017": _doi(
-        "Wood, S. N. (2017). Generalized additive models: An introduction with R (2nd ed.). CRC Press.",
-        "10.1201/9781315370279",
+        "Wood, S. N. (2017). Generalized additive models: An introduction with R (2nd ed.). CRC Press.", "10.1201/9781315370279"
     ),
 }
 

@@ -82,9 +82,7 @@ def script(tables: Tables, files: Mapping[str, str] | None = None, name: str = "
         pairs=pairs,
         codes=files["contrast_codes"] if "rows_of_factors" in functions else "",
         aligned=files["aligned"] if "read_words" in functions else "",
-        tables=[
-            {"name": table, "file": files[table], **vars(REFITTED[table])} for table in REFITTED if table in refitted
-        ],
+        tables=[{"name": table, "file": files[table], **vars(REFITTED[table])} for table in REFITTED if table in refitted],
         left_out=[*_left_out(tables), COMPUTED_COLUMNS_NOTE],
         ratings="rows_of_ratings" in functions,
         bayesian=any(table in BAYESIAN for table in refitted),

@@ -51,9 +51,7 @@ COLLECTION_COLUMN = "in collection"
 
 
 def _prefix_ids(frame: pd.DataFrame, number: int) -> pd.DataFrame:
-    return frame.assign(
-        **{name: f"{number}-" + frame[name].astype("string") for name in COLLECTION_ID_COLUMNS if name in frame}
-    )
+    return frame.assign(**{name: f"{number}-" + frame[name].astype("string") for name in COLLECTION_ID_COLUMNS if name in frame})
 
 
 def _find_differences(whole: pd.DataFrame, key: list[str]) -> Iterator[str]:

@@ -46,9 +46,7 @@ class CollectOptions:
         if self.prolific is None or isinstance(self.prolific, str | Path):
             return [self] * count
         if len(self.prolific) not in (1, count):
-            raise ValueError(
-                f"{len(self.prolific)} exports of Prolific for {count} collections; expected one, or one for each"
-            )
+            raise ValueError(f"{len(self.prolific)} exports of Prolific for {count} collections; expected one, or one for each")
         exports = self.prolific if len(self.prolific) == count else [*self.prolific] * count
         return [replace(self, prolific=export) for export in exports]
 
@@ -105,9 +103,7 @@ def collect(
     return TableSet(concatenate_parts(collect_table_parts(data, options)))
 
 
-def collect_table_parts(
-    data: str | Path | Sequence[str | Path], options: CollectOptions | None = None
-) -> Iterator[Tables]:
+def collect_table_parts(data: str | Path | Sequence[str | Path], options: CollectOptions | None = None) -> Iterator[Tables]:
     """Yield the tables of `collect` in parts, whose rows follow each other; our own data are never in memory as a whole."""
     collections = [data] if isinstance(data, str | Path) else data
     options_by_collection = (options or CollectOptions()).split_by_collection(len(collections))
@@ -128,9 +124,7 @@ def _read_table_parts(data: str | Path, options: CollectOptions) -> Iterator[Tab
 
     platform, prolific = options.platform, options.prolific
     pseudonymise = (
-        platform_collection.build_pseudonymiser(data, platform, options.key, options.keep_ids)
-        if platform or prolific
-        else str
+        platform_collection.build_pseudonymiser(data, platform, options.key, options.keep_ids) if platform or prolific else str
     )
     previous = read_previous_participants(options.excluded_participants)
     source_by_participant: dict[str, str] = {}

@@ -37,9 +37,7 @@ class PreviousParticipants:
         return id in self.participants or (self.key is not None and hash_participant(id, self.key) in self.participants)
 
 
-def read_previous_participants(
-    sources: Iterable[str | Path], folder: str | Path = "."
-) -> tuple[PreviousParticipants, ...]:
+def read_previous_participants(sources: Iterable[str | Path], folder: str | Path = ".") -> tuple[PreviousParticipants, ...]:
     """Return the participants of earlier studies, whose data these are: a data folder, a SQLite file, or a folder of tables.
 
     Everybody counts who has begun. The key is participant.key in the folder, or in data/ beside a folder of tables. Raises
@@ -52,9 +50,7 @@ def read_previous_participants(
         if study.table_files.find_table_file(path, SESSIONS_TABLE).is_file() and path.is_dir():
             participants = frozenset(study.read(path, SESSIONS_TABLE)["participant"])
         else:
-            participants = frozenset(
-                session.participant for session in open_session_source(path, previews=False).sessions
-            )
+            participants = frozenset(session.participant for session in open_session_source(path, previews=False).sessions)
         keys = [key for key in (data_folder / KEY_FILENAME, data_folder.parent / "data" / KEY_FILENAME) if key.exists()]
         key = load_participant_key(keys[0]) if keys else None
         previous.append(PreviousParticipants(str(source), participants, key))
@@ -121,9 +117,7 @@ def mark_excluded_sessions(
         yield recorded_session
 
 
-def mark_excluded_in_tables(
-    tables: dict[str, pd.DataFrame], source_by_participant: Mapping[str, str]
-) -> dict[str, pd.DataFrame]:
+def mark_excluded_in_tables(tables: dict[str, pd.DataFrame], source_by_participant: Mapping[str, str]) -> dict[str, pd.DataFrame]:
     """Return tables whose sessions of these participants are marked as not counting, and counted so."""
     if not source_by_participant or SESSIONS_TABLE not in tables:
         return tables
@@ -135,9 +129,7 @@ def mark_excluded_in_tables(
     if "judgment_counts" in tables:
         judgment_counts = count_judgments(tables["responses"], sessions)
         cells = tables["judgment_counts"][["experiment", "item", "condition"]].itertuples(index=False, name=None)
-        tables["judgment_counts"] = tables["judgment_counts"].assign(
-            n_judgments=[judgment_counts[cell] for cell in cells]
-        )
+        tables["judgment_counts"] = tables["judgment_counts"].assign(n_judgments=[judgment_counts[cell] for cell in cells])
     return tables
 
 

@@ -43,9 +43,7 @@ def open_session_source(data: str | Path, previews: bool) -> SessionSource:
         )
     elif path.is_dir():
         sessions = [session for session in read_sessions(path) if previews or session.source != "preview"]
-        session_source = SessionSource(
-            read_stored_list_files(path), sessions, partial(read_recorded_sessions, path, sessions)
-        )
+        session_source = SessionSource(read_stored_list_files(path), sessions, partial(read_recorded_sessions, path, sessions))
     else:
         raise FileNotFoundError(f"{data}: there is no such file or folder; expected a database or a folder of sessions")
     if not session_source.sessions:

@@ -24,9 +24,7 @@ def strip_cells(lines: Iterable[Sequence[Any]], where: str) -> list[list[Any]]:
         blanks += [old for old, new in zip(line, cells, strict=True) if n and old != new and new != ""]
         stripped_lines.append(cells)
     if blanks:
-        log.info(
-            "%s: blanks around the texts of %d cells are left off, the first is %r", where, len(blanks), blanks[0][:60]
-        )
+        log.info("%s: blanks around the texts of %d cells are left off, the first is %r", where, len(blanks), blanks[0][:60])
     return stripped_lines
 
 

@@ -120,9 +120,7 @@ def combine_records(words: Sequence[WordRecord], responses: Iterable[Record]) ->
     return (*([build_reading_record(words)] if words else []), *responses)
 
 
-def build_response_record(
-    task: str, name: str, response: str | float, correct: bool | None = None, **more: Any
-) -> Record:
+def build_response_record(task: str, name: str, response: str | float, correct: bool | None = None, **more: Any) -> Record:
     """Return the record of an answer, which ended its screen right or wrong where a file says so, and else with `answered`."""
     # That somebody has read a text does not say how its screen ended.
     default_outcome = None if task == READING_TASK else "answered"

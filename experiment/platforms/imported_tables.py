@@ -56,9 +56,7 @@ def build_tables(
     _check_trial_lists(sessions, shown_materials)
     _check_cells(sessions)
     if shown_materials is None and (nameless := next((s for s in sessions for t in s.trials if not t.item), None)):
-        raise study.DataError(
-            f"{nameless.where}: names sentences and no items; give the materials they are from (--materials)"
-        )
+        raise study.DataError(f"{nameless.where}: names sentences and no items; give the materials they are from (--materials)")
     agreement = MaterialsAgreement.from_shown_materials(shown_materials)
     sessions = agreement.resolve_word_numbering(remove_negative_times(sessions))
     check_word_numbering(sessions, agreement.count_sentence_words())
@@ -153,18 +151,13 @@ def _build_rows(
         "readings": [],
         "responses": [],
         "sessions": [{**session_cells, **_build_session_cells(session)}],
-        "demographics": [
-            {**participant_cells, "question": f, "response": a} for f, a in _list_demographics(session, pseudonymise)
-        ],
+        "demographics": [{**participant_cells, "question": f, "response": a} for f, a in _list_demographics(session, pseudonymise)],
     }
     for trial in map(agreement.locate_trial, session.trials):
         if fault := agreement.find_fault(trial, has_word_numbers=session.word_numbering is not None):
             agreement.leave_out(trial, fault)
             continue
-        trial_cells, shown_trial = (
-            {**session_cells, **_build_trial_cells(trial, agreement)},
-            agreement.build_shown_trial(trial),
-        )
+        trial_cells, shown_trial = ({**session_cells, **_build_trial_cells(trial, agreement)}, agreement.build_shown_trial(trial))
         for record in map(_convert_rating, trial.records):
             for table, row in build_record_rows(agreement.judge_record(session, trial, record), shown_trial):
                 rows[table].append({**trial_cells, **row})
@@ -186,10 +179,7 @@ def _find_experiment_and_list(session: ImportedSession) -> dict[str, str]:
     experiment, list_name = session.experiment, session.list_name
     if experiment is None and list_name is not None and "-" in list_name:
         experiment, list_name = list_name.split("-", 1)
-    return {
-        "experiment": experiment or DEFAULT_VALUES["experiment"],
-        "list": list_name or DEFAULT_VALUES["list"],
-    }
+    return {"experiment": experiment or DEFAULT_VALUES["experiment"], "list": list_name or DEFAULT_VALUES["list"]}
 
 
 def _build_trial_cells(trial: ImportedTrial, agreement: MaterialsAgreement) -> Row:

@@ -59,10 +59,7 @@ def describe_slot_rule(files: Sequence[ListFile]) -> str:
     if any(file.trial_list.short_lists for file in files):
         return "Assignment n runs short list n: the first of each list in the order of their names, then the second, and so on."
     list_count = len(files)
-    return (
-        f"Assignment n runs list n mod {list_count} in its order n div {list_count}; the lists come in the order of "
-        "their names."
-    )
+    return f"Assignment n runs list n mod {list_count} in its order n div {list_count}; the lists come in the order of their names."
 
 
 def _sort_by_name(files: Iterable[ListFile]) -> list[ListFile]:

@@ -35,16 +35,10 @@ class MaterialsAgreement:
         if shown_materials is None:
             return cls({}, {}, {}, has_materials=False)
         trials = {
-            sha: {trial.item.id: n for n, trial in enumerate(file.trial_list.trials)}
-            for sha, file in shown_materials.files.items()
+            sha: {trial.item.id: n for n, trial in enumerate(file.trial_list.trials)} for sha, file in shown_materials.files.items()
         }
-        steps = {
-            sha: {id: file.script.trials[n] for id, n in trials[sha].items()}
-            for sha, file in shown_materials.files.items()
-        }
-        roles: dict[str, str] = {
-            t.item.id: t.role for file in shown_materials.files.values() for t in file.trial_list.trials
-        }
+        steps = {sha: {id: file.script.trials[n] for id, n in trials[sha].items()} for sha, file in shown_materials.files.items()}
+        roles: dict[str, str] = {t.item.id: t.role for file in shown_materials.files.values() for t in file.trial_list.trials}
         sentences: dict[str, list[tuple[str, str]]] = defaultdict(list)
         for item in shown_materials.materials.items:
             for condition, sentence in item.sentences.items():
@@ -53,27 +47,16 @@ class MaterialsAgreement:
 
     def count_sentence_words(self) -> dict[tuple[str, str], int]:
         """Return the number of words of each sentence, by item and condition."""
-        return {
-            (id, name): len(text.list_words())
-            for id, item in self.items.items()
-            for name, text in item.sentences.items()
-        }
+        return {(id, name): len(text.list_words()) for id, item in self.items.items() for name, text in item.sentences.items()}
 
     def resolve_word_numbering(self, sessions: Sequence[ImportedSession]) -> list[ImportedSession]:
         """Return sessions whose words are counted from 0 or 1, by whichever of these alone all texts of their file stand in their
         sentences; as they are where the mapping states the number, or the texts do not decide.
         """
-        firsts = {
-            where: self._infer_first_number(s for s in sessions if s.where == where)
-            for where in {s.where for s in sessions}
-        }
+        firsts = {where: self._infer_first_number(s for s in sessions if s.where == where) for where in {s.where for s in sessions}}
         for where, first in firsts.items():
             if first is not None:
-                log.info(
-                    "%s: by its texts, and those of the materials, a sentence's first word has the number %d",
-                    where,
-                    first,
-                )
+                log.info("%s: by its texts, and those of the materials, a sentence's first word has the number %d", where, first)
         return [session if (n := firsts[session.where]) is None else session.renumber_words(n) for session in sessions]
 
     def _infer_first_number(self, sessions: Iterable[ImportedSession]) -> int | None:
@@ -92,13 +75,9 @@ class MaterialsAgreement:
             for word in record.words
             if word.text is not None and word.word != NO_POSITION
         }
-        shown_words = {
-            sentence: [_standardise_text(word) for word in sentence.list_displayed_words()] for sentence, _, _ in texts
-        }
+        shown_words = {sentence: [_standardise_text(word) for word in sentence.list_displayed_words()] for sentence, _, _ in texts}
         fit = [
-            first
-            for first in (0, 1)
-            if all(n >= first and shown_words[s][n - first : n - first + 1] == [t] for s, n, t in texts)
+            first for first in (0, 1) if all(n >= first and shown_words[s][n - first : n - first + 1] == [t] for s, n, t in texts)
         ]
         return fit[0] if texts and len(fit) == 1 else None
 
@@ -109,9 +88,7 @@ class MaterialsAgreement:
         item = self.items.get(trial.item)
         if item is None or trial.condition not in item.sentences:
             return trial
-        return replace(
-            trial, records=tuple(_locate_words(record, item.sentences[trial.condition]) for record in trial.records)
-        )
+        return replace(trial, records=tuple(_locate_words(record, item.sentences[trial.condition]) for record in trial.records))
 
     def build_shown_trial(self, trial: ImportedTrial) -> ShownTrial:
         """Return what a trial showed; its words are known where its item is."""
@@ -126,9 +103,7 @@ class MaterialsAgreement:
             return record
         return replace(record, outcome="right" if str(record.answer) in map(str, correct) else "wrong")
 
-    def _find_correct_answers(
-        self, session: ImportedSession, trial: ImportedTrial, record: Record
-    ) -> tuple[ResponseValue, ...]:
+    def _find_correct_answers(self, session: ImportedSession, trial: ImportedTrial, record: Record) -> tuple[ResponseValue, ...]:
         """Return the right answers to what was asked, where the session's list has any."""
         step = self.steps.get(session.list_sha256 or "", {}).get(trial.item)
         screens = [screen for screen in step.screens if screen.task == record.task] if step is not None else []
@@ -155,8 +130,7 @@ class MaterialsAgreement:
         if not {*names} <= item.sentences.keys():
             return f"item {item.id} has no condition {trial.condition!r}; expected {', '.join(item.sentences)}"
         differences = (
-            _describe_difference(r, item, names[r.sentence or 0], has_word_numbers=has_word_numbers)
-            for r in trial.records
+            _describe_difference(r, item, names[r.sentence or 0], has_word_numbers=has_word_numbers) for r in trial.records
         )
         return next(filter(None, differences), None)
 
@@ -197,15 +171,13 @@ def _describe_difference(record: Record, item: Item, condition: str, *, has_word
     if not has_word_numbers and len(record.words) != len(shown_words):
         file_words = " ".join(word.text or "?" for word in record.words)
         return (
-            f"{sentence_name}: the file has {len(record.words)} words ({file_words}), expected {len(shown_words)}: "
-            f"{sentence.text}"
+            f"{sentence_name}: the file has {len(record.words)} words ({file_words}), expected {len(shown_words)}: {sentence.text}"
         )
     for word in record.words:
         if word.word == NO_POSITION:
             count = len(sentence.list_region_words(word.region or ""))
             return (
-                f"{sentence_name}: region {word.region!r} is {count} words, expected one; name the column with the "
-                "word's position"
+                f"{sentence_name}: region {word.region!r} is {count} words, expected one; name the column with the word's position"
             )
         if word.word >= len(shown_words):
             return (

@@ -53,9 +53,7 @@ class Outline:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names, in order."""
-        return tuple(
-            f"{base}_{1 + sum(other == base for other, _ in self.keys[:n])}" for n, (base, _) in enumerate(self.keys)
-        )
+        return tuple(f"{base}_{1 + sum(other == base for other, _ in self.keys[:n])}" for n, (base, _) in enumerate(self.keys))
 
     def name_screens(self, step: Step) -> list[NamedScreen]:
         """Return the screens of a trial under their names."""

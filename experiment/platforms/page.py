@@ -93,8 +93,7 @@ def build_exported_study(
                 # Without a server the page judges who takes part; before the trials nothing else is to be judged.
                 "script": {**file.player_script, "front": [asdict(step) for step in file.script.front]},
                 "labels": [
-                    {"role": trial.role, "item": trial.item.id, "condition": trial.condition}
-                    for trial in file.trial_list.trials
+                    {"role": trial.role, "item": trial.item.id, "condition": trial.condition} for trial in file.trial_list.trials
                 ],
             }
             for file in ordered

@@ -45,9 +45,7 @@ def build_session_records(rows: Iterable[Row], where: str) -> list[RecordedSessi
         _add_events(events.setdefault(session.id, {}), row_events, session.id, location)
     if faults:
         raise study.DataError(faults)
-    session_records = [
-        RecordedSession(s, tuple(event for _, event in sorted(events[s.id].items()))) for s in sessions.values()
-    ]
+    session_records = [RecordedSession(s, tuple(event for _, event in sorted(events[s.id].items()))) for s in sessions.values()]
     for record in session_records:
         _log_missing_events(record, where)
     return sorted(session_records, key=lambda record: (record.session.started, record.session.id))
@@ -66,9 +64,7 @@ def _add_events(events: dict[int, Event], row_events: Iterable[Event], session: 
         # A page that lost what it had kept counts on from an earlier number: what it did later counts.
         if event.visit > before.visit:
             events[event.seq] = event
-        log.warning(
-            "%s: session %s has two events number %d; that of the later visit counts", location, session, event.seq
-        )
+        log.warning("%s: session %s has two events number %d; that of the later visit counts", location, session, event.seq)
 
 
 def _log_missing_events(record: RecordedSession, where: str) -> None:
@@ -76,6 +72,4 @@ def _log_missing_events(record: RecordedSession, where: str) -> None:
     seqs = {event.seq for event in record.events}
     missing = sorted(set(range(max(seqs, default=-1) + 1)) - seqs)
     if missing and record.session.finished is None:
-        log.warning(
-            "%s: session %s lacks %d events, first number %d", where, record.session.id, len(missing), missing[0]
-        )
+        log.warning("%s: session %s lacks %d events, first number %d", where, record.session.id, len(missing), missing[0])

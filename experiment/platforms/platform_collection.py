@@ -47,9 +47,7 @@ def collect_platform_data(
                 f"{data}: these are data of a study that gardenpath exported; name its lists (--materials: the folder lists "
                 "of the export, or study.toml)"
             )
-        records = [
-            _pseudonymise_record(record, pseudonymise) for record in page_rows.build_session_records(rows, str(data))
-        ]
+        records = [_pseudonymise_record(record, pseudonymise) for record in page_rows.build_session_records(rows, str(data))]
         return build_session_tables(records, shown_materials.files, where=str(data))
     if columns is not None and columns.rows_are_means:
         if platform != table.NAME:
@@ -79,9 +77,7 @@ def _pseudonymise_record(record: RecordedSession, pseudonymise: Callable[[str], 
     return replace(record, session=replace(record.session, participant=pseudonymise(record.session.participant)))
 
 
-def build_pseudonymiser(
-    data: str | Path, platform: str | None, key: str | Path | None, keep_ids: bool
-) -> Callable[[str], str]:
+def build_pseudonymiser(data: str | Path, platform: str | None, key: str | Path | None, keep_ids: bool) -> Callable[[str], str]:
     """Return what makes of a platform's id what is written: a keyed hash, or the id itself where it is a researcher's label."""
     path = find_key_file(data, platform, key, keep_ids)
     if path is None:

@@ -74,9 +74,7 @@ def find_platform(name: str) -> Platform:
     return known[name]
 
 
-def read_platform_sessions(
-    data: str | Path, platform: str, mapping: ColumnMapping | None = None
-) -> list[ImportedSession]:
+def read_platform_sessions(data: str | Path, platform: str, mapping: ColumnMapping | None = None) -> list[ImportedSession]:
     """Return the sessions of a file, or of all files of a folder, that `platform` gave to download.
 
     In a folder, files that are not the platform's are left out and named on the log. Every fault of all files is raised at once.
@@ -100,9 +98,7 @@ def read_platform_sessions(
         )
     joined_sessions: list[ImportedSession] = getattr(chosen, "join", list)(sessions)
     _check_no_duplicates(joined_sessions)
-    return (
-        [_add_roles(session, mapping) for session in joined_sessions] if mapping and mapping.roles else joined_sessions
-    )
+    return [_add_roles(session, mapping) for session in joined_sessions] if mapping and mapping.roles else joined_sessions
 
 
 def _add_roles(session: ImportedSession, mapping: ColumnMapping) -> ImportedSession:
@@ -127,11 +123,7 @@ def summarise_faults(faults: Sequence[str]) -> list[str]:
         reported[kind] += 1
         if reported[kind] <= MAX_FAULTS_PER_KIND:
             more = times[kind] - MAX_FAULTS_PER_KIND
-            rest = (
-                f" (and {more} more line{'s' * (more > 1)})"
-                if more > 0 and reported[kind] == MAX_FAULTS_PER_KIND
-                else ""
-            )
+            rest = f" (and {more} more line{'s' * (more > 1)})" if more > 0 and reported[kind] == MAX_FAULTS_PER_KIND else ""
             kept.append(fault + rest)
     return kept
 
@@ -140,9 +132,7 @@ def read_platform_files(data: str | Path, platform: Platform) -> list[Source]:
     """Return the platform's files; a folder may hold others, which the log names. Damaged ones are an error."""
     files = read_sources(data)
     platform_sources = [source for source in files if platform.recognises(source)]
-    other = [
-        f"{source.name}: {_describe_mismatch(source, platform)}" for source in files if source not in platform_sources
-    ]
+    other = [f"{source.name}: {_describe_mismatch(source, platform)}" for source in files if source not in platform_sources]
     if not platform_sources:
         raise study.DataError(other or f"{data}: the folder is empty; expected files of {platform.NAME}")
     for message in other:
@@ -158,11 +148,7 @@ def describe_format(source: Source) -> str:
     if source.data.startswith(ZIP_SIGNATURES) and not source.members:
         return "is a zip file that is cut short or damaged; download it again"
     matches = [other.NAME for other in PLATFORMS if other is not table and other.recognises(source)]
-    return (
-        f"looks like {' or '.join(matches)} (--platform {matches[0]})"
-        if matches
-        else "has the format of no platform known here"
-    )
+    return f"looks like {' or '.join(matches)} (--platform {matches[0]})" if matches else "has the format of no platform known here"
 
 
 def _describe_mismatch(source: Source, platform: Platform) -> str:
@@ -179,8 +165,6 @@ def _check_no_duplicates(sessions: Sequence[ImportedSession]) -> None:
         events = tuple((t.position, t.item, t.condition, t.records) for t in session.trials)
         for key in (session.id, (session.participant, events) if events else session.id):
             if (before := first.setdefault(key, session)) is not session:
-                faults.append(
-                    f"{session.where}: one of its sessions is also in {before.where}; give each download once"
-                )
+                faults.append(f"{session.where}: one of its sessions is also in {before.where}; give each download once")
     if faults:
         raise study.DataError(dict.fromkeys(faults))

@@ -22,13 +22,10 @@ DATE_PATTERN = re.compile(rf"\d\d?[-/ ]({MONTHS})|({MONTHS})[-/ ]\d\d", re.I)
 
 def check_word_numbering(sessions: Sequence[ImportedSession], lengths: Mapping[tuple[str, str], int]) -> None:
     """Raise `DataError` where nothing says which words the numbers of a file mean; `lengths` are those of the sentences known."""
-    first_numbers = {
-        session.word_numbering.first_number: session.where for session in sessions if session.word_numbering
-    }
+    first_numbers = {session.word_numbering.first_number: session.where for session in sessions if session.word_numbering}
     stated = all(session.word_numbering.is_stated for session in sessions if session.word_numbering)
     state = (
-        "state in the mapping which number the first word of a sentence has:  first_word_position = 1  or  "
-        "first_word_position = 0"
+        "state in the mapping which number the first word of a sentence has:  first_word_position = 1  or  first_word_position = 0"
     )
     if not stated and (odd := sorted(first_numbers.keys() - {0, 1})):
         raise study.DataError(
@@ -37,17 +34,13 @@ def check_word_numbering(sessions: Sequence[ImportedSession], lengths: Mapping[t
     if len(first_numbers) > 1 and not stated:
         beginnings = " and ".join(f"at {first} in {where}" for first, where in first_numbers.items())
         raise study.DataError(f"positions of words begin {beginnings}; {state}")
-    words = [
-        (s, t, word) for s in sessions if s.word_numbering for t in s.trials for r in t.records for word in r.words
-    ]
+    words = [(s, t, word) for s in sessions if s.word_numbering for t in s.trials for r in t.records for word in r.words]
     if not lengths and (where := next((s.where for s, _, word in words if word.word == NO_POSITION), None)):
         raise study.DataError(
             f"{where}: names regions and no positions of words; give the materials (--materials), or name the column of positions: "
             "[columns] word"
         )
-    if not lengths or any(
-        word.text is not None or (s.word_numbering and s.word_numbering.is_stated) for s, _, word in words
-    ):
+    if not lengths or any(word.text is not None or (s.word_numbering and s.word_numbering.is_stated) for s, _, word in words):
         return
     # Numbers from 1 whose last is one less than the sentence has words may as well be numbers from 0 without the first word.
     if words and not any(word.word + 1 == lengths.get((trial.item, trial.condition)) for _, trial, word in words):
@@ -57,9 +50,7 @@ def check_word_numbering(sessions: Sequence[ImportedSession], lengths: Mapping[t
         )
 
 
-def log_unread_words(
-    readings: Iterable[tuple[str, list[dict[str, Any]]]], lengths: Mapping[tuple[str, str], int]
-) -> None:
+def log_unread_words(readings: Iterable[tuple[str, list[dict[str, Any]]]], lengths: Mapping[tuple[str, str], int]) -> None:
     """Say, once a file, how many words of sentences that were read have no row; one not known ends with the last word read."""
     words_read: dict[tuple[str, str, int, str, str], set[int]] = defaultdict(set)
     longest: dict[tuple[str, str], int] = defaultdict(int, lengths)
@@ -157,9 +148,7 @@ def remove_negative_times(sessions: Iterable[ImportedSession]) -> list[ImportedS
         trials = []
         for trial in session.trials:
             records = (blank_negative_times(record, session.where) for record in trial.records)
-            records = (
-                replace(r, words=tuple(blank_negative_times(word, session.where) for word in r.words)) for r in records
-            )
+            records = (replace(r, words=tuple(blank_negative_times(word, session.where) for word in r.words)) for r in records)
             trials.append(replace(trial, records=tuple(records)))
         cleaned.append(replace(session, trials=tuple(trials)))
     for where, times in negative_times.items():
@@ -193,9 +182,7 @@ def log_odd_cells(sessions: Iterable[ImportedSession]) -> None:
                     examples,
                 )
             if dates := sorted(id for id in ids if DATE_PATTERN.fullmatch(id)):
-                log.warning(
-                    "%s: %d %s look like dates, as a spreadsheet makes of 1-2 (%s)", where, len(dates), what, dates[0]
-                )
+                log.warning("%s: %d %s look like dates, as a spreadsheet makes of 1-2 (%s)", where, len(dates), what, dates[0])
         texts: dict[tuple[str, str], dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
         for trial in trials:
             for record in trial.records:

@@ -84,8 +84,7 @@ def read(path: str | Path) -> list[Submission]:
     if faults := find_damage(source):
         raise study.DataError(faults)
     return [
-        _build_submission({_standardise_heading(name): cell for name, cell in row.items()})
-        for row in read_cells(source, separator)
+        _build_submission({_standardise_heading(name): cell for name, cell in row.items()}) for row in read_cells(source, separator)
     ]
 
 
@@ -99,9 +98,7 @@ def _build_submission(row: Mapping[str, object]) -> Submission:
     texts = {name: str(cell).strip() for name, cell in row.items()}
     screening_cells = {n: cell for n, cell in texts.items() if n not in SUBMISSION_FIELDS and not n.startswith("\0")}
     answers = {name: cell for name, cell in screening_cells.items() if cell not in ("", REVOKED_MARK, EXPIRED_MARK)}
-    return Submission(
-        texts[PARTICIPANT_COLUMN], texts.get(STATUS_COLUMN, "").upper(), REVOKED_MARK in texts.values(), answers
-    )
+    return Submission(texts[PARTICIPANT_COLUMN], texts.get(STATUS_COLUMN, "").upper(), REVOKED_MARK in texts.values(), answers)
 
 
 def join_demographics(
@@ -126,9 +123,7 @@ def join_demographics(
             "key: were the participants known to the platform by PROLIFIC_PID?"
         )
     revoked = {
-        participant
-        for participant, own_submissions in by_participant.items()
-        if any(one.is_revoked for one in own_submissions)
+        participant for participant, own_submissions in by_participant.items() if any(one.is_revoked for one in own_submissions)
     }
     _report_submissions(by_participant, participants, revoked)
     answered: list[tuple[str, str, str, str]] = []
@@ -152,22 +147,16 @@ def join_demographics(
     yield {"demographics": study.check(pd.concat(demographics, ignore_index=True), "demographics")}
 
 
-def _report_submissions(
-    by_participant: Mapping[str, list[Submission]], participants: set[str], revoked: set[str]
-) -> None:
+def _report_submissions(by_participant: Mapping[str, list[Submission]], participants: set[str], revoked: set[str]) -> None:
     if removed := revoked & participants:
         log.warning(
             "Prolific: %d participants have revoked their consent; all their rows are removed: %s",
             len(removed),
             _format_ids(removed),
         )
-    for status, n in sorted(
-        Counter(one.status for own_submissions in by_participant.values() for one in own_submissions).items()
-    ):
+    for status, n in sorted(Counter(one.status for own_submissions in by_participant.values() for one in own_submissions).items()):
         with_data = {
-            participant
-            for participant, own_submissions in by_participant.items()
-            if own_submissions[-1].status == status
+            participant for participant, own_submissions in by_participant.items() if own_submissions[-1].status == status
         } & participants - revoked
         if status not in COUNTED_STATUSES:
             log.warning(
@@ -178,9 +167,7 @@ def _report_submissions(
                 f": {_format_ids(with_data)}" if with_data else "",
             )
     if unknown := participants - by_participant.keys():
-        log.warning(
-            "Prolific: %d participants of the data are not in the export: %s", len(unknown), _format_ids(unknown)
-        )
+        log.warning("Prolific: %d participants of the data are not in the export: %s", len(unknown), _format_ids(unknown))
 
 
 def _format_ids(participants: set[str]) -> str:

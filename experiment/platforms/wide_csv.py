@@ -40,9 +40,7 @@ def read_wide_table(file: str, text: str, losses: Losses) -> WideTable:
     while names and not names[-1]:
         names.pop()
     if len(names) < 2:
-        raise study.DataError(
-            f"{file}, line 1: {header[:60]!r} names no columns; expected a header with commas between them"
-        )
+        raise study.DataError(f"{file}, line 1: {header[:60]!r} names no columns; expected a header with commas between them")
     lines = body.split("\n")
     last = max((n for n, line in enumerate(lines) if line.strip()), default=-1)
     rows: list[tuple[int, list[str]]] = []
@@ -65,14 +63,10 @@ def read_wide_table(file: str, text: str, losses: Losses) -> WideTable:
         raise study.DataError(faults)
     names, *stripped_rows = strip_cells([names, *(cells for _, cells in rows)], file)
     if duplicates := [name for name, times in Counter(names).items() if name and times > 1]:
-        raise study.DataError(
-            f"{file}, line 1: column {name!r} occurs more than once; expected once" for name in duplicates
-        )
+        raise study.DataError(f"{file}, line 1: column {name!r} occurs more than once; expected once" for name in duplicates)
     return WideTable(
         tuple(names),
-        tuple(
-            (line, dict(zip(names, cells, strict=False))) for (line, _), cells in zip(rows, stripped_rows, strict=True)
-        ),
+        tuple((line, dict(zip(names, cells, strict=False))) for (line, _), cells in zip(rows, stripped_rows, strict=True)),
         is_cut_off,
     )
 
@@ -140,9 +134,7 @@ def _find_joinings(pieces: tuple[str, ...], width: int, delimiter: str, rule: in
     return list(join_from(0, width))
 
 
-def _find_first_cells(
-    pieces: Sequence[str], start: int, max_pieces: int, delimiter: str, rule: int
-) -> Iterator[tuple[int, str]]:
+def _find_first_cells(pieces: Sequence[str], start: int, max_pieces: int, delimiter: str, rule: int) -> Iterator[tuple[int, str]]:
     """Yield the cells that can begin with this piece, with the piece after each."""
     first = pieces[start]
     is_quoted = len(first) > 1 and first[0] == first[-1] == '"' and "\n" in first

@@ -93,15 +93,12 @@ def build_list_files(config: study.Study) -> list[ListFile]:
     """
     tasks = load_tasks(config)
     materials = read_study(config)
-    trial_lists = design(
-        config, materials, tasks_by_role=tasks.tasks_by_role, required_columns=tasks.list_required_columns()
-    )
+    trial_lists = design(config, materials, tasks_by_role=tasks.tasks_by_role, required_columns=tasks.list_required_columns())
     _check_required_columns(config, tasks, trial_lists)
     shortest = min(trial_list.length for trial_list in trial_lists)
     if config.procedure.breaks >= shortest:
         raise study.DataError(
-            f"{config.path}: procedure.breaks is {config.procedure.breaks}; expected fewer than the {shortest} "
-            "sentences of a list"
+            f"{config.path}: procedure.breaks is {config.procedure.breaks}; expected fewer than the {shortest} sentences of a list"
         )
     for trial_list in trial_lists:
         _check_list_order(config, trial_list)
@@ -147,9 +144,7 @@ def _check_list_order(config: study.Study, trial_list: TrialList) -> None:
         try:
             trial_list.draw_order(slot)
         except ValueError as error:
-            list_label = (
-                f"{trial_list.experiment}-{trial_list.id}{f', short list {slot}' if trial_list.short_lists else ''}"
-            )
+            list_label = f"{trial_list.experiment}-{trial_list.id}{f', short list {slot}' if trial_list.short_lists else ''}"
             raise study.DataError(f"{config.path}: ordering, list {list_label}: {error}") from None
 
 

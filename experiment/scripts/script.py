@@ -32,18 +32,7 @@ from ..texts.standard_texts import LAB_SECTION, Texts, get_direction, load_texts
 PRACTICE, SCREENER = "practice", "screener"
 # What players say outside of screens.
 PAGE_TEXTS = (
-    *(
-        "enlarge",
-        "no_larger",
-        "continue",
-        "go_on",
-        "interrupted",
-        "debriefing",
-        "your_code",
-        "return_link",
-        "saving",
-        "error",
-    ),
+    *("enlarge", "no_larger", "continue", "go_on", "interrupted", "debriefing", "your_code", "return_link", "saving", "error"),
     *("stopped", "keep_file", "withdraw", "withdraw_question", "withdraw_yes", "withdraw_no", "preview"),
 )
 LAB_TEXTS = ("screened_out", "stop_question", "stop_yes", "stopped_here", "finished", "enter", "choose_and_enter")
@@ -87,9 +76,7 @@ def list_text_sections(config: study.Study) -> list[str]:
     """Return the sections of texts that participants of a study may read."""
     tasks = load_tasks(config)
     settings = tasks.settings.values()
-    has_deadline_texts = any(
-        getattr(one, "deadline", None) or getattr(one, "feedback", "never") != "never" for one in settings
-    )
+    has_deadline_texts = any(getattr(one, "deadline", None) or getattr(one, "feedback", "never") != "never" for one in settings)
     names = dict.fromkeys(tasks.get_task(name).__name__.rpartition(".")[2] for name in tasks.settings)
     return ["session", *(["endings"] if config.online else []), *(["deadline"] if has_deadline_texts else []), *names]
 
@@ -116,9 +103,7 @@ def _replace_key_labels(session_script: Script, texts: Mapping[str, str]) -> Scr
         if not isinstance(screen, Text):
             return screen
         labels = {texts["continue"]: texts["go_on"]}
-        return replace(
-            screen, buttons=tuple(replace(one, label=labels.get(one.label, one.label)) for one in screen.buttons)
-        )
+        return replace(screen, buttons=tuple(replace(one, label=labels.get(one.label, one.label)) for one in screen.buttons))
 
     return _change_screens(session_script, relabel)
 
@@ -190,13 +175,8 @@ def _build_front_steps(config: study.Study, tasks: StudyTasks, all_texts: Texts)
     texts = all_texts["session"]
     lab: Mapping[str, str] = texts[LAB_SECTION]
     if config.procedure.device.keyboard:
-        exit_fields = {
-            "aside": Button(texts["no_keyboard"], "unsuitable"),
-            "exits": (Exit("unsuitable", "unsuitable"),),
-        }
-        yield build_page_step(
-            "device", texts, texts["device"], buttons=(), lab=_split_paragraphs(lab["device"]), **exit_fields
-        )
+        exit_fields = {"aside": Button(texts["no_keyboard"], "unsuitable"), "exits": (Exit("unsuitable", "unsuitable"),)}
+        yield build_page_step("device", texts, texts["device"], buttons=(), lab=_split_paragraphs(lab["device"]), **exit_fields)
     buttons = Button(texts["consent_accept"], "accepted"), Button(texts["consent_decline"], "declined")
     consent_text = config.procedure.consent
     consent = Text(
@@ -229,9 +209,7 @@ def _build_screener_form(questions: Sequence[study.config.ScreenerSection], text
         name=SCREENER,
         heading=texts["questions_first"],
         note="",
-        fields=tuple(
-            study.config.FieldSection(one.name, one.question, "choice", one.choices, required=True) for one in questions
-        ),
+        fields=tuple(study.config.FieldSection(one.name, one.question, "choice", one.choices, required=True) for one in questions),
         button=texts["go_on"],
         missing=texts["needed"],
         no_number=texts["not_a_number"],
@@ -258,12 +236,7 @@ def _list_instructions(config: study.Study, tasks: StudyTasks, texts: Texts) -> 
 def _list_present_roles(config: study.Study) -> list[str]:
     """Return the roles that the design has beside targets."""
     design = config.design
-    sections = {
-        "filler": design.fillers,
-        "catch": design.catch,
-        "practice": design.practice,
-        "attention": design.attention,
-    }
+    sections = {"filler": design.fillers, "catch": design.catch, "practice": design.practice, "attention": design.attention}
     return [role for role, section in sections.items() if section]
 
 
@@ -290,9 +263,7 @@ def _build_interludes(
             for repeat in range(1, section.max_rounds if section.criterion is not None else 1):
                 assert section.criterion is not None
                 repeat_condition = Share(_format_block_name(repeat - 1), section.criterion)
-                steps.append(
-                    replace(build_page_step("practice_again", texts, texts["practice"]), when=repeat_condition)
-                )
+                steps.append(replace(build_page_step("practice_again", texts, texts["practice"]), when=repeat_condition))
                 steps += [replace(step, block=_format_block_name(repeat), when=repeat_condition) for step in practice]
             steps.append(build_page_step("practice_over", texts, texts["practice_over"]))
         elif position in pauses:

@@ -79,9 +79,7 @@ class SessionAssigner:
             if (
                 reason := find_departure_reason(connection, arrival.participant)
             ) == "screened_out" and arrival.platform_participant:
-                ticket = ReturnTicket(
-                    arrival.platform_participant.platform, arrival.platform_participant.id, arrival.source
-                )
+                ticket = ReturnTicket(arrival.platform_participant.platform, arrival.platform_participant.id, arrival.source)
                 raise Refusal("screened_out", "the screener has not let this person in", ticket=ticket)
             if reason is not None:
                 raise Refusal("departed", "this person has withdrawn or was forgotten")
@@ -122,14 +120,11 @@ class SessionAssigner:
     def _can_take_next_list(self, connection: sa.Connection, earlier: Sequence[Row]) -> bool:
         """Whether the person may go on with another list, where the last one was left too long ago."""
         is_expired = earlier[-1].seen <= self._leases.get_resume_cutoff() and len(earlier) < self.rules.max_sessions
-        return is_expired and bool(
-            self._files.get_list_file(connection, earlier[-1].list_sha256).trial_list.short_lists
-        )
+        return is_expired and bool(self._files.get_list_file(connection, earlier[-1].list_sha256).trial_list.short_lists)
 
     def _assign_slot(self, connection: sa.Connection, arrival: Arrival, earlier: Sequence[Row]) -> OpenedSession:
         files = {
-            name: self._files.get_list_file(connection, sha)
-            for name, sha in published_lists.find_active_lists(connection).items()
+            name: self._files.get_list_file(connection, sha) for name, sha in published_lists.find_active_lists(connection).items()
         }
         contents = [
             self._files.get_list_file(connection, row.list_sha256).trial_list.collect_contents(json.loads(row.order))
@@ -150,9 +145,7 @@ class SessionAssigner:
             raise Refusal("full", "every list has its quota of completed and running sessions")
         slot = lists.get(name)
         if slot is None:
-            last = connection.scalar(
-                sa.select(sa.func.max(SESSIONS.c.slot)).where(SESSIONS.c.list_name == name, IS_REAL)
-            )
+            last = connection.scalar(sa.select(sa.func.max(SESSIONS.c.slot)).where(SESSIONS.c.list_name == name, IS_REAL))
             slot = 0 if last is None else last + 1
         return self._begin_session(connection, arrival, files[name], slot, ordinal=len(earlier))
 
@@ -162,9 +155,7 @@ class SessionAssigner:
         is_running = SESSIONS.c.finished.is_not(None) | (SESSIONS.c.seen > self._leases.get_live_cutoff())
         holds_slot = IS_COUNTED & is_running & (SESSIONS.c.list_sha256 == file.sha256)
         list_slots = sa.select(SESSIONS.c.slot).where(IS_REAL, SESSIONS.c.list_name == file.name)
-        held_slots, used_slots = (
-            set(connection.scalars(query)) for query in (list_slots.where(holds_slot), list_slots)
-        )
+        held_slots, used_slots = (set(connection.scalars(query)) for query in (list_slots.where(holds_slot), list_slots))
         return file.trial_list.find_open_slot(held_slots, used_slots, seen_contents)
 
     def _open_preview(self, connection: sa.Connection, arrival: Arrival, list_name: str, trial: int) -> OpenedSession:
@@ -174,11 +165,7 @@ class SessionAssigner:
         opened = self._begin_session(connection, arrival, self._files.get_list_file(connection, sha256), 0, ordinal=0)
         steps = build_session_timeline(opened.session, opened.file)
         position = min(trial, len(opened.session.order) - 1)
-        first = (
-            next(timeline_step.number for timeline_step in steps if timeline_step.position == position)
-            if position
-            else 0
-        )
+        first = next(timeline_step.number for timeline_step in steps if timeline_step.position == position) if position else 0
         return replace(opened, walk=Walk(steps, range(first)))
 
     def _begin_session(
@@ -235,20 +222,14 @@ class SessionAssigner:
             raise Refusal("expired", "the session was left too long ago to be resumed", ticket=ticket)
         if (wait := self._leases.compute_tab_wait(row, arrival.tab)) > 0:
             raise Refusal("open_elsewhere", "the session is open in another tab", ticket=ticket, wait_seconds=wait)
-        numbers = [
-            sa.select(sa.func.max(table.c.seq)).where(table.c.session == row.id) for table in (EVENTS, REJECTED_EVENTS)
-        ]
+        numbers = [sa.select(sa.func.max(table.c.seq)).where(table.c.session == row.id) for table in (EVENTS, REJECTED_EVENTS)]
         last = max((-1 if (seq := connection.scalar(number)) is None else seq) for number in numbers)
         # Who takes a session over has a token of its own, and that of the tab before is void.
         new_values = (
-            {}
-            if row.tab == arrival.tab
-            else {"token": _create_token(), "voided": f"{row.voided} {row.token}"[-MAX_VOIDED_LENGTH:]}
+            {} if row.tab == arrival.tab else {"token": _create_token(), "voided": f"{row.voided} {row.token}"[-MAX_VOIDED_LENGTH:]}
         )
         tab = arrival.tab or _create_token()
-        self._leases.renew_lease(
-            connection, row, visits=row.visits + 1, tab=tab, tab_seen=self._leases.get_time(), **new_values
-        )
+        self._leases.renew_lease(connection, row, visits=row.visits + 1, tab=tab, tab_seen=self._leases.get_time(), **new_values)
         if arrival.platform_participant is not None:
             payments.register_payment(connection, row.id, arrival.platform_participant)
             ticket = ReturnTicket(row.platform, arrival.platform_participant.id, row.source)

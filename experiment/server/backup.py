@@ -18,9 +18,7 @@ from .departures import has_known_participants
 
 DATABASE_FILENAME, KEY_FILENAME = "study.sqlite", "participant.key"
 ROWS_PER_PART = 5_000  # rows
-DatabaseState = dict[
-    str, tuple[int, int]
-]  # of each table the number of rows, and a sum of their hashes, which no order changes
+DatabaseState = dict[str, tuple[int, int]]  # of each table the number of rows, and a sum of their hashes, which no order changes
 
 
 def create_backup(url: str, key: Path, folder: Path) -> dict[str, int]:
@@ -75,9 +73,7 @@ def _copy_key(key: Path, to: Path) -> None:
 def _copy_rows(source: Database, target: Database) -> DatabaseState:
     """Copy every row into a database that holds no study; return what was copied."""
     with source.begin_reading() as source_connection, target.begin_writing() as target_connection:
-        if any(
-            target_connection.scalar(sa.select(sa.func.count()).select_from(table)) for table in (TRIAL_LISTS, SESSIONS)
-        ):
+        if any(target_connection.scalar(sa.select(sa.func.count()).select_from(table)) for table in (TRIAL_LISTS, SESSIONS)):
             raise study.DataError("the database to restore to holds a study already; expected an empty one")
         target_connection.execute(META.delete())
         state = _read_state(source_connection, target_connection)

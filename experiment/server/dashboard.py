@@ -39,8 +39,7 @@ from .store import Store
 COOKIE_NAME = "gardenpath-dashboard"
 LOGIN_HOURS = 12  # for so long a password given once is enough
 CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors "
-    "'none'"
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 DISK_FOLDER = Path("/var/tmp")  # on the disk, where /tmp is in memory on many a server
 MIN_FLAGGED_ABSENCES, MAX_FAST_SHARE = 5, 0.1
@@ -81,13 +80,7 @@ class Dashboard:
     """The routes below /dashboard, behind a password; `url` is the database's address, `is_safe` whether a request is private."""
 
     def __init__(
-        self,
-        store: Store,
-        config: study.Study,
-        url: str,
-        password: str,
-        preview_key: str,
-        is_safe: Callable[[Request], bool],
+        self, store: Store, config: study.Study, url: str, password: str, preview_key: str, is_safe: Callable[[Request], bool]
     ) -> None:
         self.store, self.config, self.url, self.is_safe = store, config, url, is_safe
         self._password, self._preview_key = password, preview_key
@@ -100,9 +93,7 @@ class Dashboard:
         actions: dict[str, Callable[[dict[str, str]], None]] = {
             "close": lambda form: self.store.set_closed(),
             "open": lambda form: self.store.set_closed(False),
-            "exclude": lambda form: discard_value(
-                self.store.exclude_session(form.get("session", ""), form.get("reason", ""))
-            ),
+            "exclude": lambda form: discard_value(self.store.exclude_session(form.get("session", ""), form.get("reason", ""))),
             "include": lambda form: self.store.include_session(form.get("session", "")),
         }
         return [
@@ -127,16 +118,12 @@ class Dashboard:
     async def _log_in(self, request: Request) -> Response:
         caller = request.client.host if request.client else ""
         if not self.is_safe(request):
-            return self._show_login(
-                request, "The dashboard is shown over HTTPS only, or on the machine that serves it.", 403
-            )
+            return self._show_login(request, "The dashboard is shown over HTTPS only, or on the machine that serves it.", 403)
         password = (await _read_form(request)).get("password", "")
         # The right password is let in whoever else has tried, from the same address too: its length keeps guessers out.
         if not hmac.compare_digest(_compute_digest(password), _compute_digest(self._password)):
             if wait := self._wrong_passwords.count_call(caller):
-                return self._show_login(
-                    request, f"Too many wrong passwords. Please wait {math.ceil(wait)} seconds.", 429
-                )
+                return self._show_login(request, f"Too many wrong passwords. Please wait {math.ceil(wait)} seconds.", 429)
             return self._show_login(request, "This is not the password.", 403)
         token = secrets.token_urlsafe(32)
         now = time.monotonic()
@@ -144,12 +131,7 @@ class Dashboard:
         self._sessions[token] = now + LOGIN_HOURS * 3600
         answer = RedirectResponse("../dashboard", 303)
         answer.set_cookie(
-            COOKIE_NAME,
-            token,
-            LOGIN_HOURS * 3600,
-            httponly=True,
-            samesite="strict",
-            secure=request.url.scheme == "https",
+            COOKIE_NAME, token, LOGIN_HOURS * 3600, httponly=True, samesite="strict", secure=request.url.scheme == "https"
         )
         return answer
 
@@ -158,13 +140,9 @@ class Dashboard:
         return RedirectResponse("../dashboard", 303)
 
     def _show_login(self, request: Request, fault: str = "", status: int = 200) -> Response:
-        return _render_html(
-            "login.html", status, title=self._get_title(), deep=_is_below_dashboard(request), fault=fault
-        )
+        return _render_html("login.html", status, title=self._get_title(), deep=_is_below_dashboard(request), fault=fault)
 
-    def _create_action_handler(
-        self, action: Callable[[dict[str, str]], None]
-    ) -> Callable[[Request], Awaitable[Response]]:
+    def _create_action_handler(self, action: Callable[[dict[str, str]], None]) -> Callable[[Request], Awaitable[Response]]:
         async def acting(request: Request) -> Response:
             token = self._find_login(request)
             form = await _read_form(request)
@@ -188,16 +166,9 @@ class Dashboard:
 
     async def _render_page(self, request: Request, token: str, fault: str = "", status: int = 200) -> Response:
         page_number = request.query_params.get("page", "1")
-        values = await run_in_threadpool(
-            self.build_values, int(page_number) if re.fullmatch("[0-9]{1,6}", page_number) else 1
-        )
+        values = await run_in_threadpool(self.build_values, int(page_number) if re.fullmatch("[0-9]{1,6}", page_number) else 1)
         return _render_html(
-            "dashboard.html",
-            status,
-            proof=_compute_proof(token),
-            deep=_is_below_dashboard(request),
-            fault=fault,
-            **values,
+            "dashboard.html", status, proof=_compute_proof(token), deep=_is_below_dashboard(request), fault=fault, **values
         )
 
     def build_values(self, page: int = 1) -> dict[str, Any]:
@@ -234,10 +205,7 @@ class Dashboard:
             "rows": rows,
             "places": [row.filled.taken_slots for row in rows],
             "total": Counter(
-                {
-                    name: sum(getattr(row.filled, name) for row in rows)
-                    for name in ("completed", "live", "late", "dropped")
-                }
+                {name: sum(getattr(row.filled, name) for row in rows) for name in ("completed", "live", "late", "dropped")}
             ),
             "over": sum(row.over for row in rows),
             "left": sum((Counter(row.left) for row in rows), Counter()),
@@ -318,9 +286,7 @@ class Dashboard:
             if process.returncode:
                 folder.cleanup()
                 fault = error_output.decode("utf-8", "replace").strip().rpartition("\n")[2]
-                return await self._render_page(
-                    request, token, fault=f"The download could not be made: {fault}", status=500
-                )
+                return await self._render_page(request, token, fault=f"The download could not be made: {fault}", status=500)
             name = f"{self.config.name}-{kind}-{datetime.now(UTC):%Y%m%d-%H%M}.zip"
             return FileResponse(path, filename=name, background=BackgroundTask(folder.cleanup))
 
@@ -343,9 +309,7 @@ def format_payments_csv(store: Store) -> str:
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(["platform", "id", "submission", "code", "status"])
     for payment in store.list_payments():
-        lines.writerow(
-            [study.table_files.escape_formula(cell) if isinstance(cell, str) else cell for cell in payment.values()]
-        )
+        lines.writerow([study.table_files.escape_formula(cell) if isinstance(cell, str) else cell for cell in payment.values()])
     return text.getvalue()
 
 

@@ -73,14 +73,7 @@ SESSIONS = sa.Table(
 PREVIEW_SOURCE = "preview"
 IS_REAL = SESSIONS.c.source != PREVIEW_SOURCE
 # Two sessions never share a place; previews take none.
-sa.Index(
-    "one_session_a_slot",
-    SESSIONS.c.list_name,
-    SESSIONS.c.slot,
-    unique=True,
-    sqlite_where=IS_REAL,
-    postgresql_where=IS_REAL,
-)
+sa.Index("one_session_a_slot", SESSIONS.c.list_name, SESSIONS.c.slot, unique=True, sqlite_where=IS_REAL, postgresql_where=IS_REAL)
 EVENTS = sa.Table(
     "events",
     metadata,
@@ -115,10 +108,7 @@ PAYMENTS = sa.Table(
 )
 # Keyed hashes of people who left, or were screened out, and may not come again.
 DEPARTED_PARTICIPANTS = sa.Table(
-    "departed",
-    metadata,
-    sa.Column("participant", sa.String, primary_key=True),
-    sa.Column("reason", sa.String, nullable=False),
+    "departed", metadata, sa.Column("participant", sa.String, primary_key=True), sa.Column("reason", sa.String, nullable=False)
 )
 # What those who were let in answered to the screener: so quotas are filled.
 SCREENINGS = sa.Table(
@@ -189,11 +179,7 @@ class Database:
             with self.engine.begin() as connection:
                 yield connection
             return
-        with (
-            self._lock,
-            self.engine.connect().execution_options(writes=True) as connection,
-            connection.begin(),
-        ):
+        with self._lock, self.engine.connect().execution_options(writes=True) as connection, connection.begin():
             yield connection
 
     @contextmanager
@@ -212,9 +198,7 @@ class Database:
             return self._empty_log()
         with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             if not (is_retry and self._deletion_transaction):
-                self._deletion_transaction = (
-                    int(connection.exec_driver_sql("SELECT txid_current()").scalar_one()) % 2**32
-                )
+                self._deletion_transaction = int(connection.exec_driver_sql("SELECT txid_current()").scalar_one()) % 2**32
             # A snapshot from before keeps what it sees.
             older = connection.exec_driver_sql(
                 "SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "

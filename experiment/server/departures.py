@@ -72,9 +72,9 @@ def find_departure_reason(connection: sa.Connection, participant: str) -> str | 
 def has_known_participants(connection: sa.Connection) -> bool:
     """Whether anybody is known by the keyed hash of an id: in a session, or as one who may not come again."""
     is_hashed = SESSIONS.c.participant.not_like(f"{ANONYMOUS_PREFIX}%") & IS_REAL
-    found = sa.union_all(
-        sa.select(SESSIONS.c.participant).where(is_hashed), sa.select(DEPARTED_PARTICIPANTS.c.participant)
-    ).limit(1)
+    found = sa.union_all(sa.select(SESSIONS.c.participant).where(is_hashed), sa.select(DEPARTED_PARTICIPANTS.c.participant)).limit(
+        1
+    )
     return connection.scalar(found) is not None
 
 

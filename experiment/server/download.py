@@ -47,10 +47,7 @@ def write_events(url: str, archive: zipfile.ZipFile) -> None:
     store.database.engine.dispose()
 
 
-DOWNLOAD_WRITERS: Mapping[str, Callable[[str, zipfile.ZipFile], None]] = {
-    "tables": write_tables,
-    "events": write_events,
-}
+DOWNLOAD_WRITERS: Mapping[str, Callable[[str, zipfile.ZipFile], None]] = {"tables": write_tables, "events": write_events}
 
 
 def write_download(kind: str, url: str, target: Path) -> None:

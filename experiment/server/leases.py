@@ -45,9 +45,7 @@ class Leases:
         """Renew a session's lease and set values; one whose lease had run out is late, since its place was given away."""
         is_late = row.lease_expired or (row.finished is None and row.seen <= self.get_live_cutoff())
         seen = row.seen if row.finished is not None else self.get_time()
-        connection.execute(
-            SESSIONS.update().where(SESSIONS.c.id == row.id).values(seen=seen, lease_expired=is_late, **values)
-        )
+        connection.execute(SESSIONS.update().where(SESSIONS.c.id == row.id).values(seen=seen, lease_expired=is_late, **values))
 
     @staticmethod
     def _format_time(time: datetime) -> str:

@@ -30,15 +30,11 @@ class ProlificClient:
     def __init__(self, token: str, api: str = API_URL) -> None:
         httpx = study.errors.require("httpx2", "online")
         self._error = httpx.HTTPError
-        self._client = httpx.Client(
-            base_url=f"{api.rstrip('/')}/", headers={"Authorization": f"Token {token}"}, timeout=60
-        )
+        self._client = httpx.Client(base_url=f"{api.rstrip('/')}/", headers={"Authorization": f"Token {token}"}, timeout=60)
 
     def fetch_submission_statuses(self, study_id: str) -> dict[str, str]:
         """Return the status of each submission of a study, in capitals."""
-        return {
-            str(one["id"]): re.sub("[_-]", " ", str(one["status"]).upper()) for one in self._fetch_submissions(study_id)
-        }
+        return {str(one["id"]): re.sub("[_-]", " ", str(one["status"]).upper()) for one in self._fetch_submissions(study_id)}
 
     def _fetch_submissions(self, study_id: str) -> Iterator[Mapping[str, Any]]:
         page = 1
@@ -58,9 +54,7 @@ class ProlificClient:
     def set_up_bonuses(self, study_id: str, amounts: Mapping[str, Decimal]) -> str:
         """Set up bonuses in the study's currency and return the payment's id; nothing is paid by it."""
         lines = "".join(f"{submission},{amount}\n" for submission, amount in amounts.items())
-        response = self._send_request(
-            "POST", "submissions/bonus-payments/", json={"study_id": study_id, "csv_bonuses": lines}
-        )
+        response = self._send_request("POST", "submissions/bonus-payments/", json={"study_id": study_id, "csv_bonuses": lines})
         return str(response["id"])
 
     def pay_bonuses(self, payment: str) -> None:
@@ -71,13 +65,9 @@ class ProlificClient:
         try:
             response = self._client.request(method, path, **options)
         except self._error as error:
-            raise OSError(
-                f"{self._client.base_url}: {error or type(error).__name__}; nothing is known of its answer"
-            ) from None
+            raise OSError(f"{self._client.base_url}: {error or type(error).__name__}; nothing is known of its answer") from None
         if response.status_code == 401:
-            raise ValueError(
-                "Prolific does not know the token; expected one made in its settings, of the study's workspace"
-            )
+            raise ValueError("Prolific does not know the token; expected one made in its settings, of the study's workspace")
         if not response.is_success:
             raise ValueError(f"Prolific refuses {method} {path}: {response.status_code} {response.text[:300]}")
         try:
@@ -139,15 +129,11 @@ def read_bonuses(path: Path, submissions: Sequence[str]) -> dict[str, Decimal]:
     faults = []
     for line, (submission, amount) in enumerate(rows.itertuples(index=False), start=2):
         if submission not in submissions:
-            faults.append(
-                f"{path}, line {line}: submission {submission!r} is none of this study's; expected one of payments.csv"
-            )
+            faults.append(f"{path}, line {line}: submission {submission!r} is none of this study's; expected one of payments.csv")
         elif submission in amounts:
             faults.append(f"{path}, line {line}: submission {submission!r} is there twice; expected one bonus each")
         elif not re.fullmatch(r"\d+(\.\d{1,2})?", amount) or not Decimal(amount):
-            faults.append(
-                f"{path}, line {line}: amount {amount!r}; expected units of the study's currency, such as 1.50"
-            )
+            faults.append(f"{path}, line {line}: amount {amount!r}; expected units of the study's currency, such as 1.50")
         else:
             amounts[submission] = Decimal(amount)
     if faults:

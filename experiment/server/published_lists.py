@@ -36,9 +36,7 @@ class ListFileCache:
 
 def find_active_lists(connection: sa.Connection) -> dict[str, str]:
     """Return the lists that newcomers are assigned to: the SHA-256 of each name."""
-    return dict(
-        connection.execute(sa.select(TRIAL_LISTS.c.name, TRIAL_LISTS.c.sha256).where(TRIAL_LISTS.c.active)).all()
-    )
+    return dict(connection.execute(sa.select(TRIAL_LISTS.c.name, TRIAL_LISTS.c.sha256).where(TRIAL_LISTS.c.active)).all())
 
 
 def publish_lists(connection: sa.Connection, files: Sequence[ListFile], hashes: Mapping[str, str], *, now: str) -> int:
@@ -64,9 +62,7 @@ def _update_revision(connection: sa.Connection, hashes: Mapping[str, str], now: 
     changed = _list_changed_parts(hashes, json.loads(last.hashes))
     if not changed:
         return int(last.number)
-    session_query = (
-        sa.select(sa.func.count()).select_from(SESSIONS).where(IS_REAL & (SESSIONS.c.revision == last.number))
-    )
+    session_query = sa.select(sa.func.count()).select_from(SESSIONS).where(IS_REAL & (SESSIONS.c.revision == last.number))
     session_count = connection.scalar(session_query) or 0
     if not session_count:
         connection.execute(REVISIONS.update().where(REVISIONS.c.number == last.number).values(row))
@@ -107,14 +103,10 @@ def compute_content_hashes(files: Sequence[ListFile], settings: Mapping[str, Any
     """Return what participants meet by hash: the texts with the procedure, the materials in their lists, the settings."""
     parts = {
         "texts": sorted({file.procedure_sha256 for file in files}),
-        "materials": [
-            [file.name, *_read_materials_content(file)] for file in sorted(files, key=lambda file: file.name)
-        ],
+        "materials": [[file.name, *_read_materials_content(file)] for file in sorted(files, key=lambda file: file.name)],
         "settings": settings,
     }
-    return {
-        name: hashlib.sha256(format_canonical_json(part).encode("utf-8")).hexdigest() for name, part in parts.items()
-    }
+    return {name: hashlib.sha256(format_canonical_json(part).encode("utf-8")).hexdigest() for name, part in parts.items()}
 
 
 def _read_materials_content(file: ListFile) -> list[object]:

@@ -39,9 +39,7 @@ def parse_received_events(events: object) -> tuple[list[Event], list[RejectedEve
 def reject_event(event: Any, reason: str) -> RejectedEvent:
     """Return what is kept of an event that its session cannot contain."""
     # A reason may quote what no database holds: half a character, or a zero.
-    return RejectedEvent(
-        event["seq"], reason if reason.isprintable() else ascii(reason), json.dumps(event)[:MAX_REJECTED_LENGTH]
-    )
+    return RejectedEvent(event["seq"], reason if reason.isprintable() else ascii(reason), json.dumps(event)[:MAX_REJECTED_LENGTH])
 
 
 def _find_bound_fault(event: Any) -> str | None:

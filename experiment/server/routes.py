@@ -144,13 +144,7 @@ class _StudyHandlers:
 
     def __init__(self, store: Store, config: study.Study, key: bytes, site: SiteSettings) -> None:
         check_online_study(config)
-        self.store, self.config, self.online, self.key, self.site = (
-            store,
-            config,
-            complete_online_section(config),
-            key,
-            site,
-        )
+        self.store, self.config, self.online, self.key, self.site = (store, config, complete_online_section(config), key, site)
         self.previous_participants = read_previous_participants(self.online.excluded_participants, config.folder)
         self.arrival_limit = RateLimit(burst=300, rate=5)  # a class behind one address comes at once
         self.call_limit = RateLimit(burst=site.burst, rate=site.burst / 50)
@@ -190,11 +184,7 @@ class _StudyHandlers:
         if seconds is None:
             return lambda request: FileResponse(index)
         kiosk_data = {
-            "study": {
-                "title": self.config.title or self.config.name,
-                "language": language,
-                "direction": get_direction(language),
-            },
+            "study": {"title": self.config.title or self.config.name, "language": language, "direction": get_direction(language)},
             "seconds": seconds,
             "texts": select_kiosk_texts(self.online),
         }
@@ -254,19 +244,13 @@ class _StudyHandlers:
         response = build_payload(
             opened.session, opened.file, opened.walk, token=opened.token, visit=opened.visit, next_seq=opened.next_seq
         )
-        return JSONResponse(
-            {**response, "online": self._build_online_data(opened)}, status_code=200 if opened.visit else 201
-        )
+        return JSONResponse({**response, "online": self._build_online_data(opened)}, status_code=200 if opened.visit else 201)
 
     async def store_events(self, request: Request) -> Response:
         session, token = _read_credentials(request)
         events, rejected_events = parse_received_events((await _read_body(request)).get("events"))
-        stored, all_rejected = await run_in_threadpool(
-            self.store.append_events, session, token, events, rejected_events
-        )
-        return JSONResponse(
-            {"stored": stored, "rejected": _list_rejections({one.seq: one.reason for one in all_rejected})}
-        )
+        stored, all_rejected = await run_in_threadpool(self.store.append_events, session, token, events, rejected_events)
+        return JSONResponse({"stored": stored, "rejected": _list_rejections({one.seq: one.reason for one in all_rejected})})
 
     async def receive_heartbeat(self, request: Request) -> Response:
         session, token = _read_credentials(request)
@@ -294,9 +278,7 @@ class _StudyHandlers:
         if not isinstance(events, int) or isinstance(events, bool) or not 0 < events <= MAX_EVENTS:
             raise ValueError("events: expected the number of events sent, a whole number above 0")
         code = self.online.completion_code
-        missing, rejection_reasons, ticket = await run_in_threadpool(
-            self.store.complete_session, session, token, events, code
-        )
+        missing, rejection_reasons, ticket = await run_in_threadpool(self.store.complete_session, session, token, events, code)
         if missing:
             return JSONResponse({"error": "events are missing", "missing": missing[:10_000]}, status_code=409)
         if ticket.source == "preview":
@@ -351,9 +333,7 @@ class _StudyHandlers:
         proxy_headers = {"x-forwarded-for", "x-forwarded-proto", "forwarded"} & set(request.headers)
         return request.url.hostname in LOCAL_HOSTS and not (proxy_headers and not self.site.is_behind_proxy)
 
-    def _create_handler(
-        self, handle: Callable[[Request], Awaitable[Response]]
-    ) -> Callable[[Request], Awaitable[Response]]:
+    def _create_handler(self, handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
         """Turn what a handler raises into the answer the API documents."""
 
         async def answered(request: Request) -> Response:
@@ -380,9 +360,7 @@ class _StudyHandlers:
             except (sa.exc.OperationalError, sa.exc.TimeoutError) as error:
                 log.error("the database fails: %s", str(getattr(error, "orig", error)).partition("\n")[0])
                 if is_disk_full(error):
-                    return _build_error(
-                        503, "the disk of the server is full; send it again when there is room", wait=10
-                    )
+                    return _build_error(503, "the disk of the server is full; send it again when there is room", wait=10)
                 return _build_error(503, "the database is busy; send it again", wait=1)
 
         return answered
@@ -476,9 +454,7 @@ def _read_preview(request: object, key: bytes) -> tuple[str, int] | None:
 
 
 def _is_preview_key(sent: object, key: bytes) -> bool:
-    return isinstance(sent, str) and hmac.compare_digest(
-        sent.encode("utf-8", "replace"), compute_preview_key(key).encode()
-    )
+    return isinstance(sent, str) and hmac.compare_digest(sent.encode("utf-8", "replace"), compute_preview_key(key).encode())
 
 
 def _read_credentials(request: Request) -> tuple[str, str]:
@@ -517,11 +493,7 @@ def find_participant_key(url: str, path: str | Path) -> bytes:
 
 
 def open_store(
-    config: study.Study,
-    list_files: Sequence[ListFile],
-    url: str,
-    *,
-    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    config: study.Study, list_files: Sequence[ListFile], url: str, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 ) -> Store:
     """Return the study's database at `url` with its lists published."""
     online = config.required_online

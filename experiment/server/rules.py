@@ -28,8 +28,6 @@ class Conflict(Exception):
 class Refusal(Conflict):
     """Nobody can begin or go on here; `reason` is one of docs/api.md, `ticket` the session concerned where there is one."""
 
-    def __init__(
-        self, reason: str, message: str, *, ticket: ReturnTicket | None = None, wait_seconds: float | None = None
-    ) -> None:
+    def __init__(self, reason: str, message: str, *, ticket: ReturnTicket | None = None, wait_seconds: float | None = None) -> None:
         super().__init__(message)
         self.reason, self.ticket, self.wait_seconds = reason, ticket, wait_seconds

@@ -87,9 +87,7 @@ class RunningSessions:
             raise Conflict("the session is withdrawn")
         file = self._files.get_list_file(connection, row.list_sha256)
         if row.finished is None:
-            stored_numbers = (
-                sa.select(table.c.seq).where(table.c.session == session) for table in (EVENTS, REJECTED_EVENTS)
-            )
+            stored_numbers = (sa.select(table.c.seq).where(table.c.session == session) for table in (EVENTS, REJECTED_EVENTS))
             stored = {seq for query in stored_numbers for seq in connection.scalars(query)}
             if missing := [seq for seq in range(events) if seq not in stored]:
                 return missing, {}, ticket
@@ -101,9 +99,7 @@ class RunningSessions:
                     replay_events(build_session_timeline(recorded_session.session, file), validated.valid_events),
                     validated.rejection_reasons,
                 )
-            self._leases.renew_lease(
-                connection, row, finished=self._leases.get_time(), n_rejected=len(validated.rejection_reasons)
-            )
+            self._leases.renew_lease(connection, row, finished=self._leases.get_time(), n_rejected=len(validated.rejection_reasons))
             payments.settle_payment(connection, session, "completed", code)
         return [], validated.rejection_reasons, ticket
 
@@ -140,9 +136,7 @@ def _find_new_rows(
     for table in tables:
         query = sa.select(table).where(table.c.session == session, table.c.seq.in_(numbers))
         stored |= {row.seq: row._asdict() for row in connection.execute(query)}
-    received_rows = [
-        {"session": session, **vars(event), "value": format_canonical_json(event.value)} for event in events
-    ]
+    received_rows = [{"session": session, **vars(event), "value": format_canonical_json(event.value)} for event in events]
     received_rows += [{"session": session, **vars(one)} for one in rejected_events]
     new_rows: dict[int, dict[str, Any]] = {}
     for row in received_rows:

@@ -32,9 +32,7 @@ class AnswerScreening:
         row = authorise_session(connection, session, token)
         if row.withdrawn is not None or row.finished is not None:
             raise Conflict("the session is over; nobody is screened any more")
-        screener = find_screener(
-            build_session_timeline(build_session(row), self._files.get_list_file(connection, row.list_sha256))
-        )
+        screener = find_screener(build_session_timeline(build_session(row), self._files.get_list_file(connection, row.list_sha256)))
         if screener is None:
             raise Conflict("the study has no screener")
         choices = {field.name: field.choices for field in screener[1].fields}
@@ -44,8 +42,7 @@ class AnswerScreening:
         full = [
             name
             for name, answer in answers.items()
-            if (quota := self._quotas.get(name, {}).get(answer)) is not None
-            and answer_counts.get((name, answer), 0) >= quota
+            if (quota := self._quotas.get(name, {}).get(answer)) is not None and answer_counts.get((name, answer), 0) >= quota
         ]
         if has_accepted_answers(screener[1], answers) and (row.source == PREVIEW_SOURCE or not full):
             connection.execute(SCREENINGS.delete().where(SCREENINGS.c.session == session))
@@ -72,10 +69,7 @@ class AnswerScreening:
         """Whether every answer to some question that would let a newcomer in has its quota."""
         answer_counts = self.count_answers(connection)
         return any(
-            all(
-                answer_counts.get((one.name, answer), 0) >= one.quotas.get(answer, float("inf"))
-                for answer in one.accepted_choices
-            )
+            all(answer_counts.get((one.name, answer), 0) >= one.quotas.get(answer, float("inf")) for answer in one.accepted_choices)
             for one in self._leases.rules.screener
         )
 
@@ -84,9 +78,7 @@ class AnswerScreening:
         return {one.name: one.quotas for one in self._leases.rules.screener}
 
 
-def check_screener_passed(
-    connection: sa.Connection, session: str, steps: Sequence[TimelineStep], events: Sequence[Event]
-) -> None:
+def check_screener_passed(connection: sa.Connection, session: str, steps: Sequence[TimelineStep], events: Sequence[Event]) -> None:
     """Raise `Conflict` for events behind a screener that has not let the session in, or has with other answers."""
     if (screener := find_screener(steps)) is None:
         return

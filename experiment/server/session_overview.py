@@ -36,9 +36,7 @@ def list_summaries(connection: sa.Connection, live_cutoff: str, offset: int, lim
 
 def list_durations(connection: sa.Connection) -> list[float]:
     """Return the minutes that each completed session took that counts, in increasing order."""
-    is_counted = (
-        SESSIONS.c.finished.is_not(None) & SESSIONS.c.withdrawn.is_(None) & SESSIONS.c.exclusion_reason.is_(None)
-    )
+    is_counted = SESSIONS.c.finished.is_not(None) & SESSIONS.c.withdrawn.is_(None) & SESSIONS.c.exclusion_reason.is_(None)
     query = sa.select(SESSIONS.c.started, SESSIONS.c.finished).where(IS_REAL & is_counted)
     return sorted(_count_minutes(row.started, row.finished) for row in connection.execute(query))
 
@@ -96,9 +94,7 @@ def release_slot(connection: sa.Connection, submission: str, reason: str) -> boo
     """Mark the unfinished session of a submission as not counting; return whether it counted, unfinished, until now."""
     is_of_submission = SESSIONS.c.id.in_(sa.select(PAYMENTS.c.session).where(PAYMENTS.c.submission == submission))
     is_open = SESSIONS.c.finished.is_(None) & SESSIONS.c.withdrawn.is_(None) & SESSIONS.c.exclusion_reason.is_(None)
-    return bool(
-        connection.execute(SESSIONS.update().where(is_of_submission, is_open).values(exclusion_reason=reason)).rowcount
-    )
+    return bool(connection.execute(SESSIONS.update().where(is_of_submission, is_open).values(exclusion_reason=reason)).rowcount)
 
 
 def include_session(connection: sa.Connection, session: str) -> None:

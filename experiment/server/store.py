@@ -126,14 +126,10 @@ class Store:
         Who had finished keeps the payment.
         """
         with self.database.begin_exclusive() as connection:
-            ending, is_deleted, ticket = departures.withdraw_session(
-                connection, self._leases, session, token, reason, code
-            )
+            ending, is_deleted, ticket = departures.withdraw_session(connection, self._leases, session, token, reason, code)
         return WithdrawalResult(ending, is_deleted, is_deleted and self.scrubber.scrub_deleted_rows(), ticket)
 
-    def judge_screener(
-        self, session: str, token: str, answers: Mapping[str, Any], code: str | None
-    ) -> ReturnTicket | None:
+    def judge_screener(self, session: str, token: str, answers: Mapping[str, Any], code: str | None) -> ReturnTicket | None:
         """Judge answers to the screener; return None for who goes on, else what the way back needs: the session is deleted.
 
         `code` is noted for payment. Raises `ValueError` for answers that are no choice of the questions.

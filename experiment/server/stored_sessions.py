@@ -100,9 +100,7 @@ def read_sessions(connection: sa.Connection, *, previews: bool) -> list[Session]
 
 def build_recorded_session(connection: sa.Connection, row: Row) -> RecordedSession:
     """Return the session of a row with all that it sent."""
-    return RecordedSession(
-        build_session(row), read_events(connection, row.id), read_rejected_events(connection, row.id)
-    )
+    return RecordedSession(build_session(row), read_events(connection, row.id), read_rejected_events(connection, row.id))
 
 
 def list_session_ids(connection: sa.Connection, *, previews: bool) -> Sequence[str]:

@@ -27,10 +27,7 @@ class SlotCounts:
 
 
 def choose_list(
-    list_names: Sequence[str],
-    slot_counts: Mapping[str, SlotCounts],
-    quota: int | None,
-    previous_lists: Collection[str] = (),
+    list_names: Sequence[str], slot_counts: Mapping[str, SlotCounts], quota: int | None, previous_lists: Collection[str] = ()
 ) -> str | None:
     """Return the list with the fewest places taken, the first of several by name; None when all have their quota.
 
@@ -39,20 +36,13 @@ def choose_list(
     >>> choose_list(["E1-L1", "E1-L2"], {"E1-L1": SlotCounts(completed=1, live=1), "E1-L2": SlotCounts(live=1)}, quota=2)
     'E1-L2'
     """
-    open_lists = [
-        name for name in list_names if quota is None or slot_counts.get(name, SlotCounts()).taken_slots < quota
-    ]
+    open_lists = [name for name in list_names if quota is None or slot_counts.get(name, SlotCounts()).taken_slots < quota]
     if not open_lists:
         return None
     experiments = {_get_experiment(name) for name in previous_lists}
 
     def rank(name: str) -> tuple[bool, bool, int, str]:
-        return (
-            _get_experiment(name) in experiments,
-            name in previous_lists,
-            slot_counts.get(name, SlotCounts()).taken_slots,
-            name,
-        )
+        return (_get_experiment(name) in experiments, name in previous_lists, slot_counts.get(name, SlotCounts()).taken_slots, name)
 
     return min(open_lists, key=rank)
 

@@ -12,15 +12,7 @@ from typing import Any
 import pandas as pd
 
 from gardenpath import study
-from gardenpath.stimuli import (
-    Item,
-    Materials,
-    Paradigm,
-    Trial,
-    build_conditions_table,
-    build_items_table,
-    build_words_table,
-)
+from gardenpath.stimuli import Item, Materials, Paradigm, Trial, build_conditions_table, build_items_table, build_words_table
 from gardenpath.stimuli.item_tables import build_replacements_table
 from gardenpath.study.formula_columns import (
     add_formula_columns,
@@ -83,9 +75,7 @@ def build_table_parts(
         **({"replacements": replacements} if len(replacements) else {}),
         **{name: build_frame(name, [], conditions) for name in ("readings", "responses", "sessions")},
     }
-    shown_trials = {
-        sha256: [ShownTrial.from_trial(trial) for trial in file.trial_list.trials] for sha256, file in files.items()
-    }
+    shown_trials = {sha256: [ShownTrial.from_trial(trial) for trial in file.trial_list.trials] for sha256, file in files.items()}
     sessions: list[pd.DataFrame] = []
     tallies: list[pd.DataFrame] = []
     judgment_counts, files_by_list = JudgmentCounts(), dict[str, ListFile]()
@@ -111,9 +101,7 @@ def build_table_parts(
             files_by_list[recorded_session.session.list_name] = files[sha256]
             if (rows := _build_rows_or_skip(recorded_session, files[sha256], shown_trials[sha256])) is not None:
                 session_rows.append(rows)
-                pending_rows += sum(
-                    len(table_rows) for table in ("readings", "responses") for _, table_rows in rows[table]
-                )
+                pending_rows += sum(len(table_rows) for table in ("readings", "responses") for _, table_rows in rows[table])
             session_count += 1
             if pending_rows >= ROWS_PER_PART:
                 yield build_part()
@@ -129,15 +117,10 @@ def build_table_parts(
             responses = add_formula_columns(pickle.load(response_file), conditions=conditions, accuracy=accuracy)
             yield {"responses": study.check(responses, "responses")}
     count_table = compute_judgment_counts([*files.values(), *files_by_list.values()], judgment_counts)
-    yield {
-        "sessions": study.check(session_table, "sessions"),
-        **({} if count_table is None else {"judgment_counts": count_table}),
-    }
+    yield {"sessions": study.check(session_table, "sessions"), **({} if count_table is None else {"judgment_counts": count_table})}
 
 
-def _build_rows_or_skip(
-    recorded_session: RecordedSession, file: ListFile, shown_trials: Sequence[ShownTrial]
-) -> Rows | None:
+def _build_rows_or_skip(recorded_session: RecordedSession, file: ListFile, shown_trials: Sequence[ShownTrial]) -> Rows | None:
     """Return a session's rows; one that has none, whatever a stranger sent, takes nobody else's with it."""
     try:
         return _build_rows(recorded_session, file, shown_trials)
@@ -178,16 +161,8 @@ def _build_rows(recorded_session: RecordedSession, file: ListFile, shown_trials:
     )
     if validated.rejection_reasons:
         first = min(validated.rejection_reasons)
-        number = (
-            f"{len(validated.rejection_reasons)} events are" if len(validated.rejection_reasons) > 1 else "1 event is"
-        )
-        log.warning(
-            "session %s: %s set apart; first number %d: %s",
-            session.id,
-            number,
-            first,
-            validated.rejection_reasons[first],
-        )
+        number = f"{len(validated.rejection_reasons)} events are" if len(validated.rejection_reasons) > 1 else "1 event is"
+        log.warning("session %s: %s set apart; first number %d: %s", session.id, number, first, validated.rejection_reasons[first])
     if session.finished is not None and loss:
         log.warning("session %s was finished, but %s; it counts as incomplete", session.id, loss)
     valid_session = replace(recorded_session, events=validated.valid_events)
@@ -245,9 +220,7 @@ class _StepRun:
     was_seen_before: bool
 
 
-def _list_step_runs(
-    session: str, steps: Sequence[TimelineStep], starts: Mapping[int, list[list[Event]]]
-) -> Iterator[_StepRun]:
+def _list_step_runs(session: str, steps: Sequence[TimelineStep], starts: Mapping[int, list[list[Event]]]) -> Iterator[_StepRun]:
     """Yield a session's steps in order; of one begun again after a reload only the last run counts."""
     for number, runs in sorted(starts.items()):
         *aborted, last = runs
@@ -296,9 +269,7 @@ def _add_trial_rows(
     rows_by_table: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for n, screen in enumerate(step.screens):
         if n in events_by_screen and screen.task != "page":
-            for table, row in build_record_rows(
-                build_record(screen, events_by_screen[n], flags=flags), shown_trials[step.trial]
-            ):
+            for table, row in build_record_rows(build_record(screen, events_by_screen[n], flags=flags), shown_trials[step.trial]):
                 rows_by_table[table].append({**row})
     for name, table_rows in rows_by_table.items():
         rows[name].append((trial_cells, table_rows))
@@ -325,11 +296,7 @@ def _describe_lost_events(recorded_session: RecordedSession) -> str | None:
 
 
 def _build_session_row(
-    recorded_session: RecordedSession,
-    steps: Sequence[TimelineStep],
-    starts: Mapping[int, list[list[Event]]],
-    *,
-    complete: bool,
+    recorded_session: RecordedSession, steps: Sequence[TimelineStep], starts: Mapping[int, list[list[Event]]], *, complete: bool
 ) -> dict[str, Any]:
     session = recorded_session.session
     visit = next((event.value for event in recorded_session.events if event.kind == "visit"), None)
@@ -358,9 +325,7 @@ def build_frame(
     times = [len(rows) for _, rows in groups]
     columns = study.TABLES[name].columns
     own_columns = [column for column in columns if not groups or column.name not in groups[0][0]]
-    cells = dict(
-        zip(own_columns, _list_column_cells([row for _, rows in groups for row in rows], own_columns), strict=True)
-    )
+    cells = dict(zip(own_columns, _list_column_cells([row for _, rows in groups for row in rows], own_columns), strict=True))
     table = pd.DataFrame(
         {
             column.name: _convert_cells(cells[column], column)

@@ -21,13 +21,9 @@ def count_judgments(responses: pd.DataFrame, sessions: pd.DataFrame) -> Judgment
     >>> count_judgments(pd.DataFrame([{**place, "response": "good"}]), sessions)
     Counter({('E1', 'i1', 'good+bad'): 1})
     """
-    counted_sessions = sessions[
-        sessions["complete"] & sessions["exclusion_reason"].isna() & (sessions["source"] != "preview")
-    ]
+    counted_sessions = sessions[sessions["complete"] & sessions["exclusion_reason"].isna() & (sessions["source"] != "preview")]
     answered = responses["response"].notna() & (responses["role"] == "target")
-    rows = responses[answered & responses["session"].isin(counted_sessions["session"])].drop_duplicates(
-        ["session", "trial"]
-    )
+    rows = responses[answered & responses["session"].isin(counted_sessions["session"])].drop_duplicates(["session", "trial"])
     return Counter(rows[["experiment", "item", "condition"]].itertuples(index=False, name=None))
 
 
@@ -55,6 +51,4 @@ def compute_judgment_counts(files: Iterable[ListFile], counts: JudgmentCounts) -
         for cell in dict.fromkeys([*scheduled, *counts])
         if cell[1] in paradigms
     ]
-    return study.check(
-        pd.DataFrame(sorted(rows), columns=study.TABLES["judgment_counts"].column_names), "judgment_counts"
-    )
+    return study.check(pd.DataFrame(sorted(rows), columns=study.TABLES["judgment_counts"].column_names), "judgment_counts")

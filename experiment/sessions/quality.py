@@ -50,7 +50,5 @@ def _pair_word_events(events: tuple[Event, ...]) -> list[tuple[WordEndedEvent, W
     return [
         (a, b)
         for a, b in pairwise(word_events)
-        if b.value["word"] > a.value["word"]
-        and (a.step, a.screen) == (b.step, b.screen)
-        and b.value["press"] is not None
+        if b.value["word"] > a.value["word"] and (a.step, a.screen) == (b.step, b.screen) and b.value["press"] is not None
     ]

@@ -92,17 +92,13 @@ def _build_words_record(screen: Screen, events: Sequence[Event], flags: frozense
                 if press is not None and press["repeats"]:
                     word_flags.add("repeats")
                 words.append(
-                    _build_word_record(
-                        screen, event, before, tuple(sorted(word_flags | flags)) if word_flags or flags else ()
-                    )
+                    _build_word_record(screen, event, before, tuple(sorted(word_flags | flags)) if word_flags or flags else ())
                 )
             before, word_flags = event, set()
     return _create_record(screen, outcome, words=tuple(words))
 
 
-def _build_word_record(
-    screen: Screen, event: WordEndedEvent, before: WordEndedEvent, flags: tuple[str, ...]
-) -> WordRecord:
+def _build_word_record(screen: Screen, event: WordEndedEvent, before: WordEndedEvent, flags: tuple[str, ...]) -> WordRecord:
     value = event.value
     frame, timed = value["display"]["frame"], value["press"] is None
     # Of a wrong choice that ends the sentence there is no time to the right word.
@@ -190,9 +186,7 @@ def _find_answer_fault(screen: AskingScreen | Form, answer: object) -> str | Non
     if not isinstance(answer, Mapping) or not names >= set(answer):
         return f"answers to {screen.name} by other names than its fields; expected some of {', '.join(sorted(names))}"
     fields_by_name = {field.name: field for field in screen.fields}
-    return next(
-        (wrong for name, one in answer.items() if (wrong := _find_field_fault(fields_by_name[name], one))), None
-    )
+    return next((wrong for name, one in answer.items() if (wrong := _find_field_fault(fields_by_name[name], one))), None)
 
 
 def _find_field_fault(field: FieldSection, answer: object) -> str | None:
@@ -213,11 +207,7 @@ def _find_field_fault(field: FieldSection, answer: object) -> str | None:
 def _find_side_fault(screen: Screen, answer: object, side: Side | None) -> str | None:
     """Return what is wrong with where an answer is said to have stood; a player need not say it."""
     actual_side = screen.find_side(answer) if isinstance(screen, Answers) else None
-    return (
-        None
-        if side in (None, actual_side)
-        else f"an answer to {screen.name} on the side {side}; expected {actual_side}"
-    )
+    return None if side in (None, actual_side) else f"an answer to {screen.name} on the side {side}; expected {actual_side}"
 
 
 def _format_expected_values(values: Sequence[str | int]) -> str:

@@ -19,17 +19,7 @@ LAB_PLATFORM = "lab"  # nobody who sits in the lab is sent anywhere
 PLACEHOLDER_CODE = "CHANGE-ME"  # the completion code that `gardenpath new` writes
 KIOSK_PREFIX = "kiosk_"  # begins the names of a kiosk's texts
 # Endings for which a platform wants the submission back unless the study has a code for them.
-RETURN_ENDINGS = (
-    "refused",
-    "unsuitable",
-    "screened_out",
-    "withdrawn",
-    "full",
-    "closed",
-    "expired",
-    "departed",
-    "excluded",
-)
+RETURN_ENDINGS = ("refused", "unsuitable", "screened_out", "withdrawn", "full", "closed", "expired", "departed", "excluded")
 
 
 @dataclass(frozen=True)
@@ -100,9 +90,7 @@ class EndingPage:
         return {"text": list(self.text), "code": self.code, "url": self.url}
 
 
-def build_ending_page(
-    online: study.config.OnlineSection, kind: str, platform: str = "link", id: str = ""
-) -> EndingPage:
+def build_ending_page(online: study.config.OnlineSection, kind: str, platform: str = "link", id: str = "") -> EndingPage:
     """Return how a visit ends that does not go on.
 
     `kind` is a key of texts/endings.toml, and `online` as `complete_online_section` returns it, with all of these.
@@ -146,9 +134,7 @@ def describe_placeholder_code(config: study.Study) -> str:
 
 def select_kiosk_texts(online: study.config.OnlineSection) -> dict[str, str]:
     """Return what a kiosk says of its own, without the prefix of its names; `online` as `complete_online_section` returns it."""
-    return {
-        name.removeprefix(KIOSK_PREFIX): text for name, text in online.texts.items() if name.startswith(KIOSK_PREFIX)
-    }
+    return {name.removeprefix(KIOSK_PREFIX): text for name, text in online.texts.items() if name.startswith(KIOSK_PREFIX)}
 
 
 def complete_online_section(config: study.Study) -> study.config.OnlineSection:

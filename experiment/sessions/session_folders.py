@@ -121,6 +121,4 @@ def _parse_line(build: Callable[..., Parsed], line: str, path: Path, number: int
     try:
         return build(**json.loads(line))
     except (json.JSONDecodeError, TypeError, KeyError) as error:
-        raise study.DataError(
-            f"{path}, line {number}: not an event ({error}); expected one JSON object a line"
-        ) from None
+        raise study.DataError(f"{path}, line {number}: not an event ({error}); expected one JSON object a line") from None

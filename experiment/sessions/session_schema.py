@@ -22,10 +22,7 @@ def build_session_schema() -> Json:
     adapters += [(kind, "validation", TypeAdapter(generated)) for kind, generated in EVENT_TYPES.items()]
     _, generated = TypeAdapter.json_schemas(adapters)
     definitions = _close_objects(generated["$defs"])
-    definitions["Script"]["properties"] |= {
-        "texts": _build_texts_schema(PAGE_TEXTS),
-        "lab": _build_texts_schema(LAB_TEXTS),
-    }
+    definitions["Script"]["properties"] |= {"texts": _build_texts_schema(PAGE_TEXTS), "lab": _build_texts_schema(LAB_TEXTS)}
     shared = {
         "Screen": definitions["Step"]["properties"]["screens"]["items"],
         "Above": definitions["Answers"]["properties"]["above"],
@@ -44,10 +41,7 @@ def build_session_schema() -> Json:
         "title": "Session",
         "description": "What a session shows (script) and what it leaves behind (events).",
         "type": "object",
-        "properties": {
-            "script": {"$ref": "#/$defs/Script"},
-            "events": {"type": "array", "items": {"$ref": "#/$defs/Event"}},
-        },
+        "properties": {"script": {"$ref": "#/$defs/Script"}, "events": {"type": "array", "items": {"$ref": "#/$defs/Event"}}},
         "required": ["script", "events"],
         "additionalProperties": False,
         "$defs": dict(sorted(definitions.items())),
@@ -61,9 +55,7 @@ def _close_objects(node: Any) -> Any:
     if not isinstance(node, dict):
         return node
     result = {
-        key: _close_objects(one)
-        for key, one in node.items()
-        if key not in ("default", "discriminator") and not _is_title(key, one)
+        key: _close_objects(one) for key, one in node.items() if key not in ("default", "discriminator") and not _is_title(key, one)
     }
     if isinstance(node.get("properties"), dict) and node.get("type") == "object":
         result["properties"] = {name: _close_objects(one) for name, one in node["properties"].items()}
@@ -104,7 +96,5 @@ def format_session_schema() -> str:
 @cache
 def read_session_schema() -> Mapping[str, Any]:
     """Return the schema as it is shipped."""
-    shipped: Mapping[str, Any] = json.loads(
-        (files("gardenpath.experiment.sessions") / "screens.schema.json").read_text("utf-8")
-    )
+    shipped: Mapping[str, Any] = json.loads((files("gardenpath.experiment.sessions") / "screens.schema.json").read_text("utf-8"))
     return shipped

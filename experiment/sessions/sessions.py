@@ -13,16 +13,7 @@ from ..scripts.list_files import ListFile
 from ..scripts.script import TimelineStep, Walk, build_timeline, replay_events
 from .event_validation import ValidatedEvents, validate_events
 
-__all__ = [
-    "Event",
-    "Json",
-    "RecordedSession",
-    "RejectedEvent",
-    "Session",
-    "build_payload",
-    "check_events",
-    "open_session",
-]
+__all__ = ["Event", "Json", "RecordedSession", "RejectedEvent", "Session", "build_payload", "check_events", "open_session"]
 
 
 @dataclass(frozen=True)
@@ -81,8 +72,7 @@ def validate_session_events(recorded_session: RecordedSession, file: ListFile) -
     """Return the events of a session that its script knows, and why each other one is set apart."""
     validated = validate_events(build_session_timeline(recorded_session.session, file), recorded_session.events)
     return ValidatedEvents(
-        validated.valid_events,
-        {**{one.seq: one.reason for one in recorded_session.rejected_events}, **validated.rejection_reasons},
+        validated.valid_events, {**{one.seq: one.reason for one in recorded_session.rejected_events}, **validated.rejection_reasons}
     )
 
 
@@ -96,10 +86,7 @@ def build_payload(session: Session, file: ListFile, walk: Walk, *, token: str, v
     """Return what a player needs to run a session from where it stands (docs/api.md): of short lists the one at hand alone."""
     player_script, order = file.player_script, list(session.order)
     if file.trial_list.short_lists:
-        player_script, order = (
-            {**player_script, "trials": [player_script["trials"][n] for n in order]},
-            list(range(len(order))),
-        )
+        player_script, order = ({**player_script, "trials": [player_script["trials"][n] for n in order]}, list(range(len(order))))
     return {
         "session": session.id,
         "token": token,
@@ -141,8 +128,6 @@ def find_event_faults(events: list[Any]) -> dict[int, tuple[str, str]]:
                     return {0: ("", fault["msg"][:200])}
                 return {n: found[0] for n, event in enumerate(events) if (found := find_event_faults([event]))}
             n, *path = fault["loc"]
-            faults.setdefault(
-                int(n), ("/".join(str(part) for part in path if part not in EVENT_TYPES), fault["msg"][:200])
-            )
+            faults.setdefault(int(n), ("/".join(str(part) for part in path if part not in EVENT_TYPES), fault["msg"][:200]))
         return faults
     return {}

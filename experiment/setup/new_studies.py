@@ -72,9 +72,7 @@ def list_study_kinds() -> list[str]:
     return sorted(name.removesuffix(KIND_SUFFIX) for name in entries if name.endswith(KIND_SUFFIX))
 
 
-def create_study(
-    folder: str | Path, kind: str, *, language: str | None = None, table: str | Path | None = None
-) -> NewStudy:
+def create_study(folder: str | Path, kind: str, *, language: str | None = None, table: str | Path | None = None) -> NewStudy:
     """Write a study of this kind to a new or empty folder, all of it or nothing.
 
     With `table` its items are those of this file, which is copied, and study.toml states what is found in it; otherwise they
@@ -118,9 +116,7 @@ def create_study(
         else:  # which is empty, and may be where the user is
             for path in sorted(staged.iterdir()):
                 path.rename(folder / path.name)
-    return NewStudy(
-        tuple(folder / name for name in ("study.toml", items.file, *sidecars, *([*texts][1:]))), items.missing
-    )
+    return NewStudy(tuple(folder / name for name in ("study.toml", items.file, *sidecars, *([*texts][1:]))), items.missing)
 
 
 def read_start_file(name: str) -> str:
@@ -163,9 +159,7 @@ def _build_example_items(kind: StudyKind, language: str) -> _StudyItems:
     tag = language.partition("-")[0]
     has_examples = (files("gardenpath.experiment.setup.starts") / f"{kind.items}.{tag}.csv").is_file()
     rows = list(
-        csv.DictReader(
-            io.StringIO(read_start_file(f"{kind.items}.{tag if has_examples else FALLBACK_LANGUAGE}.csv"), newline="")
-        )
+        csv.DictReader(io.StringIO(read_start_file(f"{kind.items}.{tag if has_examples else FALLBACK_LANGUAGE}.csv"), newline=""))
     )
     columns = [name for name in (*rows[0], "language") if name not in kind.leaves_out]
     rows = [row | {"language": language} for row in rows]
@@ -178,9 +172,7 @@ def _build_example_items(kind: StudyKind, language: str) -> _StudyItems:
     writer.writerows(rows)
     import pandas as pd
 
-    materials, _ = examine(
-        pd.read_csv(io.StringIO(stream.getvalue()), dtype=str, keep_default_na=False), language=language
-    )
+    materials, _ = examine(pd.read_csv(io.StringIO(stream.getvalue()), dtype=str, keep_default_na=False), language=language)
     return _StudyItems("items.csv", stream.getvalue(), materials, has_placeholders=not has_examples, is_example=True)
 
 
@@ -200,9 +192,7 @@ def _read_own_items(table: Path, kind: StudyKind, language: str) -> _StudyItems:
         raise study.DataError([*errors[:MAX_FAULTS], *remainder, f"{table}: correct this first; nothing was written"])
     own_items = _StudyItems(table.name, "", materials)
     if not own_items.targets:
-        raise study.DataError(
-            f"{table}: no item has sentences in several conditions; expected a paradigm to compare them in"
-        )
+        raise study.DataError(f"{table}: no item has sentences in several conditions; expected a paradigm to compare them in")
     if kind.pairs and (unpaired := [p for p in own_items.targets if len(p.list_conditions()) != 2]):
         raise study.DataError(
             f"{table}: paradigm {unpaired[0].id} has {len(unpaired[0].list_conditions())} conditions; a trial of "
@@ -216,9 +206,7 @@ def _find_missing_parts(content: _StudyItems, kind: StudyKind, table: Path, lang
     """Yield what a study of this kind would have beside what the table has."""
     targets = [item for paradigm in content.targets for item in content.list_items(paradigm.id)]
     for need in kind.needs:
-        if any(
-            getattr(sentence, need) is None for item in content.materials.items for sentence in item.sentences.values()
-        ):
+        if any(getattr(sentence, need) is None for item in content.materials.items for sentence in item.sentences.values()):
             yield f"a column {need}, one word for each word of the sentence: without it nothing can be dealt (docs/tasks.md)"
     list_design = _choose_list_design(content)
     if items_per_paradigm := list_design["items"]:
@@ -277,9 +265,7 @@ def _render_files(name: str, kind: StudyKind, language: str, content: _StudyItem
     }  # fmt: skip
     values["procedure"] = env.from_string(kind.procedure).render(values).rstrip()
     values["participants"] = 6 * values["lists"]
-    pages = {
-        page: env.from_string(read_start_file(f"{page}.jinja")).render(values) for page in ("study.toml", "README.md")
-    }
+    pages = {page: env.from_string(read_start_file(f"{page}.jinja")).render(values) for page in ("study.toml", "README.md")}
     pages[SCHEMA_FILENAME] = read_study_schema()
     return pages if has_texts else {**pages, TEXTS_FILENAME: format_texts_to_translate(language)}
 
@@ -289,10 +275,7 @@ def _choose_list_design(content: _StudyItems) -> dict[str, int | None]:
     list_count = math.lcm(*(len(paradigm.list_conditions()) for paradigm in content.targets))
     counts = [len(content.list_items(paradigm.id)) for paradigm in content.targets]
     item_count = min(count - count % list_count for count in counts)
-    return {
-        "lists": list_count,
-        "items": item_count if item_count and any(count % list_count for count in counts) else None,
-    }
+    return {"lists": list_count, "items": item_count if item_count and any(count % list_count for count in counts) else None}
 
 
 def _count_shown_items(content: _StudyItems, items: int | None) -> int:

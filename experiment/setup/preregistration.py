@@ -43,9 +43,7 @@ DEVIATION_KINDS = {  # of a deviation, by how its key begins; the first that fit
 }
 DEVIATION_TABLES = ("sessions", "items", "exclusions", "factorial_models")  # in which deviations show
 RT_TRIMMING_KEYS = ("min_rt", "max_rt", "remove_outliers")
-STATEMENTS_PATTERN = re.compile(
-    r"^SHA-256 of the statements: `([0-9a-f]{64})`\n+```json\n(.*?)^```$", re.MULTILINE | re.DOTALL
-)
+STATEMENTS_PATTERN = re.compile(r"^SHA-256 of the statements: `([0-9a-f]{64})`\n+```json\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def build_statements(config: study.Study, participants: int | None = None) -> Json:
@@ -63,16 +61,11 @@ def build_statements(config: study.Study, participants: int | None = None) -> Js
     max_sessions = config.online.max_sessions if config.online else 1  # of a person at most
     excluded_participants = config.online.excluded_participants if config.online else []
     if participants is not None and max_sessions == 1 and session_count not in (None, participants):
-        raise ValueError(
-            f"{participants} participants, and study.toml has places for {session_count}; expected one number"
-        )
+        raise ValueError(f"{participants} participants, and study.toml has places for {session_count}; expected one number")
     return {
         "language": config.language,
         "seed": config.seed,
-        "sample": {
-            "participants": participants or (session_count if max_sessions == 1 else None),
-            "sessions": session_count,
-        },
+        "sample": {"participants": participants or (session_count if max_sessions == 1 else None), "sessions": session_count},
         "online": {"max_sessions": max_sessions, "excluded_participants": excluded_participants},
         "title": config.title or config.name,
         **settings,
@@ -83,9 +76,7 @@ def build_statements(config: study.Study, participants: int | None = None) -> Js
             for one in materials.paradigms
         },
         "items": _hash_items(build_items_table(materials), materials),
-        "order": None
-        if config.ordering.order == "random"
-        else _compute_hash("\n".join(item.id for item in materials.items)),
+        "order": None if config.ordering.order == "random" else _compute_hash("\n".join(item.id for item in materials.items)),
         "dealt": sorted({trial.item.id for file in list_files for trial in file.trial_list.trials}),
     }
 
@@ -134,9 +125,7 @@ def flatten_statements(value: object, key: str = "") -> dict[str, str]:
     if isinstance(value, Mapping | list | tuple) and not value:
         return {}
     if isinstance(value, Mapping):
-        parts: Iterable[tuple[str, Any]] = (
-            (f"{key}.{name}" if key else str(name), part) for name, part in value.items()
-        )
+        parts: Iterable[tuple[str, Any]] = ((f"{key}.{name}" if key else str(name), part) for name, part in value.items())
     elif isinstance(value, list | tuple) and all(isinstance(part, Mapping) for part in value):
         named_parts = [{k: v for k, v in part.items() if k != "name" or "name" not in part} for part in value]
         names = [str(part.get("name", number)) for number, part in enumerate(value, 1)]
@@ -149,9 +138,7 @@ def flatten_statements(value: object, key: str = "") -> dict[str, str]:
 # ------------------------------------------------------------------------------------------------ the page
 
 
-def format_preregistration(
-    config: study.Study, registered: Json, *, models: Sequence[str] = (), after: str = ""
-) -> str:
+def format_preregistration(config: study.Study, registered: Json, *, models: Sequence[str] = (), after: str = "") -> str:
     """Return the preregistration as Markdown: what is fixed in words and tables, what is open, and the statements with their hash.
 
     `models` are lines on the models that are fitted where study.toml declares none; `after` says what data there were.
@@ -159,8 +146,7 @@ def format_preregistration(
     block = json.dumps(registered, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
     digest = hashlib.sha256(block.encode()).hexdigest()
     declared = [
-        f"- *{model.name}* ({model.region}): `{model.formula}`{_format_contrasts(model)}"
-        for model in config.analysis.models
+        f"- *{model.name}* ({model.region}): `{model.formula}`{_format_contrasts(model)}" for model in config.analysis.models
     ]
     counts = [
         f"| {paradigm} | {len(items)} | {', '.join(registered['conditions'][paradigm])} |"
@@ -172,9 +158,7 @@ def format_preregistration(
             "",
             "Places marked *Open* are for the authors to fill in before this page is deposited.",
         ],
-        "Hypotheses": [
-            "*Open*: each hypothesis, with its direction and the coefficient of the models below that tests it"
-        ],
+        "Hypotheses": ["*Open*: each hypothesis, with its direction and the coefficient of the models below that tests it"],
         "Design": [
             *_format_design(config, registered),
             "",
@@ -193,9 +177,7 @@ def format_preregistration(
         "Models": [
             *(declared or models or ["*Open*: none is declared."]),
             "",
-            *_format_section_table(
-                config, "analysis", omit=("exclude", "figures", "smallest", "models", *RT_TRIMMING_KEYS)
-            ),
+            *_format_section_table(config, "analysis", omit=("exclude", "figures", "smallest", "models", *RT_TRIMMING_KEYS)),
         ],
         "Smallest effects of interest": _format_section_table(config, "analysis.sesoi")
         if config.analysis.sesoi
@@ -219,9 +201,7 @@ def _format_contrasts(model: study.ModelSection) -> str:
 
 def _format_design(config: study.Study, registered: Json) -> list[str]:
     tested = {
-        name: by
-        for name, by in registered["conditions"].items()
-        if name not in (*config.design.fillers, *config.design.catch)
+        name: by for name, by in registered["conditions"].items() if name not in (*config.design.fillers, *config.design.catch)
     }
     factors: dict[str, dict[str, None]] = {}
     for levels in (levels for by in tested.values() for levels in by.values()):
@@ -250,8 +230,7 @@ def _format_sample(config: study.Study, registered: Json) -> list[str]:
     numbers = [f"{number} {what}" for what, number in registered["sample"].items() if number]
     sample_text = f"{' in '.join(numbers)}, complete ones counted."
     screened = (
-        f"- takes part who answers *{one.question}* with {' or '.join(one.accepted_choices)}"
-        for one in config.procedure.screener
+        f"- takes part who answers *{one.question}* with {' or '.join(one.accepted_choices)}" for one in config.procedure.screener
     )
     return [sample_text if numbers else "*Open*: how many take part, and when collection stops.", "", *screened]
 
@@ -290,9 +269,7 @@ def _find_key_description(section: str, name: str) -> str:
     return (descriptions.get(f"{section}.{name}") or descriptions.get(section, "")).partition("; left out:")[0]
 
 
-def _format_section_table(
-    config: study.Study, section: str, *, only: Iterable[str] = (), omit: Iterable[str] = ()
-) -> list[str]:
+def _format_section_table(config: study.Study, section: str, *, only: Iterable[str] = (), omit: Iterable[str] = ()) -> list[str]:
     """Return the keys of a section as rows of a table: what each is, and what it means."""
     value: Any = config
     for name in section.split("."):
@@ -355,9 +332,7 @@ def compute_deviations(
     used_settings = {name: value for name, value in (settings or {}).items() if name in registered["analysis"]}
     analysis = {name: registered["analysis"][name] for name in used_settings}
     rows = [
-        *_find_changed_settings(
-            _drop_unread_texts(registered, config), _drop_unread_texts(current, config), "study.toml"
-        ),
+        *_find_changed_settings(_drop_unread_texts(registered, config), _drop_unread_texts(current, config), "study.toml"),
         *_find_changed_settings({"analysis": analysis}, {"analysis": used_settings}, "results"),
         *_find_changed_sample(registered, current),
         *_find_changed_items(registered, current["items"], "materials"),
@@ -383,9 +358,7 @@ def _drop_unread_texts(registered: Json, config: study.Study) -> Json:
     """Return statements without the texts that nobody reads: sections that the study does not use may stand in the file or not."""
     section_names = list_text_sections(config)
     return registered | {
-        "texts": {
-            name: section_text for name, section_text in registered.get("texts", {}).items() if name in section_names
-        }
+        "texts": {name: section_text for name, section_text in registered.get("texts", {}).items() if name in section_names}
     }
 
 
@@ -394,17 +367,9 @@ def _find_changed_settings(registered: Json, current: Json, source: str) -> Iter
     that it did not make yet as no statement.
     """
     ignored = ("items", "order", "dealt", "sample", *(name for name in current if name not in registered))
-    before, after = (
-        flatten_statements({k: v for k, v in one.items() if k not in ignored}) for one in (registered, current)
-    )
-    sections = {
-        "analysis": study.AnalysisSection(),
-        "ordering": study.OrderingSection(),
-        "procedure": ProcedureSection(),
-    }
-    defaults = {
-        key: text for name, section in sections.items() for key, text in flatten_statements(vars(section), name).items()
-    }
+    before, after = (flatten_statements({k: v for k, v in one.items() if k not in ignored}) for one in (registered, current))
+    sections = {"analysis": study.AnalysisSection(), "ordering": study.OrderingSection(), "procedure": ProcedureSection()}
+    defaults = {key: text for name, section in sections.items() for key, text in flatten_statements(vars(section), name).items()}
     for key in dict.fromkeys([*before, *after]):
         old, new = before.get(key), after.get(key)
         if old != new and not FREE_KEY_PATTERN.fullmatch(key) and not (old is None and new == defaults.get(key)):
@@ -421,8 +386,7 @@ def _find_changed_sample(registered: Json, current: Json) -> Iterator[Deviation]
 def _find_changed_items(registered: Json, current: Mapping[str, Any], source: str) -> Iterator[Deviation]:
     """Yield items that came, went, or read otherwise."""
     before, after = (
-        {(p, i): texts for p, items in one.items() for i, texts in items.items()}
-        for one in (registered["items"], current)
+        {(p, i): texts for p, items in one.items() for i, texts in items.items()} for one in (registered["items"], current)
     )
     for paradigm, item in dict.fromkeys([*before, *after]):
         old, new = before.get((paradigm, item)), after.get((paradigm, item))
@@ -443,9 +407,7 @@ def _find_changed_order(registered: Json, current: Json) -> Iterator[Deviation]:
 def _find_data_deviations(registered: Json, tables: "Mapping[str, pd.DataFrame]") -> Iterator[Deviation]:
     """Yield what the data themselves show: who and what was not to be there, and what is lacking."""
     if (sessions := tables.get("sessions")) is not None:
-        participant_sessions = sessions[
-            ~sessions["source"].isin(["preview", "model"]) & sessions["complete"].astype(bool)
-        ]
+        participant_sessions = sessions[~sessions["source"].isin(["preview", "model"]) & sessions["complete"].astype(bool)]
         manually_excluded = participant_sessions.dropna(subset="exclusion_reason")
         for name, column in (("participants", "participant"), ("sessions", "session")):
             number, intended = participant_sessions[column].nunique(), registered["sample"].get(name)
@@ -465,9 +427,7 @@ def _find_data_deviations(registered: Json, tables: "Mapping[str, pd.DataFrame]"
         for paradigm, of_paradigm in registered["items"].items():
             for item in sorted({*of_paradigm} & {*registered["dealt"]}):
                 texts, seen_texts = of_paradigm[item], hashes.get(paradigm, {}).get(item, {})
-                expected.setdefault(paradigm, {})[item] = {
-                    name: texts[name] for name in texts if name in seen_texts
-                } or texts
+                expected.setdefault(paradigm, {})[item] = {name: texts[name] for name in texts if name in seen_texts} or texts
         yield from _find_changed_items({"items": expected}, hashes, "tables")
 
 

@@ -58,14 +58,7 @@ def find_chromium() -> str | None:
 
 
 def run_session_in_browser(
-    robot: Robot,
-    address: str,
-    name: str,
-    *,
-    key: str,
-    chromium: str,
-    pace: float = 1.0,
-    pictures: Path | None = None,
+    robot: Robot, address: str, name: str, *, key: str, chromium: str, pace: float = 1.0, pictures: Path | None = None
 ) -> str:
     """Let a robot take a whole session in Chromium and return the completion code.
 
@@ -108,9 +101,7 @@ class _PageRobot:
         for simulated_screen in simulated_screens:
             page_state = self._wait_for_state(lambda state: state[0] not in ("message", "cover", "withdraw"))
             self._save_screenshot(f"{simulated_screen.screen.kind}-{simulated_screen.screen.name}")
-            _SCREEN_HANDLERS[simulated_screen.screen.kind](
-                self, simulated_screen.screen, simulated_screen.response, page_state
-            )
+            _SCREEN_HANDLERS[simulated_screen.screen.kind](self, simulated_screen.screen, simulated_screen.response, page_state)
         code = self._wait_for_state(lambda state: state[0] == "code")[1]
         self._save_screenshot("code")
         return code
@@ -152,9 +143,7 @@ class _PageRobot:
     def type_entry(self, screen: Entry, response: SimulatedResponse, page_state: PageState) -> None:
         """Type an answer and press Enter."""
         if not self._wait_out_deadline(screen, response, page_state):
-            first = min(
-                response.times_ms[0] if response.first_key_ms is None else response.first_key_ms, response.times_ms[0]
-            )
+            first = min(response.times_ms[0] if response.first_key_ms is None else response.first_key_ms, response.times_ms[0])
             self._wait(first)
             self.page.keyboard.type(str(response.answer))
             self._press_key("Enter", response.times_ms[0] - first, page_state)
@@ -185,9 +174,7 @@ class _PageRobot:
                 page_state = self._wait_for_next_state(page_state) if screen.delay else page_state
             page_state = self._press_key(right, 300 if n in response.wrong_pairs else ms, page_state)
 
-    def _wait_out_deadline(
-        self, screen: Answers | Slider | Entry, response: SimulatedResponse, page_state: PageState
-    ) -> bool:
+    def _wait_out_deadline(self, screen: Answers | Slider | Entry, response: SimulatedResponse, page_state: PageState) -> bool:
         """Whether no answer comes before the deadline; then wait until the page goes on."""
         if screen.deadline is None or response.times_ms[0] <= screen.deadline:
             return False

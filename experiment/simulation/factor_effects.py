@@ -37,9 +37,7 @@ def sum_effects_by_condition(
         own_terms = {term: effect for term, effect in terms.items() if {*term.split(":")} <= {*paradigm.factors}}
         for condition, levels in paradigm.list_conditions().items() if own_terms else ():
             codes = {name: paradigm.factors[name].index(level) - 0.5 for name, level in levels.items()}
-            coded_effects = [
-                (math.prod(codes[name] for name in term.split(":")), one) for term, one in own_terms.items()
-            ]
+            coded_effects = [(math.prod(codes[name] for name in term.split(":")), one) for term, one in own_terms.items()]
             regions = dict.fromkeys(region for _, one in coded_effects for region in one.log_rt)
             effects[paradigm.id, condition] = ConditionEffect(
                 {region: sum(code * one.log_rt.get(region, 0.0) for code, one in coded_effects) for region in regions},
@@ -65,12 +63,8 @@ def _find_region_words(name: str, sentence: Sentence) -> list[int]:
     return [max(words) + int(after)] if words and after else words
 
 
-def _find_faults(
-    terms: Mapping[str, study.EffectSection], paradigms: list[Paradigm], trials: list[Trial]
-) -> Iterator[str]:
-    crossed = [
-        paradigm.factors for paradigm in paradigms if len(paradigm.list_conditions()) > 1
-    ]  # fillers have one condition
+def _find_faults(terms: Mapping[str, study.EffectSection], paradigms: list[Paradigm], trials: list[Trial]) -> Iterator[str]:
+    crossed = [paradigm.factors for paradigm in paradigms if len(paradigm.list_conditions()) > 1]  # fillers have one condition
     known_factors = sorted({name for factors in crossed for name in factors})
     for term, effect in terms.items():
         factors = term.split(":")

@@ -83,30 +83,20 @@ def run_model_sessions(
             drawn_answer = random[one.session.id].choices(choices, weights)[0]
             chosen = max(choices, key=weights.__getitem__) if most_probable else drawn_answer
             session_rows = rows[one.session.id]
-            session_rows.append(
-                {"model": model, "question": len(session_rows), **_build_answer_row(one, probabilities, chosen)}
-            )
+            session_rows.append({"model": model, "question": len(session_rows), **_build_answer_row(one, probabilities, chosen)})
             one.answer_question(one.question_context.answers[chosen])
         waiting = [one for one in waiting if one.question is not None]
         progress(sum(one.question is None for one in model_sessions), len(model_sessions))
     return model_sessions, pd.DataFrame([row for finished_rows in rows.values() for row in finished_rows])
 
 
-def _build_answer_row(
-    model_session: ModelSession, probabilities: AnswerProbabilities, chosen: int
-) -> dict[str, object]:
+def _build_answer_row(model_session: ModelSession, probabilities: AnswerProbabilities, chosen: int) -> dict[str, object]:
     """Return what `model_responses` says of an answer."""
     question = model_session.question
     assert question is not None
-    trial = (
-        None if model_session.trial_number is None else model_session.file.trial_list.trials[model_session.trial_number]
-    )
+    trial = None if model_session.trial_number is None else model_session.file.trial_list.trials[model_session.trial_number]
     values = question.answers.values()
-    mean = (
-        sum(p * int(value) for p, value in zip(probabilities.probabilities, values, strict=True))
-        if question.is_scale
-        else None
-    )
+    mean = sum(p * int(value) for p, value in zip(probabilities.probabilities, values, strict=True)) if question.is_scale else None
     return {
         "participant": model_session.session.participant,
         "session": model_session.session.id,

@@ -122,9 +122,7 @@ class Robot:
                 waiting.append(clock.build_event("begin", simulated_screen.timeline_step.number, None, {}))
             waiting += _build_screen_events(simulated_screen, clock)
             if simulated_screen.is_last:
-                waiting.append(
-                    clock.build_event("done", simulated_screen.timeline_step.number, None, {"dropped_frames": None})
-                )
+                waiting.append(clock.build_event("done", simulated_screen.timeline_step.number, None, {"dropped_frames": None}))
             if simulated_screen.has_consented:
                 if simulated_screen.has_visit:
                     yield {**clock.build_event("visit", None, None, _VISIT_VALUE), "seq": session["next_seq"], "t": 0.0}
@@ -137,10 +135,7 @@ class Robot:
         """Yield what the robot does on each screen that the session shows, in order."""
         file = self.files[session["list_sha256"]]
         random = Random(f"{self.seed}-robot-{name}")
-        participant_effects = (
-            random.gauss(0, self.effects.participant_sd),
-            random.gauss(0, self.effects.rating_participant_sd),
-        )
+        participant_effects = (random.gauss(0, self.effects.participant_sd), random.gauss(0, self.effects.rating_participant_sd))
         order = [session["script"]["trials"][n]["trial"] for n in session["order"]]
         if file.trial_list.short_lists:  # each of a reader's short lists is another one, and the reader the same
             random = Random(f"{self.seed}-robot-{name}-{order}")
@@ -156,29 +151,17 @@ class Robot:
             response = self._simulate_response(screen, timeline_step, file, participant_effects, random)
             last = walk.end_screen(_determine_outcome(screen, response))
             has_consented = has_consented or (number == consent and last)
-            yield SimulatedScreen(
-                timeline_step, n, screen, response, n == 0, last, has_consented, has_consented and needs_visit
-            )
+            yield SimulatedScreen(timeline_step, n, screen, response, n == 0, last, has_consented, has_consented and needs_visit)
             needs_visit = needs_visit and not has_consented
 
     def _simulate_response(
-        self,
-        screen: Screen,
-        timeline_step: TimelineStep,
-        file: ListFile,
-        participant_effects: tuple[float, float],
-        random: Random,
+        self, screen: Screen, timeline_step: TimelineStep, file: ListFile, participant_effects: tuple[float, float], random: Random
     ) -> SimulatedResponse:
         if screen.task == "page":
             return _respond_to_page(screen, random)
         assert timeline_step.step.trial is not None
         simulated_reader = _TrialReader(
-            self,
-            file,
-            file.trial_list.trials[timeline_step.step.trial],
-            timeline_step.position or 0,
-            participant_effects,
-            random,
+            self, file, file.trial_list.trials[timeline_step.step.trial], timeline_step.position or 0, participant_effects, random
         )
         return find_task(screen.task).simulate_response(screen, simulated_reader)
 
@@ -203,8 +186,7 @@ def _respond_to_page(screen: Screen, random: Random) -> SimulatedResponse:
     """Leave a page of the study: read it and go on, or fill it in."""
     if isinstance(screen, Form):
         return SimulatedResponse(
-            (20_000 * random.random(),),
-            {one.name: _draw_form_answer(one, screen.accepted, random) for one in screen.fields},
+            (20_000 * random.random(),), {one.name: _draw_form_answer(one, screen.accepted, random) for one in screen.fields}
         )
     return SimulatedResponse((2000 + 1000 * random.random(),))
 
@@ -291,15 +273,10 @@ class _TrialReader:
         """Draw the reading time of each word of one of the trial's sentences, ms."""
         sd = self.robot.effects.residual_sd
         condition, sentence_shown = self.trial.shown_sentences[sentence]
-        word_effects, words = (
-            self._compute_word_effects(condition, sentence_shown),
-            sentence_shown.list_displayed_words(),
-        )
+        word_effects, words = (self._compute_word_effects(condition, sentence_shown), sentence_shown.list_displayed_words())
         added_times = self.robot.added_word_times.get((self.trial.item.id, condition), (0.0,) * len(words))
         return [
-            math.exp(
-                self.random.gauss(self._compute_log_rt(word, text, word_effects) + self.participant_effects[0], sd)
-            )
+            math.exp(self.random.gauss(self._compute_log_rt(word, text, word_effects) + self.participant_effects[0], sd))
             + added_times[word]
             for word, text in enumerate(words)
         ]
@@ -308,28 +285,21 @@ class _TrialReader:
         """Draw the time of a text that is read at once, ms: that of its words."""
         effects = self.robot.effects
         return sum(
-            math.exp(self.random.gauss(effects.log_rt + self.participant_effects[0], effects.residual_sd))
-            for _ in text.split()
+            math.exp(self.random.gauss(effects.log_rt + self.participant_effects[0], effects.residual_sd)) for _ in text.split()
         )
 
     def draw_latent_rating(self, condition: str) -> float:
         """Draw where a sentence lies on the latent scale, on which the mean of grammatical ones is 0.7."""
         effects, rater = self.robot.effects, 0.0 if len(self.trial.shown_sentences) > 1 else self.participant_effects[1]
         condition_effect = self._find_condition_effect(condition)
-        mean = 0.7 + (
-            condition_effect.rating if condition_effect else -effects.rating * self._compute_violation(condition)
-        )
+        mean = 0.7 + (condition_effect.rating if condition_effect else -effects.rating * self._compute_violation(condition))
         latent = mean + rater + self.random.gauss(0, 1)
         return latent + self._draw_item_effect("rating") * effects.rating_item_sd
 
     def _compute_log_rt(self, word: int, text: str, word_effects: Mapping[int, float]) -> float:
         """Expected log reading time of a word for the average robot."""
         effects = self.robot.effects
-        mean = (
-            effects.log_rt
-            + self._draw_item_effect("rt") * effects.item_sd
-            + effects.trial * math.log(self.position + 1)
-        )
+        mean = effects.log_rt + self._draw_item_effect("rt") * effects.item_sd + effects.trial * math.log(self.position + 1)
         mean += effects.length * measure_word_length(text) + effects.zipf * (zipf(text, self.file.language) or 0)
         return mean + word_effects.get(word, 0.0)
 
@@ -358,9 +328,7 @@ class _TrialReader:
         return Random(f"{self.robot.seed}-item-{self.trial.item.id}-{measure}").gauss(0, 1)
 
 
-def _draw_form_answer(
-    form_field: study.config.FieldSection, accepted: Mapping[str, Sequence[str]], random: Random
-) -> str | int:
+def _draw_form_answer(form_field: study.config.FieldSection, accepted: Mapping[str, Sequence[str]], random: Random) -> str | int:
     """Draw an answer to a question about the participant, an accepted one where it decides who takes part."""
     if form_field.kind == "choice":
         return str(random.choice(accepted.get(form_field.name, form_field.choices)))
@@ -371,11 +339,7 @@ def _draw_form_answer(
 
 
 def create_robot(
-    list_files: Iterable[ListFile],
-    *,
-    seed: int,
-    effects: Effects | None = None,
-    surprisal: "pd.DataFrame | None" = None,
+    list_files: Iterable[ListFile], *, seed: int, effects: Effects | None = None, surprisal: "pd.DataFrame | None" = None
 ) -> Robot:
     """Return a robot that knows what these lists show and expect, with the stated or the standard effects.
 
@@ -664,13 +628,9 @@ def simulate(
         raise ValueError(f"participants is {participants}; expected at least 1")
     folder = Path(folder)
     if folder.exists() and not replace:
-        raise FileExistsError(
-            f"{folder}: exists already; give --force to replace an earlier simulation, or write elsewhere"
-        )
+        raise FileExistsError(f"{folder}: exists already; give --force to replace an earlier simulation, or write elsewhere")
     if folder.exists() and not _is_simulation_folder(folder):
-        raise FileExistsError(
-            f"{folder}: holds something other than an earlier simulation, so it is not replaced; write elsewhere"
-        )
+        raise FileExistsError(f"{folder}: holds something other than an earlier simulation, so it is not replaced; write elsewhere")
     machine = create_robot(list_files, seed=seed, effects=effects, surprisal=surprisal)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as temporary:

@@ -28,9 +28,7 @@ def select_model_rows(surprisal: pd.DataFrame, model: str | None = None, protoco
         if name_wanted is None and len(available) == 1:
             [name_wanted] = available
         if name_wanted not in available:
-            found = (
-                f"there are {len(available)} {name}s" if name_wanted is None else f"{name} {name_wanted!r} is not there"
-            )
+            found = f"there are {len(available)} {name}s" if name_wanted is None else f"{name} {name_wanted!r} is not there"
             raise study.DataError(f"table surprisal: {found}; expected one of {', '.join(map(repr, available))}")
         rows = rows[rows[name] == name_wanted]
     return rows
@@ -51,9 +49,7 @@ def compute_word_slowing(
     scored = {(item, condition, word): (text, bits) for item, condition, word, text, bits in cells}
     sentences = _collect_sentences(trials)
     study_words = [(key, word) for key, sentence in sentences.items() for word in sentence.list_words()]
-    unscored = [
-        _describe_word(key, word.index, word.text) for key, word in study_words if (*key, word.index) not in scored
-    ]
+    unscored = [_describe_word(key, word.index, word.text) for key, word in study_words if (*key, word.index) not in scored]
     if study_words and len(unscored) == len(study_words):
         raise study.DataError(f"table surprisal has no word of the study, such as {unscored[0]}; score its materials")
     mismatches = [
@@ -85,15 +81,10 @@ def _collect_sentences(trials: Iterable[Trial]) -> dict[tuple[str, str], Sentenc
 
 
 def _sum_word_slowing(
-    ms_per_bit: Sequence[float],
-    key: tuple[str, str],
-    sentence: Sentence,
-    scored: Mapping[tuple[str, str, int], tuple[str, float]],
+    ms_per_bit: Sequence[float], key: tuple[str, str], sentence: Sentence, scored: Mapping[tuple[str, str, int], tuple[str, float]]
 ) -> tuple[float, ...]:
     bits = [scored.get((*key, word.index), ("", 0.0))[1] for word in sentence.list_words()]
-    return tuple(
-        sum(ms * bits[index - lag] for lag, ms in enumerate(ms_per_bit) if lag <= index) for index in range(len(bits))
-    )
+    return tuple(sum(ms * bits[index - lag] for lag, ms in enumerate(ms_per_bit) if lag <= index) for index in range(len(bits)))
 
 
 def _describe_word(key: tuple[str, str], word: int, text: str) -> str:

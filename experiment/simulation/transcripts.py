@@ -111,9 +111,7 @@ class ModelSession:
         """The question at hand with all that precedes it."""
         assert self.question is not None
         current = f"{self.current}{self.question.text}\n{OPEN_MARK}"
-        return QuestionContext(
-            TRIAL_SEPARATOR.join(self.opening), tuple(self.trials), current, self.question.answer_labels
-        )
+        return QuestionContext(TRIAL_SEPARATOR.join(self.opening), tuple(self.trials), current, self.question.answer_labels)
 
     @property
     def location(self) -> tuple[int, int] | None:
@@ -146,9 +144,7 @@ class ModelSession:
 
     def format_text(self) -> str:
         """Return the whole session so far, trials apart by an empty line."""
-        return TRIAL_SEPARATOR.join(
-            [*self.opening, *self.trials, *([self.current.strip()] if self.current.strip() else [])]
-        )
+        return TRIAL_SEPARATOR.join([*self.opening, *self.trials, *([self.current.strip()] if self.current.strip() else [])])
 
     def build_recorded_session(self) -> RecordedSession:
         """Return the session as it is stored, finished if nothing is left to ask."""
@@ -186,9 +182,7 @@ class ModelSession:
             _check_marks(screen_text)
             self.current += f"{screen_text}\n" if screen_text else ""
             # Of itself a model says nothing, but what lets it take part.
-            form_answers = (
-                {name: values[0] for name, values in screen.accepted.items()} if isinstance(screen, Form) else None
-            )
+            form_answers = {name: values[0] for name, values in screen.accepted.items()} if isinstance(screen, Form) else None
             self._end_screen(_determine_outcome(screen), form_answers, None)
         self._add_event("end", None, None, {})
 
@@ -270,9 +264,7 @@ def _check_marks(text: str) -> None:
             raise study.DataError(f"{text[:60]!r} holds {mark}, between which answers stand; expected a text without")
 
 
-def _replay_answers(
-    model_session: ModelSession, recorded_session: RecordedSession
-) -> Iterator[tuple[str, float | None]]:
+def _replay_answers(model_session: ModelSession, recorded_session: RecordedSession) -> Iterator[tuple[str, float | None]]:
     """Answer a sitting as a person did, and yield each answer as it is written with its time, ms; None where it has none.
 
     It ends where the session was left. An answer that did not come in time is told as an empty one, and not yielded.
@@ -280,9 +272,7 @@ def _replay_answers(
     outcome_events: dict[tuple[int, int], list[Event]] = {}
     for event in validate_session_events(recorded_session, model_session.file).valid_events:
         if event.kind == "begin":  # of a step begun again the last run counts
-            outcome_events = {
-                location: events for location, events in outcome_events.items() if location[0] != event.step
-            }
+            outcome_events = {location: events for location, events in outcome_events.items() if location[0] != event.step}
         elif event.kind == "outcome" and event.step is not None and event.screen is not None:
             outcome_events.setdefault((event.step, event.screen), []).append(event)
     while model_session.question is not None and model_session.location in outcome_events:

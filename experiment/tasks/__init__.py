@@ -107,10 +107,7 @@ class StudyTasks:
     """The tasks that a study uses: their settings by name, and what each role shows and asks."""
 
     def __init__(
-        self,
-        settings: Mapping[str, Any],
-        presentation_by_role: Mapping[str, str],
-        tasks_by_role: Mapping[str, Sequence[str]],
+        self, settings: Mapping[str, Any], presentation_by_role: Mapping[str, str], tasks_by_role: Mapping[str, Sequence[str]]
     ) -> None:
         self.settings, self.presentation_by_role, self.tasks_by_role = settings, presentation_by_role, tasks_by_role
 
@@ -121,16 +118,12 @@ class StudyTasks:
     def list_response_variables(self, names: Iterable[str]) -> set[str]:
         """Return the responses that tasks of these names give; a name that needs no settings gives none."""
         return {
-            variable
-            for name in names
-            if name in self.settings and (variable := self.get_task(name).RESPONSE_VARIABLE) is not None
+            variable for name in names if name in self.settings and (variable := self.get_task(name).RESPONSE_VARIABLE) is not None
         }
 
     def list_required_columns(self) -> dict[str, tuple[str, ...]]:
         """Return the fields and columns of items that tasks need, by the tasks' names."""
-        return {
-            name: self.get_task(name).REQUIRED_COLUMNS for name in self.settings if self.get_task(name).REQUIRED_COLUMNS
-        }
+        return {name: self.get_task(name).REQUIRED_COLUMNS for name in self.settings if self.get_task(name).REQUIRED_COLUMNS}
 
 
 def load_tasks(config: study.Study) -> StudyTasks:
@@ -166,10 +159,7 @@ def load_tasks(config: study.Study) -> StudyTasks:
             list(defaults[1] if section.ask is None else section.ask),
         )
     for role in study.config.ROLES:
-        for key, names, is_presentation in (
-            ("show", [presentation_by_role[role]], True),
-            ("ask", tasks_by_role[role], False),
-        ):
+        for key, names, is_presentation in (("show", [presentation_by_role[role]], True), ("ask", tasks_by_role[role], False)):
             if role != "target" and getattr(getattr(procedure, role), key) is None:
                 continue  # it shows or asks as target does, whose faults are said there
             for name in names:
@@ -177,16 +167,12 @@ def load_tasks(config: study.Study) -> StudyTasks:
                     continue
                 if name not in settings and name in _list_kinds():
                     add_task(
-                        name,
-                        {"kind": name},
-                        f"procedure.{role}.{key} names {name!r} and [procedure.tasks.{name}] is not there",
+                        name, {"kind": name}, f"procedure.{role}.{key} names {name!r} and [procedure.tasks.{name}] is not there"
                     )
                     if name in refused:
                         continue
                 if name in settings and is_presentation != find_task(settings[name].kind).IS_PRESENTATION:
-                    faults.append(
-                        f"{where}: procedure.{role}.{key} names {name}, which {'asks' if is_presentation else 'shows'}"
-                    )
+                    faults.append(f"{where}: procedure.{role}.{key} names {name}, which {'asks' if is_presentation else 'shows'}")
                 elif name not in settings:
                     known = [
                         *(n for n in settings if is_presentation == find_task(settings[n].kind).IS_PRESENTATION),
@@ -198,18 +184,13 @@ def load_tasks(config: study.Study) -> StudyTasks:
                     )
         own_section = role == "target" or getattr(procedure, role) != study.config.RoleSection()
         if own_section and presentation_by_role[role] == WITH_TASK_PRESENTATION and not tasks_by_role[role]:
-            faults.append(
-                f"{where}: procedure.{role} shows its sentences with the task and asks nothing; expected ask = [...]"
-            )
+            faults.append(f"{where}: procedure.{role} shows its sentences with the task and asks nothing; expected ask = [...]")
     pairs = config.design.trial == "pair"
     faults += [
         f"{where}: procedure.{role}.ask names {name}, a question about one sentence; a trial that shows a pair has two"
         for role, names in tasks_by_role.items()
         for name in names
-        if pairs
-        and name in settings
-        and "question" in find_task(settings[name].kind).REQUIRED_COLUMNS
-        and role != "practice"
+        if pairs and name in settings and "question" in find_task(settings[name].kind).REQUIRED_COLUMNS and role != "practice"
     ]
     faults += [
         f"{where}: design.task_shares names {name!r}, which no role asks; expected one of "

@@ -33,15 +33,10 @@ def build_answers(
     [(('KeyF', 'ArrowLeft', '1'), 'left'), (('KeyJ', 'ArrowRight', '2'), 'right')]
     """
     if len(labels) != 2:
-        return tuple(
-            Answer(label, value, (str(n),))
-            for n, (label, value) in enumerate(zip(labels, values, strict=True), start=1)
-        )
+        return tuple(Answer(label, value, (str(n),)) for n, (label, value) in enumerate(zip(labels, values, strict=True), start=1))
     return tuple(
         Answer(label, value, (*KEYS_BY_SIDE[side], str(n)), side)
-        for n, (label, value, side) in enumerate(
-            zip(labels, values, get_sides(direction, stacked=stacked), strict=True), 1
-        )
+        for n, (label, value, side) in enumerate(zip(labels, values, get_sides(direction, stacked=stacked), strict=True), 1)
     )
 
 

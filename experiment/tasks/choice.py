@@ -56,10 +56,7 @@ def build_screens(settings: Settings, trial_context: TrialContext) -> Iterator[A
         deadline=settings.deadline,
         right=right,
         answers=build_answers(
-            [format_sentence(one) for _, one in trial.shown_sentences],
-            conditions,
-            trial_context.direction,
-            stacked=is_stacked,
+            [format_sentence(one) for _, one in trial.shown_sentences], conditions, trial_context.direction, stacked=is_stacked
         ),
         arrangement="stacked_pair" if is_stacked else "pair",
     )

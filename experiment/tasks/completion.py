@@ -38,9 +38,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.fragment_end and self.blank_region:
-            raise ValueError(
-                f"fragment_end is {self.fragment_end!r} and blank_region {self.blank_region!r}; expected one of them"
-            )
+            raise ValueError(f"fragment_end is {self.fragment_end!r} and blank_region {self.blank_region!r}; expected one of them")
         if not 1 <= self.max_length <= 500:
             raise ValueError(f"max_length is {self.max_length}; expected 1 to 500 characters")
 
@@ -56,9 +54,7 @@ def build_screens(settings: Settings, trial_context: TrialContext) -> Iterator[E
     above = trial_context.above
     if settings.fragment_end or settings.blank_region:
         if not isinstance(above, Stimulus):
-            raise ValueError(
-                f'{trial_context.name} cuts the sentence, which is read before; expected show = "with_task"'
-            )
+            raise ValueError(f'{trial_context.name} cuts the sentence, which is read before; expected show = "with_task"')
         above = Stimulus(_cut_fragment(trial_context.trial.shown_sentences[0][1], settings))
     yield Entry(
         name=trial_context.name,
@@ -76,9 +72,7 @@ def _cut_fragment(sentence: Sentence, settings: Settings) -> str:
     """Return the sentence up to a region, or with a line in its place."""
     region = sentence.find_region(settings.fragment_end or settings.blank_region)
     if region is None:
-        raise ValueError(
-            f"its sentence has no region {settings.fragment_end or settings.blank_region!r}, at which it is to be cut"
-        )
+        raise ValueError(f"its sentence has no region {settings.fragment_end or settings.blank_region!r}, at which it is to be cut")
     before = sentence.text[: region.start]
     return before.rstrip() if settings.fragment_end else before + BLANK_LINE + sentence.text[region.end :]
 

@@ -17,7 +17,5 @@ def write_speed_paragraph(deadline: float | None, texts: Texts) -> str:
     """Return the paragraph that asks to be quick, after an empty line; nothing without a deadline."""
     if deadline is None:
         return ""
-    seconds = f"{deadline / 1000:g}".replace(
-        ".", "." if texts.language.partition("-")[0] in DECIMAL_POINT_LANGUAGES else ","
-    )
+    seconds = f"{deadline / 1000:g}".replace(".", "." if texts.language.partition("-")[0] in DECIMAL_POINT_LANGUAGES else ",")
     return "\n\n" + str(texts["deadline"]["quick"]).replace("{seconds}", seconds)

@@ -15,9 +15,7 @@ def has_feedback(when: FeedbackRule, trial_context: TrialContext) -> bool:
     return when == "always" or (when == "practice" and trial_context.trial.role == "practice")
 
 
-def build_feedback_screens(
-    trial_context: TrialContext, right_label: str, deadline: float | None = None
-) -> Iterator[Text]:
+def build_feedback_screens(trial_context: TrialContext, right_label: str, deadline: float | None = None) -> Iterator[Text]:
     """Yield a page for each way in which the task's screen can have ended; `right_label` is the label of the right answer."""
     texts = {**trial_context.texts["session"], **trial_context.texts["deadline"]}
     button = (Button(texts["continue"], "continued"),)
@@ -26,6 +24,4 @@ def build_feedback_screens(
         text_by_outcome["timeout"] = texts["late"]
     for outcome, outcome_text in text_by_outcome.items():
         after = After(trial_context.screens_before, (outcome,))
-        yield Text(
-            name="feedback", when=after, paragraphs=(outcome_text.replace("{answer}", right_label),), buttons=button
-        )
+        yield Text(name="feedback", when=after, paragraphs=(outcome_text.replace("{answer}", right_label),), buttons=button)

@@ -62,9 +62,7 @@ def build_screens(settings: Settings, trial_context: TrialContext) -> Iterator[S
         deadline=settings.deadline,
         right=(right,),
         is_judged_by_player=trial_context.is_judged_by_player or gives_feedback,
-        answers=build_answers(
-            [labels[value] for value in LEXICALITY_VALUES], LEXICALITY_VALUES, trial_context.direction
-        ),
+        answers=build_answers([labels[value] for value in LEXICALITY_VALUES], LEXICALITY_VALUES, trial_context.direction),
     )
     if gives_feedback:
         yield from build_feedback_screens(trial_context, labels[right], settings.deadline)

@@ -13,9 +13,7 @@ def count_columns(text: str) -> int:
     >>> count_columns("naïve"), count_columns("他在家"), count_columns("👨‍👩‍👧")
     (5, 6, 2)
     """
-    return sum(
-        2 if unicodedata.east_asian_width(one[0]) in "WF" or is_emoji(one) else 1 for one in split_graphemes(text)
-    )
+    return sum(2 if unicodedata.east_asian_width(one[0]) in "WF" or is_emoji(one) else 1 for one in split_graphemes(text))
 
 
 def find_line_breaks(sentences: Iterable[Sentence], width: int) -> tuple[int, ...]:
@@ -31,8 +29,7 @@ def find_line_breaks(sentences: Iterable[Sentence], width: int) -> tuple[int, ..
     used_columns = [0] * len(word_widths)
     for n in range(max(map(len, word_widths), default=0)):
         needed_columns = [
-            used + (used > 0) + row[n] if n < len(row) else used
-            for used, row in zip(used_columns, word_widths, strict=True)
+            used + (used > 0) + row[n] if n < len(row) else used for used, row in zip(used_columns, word_widths, strict=True)
         ]
         if n > 0 and max(needed_columns) > width:
             found.append(n)

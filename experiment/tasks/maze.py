@@ -55,9 +55,7 @@ def build_screens(settings: Settings, trial_context: TrialContext) -> Iterator[W
     screens_before = trial_context.screens_before
     for n, (condition, sentence) in enumerate(trial_context.trial.shown_sentences):
         if sentence.alternatives is None:
-            raise ValueError(
-                f"its sentence ({condition}) has no alternatives; {trial_context.name} needs one for each word"
-            )
+            raise ValueError(f"its sentence ({condition}) has no alternatives; {trial_context.name} needs one for each word")
         yield WordPairs(
             name=trial_context.name,
             task="maze",

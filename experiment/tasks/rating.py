@@ -42,9 +42,7 @@ class Settings:
             raise ValueError(f"low is {self.low!r} and high {self.high!r}; expected what the two ends mean")
         check_deadline(self.deadline)
         if self.deadline is not None and self.scale == "slider":
-            raise ValueError(
-                "deadline is given with scale = 'slider'; expected 'keys' or 'yes_no', which one press answers"
-            )
+            raise ValueError("deadline is given with scale = 'slider'; expected 'keys' or 'yes_no', which one press answers")
 
     @property
     def rating_range(self) -> range:

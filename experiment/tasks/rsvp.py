@@ -34,9 +34,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if not MIN_DURATION_MS <= self.word_duration <= MAX_DURATION_MS:
-            raise ValueError(
-                f"word_duration is {self.word_duration:g}; expected ms, {MIN_DURATION_MS} to {MAX_DURATION_MS}"
-            )
+            raise ValueError(f"word_duration is {self.word_duration:g}; expected ms, {MIN_DURATION_MS} to {MAX_DURATION_MS}")
         if not 0 <= self.pause_duration <= MAX_DURATION_MS:
             raise ValueError(f"pause_duration is {self.pause_duration:g}; expected ms, 0 to {MAX_DURATION_MS}")
 

@@ -55,6 +55,4 @@ def build_screens(settings: Settings, trial_context: TrialContext) -> Iterator[W
 
 def simulate_response(screen: Words, simulated_reader: SimulatedReader) -> SimulatedResponse:
     """Press at the fixation mark, then once a word."""
-    return SimulatedResponse(
-        (300 + 400 * simulated_reader.random.random(), *simulated_reader.draw_reading_times(screen.sentence))
-    )
+    return SimulatedResponse((300 + 400 * simulated_reader.random.random(), *simulated_reader.draw_reading_times(screen.sentence)))

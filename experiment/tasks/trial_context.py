@@ -107,9 +107,7 @@ class SimulatedReader(Protocol):
         """Draw where a sentence lies on the latent scale of acceptability."""
 
 
-def draw_answer(
-    right: Sequence[ResponseValue], others: Sequence[ResponseValue], p: float, random: Random
-) -> ResponseValue:
+def draw_answer(right: Sequence[ResponseValue], others: Sequence[ResponseValue], p: float, random: Random) -> ResponseValue:
     """Draw one of the right answers with probability `p`, otherwise one of the others."""
     if right and (not others or random.random() < p):
         return random.choice(list(right))

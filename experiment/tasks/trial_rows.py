@@ -55,9 +55,7 @@ class ShownTrial:
     @classmethod
     def from_trial(cls, trial: Trial) -> "ShownTrial":
         """Return what a trial of a list shows."""
-        return cls(
-            trial.condition, tuple((condition, sentence.list_words()) for condition, sentence in trial.shown_sentences)
-        )
+        return cls(trial.condition, tuple((condition, sentence.list_words()) for condition, sentence in trial.shown_sentences))
 
 
 def build_reading_rows(record: Record, shown_trial: ShownTrial) -> Iterator[TableRow]:

@@ -11,9 +11,7 @@ from typing import Any
 
 from gardenpath import study
 
-RIGHT_TO_LEFT_LANGUAGES = frozenset(
-    ["ar", "arc", "ckb", "dv", "fa", "he", "ks", "nqo", "ps", "sd", "syr", "ug", "ur", "yi"]
-)
+RIGHT_TO_LEFT_LANGUAGES = frozenset(["ar", "arc", "ckb", "dv", "fa", "he", "ks", "nqo", "ps", "sd", "syr", "ug", "ur", "yi"])
 RIGHT_TO_LEFT_SCRIPTS = frozenset(["adlm", "arab", "hebr", "mand", "nkoo", "rohg", "syrc", "thaa"])
 TEXTS_PACKAGE = "gardenpath.experiment.texts"
 ENGLISH_TAG = "en"
@@ -81,10 +79,7 @@ class Texts:
         english = {name: _flatten_section(_read_texts_by_language(name)[ENGLISH_TAG]) for name in names}
         own_sections = {name: _flatten_section(self.own_texts.get(name, {})) for name in names}
         return [
-            f"{name}.{key}"
-            for name in names
-            for key, text in own_sections[name].items()
-            if text and english[name][key] == text
+            f"{name}.{key}" for name in names for key, text in own_sections[name].items() if text and english[name][key] == text
         ]
 
 
@@ -113,9 +108,7 @@ def format_texts_to_translate(language: str) -> str:
             (name, _read_texts_by_language(name)[ENGLISH_TAG]),
             (f"{name}.{LAB_SECTION}", _read_texts_by_language(name)[ENGLISH_TAG].get(LAB_SECTION, {})),
         ):
-            lines = [
-                f"{key} = {json.dumps(text, ensure_ascii=False)}" for key, text in content.items() if key != LAB_SECTION
-            ]
+            lines = [f"{key} = {json.dumps(text, ensure_ascii=False)}" for key, text in content.items() if key != LAB_SECTION]
             parts += ["", f"[{section}]", *lines] if lines else []
     return "\n".join(parts) + "\n"
 

@@ -40,9 +40,7 @@ TOKENIZER_FILE = "tokenizer.json"
 log = logging.getLogger("gardenpath")
 
 
-def load_cached(
-    name: str | Path, folder: str | Path | None = None, *, progress: Progress | None = None, **settings: Any
-) -> Model:
+def load_cached(name: str | Path, folder: str | Path | None = None, *, progress: Progress | None = None, **settings: Any) -> Model:
     """Return what `add_cache(load(name, **settings), folder)` does; weights are loaded when the cache lacks something.
 
     A model that was loaded before, and whose files are what they were, needs neither torch nor transformers until then.
@@ -124,10 +122,7 @@ def _describe_cards() -> list[str] | None:
     driver = Path("/proc/driver/nvidia")
     if driver.is_dir():
         card_files = [driver / "version", *sorted(driver.glob("gpus/*/information"))]
-        return [
-            os.environ.get("CUDA_VISIBLE_DEVICES", "all"),
-            *(path.read_text("utf-8", "replace") for path in card_files),
-        ]
+        return [os.environ.get("CUDA_VISIBLE_DEVICES", "all"), *(path.read_text("utf-8", "replace") for path in card_files)]
     others = sys.platform != "linux" or any(Path("/dev", name).exists() for name in ("nvidiactl", "kfd", "dxg"))
     return None if others else []
 
@@ -141,19 +136,12 @@ def _get_package_version(package: str) -> str | None:
 
 def _write_metadata(metadata_file: Path, model: Any, result: CachedModel, state: object) -> None:
     """Write what loading found of a model, unless it runs code of its own or rests on other files than its own."""
-    if (
-        MODEL_CLASSES.get(type(model).__name__) is not type(model)
-        or identity.collect_network_metadata(model)["adapter"]
-    ):
+    if MODEL_CLASSES.get(type(model).__name__) is not type(model) or identity.collect_network_metadata(model)["adapter"]:
         return
     encoder, backend = model.encoder, model.encoder.tokenizer
-    if any(
-        type(part).__module__.split(".")[0] not in ("transformers", "tokenizers") for part in (model.network, backend)
-    ):
+    if any(type(part).__module__.split(".")[0] not in ("transformers", "tokenizers") for part in (model.network, backend)):
         return
-    fields = {
-        f.name: getattr(model, f.name) for f in dataclasses.fields(model) if f.compare and f.name not in NETWORK_FIELDS
-    }
+    fields = {f.name: getattr(model, f.name) for f in dataclasses.fields(model) if f.compare and f.name not in NETWORK_FIELDS}
     found = {
         "kind": type(model).__name__,
         "fields": fields,
@@ -164,10 +152,7 @@ def _write_metadata(metadata_file: Path, model: Any, result: CachedModel, state:
             "unknown": backend.unk_token_id,
             "chat_template": backend.chat_template,
             "all_special_tokens": list(backend.all_special_tokens),
-            "vocabulary": [
-                _pack_flags(encoder.vocabulary.starts_with_space),
-                _pack_flags(encoder.vocabulary.ends_with_space),
-            ],
+            "vocabulary": [_pack_flags(encoder.vocabulary.starts_with_space), _pack_flags(encoder.vocabulary.ends_with_space)],
             "size": len(encoder.vocabulary.starts_with_space),
         },
         "description": model.describe(),
@@ -259,11 +244,7 @@ class LazyModel:
         return dict(self._description)
 
     def forward(
-        self,
-        texts: Sequence[EncodedText],
-        *,
-        columns: Sequence[str] = COLUMNS,
-        **options: Unpack[ForwardOptions],
+        self, texts: Sequence[EncodedText], *, columns: Sequence[str] = COLUMNS, **options: Unpack[ForwardOptions]
     ) -> list[TokenTable]:
         """Return what the model itself does."""
         return self.get_loaded_model().forward(texts, columns=columns, **options)
@@ -306,9 +287,7 @@ class _LazyTokenizer:
         output = backend.encode_batch(texts, add_special_tokens=add_special_tokens)
         names = {"input_ids": "ids", "special_tokens_mask": "special_tokens_mask"}
         values = {name: [getattr(one, attribute) for one in output] for name, attribute in names.items()}
-        return _TokenizerOutput(
-            {k: v[0] for k, v in values.items()} if isinstance(text, str) else values, output[0].word_ids
-        )
+        return _TokenizerOutput({k: v[0] for k, v in values.items()} if isinstance(text, str) else values, output[0].word_ids)
 
 
 class _TokenizerOutput(dict[str, Any]):

@@ -118,9 +118,7 @@ class Shards:
                 damaged = True
                 taken += 1
         if damaged:
-            log.warning(
-                "the cache %s is damaged: %d records of it are kept, others are computed again", path, entry_count
-            )
+            log.warning("the cache %s is damaged: %d records of it are kept, others are computed again", path, entry_count)
         return taken, not damaged
 
     def _tidy(self, damaged: bool) -> None:

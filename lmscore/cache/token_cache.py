@@ -18,13 +18,7 @@ import numpy as np
 from gardenpath import study
 
 from ..models.endpoint import EndpointModel
-from ..models.interface import (
-    COLUMNS,
-    ForwardOptions,
-    Model,
-    check_columns,
-    report_finished,
-)
+from ..models.interface import COLUMNS, ForwardOptions, Model, check_columns, report_finished
 from ..models.ngram import NgramModel
 from ..tokens.encoding import EncodedText
 from ..tokens.token_table import TokenTable
@@ -64,9 +58,7 @@ def add_cache(model: Model, folder: str | Path | None = None) -> Model:
     if isinstance(model, EndpointModel) and model.revision is None:
         log.info("%s is not cached: nothing says which weights its server has loaded; declare a revision", model.name)
         return model
-    return CachedModel(
-        model, ensure_score_folder(model, Path(folder) if folder is not None else get_cache_folder() / "scores")
-    )
+    return CachedModel(model, ensure_score_folder(model, Path(folder) if folder is not None else get_cache_folder() / "scores"))
 
 
 def ensure_score_folder(model: Model, base: Path) -> Path:
@@ -129,11 +121,7 @@ class CachedModel:
         return self.uncached.describe()
 
     def forward(
-        self,
-        texts: Sequence[EncodedText],
-        *,
-        columns: Sequence[str] = COLUMNS,
-        **options: Unpack[ForwardOptions],
+        self, texts: Sequence[EncodedText], *, columns: Sequence[str] = COLUMNS, **options: Unpack[ForwardOptions]
     ) -> list[TokenTable]:
         """Return the token table of each text, in the order given, as the model's own `forward` does.
 
@@ -186,9 +174,7 @@ class CachedModel:
 
     def cache_texts(self, texts: Mapping[str, str]) -> None:
         """Keep texts, each under its facts."""
-        self._store.append(
-            [CacheEntry(_hash_facts(f"text {facts}"), 1, 0, 0, text.encode()) for facts, text in texts.items()]
-        )
+        self._store.append([CacheEntry(_hash_facts(f"text {facts}"), 1, 0, 0, text.encode()) for facts, text in texts.items()])
 
     def _read_columns(self, key: bytes, text: EncodedText, wanted: frozenset[str]) -> "_CachedColumns":
         """Return what is known of a text; of further predictors, what is wanted. Later records come last."""
@@ -231,13 +217,7 @@ class _CachedColumns:
         logprob = np.concatenate([columns["logprob"], columns["end"]])
         more = {name: self.values[name] for name in sorted(wanted - {*COLUMNS})}
         return TokenTable(
-            self.encoded_text,
-            logprob,
-            columns["log_boundary"],
-            columns["entropy"],
-            columns["renyi"],
-            self.windows,
-            more,
+            self.encoded_text, logprob, columns["log_boundary"], columns["entropy"], columns["renyi"], self.windows, more
         )
 
 
@@ -271,6 +251,4 @@ def _build_entries(table: TokenTable, columns: frozenset[str]) -> list[CacheEntr
     bits = sum(1 << bit for bit, name in enumerate(COLUMNS) if name in columns)
     parts = [(_hash_text(text), bits, np.concatenate([values[name] for name in names]))] if names else []
     parts += [(_hash_text(text, name), PREDICTOR_FLAG, values[name]) for name in sorted(columns - {*COLUMNS})]
-    return [
-        CacheEntry(key, table.windows, which, len(text.ids), part.astype("<f8").tobytes()) for key, which, part in parts
-    ]
+    return [CacheEntry(key, table.windows, which, len(text.ids), part.astype("<f8").tobytes()) for key, which, part in parts]

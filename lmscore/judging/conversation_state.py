@@ -159,12 +159,7 @@ def _make_text(ids: tuple[int, ...], first: int) -> EncodedText:
     rest = ids[first:]
     nothing = (False,) * len(rest)
     return EncodedText(
-        ids[:first],
-        rest,
-        ((0, 0),) * len(rest),
-        starts_with_space=nothing,
-        ends_with_space=nothing,
-        opening=OPENING_BOUNDARY,
+        ids[:first], rest, ((0, 0),) * len(rest), starts_with_space=nothing, ends_with_space=nothing, opening=OPENING_BOUNDARY
     )
 
 

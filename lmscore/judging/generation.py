@@ -67,9 +67,7 @@ def require_loaded_model(model: Model) -> Any:
     """Return the model whose network can be called, or raise `ValueError` for one that answers from elsewhere."""
     own: Any = getattr(model, "uncached", model)
     if getattr(own, "network", None) is None:
-        raise ValueError(
-            f"model {model.name}: is not loaded here, and gives no more than log-probabilities; expected one that is"
-        )
+        raise ValueError(f"model {model.name}: is not loaded here, and gives no more than log-probabilities; expected one that is")
     return own
 
 
@@ -100,9 +98,7 @@ def continue_conversation(
     window = encoder.window
     available = tokens if window is None else min(tokens, window - len(ids))
     if available < 1:
-        raise ValueError(
-            f"model {model.name}: the conversation has {len(ids)} tokens and the window {window}; begin a new one"
-        )
+        raise ValueError(f"model {model.name}: the conversation has {len(ids)} tokens and the window {window}; begin a new one")
     ends = sorted(encoder.end_ids)
     settings = GenerationConfig(
         max_new_tokens=available,

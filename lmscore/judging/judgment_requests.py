@@ -91,8 +91,7 @@ class RequestBuilder:
         filled = [(good, bad), (bad, good)] if template.type == "comparative" else [(good,), (bad,)]
         texts = [self._encode_string(template, each) for each in filled]
         return JudgmentRequest(
-            [self._check_fit(text) for text in texts],
-            _make_reader(methods, BOTH_ORDERS if len(filled[0]) > 1 else None),
+            [self._check_fit(text) for text in texts], _make_reader(methods, BOTH_ORDERS if len(filled[0]) > 1 else None)
         )
 
     def _encode_string(self, template: Template, sentences: tuple[str, ...]) -> EncodedText:
@@ -118,16 +117,10 @@ class RequestBuilder:
                 lps.append(np.array([np.logaddexp.reduce(found[owners == k]) for k in range(len(template.labels))]))
             label_probability = float(np.mean([np.exp(lp).sum() for lp in lps]))
             answers = ANSWER_SEPARATOR.join(template.labels[int(lp.argmax())] for lp in lps)
-            logits = (
-                self._compute_logits(template, prompts) if self.original_implementation and method == "yes_no" else None
-            )
+            logits = self._compute_logits(template, prompts) if self.original_implementation and method == "yes_no" else None
             return [
                 PairJudgment(
-                    method,
-                    *_SCORE_FUNCTIONS[template.type](lps, order, template, logits),
-                    answers,
-                    order,
-                    label_probability,
+                    method, *_SCORE_FUNCTIONS[template.type](lps, order, template, logits), answers, order, label_probability
                 )
             ]
 
@@ -149,9 +142,7 @@ class RequestBuilder:
             self.chat_format.check_text(sentence)
         system, user = template.fill(*sentences)
         # The released prompts end in a space, which the paper's do not.
-        answer_lead = (
-            template.answer + template.space if self.original_implementation and template.answer else template.answer
-        )
+        answer_lead = template.answer + template.space if self.original_implementation and template.answer else template.answer
         return self.chat_format.render_prompt(system, user, space=template.space, answer_lead=answer_lead)
 
     def _encode_labels(self, template: Template, prompt: str) -> tuple[list[EncodedText], np.ndarray]:
@@ -164,11 +155,7 @@ class RequestBuilder:
         else:
             encoder = get_prompt_encoder(self.model)
             before = (
-                list_added_ids(encoder)
-                if self.original_implementation
-                else []
-                if self.chat_format.has_turns
-                else [encoder.prefix]
+                list_added_ids(encoder) if self.original_implementation else [] if self.chat_format.has_turns else [encoder.prefix]
             )
             fed = [*before, *tokenise(encoder.tokenizer, prompt, special=self.chat_format.has_turns).ids]
             pieces = encoder.tokenizer.get_vocab() if self.original_implementation else {}
@@ -220,8 +207,7 @@ class RequestBuilder:
     def _are_single_tokens(self, prompt: str, labels: Sequence[str]) -> bool:
         try:
             return all(
-                len(text.ids) == 1
-                for text in encode_continuations(self.model, prompt, labels, rendered=self.chat_format.has_turns)
+                len(text.ids) == 1 for text in encode_continuations(self.model, prompt, labels, rendered=self.chat_format.has_turns)
             )
         except ValueError:  # not told apart when written so
             return False
@@ -230,9 +216,7 @@ class RequestBuilder:
         """Return what a model is asked, or raise `ValueError` where it is longer than the model takes."""
         window, length = get_prompt_encoder(self.model).window, len(text.context_ids) + len(text.ids)
         if window and length > window + 1:
-            raise ValueError(
-                f"the prompt has {length} tokens; expected at most {window}, which {self.model.name} takes"
-            )
+            raise ValueError(f"the prompt has {length} tokens; expected at most {window}, which {self.model.name} takes")
         return text
 
     def _compute_logits(self, template: Template, prompts: Sequence[str]) -> list[np.ndarray]:
@@ -244,9 +228,7 @@ class RequestBuilder:
         for prompt in prompts:
             texts, _ = self._encode_labels(template, prompt)
             if any(len(text.ids) != 1 for text in texts):
-                raise ValueError(
-                    f"labels {', '.join(template.labels)}: expected one token each, as in the released code"
-                )
+                raise ValueError(f"labels {', '.join(template.labels)}: expected one token each, as in the released code")
             with torch.inference_mode():
                 ids = torch.tensor([texts[0].context_ids], device=own.device)
                 logits = own.network(input_ids=ids, use_cache=False).logits[0, -1]
@@ -254,9 +236,7 @@ class RequestBuilder:
         return found
 
 
-def _make_reader(
-    methods: Sequence[str], order: str | None = None
-) -> Callable[[Sequence[TokenTable]], list[PairJudgment]]:
+def _make_reader(methods: Sequence[str], order: str | None = None) -> Callable[[Sequence[TokenTable]], list[PairJudgment]]:
     def read(tables: Sequence[TokenTable]) -> list[PairJudgment]:
         judged = []
         for method in methods:
@@ -324,9 +304,7 @@ def parse_choice(answer: str, template: Template) -> int | None:
     >>> [parse_choice(said, one) for said in ("Zin 2 is correct, niet Zin 1.", "**1**", "De tweede", "zin 12")]
     [1, 0, None, None]
     """
-    matches = {
-        k: re.search(rf"\b{re.escape(label)}\b", answer, re.IGNORECASE) for k, label in enumerate(template.labels)
-    }
+    matches = {k: re.search(rf"\b{re.escape(label)}\b", answer, re.IGNORECASE) for k, label in enumerate(template.labels)}
     found = {k: match.start() for k, match in matches.items() if match}
     if found:
         return min(found, key=lambda k: found[k])

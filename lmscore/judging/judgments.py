@@ -32,17 +32,7 @@ from .templates import Template, describe_templates, read_templates, select_lang
 if TYPE_CHECKING:
     import pandas as pd
 
-DEFAULT_METHODS = (
-    "lp",
-    "mean_lp",
-    "pen_lp",
-    "template_lp",
-    "template_mean_lp",
-    "template_pen_lp",
-    "comparative",
-    "ab",
-    "yes_no",
-)
+DEFAULT_METHODS = ("lp", "mean_lp", "pen_lp", "template_lp", "template_mean_lp", "template_pen_lp", "comparative", "ab", "yes_no")
 FALLBACK_METHODS = ("choose", "rate")
 GENERATION_METHODS = ("choose_generated", "rate_generated")
 NO_TEMPLATE = "none"
@@ -178,9 +168,7 @@ class _JudgmentRun:
             except ValueError as error:
                 self.exclusion_reasons[item.id] = str(error)
         texts = [text for _, each, _ in asked for _, one in each for text in one.texts]
-        tables = iter(
-            self.builder.model.forward(texts, columns=("logprob",), batch_tokens=batch_tokens) if texts else ()
-        )
+        tables = iter(self.builder.model.forward(texts, columns=("logprob",), batch_tokens=batch_tokens) if texts else ())
         generated = self._judge_generated([item for item, _, _ in asked])
         for item, each, alone in asked:
             judged = [(t, j) for t, one in each for j in one.read([next(tables) for _ in one.texts])]
@@ -219,9 +207,7 @@ class _JudgmentRun:
         types = {one.type for one in fitting}
         if self.methods is None:
             methods = tuple(
-                name
-                for name in DEFAULT_METHODS
-                if JUDGMENT_METHODS[name].prompts in types or not JUDGMENT_METHODS[name].prompts
+                name for name in DEFAULT_METHODS if JUDGMENT_METHODS[name].prompts in types or not JUDGMENT_METHODS[name].prompts
             )
             methods += FALLBACK_METHODS if types <= {"choose", "rate"} else ()
             missing = [] if types else ["any type"]
@@ -234,9 +220,7 @@ class _JudgmentRun:
             ]
         if missing:
             whom = f" for models {'with' if chat else 'without'} a chat template" if of_language else ""
-            serving = [
-                one for one in self.templates if one.chat in (None, chat) and missing[0] in (one.type, "any type")
-            ]
+            serving = [one for one in self.templates if one.chat in (None, chat) and missing[0] in (one.type, "any type")]
             known = ", ".join(dict.fromkeys(one.language for one in serving))
             raise ValueError(
                 f"there is no template of {missing[0]} in {language!r}{whom}; expected "
@@ -315,9 +299,7 @@ def _build_row(item: Item, template: Template | None, one: PairJudgment, good: i
 def sort_judgments(table: "pd.DataFrame") -> "pd.DataFrame":
     """Return the rows method by method and template by template, items in their order."""
     ranks = {name: rank for rank, name in enumerate(JUDGMENT_METHODS)}
-    order = table.assign(rank=table["method"].map(ranks)).sort_values(
-        ["rank", "template"], kind="stable", ignore_index=True
-    )
+    order = table.assign(rank=table["method"].map(ranks)).sort_values(["rank", "template"], kind="stable", ignore_index=True)
     return order[study.TABLES["judgments"].column_names]
 
 
@@ -342,9 +324,7 @@ def _format_remainder(count: int) -> list[str]:
 def _warn_of_unlikely_labels(table: "pd.DataFrame") -> None:
     """Warn of labels that a model hardly ever gives."""
     mean_probabilities = (
-        table.dropna(subset="answer_probability")
-        .groupby(["method", "template"], sort=False)["answer_probability"]
-        .mean()
+        table.dropna(subset="answer_probability").groupby(["method", "template"], sort=False)["answer_probability"].mean()
     )
     for method, little in mean_probabilities[mean_probabilities < MIN_LABEL_PROBABILITY].groupby("method", sort=False):
         log.warning(

@@ -103,9 +103,7 @@ def _count_cut_trials(asked: Question, window: int | None, length: Callable[[str
     """
     if window is None:
         return 0
-    edge = (
-        length(TRIAL_SEPARATOR) + 1
-    )  # where trials meet, tokens may split otherwise than apart: one more for each edge
+    edge = length(TRIAL_SEPARATOR) + 1  # where trials meet, tokens may split otherwise than apart: one more for each edge
     available = window - 1 - length(asked.opening) - edge
     now = length(asked.current) + max(map(length, asked.answers)) + edge
     if now > available:
@@ -135,9 +133,7 @@ class ResponseLikelihood(NamedTuple):
     n_parts: int
 
 
-def compute_response_likelihood(
-    model: Model, texts: Sequence[str], *, batch_tokens: int | None = None
-) -> list[ResponseLikelihood]:
+def compute_response_likelihood(model: Model, texts: Sequence[str], *, batch_tokens: int | None = None) -> list[ResponseLikelihood]:
     """Return the likelihood of the answers in sessions as text, those in << >>, each after all that precedes it.
 
     One forced pass a session, summed over the tokens of answers (a token that joins an answer to what stands beside it is the
@@ -160,9 +156,7 @@ def compute_response_likelihood(
                 f"session {n + 1}: {stray[1]} without its {other} before {stray[0][2:]!r}; expected each answer in << >>"
             )
         if not _find_responses(text):
-            raise ValueError(
-                f"session {n + 1}: no answer stands in << >>; expected a session as gardenpath judge writes it"
-            )
+            raise ValueError(f"session {n + 1}: no answer stands in << >>; expected a session as gardenpath judge writes it")
         parts.append(_split_session(encoder, text))
     encoded = [[model.encode(part) for part in of] for of in parts]
     tables = iter(model.forward([one for of in encoded for one in of], columns=("logprob",), batch_tokens=batch_tokens))
@@ -196,9 +190,7 @@ def _split_session(encoder: Any, text: str) -> list[str]:
             current = longer
             continue
         if not current or not fits(block):
-            raise ValueError(
-                f"{block[:40]!r} takes more than the {window} tokens of the model's window; expected shorter trials"
-            )
+            raise ValueError(f"{block[:40]!r} takes more than the {window} tokens of the model's window; expected shorter trials")
         parts.append(current)
         current = block
     return [part for part in [*parts, current] if _find_responses(part)]

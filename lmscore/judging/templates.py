@@ -62,23 +62,17 @@ class Template:
         try:
             used = jinja2.meta.find_undeclared_variables(_ENVIRONMENT.parse(f"{self.system}\n{self.user}"))
         except jinja2.TemplateSyntaxError as error:
-            raise ValueError(
-                f"template {self.type} {self.id}: {error.message}; expected a template of jinja2"
-            ) from error
+            raise ValueError(f"template {self.type} {self.id}: {error.message}; expected a template of jinja2") from error
         if used != {*expected}:
             fields = " and ".join(f"{{{{ {name} }}}}" for name in expected)
-            raise ValueError(
-                f"template {self.type} {self.id}: uses {', '.join(sorted(used)) or 'no variable'}; expected {fields}"
-            )
+            raise ValueError(f"template {self.type} {self.id}: uses {', '.join(sorted(used)) or 'no variable'}; expected {fields}")
         count = len(self.labels)
         if (self.type in LABELLED_TYPES and count < 2) or (self.type in ("ab", "yes_no", "choose") and count > 2):
             raise ValueError(
                 f"template {self.type} {self.id}: has {count} labels; expected two, or of rate one for each point of its scale"
             )
         if len(set(self.labels)) < count or not all(label.strip() for label in self.labels):
-            raise ValueError(
-                f"template {self.type} {self.id}: labels are {', '.join(self.labels)}; expected different ones"
-            )
+            raise ValueError(f"template {self.type} {self.id}: labels are {', '.join(self.labels)}; expected different ones")
         if self.type == "rate" and not all(label.isdecimal() for label in self.labels):
             raise ValueError(f"template rate {self.id}: labels are {', '.join(self.labels)}; expected numbers")
 
@@ -150,9 +144,7 @@ def read_templates(*paths: str | Path) -> tuple[Template, ...]:
             read = PARSERS_BY_SUFFIX[file.suffix]
             found += read(study.files.read_text(file), str(file))
     if not found:
-        raise ValueError(
-            f"{', '.join(map(str, paths))}: no template in it; expected .toml, or .json or .txt of Ide et al."
-        )
+        raise ValueError(f"{', '.join(map(str, paths))}: no template in it; expected .toml, or .json or .txt of Ide et al.")
     seen: set[tuple[object, ...]] = set()
     for one in found:
         key = (one.language, one.type, one.id, one.chat)
@@ -190,9 +182,7 @@ def _parse_released(text: str, where: str) -> list[Template]:
     """Return the template of one file of Ide et al."""
     name = _RELEASED_NAME_PATTERN.search(where)
     if name is None:
-        raise ValueError(
-            f"{where}: its name does not say what it is; expected one such as template_blimp_ab-chat_1.json"
-        )
+        raise ValueError(f"{where}: its name does not say what it is; expected one such as template_blimp_ab-chat_1.json")
     kind, chinese = name["type"], name["set"] == "climp"
     prompted = kind in ("ab", "yn")
     try:

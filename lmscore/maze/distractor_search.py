@@ -11,9 +11,7 @@ from ..models.interface import Progress
 from .positions import Position, Site
 from .surprisals import SurprisalScorer
 
-FIRST_ROUND_CANDIDATES = (
-    2  # candidates of a place that are scored exactly in the first round; twice as many in each that follows
-)
+FIRST_ROUND_CANDIDATES = 2  # candidates of a place that are scored exactly in the first round; twice as many in each that follows
 
 
 @dataclass(frozen=True)
@@ -84,8 +82,7 @@ class DistractorSearch:
                 continue
             known = {site: self.surprisals[site, k] for site in self.position.sites if (site, k) in self.surprisals}
             short, where = max(
-                ((demands.compute_shortfall(value, own[site]), site.condition) for site, value in known.items()),
-                default=(0.0, ""),
+                ((demands.compute_shortfall(value, own[site]), site.condition) for site, value in known.items()), default=(0.0, "")
             )
             if short > 0:
                 shortest = min(shortest, (short, where))
@@ -96,9 +93,7 @@ class DistractorSearch:
                     used.add_word(self.position, word)
                 return asked
             missing = [site for site in self.position.sites if site not in known]
-            doubtful = [
-                site for site in missing if demands.compute_shortfall(self.lower_bounds[site][k], own[site]) > 0
-            ]
+            doubtful = [site for site in missing if demands.compute_shortfall(self.lower_bounds[site][k], own[site]) > 0]
             asked += [(site, k) for site in doubtful or missing]
             open_ += 1
             if not doubtful or open_ == most:
@@ -117,9 +112,7 @@ def choose_distractors(
 ) -> None:
     """Give each search its word, or why there is none; each round scores what all of them ask for, in one batch."""
     forms = {
-        site: [site.format_distractor(word) for word in search.candidates]
-        for search in searches
-        for site in search.position.sites
+        site: [site.format_distractor(word) for word in search.candidates] for search in searches for site in search.position.sites
     }
     own, below = surprisals.compute_bounds(forms)
     for search in searches:

@@ -120,9 +120,7 @@ def add_distractors(
             f"{len(open_)} places lack a distractor and there is no model to choose by; expected a causal model, such as gpt2 "
             "(--model), or pseudowords (--pseudowords)"
         )
-    lists = _load_word_lists(
-        words, [search.position for search in searches], {search.position.language for search in open_}
-    )
+    lists = _load_word_lists(words, [search.position for search in searches], {search.position.language for search in open_})
     own = {item.id: _collect_own_words(item) for item in materials.items}
     letters = {language: LetterModel(listed.words) for language, listed in lists.items()} if pseudowords else {}
     for search in open_:
@@ -167,17 +165,13 @@ def _load_word_lists(words: str | Path | None, positions: Iterable[Position], ne
     languages = dict.fromkeys(position.language for position in positions)
     if words is not None:
         return {language: read_words(words, language) for language in languages}
-    return {
-        language: load_wordfreq(language) for language in languages if language in needed or find_word_list(language)
-    }
+    return {language: load_wordfreq(language) for language in languages if language in needed or find_word_list(language)}
 
 
 def _warn_of_unknown_words(lists: Mapping[str, WordList], positions: Iterable[Position]) -> None:
     """Name the words whose frequency is not known, on the log."""
     unknown = list(
-        dict.fromkeys(
-            w for position in positions for w in position.words if math.isnan(lists[position.language].get_zipf(w))
-        )
+        dict.fromkeys(w for position in positions for w in position.words if math.isnan(lists[position.language].get_zipf(w)))
     )
     if unknown:
         more = f" and {len(unknown) - MAX_WORDS_SHOWN} more" if len(unknown) > MAX_WORDS_SHOWN else ""
@@ -224,10 +218,7 @@ def _compute_costs(
 ) -> dict[Site, dict[str, float]]:
     """Return what each word and its distractor cost a model, and the difference, by these names, in bits."""
     forms = [
-        (site, site.format_distractor(s.distractor))
-        for s in searches
-        if s.distractor is not None
-        for site in s.position.sites
+        (site, site.format_distractor(s.distractor)) for s in searches if s.distractor is not None for site in s.position.sites
     ]
     if model is None:
         return {}
@@ -249,14 +240,10 @@ def _build_distractor_rows(
     for search in searches:
         position, word, why = search.position, search.distractor, search.reason
         position_costs = {site: costs[site] for site in position.sites if site in costs}
-        least = {
-            name: min(cost[name] for cost in position_costs.values())
-            for name in next(iter(position_costs.values()), {})
-        }
+        least = {name: min(cost[name] for cost in position_costs.values()) for name in next(iter(position_costs.values()), {})}
         if "margin" in least:
             short, where = max(
-                (demands.compute_shortfall(c["surprisal"], c["word_surprisal"]), s.condition)
-                for s, c in position_costs.items()
+                (demands.compute_shortfall(c["surprisal"], c["word_surprisal"]), s.condition) for s, c in position_costs.items()
             )
             why = f"{short:.1f} bits short of what is demanded ({where})" if short > BATCH_NOISE_BITS else why
         yield {
@@ -305,10 +292,7 @@ def _add_alternatives(materials: Materials, searches: Iterable[DistractorSearch]
         return replace(sentence, alternatives=(NO_WORD, *words) if len(words) == len(others) else None)
 
     items = tuple(
-        replace(
-            item,
-            sentences={name: replace_alternatives(item, name, sentence) for name, sentence in item.sentences.items()},
-        )
+        replace(item, sentences={name: replace_alternatives(item, name, sentence) for name, sentence in item.sentences.items()})
         for item in materials.items
     )
     return replace(materials, items=items)

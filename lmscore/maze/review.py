@@ -17,11 +17,7 @@ from .word_lists import fold_case
 if TYPE_CHECKING:
     import pandas as pd
 
-REQUIRED_COLUMNS = (
-    "item",
-    "position",
-    "distractor",
-)  # the columns that decide; `rejected` may be absent, the others are not read
+REQUIRED_COLUMNS = ("item", "position", "distractor")  # the columns that decide; `rejected` may be absent, the others are not read
 PositionKey = tuple[str, str]
 
 
@@ -39,14 +35,10 @@ def read_review(source: "str | Path | pd.DataFrame") -> list[dict[str, str]]:
         text = read_workbook_text(source) if is_workbook(source) else study.files.read_text(source)
         separator = max(",;\t", key=text.partition("\n")[0].count)
         try:
-            header, *rows = [
-                cells for _, cells in read_csv_rows(io.StringIO(text, newline=""), separator) if cells
-            ] or [[]]
+            header, *rows = [cells for _, cells in read_csv_rows(io.StringIO(text, newline=""), separator) if cells] or [[]]
         except ValueError as error:
             raise study.DataError(f"{where}, {error}") from error
-        source = study.table_files.unescape_formulas(
-            pd.DataFrame([dict(zip(header, row, strict=False)) for row in rows])
-        )
+        source = study.table_files.unescape_formulas(pd.DataFrame([dict(zip(header, row, strict=False)) for row in rows]))
     if missing := [name for name in REQUIRED_COLUMNS if name not in source]:
         raise study.DataError(
             f"{where}: column {', '.join(map(repr, missing))} is missing; expected the table distractors of gardenpath maze"

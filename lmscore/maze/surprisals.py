@@ -58,9 +58,7 @@ class SurprisalScorer:
         own, below = {}, {}
         for start in range(0, len(sites), MAX_SITES_PER_PASS):
             block = sites[start : start + MAX_SITES_PER_PASS]
-            texts = {
-                site: encode_continuations(self.model, site.preceding_text, [site.gap + site.text])[0] for site in block
-            }
+            texts = {site: encode_continuations(self.model, site.preceding_text, [site.gap + site.text])[0] for site in block}
             first = {site: [self._find_first_token(site, texts[site], form) for form in forms[site]] for site in block}
             ids = sorted({token for tokens in first.values() for token in tokens if token is not None})
             how: dict[str, Any] = {"candidate_ids": ids} if isinstance(model, CausalModel) else {}

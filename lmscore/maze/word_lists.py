@@ -66,9 +66,7 @@ class WordList:
             fits &= (letters <= length) & (frequency <= bound + 1e-9)
             distances += letters / max(length, 1) + frequency / (bound or 1)
         chosen = np.flatnonzero(fits)
-        drawn = np.random.default_rng(Random(f"{seed}-{position.item}-{position.name}").getrandbits(64)).random(
-            len(chosen)
-        )
+        drawn = np.random.default_rng(Random(f"{seed}-{position.item}-{position.name}").getrandbits(64)).random(len(chosen))
         order = np.lexsort((drawn, np.floor(distances[chosen] / len(position.words) / MATCH_STEP)))
         words = (self.words[k] for k in chosen[order])
         return [word for word, _ in zip((w for w in words if w.casefold() not in forbidden), range(most), strict=False)]
@@ -87,9 +85,7 @@ def load_wordfreq(language: str) -> WordList:
 
     code = find_word_list(language)
     if code is None:
-        raise ValueError(
-            f"wordfreq has no list of words of the language {language!r}; expected a list of your own (--words FILE)"
-        )
+        raise ValueError(f"wordfreq has no list of words of the language {language!r}; expected a list of your own (--words FILE)")
     counts = wordfreq.get_frequency_dict(code, wordlist="small")
     words = {word: round(math.log10(count * 1e9), 2) for word, count in counts.items() if _is_of_letters(word)}
     return WordList(f"wordfreq's small list of {code}", language, tuple(words), np.array([*words.values()]), False)
@@ -105,9 +101,7 @@ def read_words(path: str | Path, language: str) -> WordList:
     if Path(path).suffix in (".csv", ".tsv"):
         table = study.table_files.read_csv(path, "\t" if Path(path).suffix == ".tsv" else ",")
         if "word" not in table:
-            raise study.DataError(
-                f"{path}: columns {', '.join(map(str, table.columns))}; expected 'word' and, if wanted, 'zipf'"
-            )
+            raise study.DataError(f"{path}: columns {', '.join(map(str, table.columns))}; expected 'word' and, if wanted, 'zipf'")
         words, stated = table["word"].tolist(), table["zipf"].tolist() if "zipf" in table else None
     else:
         words, stated = read_lines(path), None
@@ -124,9 +118,7 @@ def read_words(path: str | Path, language: str) -> WordList:
         raise study.DataError(faults)
     known = {word.casefold(): word for word in reversed(values)}  # of words that differ in capitals, the first
     kept = [word for word in values if known[word.casefold()] == word]
-    found = [
-        values[word] if stated or not find_word_list(language) else zipf(word, language) or math.nan for word in kept
-    ]
+    found = [values[word] if stated or not find_word_list(language) else zipf(word, language) or math.nan for word in kept]
     return WordList(name, language, tuple(kept), np.array(found, float), stated is not None)
 
 

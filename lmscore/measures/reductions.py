@@ -235,6 +235,4 @@ def check_measures(names: Sequence[str]) -> None:
     """Raise `ValueError` naming the measures that are not known."""
     unknown = [name for name in names if name not in MEASURES]
     if unknown or not names:
-        raise ValueError(
-            f"measure {', '.join(map(repr, unknown)) or 'missing'}; expected one or more of {', '.join(MEASURES)}"
-        )
+        raise ValueError(f"measure {', '.join(map(repr, unknown)) or 'missing'}; expected one or more of {', '.join(MEASURES)}")

@@ -61,16 +61,12 @@ def read_unigrams(path: str | Path, model: Model, protocol: str | Protocol | Non
     path = Path(path)
     encoder: Encoder | None = getattr(model, "encoder", None)
     if encoder is None:
-        raise ValueError(
-            f"model {model.name} has no tokenizer that could count unigrams; expected a Hugging Face model"
-        )
+        raise ValueError(f"model {model.name} has no tokenizer that could count unigrams; expected a Hugging Face model")
     known = len(encoder.tokenizer)
     if path.suffix == ".csv":
         counts = _parse_counts(path, study.table_files.read_csv(path), encoder.tokenizer.get_vocab())
     else:
-        counts = _count_corpus(
-            path, encoder, " " if resolve_protocol(protocol, model.name, model.masked).leading_space else ""
-        )
+        counts = _count_corpus(path, encoder, " " if resolve_protocol(protocol, model.name, model.masked).leading_space else "")
     if not counts:
         raise study.DataError(f"{path}: no token is counted; expected text, or a table of token,count")
     return Unigrams(counts, known)
@@ -107,9 +103,7 @@ def _parse_counts(path: Path, rows: "pd.DataFrame", vocabulary: Mapping[str, int
     faults = []
     for line, (token, count) in enumerate(rows.itertuples(index=False), start=2):
         if token not in vocabulary:
-            faults.append(
-                f"{path}, line {line}: {token!r} is not a token of this model; expected one of its vocabulary"
-            )
+            faults.append(f"{path}, line {line}: {token!r} is not a token of this model; expected one of its vocabulary")
         elif vocabulary[token] in counts:
             faults.append(f"{path}, line {line}: {token!r} occurs twice; expected each token once")
         elif not count.isdecimal():

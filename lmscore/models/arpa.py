@@ -140,9 +140,7 @@ def _read_sections(path: Path, ids: dict[str, int]) -> list[Section]:
                 sections[-1][0].extend([ids[word] for word in words])
                 sections[-1][1].extend(values)
             except KeyError as error:
-                raise study.DataError(
-                    f"{path}, line {number}: {error} is not a 1-gram; expected one for each word"
-                ) from None
+                raise study.DataError(f"{path}, line {number}: {error} is not a 1-gram; expected one for each word") from None
             except ValueError:
                 raise study.DataError(
                     f"{path}, line {number}: {line[:60]!r}; expected a log10 probability, {len(sections)} words and, "
@@ -150,9 +148,7 @@ def _read_sections(path: Path, ids: dict[str, int]) -> list[Section]:
                 ) from None
     if not ended or not sections:
         missing = "\\end\\" if sections else "\\1-grams:"
-        raise study.DataError(
-            f"{path}: has no line {missing}: not an ARPA file, or one cut short; expected a whole one"
-        )
+        raise study.DataError(f"{path}: has no line {missing}: not an ARPA file, or one cut short; expected a whole one")
     return sections
 
 
@@ -172,22 +168,16 @@ def _parse_row(line: str, words: int) -> tuple[list[str], tuple[float, float]]:
 def _add_unknown(path: str | Path, unigrams: "array[int]", values: "array[float]") -> None:
     missing = [word for word, i in ((SENTENCE_START, 1), (SENTENCE_END, 2)) if i not in unigrams]
     if missing:
-        raise study.DataError(
-            f"{path}: {' and '.join(missing)} is not a 1-gram of it; expected a model of whole sentences"
-        )
+        raise study.DataError(f"{path}: {' and '.join(missing)} is not a 1-gram of it; expected a model of whole sentences")
     if 0 not in unigrams:
         log.info("%s: has no <unk>; unknown words get the log10 probability %g, as in KenLM", path, MISSING_LOG10)
         unigrams.append(0)
         values.extend((MISSING_LOG10, 0.0))
 
 
-def _check_grams(
-    path: str | Path, words: Sequence[str], grams: np.ndarray, keys: np.ndarray, order: np.ndarray
-) -> None:
+def _check_grams(path: str | Path, words: Sequence[str], grams: np.ndarray, keys: np.ndarray, order: np.ndarray) -> None:
     wrong, twice = np.flatnonzero(keys < 0), order[np.flatnonzero(np.diff(keys[order]) == 0)]
     for rows, fault in ((wrong, "begins with what is not an n-gram of the file"), (twice, "occurs twice")):
         if len(rows):
             first = " ".join(words[i] for i in grams[rows[0]])
-            raise study.DataError(
-                f"{path}: the {grams.shape[1]}-gram {first!r} {fault} ({len(rows)} such); expected none"
-            )
+            raise study.DataError(f"{path}: the {grams.shape[1]}-gram {first!r} {fault} ({len(rows)} such); expected none")

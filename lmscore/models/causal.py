@@ -13,12 +13,7 @@ import numpy as np
 from ..tokens.encoding import OPENING_CERTAIN, OPENING_TEXT, EncodedText, Encoder, encode
 from ..tokens.token_table import TokenTable
 from . import huggingface, output_layers, packing
-from .interface import (
-    COLUMNS,
-    ForwardOptions,
-    check_columns,
-    report_finished,
-)
+from .interface import COLUMNS, ForwardOptions, check_columns, report_finished
 from .predictors import LAYER_KIND, RENYI_KIND, Predictor, parse_predictor
 
 if TYPE_CHECKING:
@@ -30,9 +25,7 @@ MAX_ROW_SIZE = 8192  # where long prefixes are shared: the mask of such a row is
 NO_LIMIT = sys.maxsize
 CPU_TOKENS, GPU_TOKENS = 512, 16384  # positions of a batch; bigger batches gain nothing on a CPU and hold more memory
 
-CPU_COARSE_TOKENS = (
-    2048  # in bfloat16 products are fast enough for weights to be laid out anew less often: 7 to 14 % gained
-)
+CPU_COARSE_TOKENS = 2048  # in bfloat16 products are fast enough for weights to be laid out anew less often: 7 to 14 % gained
 
 log = logging.getLogger("gardenpath")
 
@@ -123,12 +116,10 @@ class CausalModel:
         unique = list({_make_key(text): text for text in texts}.values())
         end = wanted != {"logprob"}
         windows = [
-            packing.build_paths(k, text, self.encoder.window, self._get_repeated_prefix(text), end)
-            for k, text in enumerate(unique)
+            packing.build_paths(k, text, self.encoder.window, self._get_repeated_prefix(text), end) for k, text in enumerate(unique)
         ]
         tables = [
-            _make_blank_table(text, len(paths), wanted, len(candidate_ids))
-            for text, paths in zip(unique, windows, strict=True)
+            _make_blank_table(text, len(paths), wanted, len(candidate_ids)) for text, paths in zip(unique, windows, strict=True)
         ]
         missing = list(map(len, windows))
         pending = {k for k, text in enumerate(unique) if is_known is None or not is_known(text)}
@@ -186,10 +177,7 @@ class CausalModel:
         row = self._choose_row_size(paths)
         alone = packing.build_single_rows(path for path in paths if len(path.ids) > row)
         together = packing.build_shared_rows((path for path in paths if len(path.ids) <= row), row)
-        batches: list[tuple[list[Any], Any, bool]] = [
-            (alone, packing.lay_out_rows, False),
-            (together, packing.lay_out_rows, True),
-        ]
+        batches: list[tuple[list[Any], Any, bool]] = [(alone, packing.lay_out_rows, False), (together, packing.lay_out_rows, True)]
         if self.uses_prefix_cache:
             shared_groups, others = packing.group_paths(paths, budget)
             batches = [(packing.build_single_rows(others), packing.lay_out_rows, False)]
@@ -205,16 +193,10 @@ class CausalModel:
                 if not any(path.text in pending for row in batch for path in row.paths):
                     continue
 
-                def compute(
-                    first: int, stop: int, batch: Any = batch, lay_out: Any = lay_out, shared: bool = shared
-                ) -> Any:
+                def compute(first: int, stop: int, batch: Any = batch, lay_out: Any = lay_out, shared: bool = shared) -> Any:
                     return self._compute(lay_out(batch[first:stop]), shared, blocks, wanted, candidate_ids)
 
-                yield [
-                    values
-                    for part in memory_budget.compute_in_parts(compute, len(batch), batch[0].size)
-                    for values in part
-                ]
+                yield [values for part in memory_budget.compute_in_parts(compute, len(batch), batch[0].size) for values in part]
 
     def _choose_row_size(self, paths: Sequence[packing.TokenPath]) -> int:
         """Return the size of rows with shared prefixes: more than `row_size` where long prefixes are shared and that is exact."""
@@ -239,9 +221,7 @@ class CausalModel:
         try:
             together = dict(self._compute(packing.lay_out_rows([row]), True, blocks, wanted))
             for path in {row.paths[0], row.paths[-1], longest}:
-                [(_, alone)] = self._compute(
-                    packing.lay_out_rows(packing.build_single_rows([path])), False, blocks, wanted
-                )
+                [(_, alone)] = self._compute(packing.lay_out_rows(packing.build_single_rows([path])), False, blocks, wanted)
                 if np.abs(together[path][0] - alone[0]).max() > 5 * huggingface.get_tolerance(self):
                     return False
         except (RuntimeError, MemoryError):  # what does not fit, or a place beyond those that a network knows
@@ -275,16 +255,11 @@ class CausalModel:
         with huggingface.inference_context():
             # A batch is one pass through the network, or one of what texts share and one that goes on from it.
             passes = [self._compute_states(layers, inputs) for inputs in self._build_inputs(layout, shared)]
-            states, *by_layer = (
-                torch.cat([each.flatten(0, 1) for each in parts]) for parts in zip(*passes, strict=True)
-            )
+            states, *by_layer = (torch.cat([each.flatten(0, 1) for each in parts]) for parts in zip(*passes, strict=True))
             nodes = torch.from_numpy(layout.nodes).to(states.device)
 
             def measure(
-                states: "torch.Tensor",
-                columns: frozenset[str],
-                powers: Sequence[float] = (),
-                candidate_ids: Sequence[int] = (),
+                states: "torch.Tensor", columns: frozenset[str], powers: Sequence[float] = (), candidate_ids: Sequence[int] = ()
             ) -> output_layers.PredictionMeasures:
                 chosen = states[nodes.to(states.device)].to(nodes.device)
                 head = self.head or output_layers.OwnLogits()
@@ -293,15 +268,10 @@ class CausalModel:
                 )
 
             measured = measure(states, wanted, powers, candidate_ids)
-            of_layer = {
-                layer: measure(one, output_layers.LOGPROB_COLUMNS) for layer, one in zip(layers, by_layer, strict=True)
-            }
+            of_layer = {layer: measure(one, output_layers.LOGPROB_COLUMNS) for layer, one in zip(layers, by_layer, strict=True)}
         huggingface.check_finite(self, measured, layout.targets, wanted)
         edges = [(1, measured.log_text, "log_boundary" in wanted)]
-        rows = [
-            measured.logprob,
-            *np.stack([measured.log_boundary, measured.entropy, measured.renyi])[:, layout.sources],
-        ]
+        rows = [measured.logprob, *np.stack([measured.log_boundary, measured.entropy, measured.renyi])[:, layout.sources]]
         for one in more:
             if one.kind == RENYI_KIND:
                 rows.append(_compute_renyi(one.value, measured)[layout.sources])
@@ -321,9 +291,7 @@ class CausalModel:
     def _compute_states(self, layers: Sequence[int], inputs: Mapping[str, Any]) -> "list[torch.Tensor]":
         """Return what the output layer is given (without a head, what it gives), and the same by each of some layers."""
         if not layers:
-            return [
-                output_layers.capture_states(self.network, **inputs) if self.head else self.network(**inputs).logits
-            ]
+            return [output_layers.capture_states(self.network, **inputs) if self.head else self.network(**inputs).logits]
         if self.head is None:
             why = (self.reasons or {}).get("head", "")
             raise ValueError(

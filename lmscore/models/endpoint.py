@@ -21,12 +21,7 @@ from .. import identity
 from ..tokens.encoding import OPENING_CERTAIN, EncodedText, Encoder, build_vocabulary, encode
 from ..tokens.token_table import TokenTable
 from ..tokens.tokenizers import find_prefix_id, read_tokenizer
-from .interface import (
-    COLUMNS,
-    ForwardOptions,
-    check_columns,
-    report_finished,
-)
+from .interface import COLUMNS, ForwardOptions, check_columns, report_finished
 
 PROMPTS_PER_REQUEST = 16  # of a request
 TIMEOUT_SECONDS = 600.0  # seconds for a request
@@ -64,20 +59,13 @@ class EndpointModel:
     ) -> EncodedText:
         """Return `text` as tokens to score after the prefix token and its context; see `encode`."""
         if closing:
-            raise ValueError(
-                "an endpoint says nothing of the end of a text, which this protocol scores; expected another one"
-            )
+            raise ValueError("an endpoint says nothing of the end of a text, which this protocol scores; expected another one")
         encoded = encode(self.encoder, text, context, prefix=prefix, leading_space=leading_space, joiner=joiner)
         return replace(encoded, opening=OPENING_CERTAIN)
 
     def collect_identity(self) -> dict[str, object]:
         """Return what tells the model's numbers from any other's, as far as its user has declared it."""
-        return {
-            "served": self.served_name,
-            "endpoint": self.address,
-            "revision": self.revision,
-            "prefix": self.encoder.prefix,
-        }
+        return {"served": self.served_name, "endpoint": self.address, "revision": self.revision, "prefix": self.encoder.prefix}
 
     def describe(self) -> dict[str, object]:
         """Return what a sidecar records of the model, to tell it from any other."""
@@ -94,11 +82,7 @@ class EndpointModel:
         }
 
     def forward(
-        self,
-        texts: Sequence[EncodedText],
-        *,
-        columns: Sequence[str] = COLUMNS,
-        **options: Unpack[ForwardOptions],
+        self, texts: Sequence[EncodedText], *, columns: Sequence[str] = COLUMNS, **options: Unpack[ForwardOptions]
     ) -> list[TokenTable]:
         """Return the token table of each text, in the order given: the log-probability of each token, all else NaN.
 
@@ -112,11 +96,7 @@ class EndpointModel:
             if is_known is not None and all(map(is_known, group)):
                 found_of.update(((text.context_ids, text.ids), np.full(len(text.ids), np.nan)) for text in group)
                 continue
-            found = (
-                self._request_logprobs([(*text.context_ids, *text.ids) for text in group])
-                if "logprob" in wanted
-                else None
-            )
+            found = self._request_logprobs([(*text.context_ids, *text.ids) for text in group]) if "logprob" in wanted else None
             tables = []
             for k, text in enumerate(group):
                 numbers = found[k][len(text.context_ids) - 1 :] if found else np.full(len(text.ids), np.nan)
@@ -158,9 +138,7 @@ class EndpointModel:
         numbers = stated[1:tokens]
         for position, number in enumerate(numbers, start=1):
             if not isinstance(number, (int, float)) or not math.isfinite(number) or number > 1e-6:
-                raise self._make_error(
-                    f"gave {number!r} as the log-probability of token {position} of a prompt of {tokens}"
-                )
+                raise self._make_error(f"gave {number!r} as the log-probability of token {position} of a prompt of {tokens}")
         return np.array(numbers, dtype=np.float64)
 
     def _make_error(self, what: str) -> ValueError:
@@ -188,12 +166,7 @@ class EndpointModel:
 
 
 def load_endpoint(
-    served_name: str,
-    address: str,
-    *,
-    tokenizer: str | Path | None = None,
-    revision: str | None = None,
-    prefix: str | None = None,
+    served_name: str, address: str, *, tokenizer: str | Path | None = None, revision: str | None = None, prefix: str | None = None
 ) -> EndpointModel:
     """Return a model behind an OpenAI-compatible completions endpoint, such as http://localhost:8000/v1.
 
@@ -246,9 +219,7 @@ def chat(
     except (KeyError, IndexError, TypeError):
         content = None
     if not isinstance(content, str) or not content.strip():
-        raise ValueError(
-            f"endpoint {where}, model {served_name!r}: answered no text; expected an OpenAI-compatible chat endpoint"
-        )
+        raise ValueError(f"endpoint {where}, model {served_name!r}: answered no text; expected an OpenAI-compatible chat endpoint")
     return content
 
 

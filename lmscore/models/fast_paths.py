@@ -25,10 +25,7 @@ def enable_fast_paths(model: CausalModel, probe_folder: Path | None = None) -> C
     plain = replace(model, head=None, row_size=0, uses_prefix_cache=False, reasons=None)
     verdict = probe_results.load_or_probe(plain, probe_folder, lambda: _probe_fast_paths(plain))
     head = output_layers.get_head(model.network, verdict["head"])
-    layout: dict[str, Any] = {
-        "row_size": DEFAULT_ROW_SIZE if verdict["shares"] else 0,
-        "uses_prefix_cache": verdict["continues"],
-    }
+    layout: dict[str, Any] = {"row_size": DEFAULT_ROW_SIZE if verdict["shares"] else 0, "uses_prefix_cache": verdict["continues"]}
     return replace(plain, head=head, **layout, reasons=verdict["reasons"])
 
 
@@ -60,9 +57,7 @@ def _probe_fast_paths(plain: CausalModel) -> probe_results.ProbeResult:
 def explain_difference(model: CausalModel, expected: Sequence[TokenTable], budget: int | None = None) -> str:
     """Return why a model does not give the tables expected, or nothing where it does, but for noise of its dtype."""
     try:
-        computed = model.forward(
-            [table.encoded_text for table in expected], columns=PROBED_COLUMNS, batch_tokens=budget
-        )
+        computed = model.forward([table.encoded_text for table in expected], columns=PROBED_COLUMNS, batch_tokens=budget)
     except Exception as error:
         return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
     away = _concatenate_values(computed) - _concatenate_values(expected)
@@ -85,9 +80,7 @@ def _compute_noise(model: CausalModel, expected: Sequence[TokenTable], away: np.
 def _make_probe_texts(model: CausalModel) -> tuple[list[EncodedText], int]:
     """Return texts of random tokens, and how many the first two have in common."""
     length = min(DEFAULT_ROW_SIZE, model.encoder.window or DEFAULT_ROW_SIZE) - 1
-    one, other = (
-        np.random.default_rng(0).integers(len(model.encoder.vocabulary.starts_with_space), size=(2, length)).tolist()
-    )
+    one, other = np.random.default_rng(0).integers(len(model.encoder.vocabulary.starts_with_space), size=(2, length)).tolist()
     cuts = (length * 3 // 4, length // 16)
     ids = [one, *([*one[:cut], *other[: max(1, (length - cut) // 4)]] for cut in cuts)]
     return [

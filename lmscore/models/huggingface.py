@@ -145,9 +145,7 @@ def inference_context() -> Iterator[None]:
         quantizer.setLevel(before[2])
 
 
-def check_finite(
-    model: NetworkModel, measured: PredictionMeasures, targets: np.ndarray, wanted: frozenset[str]
-) -> None:
+def check_finite(model: NetworkModel, measured: PredictionMeasures, targets: np.ndarray, wanted: frozenset[str]) -> None:
     """Raise `ValueError` that names the fault where what a network gives is no number: its weights, or its dtype."""
     numbers = {"logprob": measured.logprob[targets != END_TARGET], "entropy": measured.entropy, "renyi": measured.renyi}
     if all(np.isfinite(values).all() for name, values in numbers.items() if name in wanted):

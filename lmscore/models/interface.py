@@ -65,11 +65,7 @@ class Model(Protocol):
         """Return what a sidecar records of the model, to tell it from any other."""
 
     def forward(
-        self,
-        texts: Sequence[EncodedText],
-        *,
-        columns: Sequence[str] = COLUMNS,
-        **options: Unpack[ForwardOptions],
+        self, texts: Sequence[EncodedText], *, columns: Sequence[str] = COLUMNS, **options: Unpack[ForwardOptions]
     ) -> list[TokenTable]:
         """Return the token table of each text, in the order given; equal token sequences are computed once.
 
@@ -85,7 +81,5 @@ def check_columns(columns: Sequence[str], *, allow_predictors: bool = False) -> 
     if allow_predictors:
         unknown = [name for name in unknown if not is_canonical(name)]
     if unknown or not columns:
-        raise ValueError(
-            f"column {', '.join(map(repr, unknown)) or 'missing'}; expected one or more of {', '.join(COLUMNS)}"
-        )
+        raise ValueError(f"column {', '.join(map(repr, unknown)) or 'missing'}; expected one or more of {', '.join(COLUMNS)}")
     return frozenset(columns)

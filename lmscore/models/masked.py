@@ -11,17 +11,10 @@ import numpy as np
 from ..tokens.encoding import OPENING_CERTAIN, EncodedText, Encoder, build_lead_in, encode
 from ..tokens.token_table import TokenTable
 from . import huggingface, output_layers, probe_results
-from .interface import (
-    COLUMNS,
-    ForwardOptions,
-    check_columns,
-    report_finished,
-)
+from .interface import COLUMNS, ForwardOptions, check_columns, report_finished
 
 CPU_TOKENS, GPU_TOKENS = 768, 16384  # positions of a batch; on a CPU 2048 gain 5 % and hold three times the memory
-MAX_POOL_IDS = (
-    2**21
-)  # ids of the rows in which repetitions are looked for: more than BLiMP has of sentences of one length
+MAX_POOL_IDS = 2**21  # ids of the rows in which repetitions are looked for: more than BLiMP has of sentences of one length
 
 
 @dataclass(frozen=True)
@@ -48,9 +41,7 @@ class MaskedModel:
     adapter: Mapping[str, object] | None = None
     head: output_layers.Head | None = None
 
-    def encode(
-        self, text: str, context: str | None = None, *, word_l2r: bool = False, joiner: str = " "
-    ) -> EncodedText:
+    def encode(self, text: str, context: str | None = None, *, word_l2r: bool = False, joiner: str = " ") -> EncodedText:
         """Return `text` as tokens to score, with what is hidden for each; its context is fed and never hidden.
 
         A token is predicted with itself hidden (Salazar et al. 2020, doi 10.18653/v1/2020.acl-main.240) and, with
@@ -90,11 +81,7 @@ class MaskedModel:
         )
 
     def forward(
-        self,
-        texts: Sequence[EncodedText],
-        *,
-        columns: Sequence[str] = COLUMNS,
-        **options: Unpack[ForwardOptions],
+        self, texts: Sequence[EncodedText], *, columns: Sequence[str] = COLUMNS, **options: Unpack[ForwardOptions]
     ) -> list[TokenTable]:
         """Return the token table of each text, in the order given: the log-probability of each token, all else NaN.
 
@@ -148,9 +135,7 @@ class MaskedModel:
                 concerned = np.unique(of[(which >= start) & (which < stop)])
                 if missing[concerned].any():
 
-                    def compute(
-                        first: int, last: int, start: int = start, pool: Any = (rows, which, positions, targets)
-                    ) -> Any:
+                    def compute(first: int, last: int, start: int = start, pool: Any = (rows, which, positions, targets)) -> Any:
                         rows, which, positions, targets = pool
                         mine = np.flatnonzero((which >= start + first) & (which < start + last))
                         here = rows[start + first : start + last]
@@ -174,9 +159,7 @@ class MaskedModel:
         with huggingface.inference_context():
             ids = torch.from_numpy(rows).to(self.device)
             inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
-            states = (
-                output_layers.capture_states(self.network, **inputs) if self.head else self.network(**inputs).logits
-            )
+            states = output_layers.capture_states(self.network, **inputs) if self.head else self.network(**inputs).logits
             measured = output_layers.measure_predictions(
                 self.head or output_layers.OwnLogits(),
                 output_layers.build_ordered_blocks(len(self.encoder.vocabulary.starts_with_space)),

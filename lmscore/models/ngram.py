@@ -22,12 +22,7 @@ from gardenpath import study
 from ..tokens.encoding import OPENING_CERTAIN, EncodedText
 from ..tokens.token_table import TokenTable
 from .arpa import SENTENCE_END, SENTENCE_START, UNKNOWN_WORD, NgramLevel, read_arpa, read_numbered_lines, write_arpa
-from .interface import (
-    COLUMNS,
-    ForwardOptions,
-    check_columns,
-    report_finished,
-)
+from .interface import COLUMNS, ForwardOptions, check_columns, report_finished
 
 SCHEME = "ngram:"
 DEFAULT_ORDER = 3
@@ -61,9 +56,7 @@ class NgramModel:
     @functools.cached_property
     def ids(self) -> dict[str, int]:
         """The id of each word that a text can hold."""
-        return {
-            word: i for i, word in enumerate(self.words) if word not in (UNKNOWN_WORD, SENTENCE_START, SENTENCE_END)
-        }
+        return {word: i for i, word in enumerate(self.words) if word not in (UNKNOWN_WORD, SENTENCE_START, SENTENCE_END)}
 
     def encode(
         self,
@@ -119,11 +112,7 @@ class NgramModel:
         }
 
     def forward(
-        self,
-        texts: Sequence[EncodedText],
-        *,
-        columns: Sequence[str] = COLUMNS,
-        **options: Unpack[ForwardOptions],
+        self, texts: Sequence[EncodedText], *, columns: Sequence[str] = COLUMNS, **options: Unpack[ForwardOptions]
     ) -> list[TokenTable]:
         """Return the token table of each text, in the order given; columns not asked for are NaN.
 
@@ -281,9 +270,7 @@ def estimate_ngram(path: str | Path, order: int = DEFAULT_ORDER, *, name: str | 
         raise study.DataError(f"{path}: holds no word; expected a text, a sentence a line")
     counted = _count_ngrams(stream, len(ids), order)
     if not len(counted[-1].keys):
-        raise ValueError(
-            f"{path}: no sentence has {order - 2} words, which an order of {order} needs; expected a lower one"
-        )
+        raise ValueError(f"{path}: no sentence has {order - 2} words, which an order of {order} needs; expected a lower one")
     discounts = [_estimate_discounts(level.counts) for level in counted]
     fallen = [m for m, discount in enumerate(discounts, start=1) if discount is None]
     if fallen:
@@ -361,9 +348,7 @@ def _count_ngrams(stream: np.ndarray, size: int, order: int) -> list[_NgramCount
     levels = [_NgramCounts(np.arange(size), np.zeros(size, dtype=np.int64), words)]
     for m in range(2, order + 1):
         positions = np.flatnonzero((stream[1:] != 1) & (rows[:-1] >= 0)) + 1
-        keys, first, back = np.unique(
-            rows[positions - 1] * size + stream[positions], return_index=True, return_inverse=True
-        )
+        keys, first, back = np.unique(rows[positions - 1] * size + stream[positions], return_index=True, return_inverse=True)
         lower = rows[positions[first]]
         np.add(levels[-1].counts, np.bincount(lower, minlength=len(levels[-1].keys)), out=levels[-1].counts)
         rows = np.full(len(stream), -1)
@@ -384,9 +369,7 @@ def _estimate_discounts(counts: np.ndarray) -> tuple[float, float, float] | None
     return discounts if all(0 <= d <= k for k, d in enumerate(discounts, start=1)) else None  # type: ignore[return-value]
 
 
-def _smooth_counts(
-    counted: Sequence[_NgramCounts], discounts: Sequence[tuple[float, ...]], size: int
-) -> list[NgramLevel]:
+def _smooth_counts(counted: Sequence[_NgramCounts], discounts: Sequence[tuple[float, ...]], size: int) -> list[NgramLevel]:
     levels: list[NgramLevel] = []
     lower, weights = np.array([1 / (size - 1)]), []  # the uniform distribution over all but <s>
     for m, (level, discount) in enumerate(zip(counted, discounts, strict=True)):

@@ -12,9 +12,7 @@ from .packing import END_TARGET
 if TYPE_CHECKING:
     import torch
 
-ENTRIES_PER_BLOCK = (
-    2048  # vocabulary entries at a time: large enough for a fast product, small enough to stay in a cache
-)
+ENTRIES_PER_BLOCK = 2048  # vocabulary entries at a time: large enough for a fast product, small enough to stay in a cache
 POSITIONS_PER_CHUNK = {"cpu": 512, "cuda": 16384}  # positions at a time
 
 OPENING_CLASS, END_CLASS, REST_CLASS = range(3)
@@ -80,9 +78,7 @@ def capture_states(network: Any, **inputs: Any) -> "torch.Tensor":
     raise RuntimeError("the output layer is not called as a layer")
 
 
-def capture_layer_states(
-    network: Any, layers: Sequence[int], **inputs: Any
-) -> tuple["torch.Tensor", list["torch.Tensor"]]:
+def capture_layer_states(network: Any, layers: Sequence[int], **inputs: Any) -> tuple["torch.Tensor", list["torch.Tensor"]]:
     """Return what `capture_states` does, and the same by the output of each of these layers (0: the embedding).
 
     A layer's output goes through the norm that follows the last layer. Raises `ValueError` where that is not all that stands
@@ -127,9 +123,7 @@ def _find_layers(network: Any) -> tuple[Any, list[Any]]:
         for child in parent.children():
             if isinstance(child, torch.nn.ModuleList) and len(child) == count:
                 return child, [module for module in parent.children() if module is not child]
-    raise ValueError(
-        f"{type(network).__name__}: its layers are not found; expected surprisal_layer of another architecture"
-    )
+    raise ValueError(f"{type(network).__name__}: its layers are not found; expected surprisal_layer of another architecture")
 
 
 def _has_output(module: Any, given: "torch.Tensor", expected: "torch.Tensor") -> bool:
@@ -204,9 +198,7 @@ def build_class_blocks(begins: np.ndarray, ends: Sequence[int], device: str) -> 
     for number, (ids, _) in enumerate(parts):
         block[ids], column[ids] = number, np.arange(len(ids))
     return VocabularyBlocks(
-        tuple(torch.from_numpy(ids).to(device) for ids, _ in parts),
-        np.array([name for _, name in parts]),
-        (block, column),
+        tuple(torch.from_numpy(ids).to(device) for ids, _ in parts), np.array([name for _, name in parts]), (block, column)
     )
 
 
@@ -284,9 +276,7 @@ def measure_predictions(
             here = slice(*cuts[b * len(chunks) + c : b * len(chunks) + c + 2])
             picked[here] = logits[row[here], column[here]]
             if candidate_ids:
-                columns_here = torch.from_numpy(blocks.block_columns[1][np.asarray(candidate_ids)[of_listed[b]]]).to(
-                    device
-                )
+                columns_here = torch.from_numpy(blocks.block_columns[1][np.asarray(candidate_ids)[of_listed[b]]]).to(device)
                 listed[torch.from_numpy(of_listed[b]).to(device), part] = logits[:, columns_here].T
             peak[b, part] = top = logits.amax(-1)
             logits.sub_(top.unsqueeze(-1))
@@ -315,8 +305,7 @@ def measure_predictions(
         renyi = np.asarray((2 * (top / 2 + roots.double().log()).logsumexp(0) - norm).cpu())
     plain = _combine_blocks(1.0, logs, blocks, predicted, columns)
     of_power = {
-        a: _combine_blocks(a, a * top + sums.double().log(), blocks, predicted, LOGPROB_COLUMNS)
-        for a, sums in raised.items()
+        a: _combine_blocks(a, a * top + sums.double().log(), blocks, predicted, LOGPROB_COLUMNS) for a, sums in raised.items()
     }
     return PredictionMeasures(
         plain.logprob,

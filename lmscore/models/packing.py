@@ -14,9 +14,7 @@ import numpy as np
 from ..tokens.encoding import EncodedText
 
 END_TARGET = -1  # the target of a sequence's last position: the end of the text
-MIN_SHARED_NODES = (
-    4  # nodes that paths have in common at least where these are computed first: two passes cost more than one
-)
+MIN_SHARED_NODES = 4  # nodes that paths have in common at least where these are computed first: two passes cost more than one
 MAX_INDEX = np.iinfo(np.int64).max
 
 
@@ -35,9 +33,7 @@ class TokenPath(NamedTuple):
     source_ids: tuple[int, ...] = ()
 
 
-def build_paths(
-    number: int, text: EncodedText, window: int | None, repeated: tuple[int, ...], end: bool
-) -> list[TokenPath]:
+def build_paths(number: int, text: EncodedText, window: int | None, repeated: tuple[int, ...], end: bool) -> list[TokenPath]:
     """Return what to feed so that each token of a text is predicted, and with `end` what follows the last one.
 
     A text longer than `window` is cut into windows that begin half a window apart, and each token is predicted in the
@@ -59,9 +55,7 @@ def build_paths(
             row = done - first
             asked = targets[row : until - first]
             windows.append(
-                TokenPath(
-                    number, ids, len(head) + done - start, row, asked, "" if row else text.opening, text.source_ids
-                )
+                TokenPath(number, ids, len(head) + done - start, row, asked, "" if row else text.opening, text.source_ids)
             )
             done = until
         start += stride + (0 if start else len(repeated))
@@ -120,12 +114,7 @@ def group_paths(paths: Iterable[TokenPath], most: int) -> tuple[list[list[PathGr
         last = found[-1] if found else None
         common = min(_count_common(last.paths[-1].ids, path.ids[:-1]), last.shared_length) if last else 0
         joined = PathGroup([*last.paths, path], common) if last and common >= MIN_SHARED_NODES else None
-        if (
-            last
-            and joined
-            and joined.size <= most
-            and len(last.paths) * common > (len(last.paths) - 1) * last.shared_length
-        ):
+        if last and joined and joined.size <= most and len(last.paths) * common > (len(last.paths) - 1) * last.shared_length:
             found[-1] = joined
         else:
             found.append(PathGroup([path], len(path.ids) - 1))  # its last node at least stays its own

@@ -51,11 +51,7 @@ def parse_predictor(name: str) -> Predictor:
     """
     found = re.fullmatch(rf"({LAYER_KIND}|{RENYI_KIND}|{TEMPERATURE_KIND})(inf|\d+(?:\.\d+)?)", name)
     kind, value = (found[1], float(found[2])) if found else ("", 0.0)
-    fits = {
-        RENYI_KIND: 0 < value != 1,
-        TEMPERATURE_KIND: 0 < value < math.inf,
-        LAYER_KIND: value.is_integer(),
-    }.get(kind, False)
+    fits = {RENYI_KIND: 0 < value != 1, TEMPERATURE_KIND: 0 < value < math.inf, LAYER_KIND: value.is_integer()}.get(kind, False)
     if not fits:
         why = "; the entropy of order 1 is the column entropy" if (kind, value) == (RENYI_KIND, 1) else ""
         raise ValueError(f"predictor {name!r} is not known; expected {EXPECTED_PREDICTOR_TEXT}{why}")
@@ -80,9 +76,7 @@ def expand_predictors(names: Iterable[str], layers: int | None, model: str) -> l
     for name in names:
         of_layers = [] if name == ALL_LAYERS else [parse_predictor(name)]
         if layers is None:
-            raise ValueError(
-                f"model {model}: predictor {name!r} needs a causal model whose layers and probabilities are here"
-            )
+            raise ValueError(f"model {model}: predictor {name!r} needs a causal model whose layers and probabilities are here")
         if name == ALL_LAYERS:
             of_layers = [parse_predictor(f"{LAYER_KIND}{k}") for k in range(layers + 1)]
         for one in of_layers:

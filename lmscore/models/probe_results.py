@@ -49,11 +49,7 @@ def collect_probe_facts(model: Any) -> dict[str, object]:
     configuration = {k: v for k, v in network.config.to_dict().items() if k not in ("_name_or_path", "_commit_hash")}
     return {
         "kind": type(model).__name__,
-        **{
-            name: value
-            for name, value in identity.collect_network_metadata(model).items()
-            if name not in ("revision", "commit")
-        },
+        **{name: value for name, value in identity.collect_network_metadata(model).items() if name not in ("revision", "commit")},
         "configuration": configuration,
         "versions": {name: importlib.metadata.version(name) for name in ("torch", "transformers")},
         "processor": get_processor_name(torch, str(model.device)),
@@ -67,9 +63,7 @@ def collect_probe_facts(model: Any) -> dict[str, object]:
 
 def get_processor_name(torch: Any, device: str) -> str:
     """Return the name of the card, or which instructions of the processor are used."""
-    return str(
-        torch.cuda.get_device_name(device) if device.startswith("cuda") else torch.backends.cpu.get_cpu_capability()
-    )
+    return str(torch.cuda.get_device_name(device) if device.startswith("cuda") else torch.backends.cpu.get_cpu_capability())
 
 
 def _is_offloaded(network: Any) -> bool:

@@ -111,9 +111,7 @@ def estimate_costs(manifest: SweepManifest, sweep: Sweep, calibration: Calibrati
         card_hours = None if hours is None else hours * model.gpus
         price = sweep.cost.gpu_hour * model.gpus if model.gpus else sweep.cost.processor_hour * sweep.threads
         found.append(
-            CostEstimate(
-                model, total, hours, card_hours, None if hours is None else hours * price, compute_gigabytes(model)
-            )
+            CostEstimate(model, total, hours, card_hours, None if hours is None else hours * price, compute_gigabytes(model))
         )
     return found
 

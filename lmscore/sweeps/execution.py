@@ -11,16 +11,7 @@ from gardenpath.study import executors
 
 from .manifest import SweepManifest, Unit
 from .stores import Store
-from .worker import (
-    FAILURE_LOAD,
-    FAILURE_MEMORY,
-    STATE_DONE,
-    STATE_ELSEWHERE,
-    STATE_FAILED,
-    UnitReport,
-    UnitTask,
-    compute_unit,
-)
+from .worker import FAILURE_LOAD, FAILURE_MEMORY, STATE_DONE, STATE_ELSEWHERE, STATE_FAILED, UnitReport, UnitTask, compute_unit
 
 LEASE_SECONDS = 600  # seconds after which a unit that somebody took and did not finish is taken by others
 
@@ -98,15 +89,11 @@ def run_sweep(
             elif report.state == STATE_ELSEWHERE:
                 summary.elsewhere_count += 1
             elif report.kind == FAILURE_MEMORY and cards and larger <= most_cards:
-                log.warning(
-                    "%s, %s: does not fit %g cards; goes to %g", unit.model.label, unit.part.language, cards, larger
-                )
+                log.warning("%s, %s: does not fit %g cards; goes to %g", unit.model.label, unit.part.language, cards, larger)
                 todo.setdefault(larger, []).append(unit)
                 continue
             else:
-                if report.kind != FAILURE_LOAD or not any(
-                    f.startswith(unit.model.label) for f in summary.failures.values()
-                ):
+                if report.kind != FAILURE_LOAD or not any(f.startswith(unit.model.label) for f in summary.failures.values()):
                     of = "all its units" if report.kind == FAILURE_LOAD else f"{unit.part.language}, {unit.part.kind}"
                     log.warning("failed: %s, %s: %s", unit.model.label, of, report.reason)
                 summary.failures[unit.id] = f"{unit.model.label}: {report.reason}"

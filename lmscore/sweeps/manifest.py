@@ -97,9 +97,7 @@ class SweepManifest:
     @cached_property
     def units(self) -> tuple[Unit, ...]:
         """The units, model by model and language by language, in the order of sweep.toml."""
-        of_parts = [
-            hashlib.sha256(json.dumps([part.file, part.kind, self.how], sort_keys=True).encode()) for part in self.parts
-        ]
+        of_parts = [hashlib.sha256(json.dumps([part.file, part.kind, self.how], sort_keys=True).encode()) for part in self.parts]
         units = []
         for model in self.models:
             text = json.dumps(model.collect_identity(), sort_keys=True).encode()
@@ -149,18 +147,11 @@ def make_manifest(sweep: Sweep) -> tuple[SweepManifest, dict[str, str]]:
         "unigrams": _hash_unigrams(sweep),
         "batch_tokens": sweep.batch_tokens,
         "seed": sweep.seed,
-        "judging": dataclasses.asdict(judging) | {"templates": [*map(sweep.resolve_path, judging.templates)]}
-        if judging
-        else None,
+        "judging": dataclasses.asdict(judging) | {"templates": [*map(sweep.resolve_path, judging.templates)]} if judging else None,
         "asked": hashlib.sha256(repr(templates).encode()).hexdigest()[:24] if judging else None,
     }
     how = json.loads(json.dumps(how))
-    facts = [
-        [(model.collect_identity(), model.gpus) for model in models],
-        [part.file for part in parts],
-        how,
-        sweep.threads,
-    ]
+    facts = [[(model.collect_identity(), model.gpus) for model in models], [part.file for part in parts], how, sweep.threads]
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
     return SweepManifest(models, tuple(parts), how, digest, sweep.threads, sweep.skip_bad), files
 
@@ -177,9 +168,7 @@ def read_manifest(store: Store) -> SweepManifest:
     try:
         found = json.loads(store.read(MANIFEST_FILE))
     except FileNotFoundError:
-        raise FileNotFoundError(
-            f"{store.address}: there is no manifest; make one with gardenpath sweep prepare"
-        ) from None
+        raise FileNotFoundError(f"{store.address}: there is no manifest; make one with gardenpath sweep prepare") from None
     if found.get("schema") != SCHEMA:
         raise study.DataError(
             f"{store.address}: the manifest is of another schema ({found.get('schema')}); make it again with "
@@ -266,9 +255,7 @@ def _select_templates(templates: Sequence[Template], sweep: Sweep, language: str
     return select_language(templates, (sweep.judging and sweep.judging.language) or language)
 
 
-def _split_materials(
-    materials: Materials, limit: int, templates: Sequence[Template]
-) -> Iterator[tuple[Materials, int]]:
+def _split_materials(materials: Materials, limit: int, templates: Sequence[Template]) -> Iterator[tuple[Materials, int]]:
     """Yield consecutive items of at most so many positions, one item at least, with their positions."""
     some: list[Item] = []
     total = 0

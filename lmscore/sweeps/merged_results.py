@@ -128,9 +128,7 @@ def compute_progress(manifest: SweepManifest, store: Store) -> list[ModelProgres
     """Return how far each model is, by what is in the store."""
     results = _read_results(manifest, store)
     failed = _read_failures(manifest, store, results)
-    running = list_leased_units(
-        store, [unit for unit in manifest.units if unit.id not in results and unit.id not in failed]
-    )
+    running = list_leased_units(store, [unit for unit in manifest.units if unit.id not in results and unit.id not in failed])
     found = []
     for model, of in manifest.iterate_models():
         done = [unit for unit in of if unit.id in results]
@@ -138,8 +136,7 @@ def compute_progress(manifest: SweepManifest, store: Store) -> list[ModelProgres
         rate = left = None
         if done:
             rate = computed / max(
-                _count_busy_seconds([(results[unit.id]["started"], results[unit.id]["finished"]) for unit in done]),
-                1e-3,
+                _count_busy_seconds([(results[unit.id]["started"], results[unit.id]["finished"]) for unit in done]), 1e-3
             )
             left = (total - computed) / rate
         found.append(
@@ -203,8 +200,7 @@ def _format_differences(one: dict[str, Any], other: dict[str, Any]) -> str:
     """Return in what two identities differ."""
     names = [name for name in {**one, **other} if one.get(name) != other.get(name)]
     return "; ".join(
-        f"{name} {_format_value(one.get(name))} and {_format_value(other.get(name))}"
-        for name in names[:MAX_NAMES_SHOWN]
+        f"{name} {_format_value(one.get(name))} and {_format_value(other.get(name))}" for name in names[:MAX_NAMES_SHOWN]
     )
 
 
@@ -220,26 +216,17 @@ def _list_faults(coverage: "pd.DataFrame", skip_bad: bool) -> list[str]:
         incomplete = rows[rows["state"].isin(["failed", "missing"])]
         if len(incomplete):
             counts = ", ".join(
-                f"{int(incomplete[f'n_{name}'].sum())} {name}"
-                for name in ("failed", "missing")
-                if incomplete[f"n_{name}"].sum()
+                f"{int(incomplete[f'n_{name}'].sum())} {name}" for name in ("failed", "missing") if incomplete[f"n_{name}"].sum()
             )
             languages = ", ".join(_limit_names(incomplete["language"].drop_duplicates().tolist()))
             why = next(iter(incomplete["reason"].dropna()), None)
-            lines.append(
-                f"{label}: {counts} of {int(rows['n_units'].sum())} units ({languages})" + (f": {why}" if why else "")
-            )
+            lines.append(f"{label}: {counts} of {int(rows['n_units'].sum())} units ({languages})" + (f": {why}" if why else ""))
         out = rows[rows["n_left_out"] > 0]
         if len(out) and not skip_bad:
             why = next(iter(out["reason"].dropna()))
-            lines.append(
-                f"{label}: {int(out['n_left_out'].sum())} items could not be scored (skip_bad = true takes that): {why}"
-            )
+            lines.append(f"{label}: {int(out['n_left_out'].sum())} items could not be scored (skip_bad = true takes that): {why}")
     return lines
 
 
 def _limit_names(names: Sequence[str]) -> list[str]:
-    return [
-        *names[:MAX_NAMES_SHOWN],
-        *([f"and {len(names) - MAX_NAMES_SHOWN} more"] if len(names) > MAX_NAMES_SHOWN else []),
-    ]
+    return [*names[:MAX_NAMES_SHOWN], *([f"and {len(names) - MAX_NAMES_SHOWN} more"] if len(names) > MAX_NAMES_SHOWN else [])]

@@ -173,10 +173,7 @@ def _collect_metadata(model: Model) -> dict[str, Any]:
         known = compute_cache_key(model, get_cache_folder() / "scores")
     except OSError:  # a folder that cannot be written
         known = compute_cache_key(model, None)
-    here = {
-        "processor": get_processor_name(torch, str(getattr(model, "device", "cpu"))),
-        "threads": torch.get_num_threads(),
-    }
+    here = {"processor": get_processor_name(torch, str(getattr(model, "device", "cpu"))), "threads": torch.get_num_threads()}
     facts: dict[str, Any] = json.loads(json.dumps({**known, **here, "code": hash_own_code()}, default=str))
     return facts
 

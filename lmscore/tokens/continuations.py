@@ -7,9 +7,7 @@ from ..models.interface import Model
 from .encoding import EncodedText, split_encoding, tokenise
 
 
-def encode_continuations(
-    model: Model, prompt: str, answers: Sequence[str], *, rendered: bool = False
-) -> list[EncodedText]:
+def encode_continuations(model: Model, prompt: str, answers: Sequence[str], *, rendered: bool = False) -> list[EncodedText]:
     """Return each answer after the prompt as tokens for `model.forward`, with the same tokens fed before them.
 
     Prompt and answer are tokenised as one string, as the model would meet them. Fed is what all of them begin with, up to the
@@ -50,9 +48,7 @@ def check_distinct_tokens(model: Model, answers: Sequence[str], tokens: Sequence
     known: dict[tuple[int, ...], str] = {}
     for answer, ids in zip(answers, map(tuple, tokens), strict=True):
         if not ids:
-            raise ValueError(
-                f"the tokenizer of {model.name} finds no token in the answer {answer!r}; expected one at least"
-            )
+            raise ValueError(f"the tokenizer of {model.name} finds no token in the answer {answer!r}; expected one at least")
         if ids in known:
             raise ValueError(
                 f"answers {known[ids]!r} and {answer!r} are the same tokens to {model.name}; expected answers that differ to it"

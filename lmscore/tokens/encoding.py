@@ -305,6 +305,4 @@ def _find_anchor(tokenizer: "PreTrainedTokenizerFast", known: int) -> tuple[int,
             two = backend.decode([i, i], skip_special_tokens=False)
             if two.startswith(one) and len(two) > len(one) and not any(c.isspace() for c in two):
                 return i, one, two[len(one) :]
-    raise ValueError(
-        "the tokenizer has no token of letters inside a word; expected a subword, byte or character tokenizer"
-    )
+    raise ValueError("the tokenizer has no token of letters inside a word; expected a subword, byte or character tokenizer")

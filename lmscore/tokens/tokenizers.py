@@ -29,14 +29,10 @@ def find_prefix_id(source: str, tokenizer: Any, config: Any, prefix: str | None,
     if prefix is not None:
         token = tokenizer.get_vocab().get(prefix)
         if token is None:
-            raise ValueError(
-                f"prefix token {prefix!r} is not a token of {source!r}; its BOS is {tokenizer.bos_token!r}"
-            )
+            raise ValueError(f"prefix token {prefix!r} is not a token of {source!r}; its BOS is {tokenizer.bos_token!r}")
         return int(token)
     # The config's BOS goes before the tokenizer's EOS, which in chat models is a turn marker.
     for candidate in (tokenizer.bos_token_id, getattr(config, "bos_token_id", None), tokenizer.eos_token_id):
         if isinstance(candidate, int) and candidate < size:
             return candidate
-    raise ValueError(
-        f"model {source!r} has no BOS or EOS token to feed before a text; name a token as prefix (--prefix-token)"
-    )
+    raise ValueError(f"model {source!r} has no BOS or EOS token to feed before a text; name a token as prefix (--prefix-token)")

@@ -51,10 +51,7 @@ class Training:
 
 
 def build_pocket(
-    folder: str | Path,
-    seed: int = DEFAULT_SEED,
-    training: Training | None = None,
-    progress: Progress | None = None,
+    folder: str | Path, seed: int = DEFAULT_SEED, training: Training | None = None, progress: Progress | None = None
 ) -> Path:
     """Train a pocket model, save model and tokenizer into `folder` and return the folder.
 
@@ -75,9 +72,7 @@ def build_pocket(
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             network = _build_network(tokenizer, training)
-            _train_network(
-                network, _build_batches(_build_documents(texts, tokenizer, seed), training, seed), training, progress
-            )
+            _train_network(network, _build_batches(_build_documents(texts, tokenizer, seed), training, seed), training, progress)
     finally:
         torch.set_num_threads(threads)
     with silence_libraries():
@@ -211,8 +206,7 @@ def _train_network(network: Any, batches: list[list[list[int]]], training: Train
     steps = len(batches)
     warm = max(1, steps // 20)
     schedules = [
-        torch.optim.lr_scheduler.LambdaLR(o, lambda k: min((k + 1) / warm, (steps - k) / max(1, steps - warm)))
-        for o in optimizers
+        torch.optim.lr_scheduler.LambdaLR(o, lambda k: min((k + 1) / warm, (steps - k) / max(1, steps - warm))) for o in optimizers
     ]
     network.train()
     for step, batch in enumerate(batches, start=1):

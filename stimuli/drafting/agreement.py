@@ -47,16 +47,11 @@ def compute_agreement(one: Sequence[bool], other: Sequence[bool]) -> Agreement:
     ac1_chance = 2 * yes * (1 - yes)
     ac1_parts = [((1 - yes if x else yes) + (1 - yes if y else yes)) / 2 for x, y in zip(one, other, strict=True)]
     return Agreement(
-        n,
-        raw,
-        *_compute_interval(same, raw, kappa_chance, kappa_parts),
-        *_compute_interval(same, raw, ac1_chance, ac1_parts),
+        n, raw, *_compute_interval(same, raw, kappa_chance, kappa_parts), *_compute_interval(same, raw, ac1_chance, ac1_parts)
     )
 
 
-def _compute_interval(
-    same: Sequence[bool], raw: float, chance: float, parts: Sequence[float]
-) -> tuple[float, float, float]:
+def _compute_interval(same: Sequence[bool], raw: float, chance: float, parts: Sequence[float]) -> tuple[float, float, float]:
     """Return the coefficient (raw - chance) / (1 - chance) with its 95 % interval, by the linearised variance."""
     n = len(same)
     if chance >= 1 - 1e-12:

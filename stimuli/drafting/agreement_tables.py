@@ -59,9 +59,7 @@ def compute_review_agreement(decisions: Sequence[Decision]) -> "pd.DataFrame":
     """
     import pandas as pd
 
-    first = {
-        key: one for key, one in find_first_decisions(decisions).items() if not one.item.startswith(KNOWN_BAD_PREFIX)
-    }
+    first = {key: one for key, one in find_first_decisions(decisions).items() if not one.item.startswith(KNOWN_BAD_PREFIX)}
     by: dict[str, dict[tuple[str, str], Decision]] = {}
     for (who, item, condition), one in first.items():
         by.setdefault(who, {})[item, condition] = one
@@ -113,9 +111,7 @@ def find_blind_surprises(decisions: Sequence[Decision]) -> dict[str, tuple[int, 
     return found
 
 
-def build_drafting_table(
-    materials: Materials, result: ReviewResult, earlier: "pd.DataFrame | None" = None
-) -> "pd.DataFrame":
+def build_drafting_table(materials: Materials, result: ReviewResult, earlier: "pd.DataFrame | None" = None) -> "pd.DataFrame":
     """Return the table `drafting` with what a review made of the drafts; `earlier` is what drafting wrote."""
     import pandas as pd
 
@@ -124,6 +120,4 @@ def build_drafting_table(
     if earlier is not None:
         is_review_row = earlier["step"].isin(("accepted", "corrected", "dropped"))
         rows = pd.concat([earlier[~is_review_row], rows], ignore_index=True)
-    return study.check(
-        rows.groupby(key, sort=False)["n_pairs"].sum().reset_index().astype({"n_pairs": "int64"}), "drafting"
-    )
+    return study.check(rows.groupby(key, sort=False)["n_pairs"].sum().reset_index().astype({"n_pairs": "int64"}), "drafting")

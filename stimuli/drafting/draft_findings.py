@@ -39,20 +39,14 @@ def examine_drafts(
     kinds = {classify_difference(seed) for seed in seeds}
     for draft in drafts:
         if seeds and classify_difference(draft) not in kinds:
-            odd[draft.id].append(
-                f"differs in another way than the seeds: {describe_difference(classify_difference(draft))}"
-            )
+            odd[draft.id].append(f"differs in another way than the seeds: {describe_difference(classify_difference(draft))}")
     _find_odd_words(drafts, seeds, odd)
     _find_outliers(drafts, seeds, odd)
     findings = check(Materials((paradigm,), (*seeds, *drafts)))
     of_seeds = {(finding.rule, finding.item) for finding in findings if finding.item not in odd}
     usual = {rule for rule, n in Counter(rule for rule, _ in of_seeds).items() if 2 * n >= len(seeds)}
     for finding in findings:
-        if (
-            finding.item in odd
-            and finding.severity in ("error", "warning")
-            and finding.rule not in {*SUPERSEDED_RULES, *usual}
-        ):
+        if finding.item in odd and finding.severity in ("error", "warning") and finding.rule not in {*SUPERSEDED_RULES, *usual}:
             odd[finding.item].append(f"{finding.rule}: {finding.message}")
     return {name: list(dict.fromkeys(messages)) for name, messages in odd.items()}
 
@@ -89,9 +83,7 @@ def describe_difference(steps: Sequence[tuple[str, int, int]]) -> str:
 
 def find_overused_words(items: Sequence[Item], language: str) -> dict[str, int]:
     """Return the content words that stand in more pairs than their share, the most frequent first, with the number of pairs."""
-    counts = Counter(
-        word for item in items for word in {w for s in item.sentences.values() for w in list_folded_words(s)}
-    )
+    counts = Counter(word for item in items for word in {w for s in item.sentences.values() for w in list_folded_words(s)})
     most = max(MIN_WORD_QUOTA, MAX_WORD_SHARE * len(items))
     code = find_usable_word_list(language)
     return {
@@ -160,9 +152,7 @@ def _find_odd_words(drafts: Sequence[Item], seeds: Sequence[Item], odd: Mapping[
         if code is not None:
             unknown = [w for w in words if w not in of_seeds and any(c.isalpha() for c in w) and not zipf(w, code)]
             if len(unknown) > FOREIGN_SHARE * len(words):
-                odd[draft.id].append(
-                    f"another language? {len(unknown)} of {len(words)} words are not known in {language}"
-                )
+                odd[draft.id].append(f"another language? {len(unknown)} of {len(words)} words are not known in {language}")
             elif unknown:
                 odd[draft.id].append(f"unknown word{'s' * (len(unknown) > 1)}: {', '.join(unknown)}")
         if overly := [f"{word} ({often[word]})" for word in words if word in often]:

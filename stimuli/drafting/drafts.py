@@ -111,41 +111,21 @@ def build_drafts(materials: Materials, paradigm: str, replies: Sequence[ModelRep
             provenance = {"model": reply.model, "sampling": reply.sampling, "prompt_hash": reply.prompt_hash}
             items.append(set_provenance(item, origin="draft", **provenance))
         reasons = dict.fromkeys(one.reason for one in bad)
-        who = {
-            "paradigm": paradigm,
-            "model": reply.model or UNKNOWN_CELL,
-            "prompt_hash": reply.prompt_hash or UNKNOWN_CELL,
-        }
+        who = {"paradigm": paradigm, "model": reply.model or UNKNOWN_CELL, "prompt_hash": reply.prompt_hash or UNKNOWN_CELL}
         steps += [
-            *(
-                [{**who, "step": "asked", "reason": NO_REASON_CELL, "n_pairs": reply.n_requested}]
-                if reply.n_requested
-                else []
-            ),
+            *([{**who, "step": "asked", "reason": NO_REASON_CELL, "n_pairs": reply.n_requested}] if reply.n_requested else []),
             {**who, "step": "parsed", "reason": NO_REASON_CELL, "n_pairs": len(pairs)},
-            *(
-                {**who, "step": "not parsed", "reason": why, "n_pairs": sum(one.reason == why for one in bad)}
-                for why in reasons
-            ),
+            *({**who, "step": "not parsed", "reason": why, "n_pairs": sum(one.reason == why for one in bad)} for why in reasons),
         ]
     odd = examine_drafts(items, seeds, chosen, earlier)
     flagged = {name: FINDING_SEPARATOR.join([*missing_regions[name], *odd[name]]) for name in odd}
     items = [set_provenance(item, **{DRAFT_FINDINGS: flagged[item.id]}) for item in items]
     for reply in {one.prompt_hash: one for one in replies}.values():
         own = [item for item in items if item.extra.get("prompt_hash", "") == reply.prompt_hash]
-        who = {
-            "paradigm": paradigm,
-            "model": reply.model or UNKNOWN_CELL,
-            "prompt_hash": reply.prompt_hash or UNKNOWN_CELL,
-        }
-        steps.append(
-            {**who, "step": "flagged", "reason": NO_REASON_CELL, "n_pairs": sum(bool(flagged[item.id]) for item in own)}
-        )
+        who = {"paradigm": paradigm, "model": reply.model or UNKNOWN_CELL, "prompt_hash": reply.prompt_hash or UNKNOWN_CELL}
+        steps.append({**who, "step": "flagged", "reason": NO_REASON_CELL, "n_pairs": sum(bool(flagged[item.id]) for item in own)})
     return Drafts(
-        Materials((chosen,), tuple(items)),
-        unread,
-        _build_drafting_table(steps),
-        find_overused_words([*seeds, *items], language),
+        Materials((chosen,), tuple(items)), unread, _build_drafting_table(steps), find_overused_words([*seeds, *items], language)
     )
 
 

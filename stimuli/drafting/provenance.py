@@ -45,14 +45,7 @@ def build_item_origins_table(materials: Materials) -> "pd.DataFrame":
     import pandas as pd
 
     rows = [
-        (
-            one.id,
-            one.paradigm,
-            get_origin(one),
-            one.extra.get(MODEL),
-            one.extra.get(REVIEWERS),
-            bool(one.extra.get(ORIGINAL_TEXTS)),
-        )
+        (one.id, one.paradigm, get_origin(one), one.extra.get(MODEL), one.extra.get(REVIEWERS), bool(one.extra.get(ORIGINAL_TEXTS)))
         for one in materials.items
     ]
     return study.check(pd.DataFrame(rows, columns=study.TABLES["item_origins"].column_names), "item_origins")
@@ -68,9 +61,7 @@ def set_provenance(item: Item, **columns: str) -> Item:
     """
     unknown = [name for name in columns if name not in PROVENANCE_COLUMNS]
     if unknown:
-        raise ValueError(
-            f"column {unknown[0]!r} says nothing of an item's origin; expected one of {', '.join(PROVENANCE_COLUMNS)}"
-        )
+        raise ValueError(f"column {unknown[0]!r} says nothing of an item's origin; expected one of {', '.join(PROVENANCE_COLUMNS)}")
     if columns.get(ORIGIN, "hand") not in ORIGINS:
         raise ValueError(f"origin is {columns[ORIGIN]!r}; expected one of {', '.join(ORIGINS)}")
     extra = {**item.extra, **columns}
@@ -101,7 +92,6 @@ def count_drafts_by_family(items: Iterable[Item], models: Iterable[str]) -> Mapp
         if get_origin(item) == "draft" and (name := item.extra.get(MODEL)):
             drafters[name] = drafters.get(name, 0) + 1
     drafts_by_model = {
-        model: {name: n for name, n in drafters.items() if get_model_family(name) == get_model_family(model)}
-        for model in models
+        model: {name: n for name, n in drafters.items() if get_model_family(name) == get_model_family(model)} for model in models
     }
     return {model: found for model, found in drafts_by_model.items() if found}

@@ -41,9 +41,7 @@ def find_anchors(seeds: Sequence[Item]) -> dict[tuple[str, str], Anchor]:
                 mine, other = (pair[0], pair[1]) if condition == next(iter(seed.sentences)) else (pair[1], pair[0])
                 held = mine.list_region_words(name)
                 difference = find_difference(mine, other)
-                spans.add(
-                    Span(held[0].index - difference.start, held[-1].index - difference.stop + 1) if held else None
-                )
+                spans.add(Span(held[0].index - difference.start, held[-1].index - difference.stop + 1) if held else None)
                 words.add(tuple(strip_edges(word).lower() for word in held))
                 word_ranges.add((held[0].index, held[-1].index + 1) if held else None)
             [span] = spans if len(spans) == 1 else {None}
@@ -70,9 +68,7 @@ def find_difference(one: Sentence, other: Sentence) -> range:
     return range(start, len(own_words) - end)
 
 
-def add_regions(
-    pair: dict[str, Sentence], anchors: dict[tuple[str, str], Anchor]
-) -> tuple[dict[str, Sentence], list[str]]:
+def add_regions(pair: dict[str, Sentence], anchors: dict[tuple[str, str], Anchor]) -> tuple[dict[str, Sentence], list[str]]:
     """Return the members with their regions, and which regions could not be placed."""
     sentences: dict[str, Sentence] = {}
     missing: dict[str, list[str]] = {}
@@ -89,9 +85,7 @@ def add_regions(
             else:
                 missing.setdefault(name, []).append(condition)
         sentences[condition] = Sentence(sentence.text, tuple(regions))
-    return sentences, [
-        name if len(where) == len(pair) else f"{name} of the {where[0]} sentence" for name, where in missing.items()
-    ]
+    return sentences, [name if len(where) == len(pair) else f"{name} of the {where[0]} sentence" for name, where in missing.items()]
 
 
 def _find_anchored_words(sentence: Sentence, other: Sentence, anchor: Anchor) -> list[Word]:
@@ -154,9 +148,7 @@ def transfer_regions(old: Sentence, text: str) -> Sentence:
             elif step == "replace" and touched == {*range(a0, a1)}:
                 new_positions |= {*range(b0, b1)}
             elif step == "replace":
-                new_positions |= {
-                    k for n in touched for k in range(b0, b1) if _is_changed_form(before[n].text, after[k].text)
-                }
+                new_positions |= {k for n in touched for k in range(b0, b1) if _is_changed_form(before[n].text, after[k].text)}
         if new_positions:
             regions.append(Region(region.name, *_get_letter_span(after[min(new_positions) : max(new_positions) + 1])))
     return Sentence(text, tuple(regions))

@@ -88,12 +88,7 @@ def parse_pairs(reply: str, words: Wording, *, final: bool = True) -> tuple[list
                     and not "".join(lines[unread[-1].line : number - 1]).strip()
                 ):
                     before = unread.pop()
-                    waiting = (
-                        "good",
-                        _strip_quotes(re.sub(rf"^{LINE_PREFIX}", "", before.text)),
-                        before.line,
-                        before.text,
-                    )
+                    waiting = ("good", _strip_quotes(re.sub(rf"^{LINE_PREFIX}", "", before.text)), before.line, before.text)
             if waiting and waiting[0] != label:
                 good, bad = (waiting[1], sentence) if label == "bad" else (sentence, waiting[1])
                 last = number == _find_last_line(lines)
@@ -151,9 +146,7 @@ def _parse_members(line: str, words: Wording) -> Iterator[tuple[str, str]]:
 def _split_members(label: str, rest: str, words: Wording) -> Iterator[tuple[str, str]]:
     """Yield the member after a label, and the other one where its label follows on the same line."""
     other = (words.bad, *BAD_LABELS) if label == "good" else (words.good, *GOOD_LABELS)
-    pattern = (
-        rf"[\s|;/(*]+(?:{'|'.join(re.escape(name) for name in sorted(other, key=len, reverse=True))})\)?\**\s*[:：]\s*"
-    )
+    pattern = rf"[\s|;/(*]+(?:{'|'.join(re.escape(name) for name in sorted(other, key=len, reverse=True))})\)?\**\s*[:：]\s*"
     halves = re.split(pattern, rest, maxsplit=1, flags=re.IGNORECASE)
     yield label, _strip_quotes(halves[0])
     if len(halves) == 2:
@@ -171,9 +164,7 @@ def _strip_quotes(text: str) -> str:
 def _is_heading(line: str) -> bool:
     """Whether a line is the head of a table or only numbers a pair."""
     bare = line.strip(" |-:*#")
-    return not bare or bool(
-        re.fullmatch(r"\(?(?:pair|paar|example|voorbeeld|beispiel)?\s*\d+[.):]?", bare, re.IGNORECASE)
-    )
+    return not bare or bool(re.fullmatch(r"\(?(?:pair|paar|example|voorbeeld|beispiel)?\s*\d+[.):]?", bare, re.IGNORECASE))
 
 
 def _find_last_line(lines: Sequence[str]) -> int:

@@ -60,9 +60,7 @@ def read_wording(language: str, source: str | Path | None = None) -> Wording:
     stated = tables.get(code)
     names = [one.name for one in fields(Wording)]
     if not isinstance(stated, dict):
-        raise study.DataError(
-            f"{where}: nothing in the language {code!r}; expected a table [{code}] with {', '.join(names)}"
-        )
+        raise study.DataError(f"{where}: nothing in the language {code!r}; expected a table [{code}] with {', '.join(names)}")
     missing = [name for name in names if name not in stated and name not in OPTIONAL_KEYS]
     strange = [name for name in stated if name not in names]
     if missing or strange:
@@ -76,9 +74,7 @@ def read_wording(language: str, source: str | Path | None = None) -> Wording:
 def _check_placeholders(text: str, where: str) -> None:
     unknown = [name for name in re.findall(r"\{([^{}]*)\}", text) if name not in ("n", "words", "topic", "language")]
     if unknown:
-        raise study.DataError(
-            f"{where}: {{{unknown[0]}}} is not known; expected {{n}}, {{words}}, {{topic}} or {{language}}"
-        )
+        raise study.DataError(f"{where}: {{{unknown[0]}}} is not known; expected {{n}}, {{words}}, {{topic}} or {{language}}")
 
 
 def format_first_request(

@@ -57,9 +57,7 @@ class ReviewPair:
 
 def append_decision(log: Path, decision: Decision) -> None:
     """Add a decision to the log, on the disk before this returns; a line cut off by a crash stays alone on its own."""
-    line = json.dumps(
-        {key: value for key, value in asdict(decision).items() if value not in ("", {}, False)}, ensure_ascii=False
-    )
+    line = json.dumps({key: value for key, value in asdict(decision).items() if value not in ("", {}, False)}, ensure_ascii=False)
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as stream:
         half = stream.tell() and _read_last_byte(log) != b"\n"
@@ -84,20 +82,14 @@ def read_log(log: Path) -> tuple[list[Decision], list[str]]:
         except ValueError:
             broken.append(f"{log}, line {number}: cut off in the middle, as by a crash; left out")
             continue
-        if (
-            not isinstance(record, dict)
-            or {"time", "reviewer", "item", "action"} - {*record}
-            or record["action"] not in ACTIONS
-        ):
+        if not isinstance(record, dict) or {"time", "reviewer", "item", "action"} - {*record} or record["action"] not in ACTIONS:
             raise study.DataError(
                 f"{log}, line {number}: no decision of a review; expected time, reviewer, item and one of {', '.join(ACTIONS)}"
             )
         try:
             decisions.append(Decision(**record))
         except TypeError as error:
-            raise study.DataError(
-                f"{log}, line {number}: {error}; the log is of a newer version, or of something else"
-            ) from None
+            raise study.DataError(f"{log}, line {number}: {error}; the log is of a newer version, or of something else") from None
     return decisions, broken
 
 
@@ -142,9 +134,7 @@ def build_queue(
     rng = random.Random(f"{reviewer}:{len(pairs)}")
     count = 0 if blind or len(pairs) < 10 else max(1, round(known_bad_share * len(pairs)))
     chosen = rng.sample(pairs, min(count, len(pairs)))
-    shown = [ReviewPair(item) for item in pairs] + [
-        _build_known_bad(item, pairs, k, rng) for k, item in enumerate(chosen)
-    ]
+    shown = [ReviewPair(item) for item in pairs] + [_build_known_bad(item, pairs, k, rng) for k, item in enumerate(chosen)]
     rng.shuffle(shown)
     return shown
 
@@ -204,9 +194,7 @@ def _find_outcome(several: Sequence[Decision]) -> Decision | None:
     if settled:
         return max(settled, key=lambda decision: decision.time)
     keeps = {decision.action in KEEP_ACTIONS for decision in several}
-    texts = {
-        json.dumps(dict(decision.after), sort_keys=True) for decision in several if decision.action in KEEP_ACTIONS
-    }
+    texts = {json.dumps(dict(decision.after), sort_keys=True) for decision in several if decision.action in KEEP_ACTIONS}
     return several[0] if len(keeps) == 1 and len(texts) <= 1 else None
 
 
@@ -249,9 +237,7 @@ def apply_decisions(materials: Materials, decisions: Sequence[Decision]) -> Revi
             kept.append(set_provenance(made, **{REVIEWERS: who}))
     missing_regions = {*_find_items_without_region(kept)} & {*corrected}
     kept = [
-        _restore_regions(item, [one for one in kept if one.id not in missing_regions])
-        if item.id in missing_regions
-        else item
+        _restore_regions(item, [one for one in kept if one.id not in missing_regions]) if item.id in missing_regions else item
         for item in kept
     ]
     paradigms = tuple(p for p in materials.paradigms if any(item.paradigm == p.id for item in kept))
@@ -304,12 +290,7 @@ def list_drafting_steps(materials: Materials, result: ReviewResult) -> Iterator[
         who = {"paradigm": item.paradigm, "model": item.extra.get("model") or "unknown"}
         who["prompt_hash"] = item.extra.get("prompt_hash") or "unknown"
         if item.id in kept:
-            yield {
-                **who,
-                "step": "corrected" if item.id in result.corrected_items else "accepted",
-                "reason": "none",
-                "n_pairs": 1,
-            }
+            yield {**who, "step": "corrected" if item.id in result.corrected_items else "accepted", "reason": "none", "n_pairs": 1}
         elif item.id in result.drop_reasons:
             yield {**who, "step": "dropped", "reason": result.drop_reasons[item.id] or "none", "n_pairs": 1}
 

@@ -85,10 +85,7 @@ def get_format(name: str) -> Format:
 def recognise_format(text: str, file: str) -> Format:
     """Return the format that recognises the text."""
     matches = [module for module in FORMATS if module.recognises(text)]
-    for general in (
-        marked_csv,
-        plain_pairs,
-    ):  # the source format claims every table of sentences, to name what it lacks
+    for general in (marked_csv, plain_pairs):  # the source format claims every table of sentences, to name what it lacks
         if len(matches) > 1:
             matches = [module for module in matches if module is not general]
     if len(matches) == 1:
@@ -136,10 +133,7 @@ def _read_text(path: str | Path) -> str:
 
 
 def examine(
-    *paths: "str | Path | pd.DataFrame",
-    format: str | None = None,
-    language: str | None = None,
-    mapping: str | Path | None = None,
+    *paths: "str | Path | pd.DataFrame", format: str | None = None, language: str | None = None, mapping: str | Path | None = None
 ) -> tuple[Materials, list[Finding]]:
     """Return what can be read of the files, and a finding for everything that cannot.
 
@@ -166,9 +160,7 @@ def examine(
         all_rows.faulty_items |= rows.faulty_items
         del text, rows  # what is kept of them stands in `all_rows`
     if language:
-        all_rows.rows = [
-            replace(row, language="") if row.language == UNKNOWN_LANGUAGE else row for row in all_rows.rows
-        ]
+        all_rows.rows = [replace(row, language="") if row.language == UNKNOWN_LANGUAGE else row for row in all_rows.rows]
     materials = assemble_materials(all_rows, language or ("en" if mapping is None else UNKNOWN_LANGUAGE))
     return materials, sorted(all_rows.findings, key=lambda f: (f.file, f.line))
 

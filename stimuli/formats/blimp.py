@@ -40,9 +40,7 @@ def _add_pair(rows: SentenceRows, source_line: SourceLine, record: dict[str, Any
         record["pairID"] = str(record[HUB_NUMBER_FIELD])
     missing = [key for key in REQUIRED_FIELDS if not isinstance(record.get(key), str)]
     if missing:
-        return rows.add_fault(
-            source_line, f"{', '.join(missing)} missing or not a text; expected {', '.join(REQUIRED_FIELDS)}"
-        )
+        return rows.add_fault(source_line, f"{', '.join(missing)} missing or not a text; expected {', '.join(REQUIRED_FIELDS)}")
     paradigm, item, language = take_identity(record, record["UID"], record["pairID"], LANGUAGE)
     members = [
         SourceSentence(source_line, paradigm, item, GRAMMATICAL, record["sentence_good"], language),
@@ -78,10 +76,7 @@ def write(materials: Materials) -> str:
     """Return minimal pairs as BLiMP lines."""
     minimal_pairs = select_minimal_pairs(materials)
     items = [item for item, _ in minimal_pairs]
-    implied = [
-        (item.paradigm, f"{item.paradigm}-{get_item_number(item, _choose_number_field(item))}", LANGUAGE)
-        for item in items
-    ]
+    implied = [(item.paradigm, f"{item.paradigm}-{get_item_number(item, _choose_number_field(item))}", LANGUAGE) for item in items]
     lines = []
     for (item, phenomenon), own_columns in zip(minimal_pairs, list_own_columns(items, implied), strict=True):
         line = {**_build_line(item, phenomenon), **own_columns}

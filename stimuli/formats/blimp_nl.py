@@ -48,16 +48,12 @@ def read(text: str, file: str) -> SentenceRows:
         condition = CONDITIONS.get(record["Grammaticality"].capitalize())
         _, item, _ = take_identity(dict(record), record["Paradigm"], record["Item"], LANGUAGE)
         if empty:
-            rows.add_fault(
-                source_line, f"{', '.join(empty)} is empty; expected text in each of {', '.join(REQUIRED_COLUMNS[:5])}"
-            )
+            rows.add_fault(source_line, f"{', '.join(empty)} is empty; expected text in each of {', '.join(REQUIRED_COLUMNS[:5])}")
         elif condition is None:
             message = f"Grammaticality is {record['Grammaticality']!r}; expected {' or '.join(CONDITIONS)}"
             rows.add_fault(source_line, message, record["Paradigm"], item)
         elif condition in items.setdefault(item, {}):
-            message = (
-                f"item {item} has this condition already ({items[item][condition][0]}); give each item its own number"
-            )
+            message = f"item {item} has this condition already ({items[item][condition][0]}); give each item its own number"
             rows.add_fault(source_line, message, record["Paradigm"], item, condition)
         else:
             items[item][condition] = source_line, record
@@ -110,10 +106,7 @@ def write(materials: Materials) -> str:
 def _build_line(item: Item, phenomenon: str, grammaticality: str) -> dict[str, str]:
     condition = CONDITIONS[grammaticality]
     sentence = item.sentences[condition]
-    own_fields = {
-        PUBLISHED_NAME_FIELD,
-        *(f"{column} {name}" for column in REGION_COLUMNS for name in CONDITIONS.values()),
-    }
+    own_fields = {PUBLISHED_NAME_FIELD, *(f"{column} {name}" for column in REGION_COLUMNS for name in CONDITIONS.values())}
     line = {
         "Phenomenon": phenomenon,
         "Paradigm": item.extra.get(PUBLISHED_NAME_FIELD, item.paradigm),

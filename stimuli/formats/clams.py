@@ -36,8 +36,7 @@ def read(text: str, file: str) -> SentenceRows:
         match = LINE_PATTERN.fullmatch(line.rstrip())
         if match is None or not match["text"].strip():
             rows.add_fault(
-                source_line,
-                f"{line[:40]!r} is not a label and a sentence; expected  True<tab>sentence  or  False<tab>sentence",
+                source_line, f"{line[:40]!r} is not a label and a sentence; expected  True<tab>sentence  or  False<tab>sentence"
             )
             good = None
         elif match["label"] == "True":
@@ -61,9 +60,7 @@ def read(text: str, file: str) -> SentenceRows:
 
 
 def _report_unpaired(rows: SentenceRows, source_line: SourceLine, label: str, other: str) -> None:
-    rows.add_fault(
-        source_line, f"a {label} sentence without a {other} one of its own; expected each True followed by its False"
-    )
+    rows.add_fault(source_line, f"a {label} sentence without a {other} one of its own; expected each True followed by its False")
 
 
 def write(materials: Materials) -> str:
@@ -71,16 +68,12 @@ def write(materials: Materials) -> str:
     lines = []
     for item, _ in select_minimal_pairs(materials):
         before = f"{item.extra['before']}\t" if "before" in item.extra else ""
-        lines += [
-            f"{before}{label}\t{text}\n" for label, text in zip(("True", "False"), get_pair_texts(item), strict=True)
-        ]
+        lines += [f"{before}{label}\t{text}\n" for label, text in zip(("True", "False"), get_pair_texts(item), strict=True)]
     return "".join(lines)
 
 
 def list_losses(materials: Materials) -> list[str]:
     """Return what such lines cannot hold of these materials; a file of one paradigm can be named after it."""
     one = len(materials.paradigms) == 1
-    lost = find_round_trip_losses(
-        materials, write, read, f"{materials.paradigms[0].id}{SUFFIX}" if one else "materials.txt"
-    )
+    lost = find_round_trip_losses(materials, write, read, f"{materials.paradigms[0].id}{SUFFIX}" if one else "materials.txt")
     return ["names of paradigms, other than the file's name", *lost]

@@ -54,9 +54,7 @@ class Corpus:
     phenomenon: str
     paradigm: str = ""  # without such a column it is the file's name
     number: str = ""  # of the item within its paradigm; without such a column it is the row
-    word_columns: Mapping[str, tuple[str, str]] = field(
-        default_factory=dict
-    )  # region: in the good and in the bad sentence
+    word_columns: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # region: in the good and in the bad sentence
     separators: str = ""  # of tables that are read; the first one is written
     header: tuple[str, ...] = ()  # as written, where that differs from `required_columns`
     ignores_case: bool = False  # keys are read in small and in capital letters
@@ -103,11 +101,7 @@ class Corpus:
     def _read_entries(self, rows: SentenceRows, text: str, file: str) -> Iterator[PairEntry]:
         if self.is_json and (text.lstrip().startswith("{") or not self.separators):
             for source_line, record in read_json_lines(rows, text, file):
-                yield (
-                    source_line.line,
-                    (source_line, source_line),
-                    {self._find_key(key): value for key, value in record.items()},
-                )
+                yield (source_line.line, (source_line, source_line), {self._find_key(key): value for key, value in record.items()})
         else:
             for row, source_line, cells in read_table_rows(rows, text, file, self.required_columns, self.separators):
                 yield row, (source_line, source_line), cells
@@ -115,13 +109,9 @@ class Corpus:
     def _is_complete(self, rows: SentenceRows, record: PairEntry) -> bool:
         """Whether the record has all that a pair needs; otherwise that is a fault."""
         _, (source_line, _), fields = record
-        expected = [
-            key for key in self.required_columns if not any(key in columns for columns in self.word_columns.values())
-        ]
+        expected = [key for key in self.required_columns if not any(key in columns for columns in self.word_columns.values())]
         missing = [
-            key
-            for key in expected
-            if fields.get(key) in (None, "") or not (key == self.number or isinstance(fields[key], str))
+            key for key in expected if fields.get(key) in (None, "") or not (key == self.number or isinstance(fields[key], str))
         ]
         if missing:
             what = "missing or not a text; expected" if self.is_json else "is empty; expected text in each of"
@@ -132,12 +122,7 @@ class Corpus:
         return fields[self.paradigm] if self.paradigm else get_file_stem(file).removeprefix(self.file_prefix)
 
     def _add_pair(
-        self,
-        rows: SentenceRows,
-        source_lines: tuple[SourceLine, SourceLine],
-        fields: dict[str, Any],
-        name: str,
-        number: Any,
+        self, rows: SentenceRows, source_lines: tuple[SourceLine, SourceLine], fields: dict[str, Any], name: str, number: Any
     ) -> None:
         as_cell = format_json_value if self.is_json else str
         paradigm, item, language = take_identity(fields, name, str(number), self.language)
@@ -166,22 +151,16 @@ class Corpus:
         ]
         lines = [
             {**self._build_line(item, phenomenon, n), **own_columns}
-            for (item, phenomenon), n, own_columns in zip(
-                minimal_pairs, numbers, list_own_columns(items, implied), strict=True
-            )
+            for (item, phenomenon), n, own_columns in zip(minimal_pairs, numbers, list_own_columns(items, implied), strict=True)
         ]
         return format_json_lines(lines) if self.is_json else self._format_table(lines)
 
     def _list_numbers(self, items: Sequence[Item]) -> list[str]:
-        return [
-            get_item_number(item, self.number) if self.number else str(row) for row, item in enumerate(items, start=1)
-        ]
+        return [get_item_number(item, self.number) if self.number else str(row) for row, item in enumerate(items, start=1)]
 
     def _build_line(self, item: Item, phenomenon: str, n: str) -> dict[str, Any]:
         value = parse_json_value if self.is_json else str
-        line = dict.fromkeys(self.header or self.required_columns, "") | {
-            k: value(text) for k, text in item.extra.items()
-        }
+        line = dict.fromkeys(self.header or self.required_columns, "") | {k: value(text) for k, text in item.extra.items()}
         line |= zip((self.good, self.bad), get_pair_texts(item), strict=True)
         line |= {self.phenomenon: phenomenon}
         if self.paradigm:
@@ -190,9 +169,7 @@ class Corpus:
             line[self.number] = value(n)
         for region, columns in self.word_columns.items():  # a column of both sentences holds the words of the good one
             for column, condition in zip(reversed(columns), (UNGRAMMATICAL, GRAMMATICAL), strict=True):
-                line[column] = format_region_words(
-                    item.sentences[condition], region, item.extra.get(column, ""), item.language
-                )
+                line[column] = format_region_words(item.sentences[condition], region, item.extra.get(column, ""), item.language)
         return line
 
     def _format_table(self, lines: Sequence[Mapping[str, str]]) -> str:
@@ -224,9 +201,7 @@ class Climp(Corpus):
             else read_table_rows(rows, text, file, CLIMP_COLUMNS, ",")
         ):
             if not cells[""].isdigit() or cells["3"] not in ("1", "0"):
-                rows.add_fault(
-                    source_line, f"index {cells['']!r} and label {cells['3']!r}; expected a number, and 1 or 0"
-                )
+                rows.add_fault(source_line, f"index {cells['']!r} and label {cells['3']!r}; expected a number, and 1 or 0")
             elif not all(cells[column] for column in ("0", "1", "2")):
                 rows.add_fault(source_line, "category, subcategory or sentence is empty; expected text in each")
             else:

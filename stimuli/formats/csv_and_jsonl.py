@@ -11,9 +11,7 @@ from ..findings import Finding
 from ..items import Item, SourceLine
 from .sentence_rows import SentenceRows
 
-DOUBLED_QUOTES_PATTERN = (
-    r'(?:(?<=^)|(?<={0}))""(?!"|{0}|$)(.*?[^"])""(?={0}|$)'  # a cell ""..."", as some of BLiMP-NL's files have
-)
+DOUBLED_QUOTES_PATTERN = r'(?:(?<=^)|(?<={0}))""(?!"|{0}|$)(.*?[^"])""(?={0}|$)'  # a cell ""..."", as some of BLiMP-NL's files have
 JSON_START_CHARACTERS = '{["-0123456789tfnNI'  # what a JSON value begins with; most texts begin with none of them
 MAX_CELL_LINES = 20  # lines that a quoted cell may run over; a quote that is never closed ends there and is a fault
 
@@ -35,9 +33,7 @@ def read_table_rows(
     names, separator = read_header(text, separators)
     missing = [name for name in needed if name not in names]
     if missing:
-        rows.add_fault(
-            SourceLine(file, 1), f"column {', '.join(map(repr, missing))} is missing; expected {', '.join(needed)}"
-        )
+        rows.add_fault(SourceLine(file, 1), f"column {', '.join(map(repr, missing))} is missing; expected {', '.join(needed)}")
         return
     double = sorted({name for name in names if name and names.count(name) > 1})
     if double:
@@ -50,8 +46,7 @@ def read_table_rows(
             rows.findings.append(Finding("quotes-doubled", "warning", file, line, "", "", "", message))
         if cells is None:
             rows.add_fault(
-                source_line,
-                'the quotes of a cell are not closed; expected " at both ends of a cell, and a quote inside as ""',
+                source_line, 'the quotes of a cell are not closed; expected " at both ends of a cell, and a quote inside as ""'
             )
         elif len(cells) != len(names):
             rows.add_fault(source_line, f"{len(cells)} cells, expected {len(names)} ({', '.join(names)})")
@@ -59,9 +54,7 @@ def read_table_rows(
             yield row, source_line, {name: cell.strip() for name, cell in zip(names, cells, strict=True)}
 
 
-def _split_rows(
-    lines: Sequence[str], separator: str, width: int, quoted: bool
-) -> Iterator[tuple[int, list[str] | None, bool]]:
+def _split_rows(lines: Sequence[str], separator: str, width: int, quoted: bool) -> Iterator[tuple[int, list[str] | None, bool]]:
     """Yield line number and cells of each row after the first, and whether its quotes were doubled.
 
     A broken quote costs its own line only.
@@ -91,9 +84,7 @@ def _split_cells(line: str, separator: str, quoted: bool) -> list[str] | None:
         return None
 
 
-def format_table(
-    lines: Sequence[Mapping[str, str]], first: Sequence[str], separator: str, *, quoted: bool = True
-) -> str:
+def format_table(lines: Sequence[Mapping[str, str]], first: Sequence[str], separator: str, *, quoted: bool = True) -> str:
     """Return a table of the columns `first` and then every other column that a line has."""
     names = list(dict.fromkeys([*first, *(name for line in lines for name in line)]))
     if not quoted:

@@ -54,17 +54,11 @@ def _read_table(rows: SentenceRows, text: str, file: str) -> None:
         kind = record["class"]
         couple = couples.get("-".join(record[column] for column in PAIR_COLUMNS), {})
         if kind not in CLASS_CONDITIONS or not record["form"]:
-            rows.add_fault(
-                source_line, f"class {kind!r} and form {record['form']!r}; expected correct or wrong, and a form"
-            )
+            rows.add_fault(source_line, f"class {kind!r} and form {record['form']!r}; expected correct or wrong, and a form")
         elif not record["sent"].startswith(record["prefix"]):
-            rows.add_fault(
-                source_line, f"the sentence {record['sent']!r} does not begin with its prefix {record['prefix']!r}"
-            )
+            rows.add_fault(source_line, f"the sentence {record['sent']!r} does not begin with its prefix {record['prefix']!r}")
         elif kind in couple:
-            rows.add_fault(
-                source_line, f"a second {kind} form of this sentence ({couple[kind][0]}); expected one of each"
-            )
+            rows.add_fault(source_line, f"a second {kind} form of this sentence ({couple[kind][0]}); expected one of each")
         else:
             couples.setdefault("-".join(record[column] for column in PAIR_COLUMNS), {})[kind] = source_line, record
     for name, couple in couples.items():
@@ -97,15 +91,11 @@ def _add_pair(rows: SentenceRows, name: str, couple: Mapping[str, tuple[SourceLi
 def _read_gold(rows: SentenceRows, text: str, file: str) -> None:
     text_path = Path(file).with_suffix(".text")
     if not text_path.is_file():
-        return rows.add_fault(
-            SourceLine(file, 1), f"its sentences are not beside it; expected them in {text_path.name}"
-        )
+        return rows.add_fault(SourceLine(file, 1), f"its sentences are not beside it; expected them in {text_path.name}")
     sentences = study.files.read_text(text_path).split("\n")
     for at, line in enumerate(text.split("\n"), start=1):
         if line.strip():
-            _add_gold_pair(
-                rows, SourceLine(file, at), line.rstrip(), sentences[at - 1].split() if at <= len(sentences) else []
-            )
+            _add_gold_pair(rows, SourceLine(file, at), line.rstrip(), sentences[at - 1].split() if at <= len(sentences) else [])
     return None
 
 
@@ -114,9 +104,7 @@ def _add_gold_pair(rows: SentenceRows, source_line: SourceLine, line: str, words
     words = words[: words.index(END_MARK)] if END_MARK in words else words
     at = int(gold["word"]) if gold else 0
     if gold is None or at >= len(words) or words[at] not in (gold["correct"], gold["wrong"]):
-        found = (
-            f"word {at} of its sentence is {words[at]!r}" if at < len(words) else f"its sentence has {len(words)} words"
-        )
+        found = f"word {at} of its sentence is {words[at]!r}" if at < len(words) else f"its sentence has {len(words)} words"
         return rows.add_fault(
             source_line,
             f"{line[:60]!r}, but {found}; expected the place of the verb (the first word is 0), its correct "
@@ -127,9 +115,7 @@ def _add_gold_pair(rows: SentenceRows, source_line: SourceLine, line: str, words
     members, regions = [], []
     for kind, condition in CLASS_CONDITIONS.items():
         whole = " ".join([*words[:at], gold[kind], *words[at + 1 :]])
-        members.append(
-            SourceSentence(source_line, paradigm, f"{paradigm}-{source_line.line}", condition, whole, LANGUAGE)
-        )
+        members.append(SourceSentence(source_line, paradigm, f"{paradigm}-{source_line.line}", condition, whole, LANGUAGE))
         regions.append((Region(CRITICAL, start, start + len(gold[kind])),))
     return add_pair(rows, PHENOMENON, members, regions, {"n_attr": gold["attractors"]})
 
@@ -148,10 +134,7 @@ def write(materials: Materials) -> str:
 
 
 def _build_name(item: Item, row: int) -> tuple[str, ...]:
-    return tuple(
-        item.extra.get(column, other)
-        for column, other in zip(PAIR_COLUMNS, (item.paradigm, str(row), "0"), strict=True)
-    )
+    return tuple(item.extra.get(column, other) for column, other in zip(PAIR_COLUMNS, (item.paradigm, str(row), "0"), strict=True))
 
 
 def _split_halves(item: Item) -> set[tuple[str, str]]:
@@ -183,6 +166,4 @@ def _build_cells(item: Item, kind: str) -> dict[str, str]:
 def list_losses(materials: Materials) -> list[str]:
     """Return what such a table cannot hold of these materials."""
     one = len(materials.paradigms) == 1
-    return find_round_trip_losses(
-        materials, write, read, f"{materials.paradigms[0].id}{SUFFIX}" if one else "materials.tab"
-    )
+    return find_round_trip_losses(materials, write, read, f"{materials.paradigms[0].id}{SUFFIX}" if one else "materials.tab")

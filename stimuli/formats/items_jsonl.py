@@ -89,9 +89,7 @@ def _add_line(rows: SentenceRows, source_line: SourceLine, line: str) -> None:
         kind = record.get("record") if isinstance(record, dict) else None
         if kind == "paradigm":
             declared = study.config.parse_dataclass(ParadigmRecord, record, where=str(source_line))
-            rows.paradigms[declared.id] = Paradigm(
-                **{name: value for name, value in vars(declared).items() if name != "record"}
-            )
+            rows.paradigms[declared.id] = Paradigm(**{name: value for name, value in vars(declared).items() if name != "record"})
         elif kind == "item":
             _add_item(rows, source_line, study.config.parse_dataclass(ItemRecord, line, where=str(source_line)))
         else:

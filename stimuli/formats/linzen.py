@@ -51,9 +51,7 @@ def _add_sentence(rows: SentenceRows, source_line: SourceLine, record: dict[str,
     regions = [region for column in REGION_COLUMNS for region in _find_region(rows, member, record, column)]
     extra = {column: text for column, text in record.items() if column != "orig_sentence" and text}
     marked = tuple(sorted(regions, key=lambda region: region.start))
-    rows.rows.append(
-        SentenceRow(source_line, paradigm, phenomenon, item, GRAMMATICAL, member.text, marked, language, extra=extra)
-    )
+    rows.rows.append(SentenceRow(source_line, paradigm, phenomenon, item, GRAMMATICAL, member.text, marked, language, extra=extra))
     return None
 
 
@@ -68,10 +66,7 @@ def _find_region(rows: SentenceRows, member: SourceSentence, record: dict[str, s
         if member.text[start:end].lower() == word.lower():
             return (Region(REGION_COLUMNS[column], start, end),)
     add_warning(
-        rows,
-        member,
-        "region-not-found",
-        f"word {index} of {member.text!r} is not the {column} {word!r}; no region is marked",
+        rows, member, "region-not-found", f"word {index} of {member.text!r} is not the {column} {word!r}; no region is marked"
     )
     return ()
 

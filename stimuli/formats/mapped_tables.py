@@ -37,9 +37,7 @@ def apply_mapping(text: str, file: str, mapping: str | Path | ColumnMapping) -> 
         raise study.DataError(f"{file}: JSON; a mapping names the columns of a table (CSV, tabs, xlsx)")
     header, rows = _read_table(text, file, asked)
     parts = asked.joined.get(asked.columns.get("sentence", ""), ())
-    named = {
-        source_column: own for own, source_column in asked.columns.items() if source_column in parts
-    }  # critical = "Region3"
+    named = {source_column: own for own, source_column in asked.columns.items() if source_column in parts}  # critical = "Region3"
     if len(parts) > 1:  # regions, not cells joined by points
         joined = {name: of for name, of in asked.joined.items() if name != asked.columns["sentence"]}
         columns = {own: source_column for own, source_column in asked.columns.items() if source_column not in parts}
@@ -48,36 +46,26 @@ def apply_mapping(text: str, file: str, mapping: str | Path | ColumnMapping) -> 
     there = {*header, *asked.joined}
     asked = replace(asked, columns={name: of for name, of in asked.columns.items() if of in there})
     if absent := [name for name in parts if name not in header]:
-        raise study.DataError(
-            f"{file}: no column {', '.join(map(repr, absent))} for the sentence; found {', '.join(header)}"
-        )
+        raise study.DataError(f"{file}: no column {', '.join(map(repr, absent))} for the sentence; found {', '.join(header)}")
     taken = {*asked.columns.values(), *parts, *(name for of in asked.joined.values() for name in of)}
     free = {name for name in header if name not in taken and name not in asked.columns}
     own = marked_csv.REQUIRED_COLUMNS + marked_csv.OPTIONAL_COLUMNS
     # What cannot be a free column, since its name is nearly one of ours, or is that of a column that the mapping gives.
     lost = [
-        name
-        for name in header
-        if name not in taken and (name not in free or (name not in own and marked_csv.suggest_column(name)))
+        name for name in header if name not in taken and (name not in free or (name not in own and marked_csv.suggest_column(name)))
     ]
     if lost:
-        log.warning(
-            "%s: columns not taken, whose names are nearly ours: %s; map those that you need", file, ", ".join(lost)
-        )
+        log.warning("%s: columns not taken, whose names are nearly ours: %s; map those that you need", file, ", ".join(lost))
     called = {source_column: name for name, source_column in asked.columns.items()}
     names = [called.get(name, name) for name in header if name in called or (name in free and name not in lost)]
     # A column made of several, or of regions, is in no header.
-    names = [
-        *dict.fromkeys([*names, *asked.columns, *asked.constants, *(["paradigm", "phenomenon"] if asked.roles else [])])
-    ]
+    names = [*dict.fromkeys([*names, *asked.columns, *asked.constants, *(["paradigm", "phenomenon"] if asked.roles else [])])]
     lines = [_format_line(names)]
     at = 2
     for row in ready:
         cells = {name: asked.get_text(row, name, name) or "" for name in names}
         if len(parts) > 1:
-            cells["sentence"] = " ".join(
-                _format_region(named.get(name, name), str(row[name])) for name in parts if row[name]
-            )
+            cells["sentence"] = " ".join(_format_region(named.get(name, name), str(row[name])) for name in parts if row[name])
         role = asked.find_role(cells.get("item", ""), cells.get("condition", ""))
         if role not in (None, DEFAULT_ROLE):
             cells |= {"paradigm": str(role), "phenomenon": str(role), **({"factors": ""} if "factors" in cells else {})}

@@ -84,9 +84,7 @@ def read(text: str, file: str) -> SentenceRows:
     separator = _detect_separator(header_line)
     header = _split_header(header_line, separator)
     faults = _find_header_faults(header)
-    condition_fault = (
-        _format_missing_column("condition") if "condition" not in header else ""
-    )  # which fillers need not have
+    condition_fault = _format_missing_column("condition") if "condition" not in header else ""  # which fillers need not have
     for fault in faults if faults != [condition_fault] else []:
         rows.add_fault(SourceLine(file, 1 + before), fault)
     if rows.findings:
@@ -105,9 +103,7 @@ def read(text: str, file: str) -> SentenceRows:
     items = [row.item for row in rows.rows]
     if condition_fault and not len(items) == len({*items}) > 0:
         rows.rows = []
-        rows.add_fault(
-            SourceLine(file, 1 + before), f"{condition_fault}; only where each item is one sentence may it be left out"
-        )
+        rows.add_fault(SourceLine(file, 1 + before), f"{condition_fault}; only where each item is one sentence may it be left out")
     rows.rows = _merge_free_columns(rows.rows)
     return rows
 
@@ -213,9 +209,7 @@ def parse_segmentation(sentence: str, cell: str) -> tuple[tuple[int, int], ...] 
         spans.append((at, at + len(word)))
         at += len(word)
     if spans and (rest := sentence[at:].strip()):
-        raise ValueError(
-            f"segmentation ends before {rest[:12]!r}; expected the whole sentence, with a space after each word"
-        )
+        raise ValueError(f"segmentation ends before {rest[:12]!r}; expected the whole sentence, with a space after each word")
     return tuple(spans) or None
 
 
@@ -286,9 +280,7 @@ def parse_marked_sentence(marked: str) -> tuple[str, tuple[Region, ...]]:
             plain.append(character)
         position += 1
     if opened:
-        raise ValueError(
-            f"region {opened[-1][1]!r} is opened and never closed in {marked!r}; expected {opened[-1][0]!r}"
-        )
+        raise ValueError(f"region {opened[-1][1]!r} is opened and never closed in {marked!r}; expected {opened[-1][0]!r}")
     return "".join(plain), tuple(sorted(regions, key=lambda r: (r.start, -r.end)))
 
 
@@ -311,12 +303,7 @@ def write(materials: Materials) -> str:
             needed = [item.paradigm, phenomena[item.paradigm], item.id, condition, mark_regions(sentence)]
             # What is said of a paradigm stands on its first row.
             of_paradigm = {"factors": factors.pop(item.paradigm, ""), "waive": waive.pop(item.paradigm, "")}
-            rows.append(
-                (
-                    needed,
-                    {**_build_optional_cells(item, condition), **of_paradigm, **_build_free_cells(item, condition)},
-                )
-            )
+            rows.append((needed, {**_build_optional_cells(item, condition), **of_paradigm, **_build_free_cells(item, condition)}))
     names = dict.fromkeys([*OPTIONAL_COLUMNS, *(name for _, extra in rows for name in extra)])
     optional = [name for name in names if any(extra.get(name) for _, extra in rows)]
     stream = io.StringIO(newline="")
@@ -366,11 +353,7 @@ def _has_usual_choices(item: Item) -> bool:
 
 def _build_free_cells(item: Item, condition: str) -> dict[str, str]:
     """Return the cells of the free columns of an item in a condition, but of names that would not be read again."""
-    columns = {
-        k.removesuffix(f" ({condition})"): v
-        for k, v in item.extra.items()
-        if not is_of_other_condition(k, item, condition)
-    }
+    columns = {k.removesuffix(f" ({condition})"): v for k, v in item.extra.items() if not is_of_other_condition(k, item, condition)}
     return {name: cell for name, cell in columns.items() if name == name.strip() and not _find_name_fault(name)}
 
 
@@ -406,9 +389,7 @@ def _escape(text: str) -> str:
 def list_losses(materials: Materials) -> list[str]:
     """Return what a source file cannot hold of these materials."""
     lost = [f"factors of paradigm {p.id}" for p in materials.paradigms if not _can_hold_factors(p.factors)]
-    lost += [
-        f"references or predictions of paradigm {p.id}" for p in materials.paradigms if p.references or p.predictions
-    ]
+    lost += [f"references or predictions of paradigm {p.id}" for p in materials.paradigms if p.references or p.predictions]
     lost += [f"waivers of paradigm {p.id}" for p in materials.paradigms if not _can_hold_waivers(p.waivers)]
     fields = {item.id: _find_lost_fields(item) for item in materials.items if item.extra}
     lost += [f"extra fields of item {item}: {', '.join(names)}" for item, names in fields.items() if names]
@@ -465,10 +446,7 @@ def _find_header_line(text: str) -> tuple[str, int]:
 
 def _detect_separator(header: str) -> str:
     """Return the sign by which the header has most of our names; Excel writes semicolons where commas are decimal."""
-    return max(
-        ",;\t",
-        key=lambda sign: (sum(name in REQUIRED_COLUMNS for name in _split_header(header, sign)), header.count(sign)),
-    )
+    return max(",;\t", key=lambda sign: (sum(name in REQUIRED_COLUMNS for name in _split_header(header, sign)), header.count(sign)))
 
 
 def _split_header(header: str, separator: str) -> list[str]:
@@ -492,9 +470,7 @@ def _find_header_faults(header: Sequence[str]) -> list[str]:
         if header.count(name) > 1
     ]
     return faults + [
-        fault
-        for name in header
-        if name not in REQUIRED_COLUMNS + OPTIONAL_COLUMNS and (fault := _find_name_fault(name))
+        fault for name in header if name not in REQUIRED_COLUMNS + OPTIONAL_COLUMNS and (fault := _find_name_fault(name))
     ]
 
 
@@ -514,6 +490,5 @@ def _find_name_fault(name: str) -> str | None:
 def suggest_column(name: str) -> str | None:
     """Return which of our names a column's name nearly is."""
     return next(
-        iter(difflib.get_close_matches(name.lower(), REQUIRED_COLUMNS + OPTIONAL_COLUMNS, n=1, cutoff=SLIP_SIMILARITY)),
-        None,
+        iter(difflib.get_close_matches(name.lower(), REQUIRED_COLUMNS + OPTIONAL_COLUMNS, n=1, cutoff=SLIP_SIMILARITY)), None
     )

@@ -93,10 +93,7 @@ def _find_critical_regions(
     ):
         return Region(CRITICAL, start, end), Region(CRITICAL, start, start + len(swapped))
     add_warning(
-        rows,
-        bad,
-        "region-not-found",
-        f"{swapped!r} after {prefix!r} is not all that changes in {bad.text!r}; no region is marked",
+        rows, bad, "region-not-found", f"{swapped!r} after {prefix!r} is not all that changes in {bad.text!r}; no region is marked"
     )
     return ()
 

@@ -51,11 +51,7 @@ def recognises(text: str) -> bool:
 def _map_columns(names: Sequence[str]) -> dict[str, str]:
     """Return which column of the table says what."""
     small = {name.lower(): name for name in names}
-    return {
-        what: next(small[n] for n in known if n in small)
-        for what, known in COLUMN_NAMES.items()
-        if small.keys() & set(known)
-    }
+    return {what: next(small[n] for n in known if n in small) for what, known in COLUMN_NAMES.items() if small.keys() & set(known)}
 
 
 def read(text: str, file: str) -> SentenceRows:
@@ -109,12 +105,7 @@ def _collect_choices(records: Sequence[Mapping[str, str]], columns: Mapping[str,
 
 
 def _add_item(
-    rows: SentenceRows,
-    paradigm: Paradigm,
-    name: str,
-    sentences: Sentences,
-    columns: Mapping[str, str],
-    choices: tuple[str, ...],
+    rows: SentenceRows, paradigm: Paradigm, name: str, sentences: Sentences, columns: Mapping[str, str], choices: tuple[str, ...]
 ) -> None:
     name = _get_cell(sentences[0][1], columns, "item_id") or name
     records = {_get_condition(record, columns): record for _, record in sentences}
@@ -127,9 +118,7 @@ def _add_item(
         if len(cells) == 1 and (what != "question" or choices):
             shared[what] = cells.pop()
             special |= {columns[w] for w in (what, "answer" if what == "question" else what) if w in columns}
-    extra = merge_free_columns(
-        {c: {k: v for k, v in record.items() if k not in special} for c, record in records.items()}
-    )
+    extra = merge_free_columns({c: {k: v for k, v in record.items() if k not in special} for c, record in records.items()})
     if "item" in columns:
         number = extra.pop(columns["item"], "")
         extra |= {"Item": number} if number else {}

@@ -11,14 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..items import GRAMMATICAL, UNGRAMMATICAL, Materials, SourceLine
-from .csv_and_jsonl import (
-    format_json_value,
-    format_table,
-    read_first_object,
-    read_header,
-    read_json_lines,
-    read_table_rows,
-)
+from .csv_and_jsonl import format_json_value, format_table, read_first_object, read_header, read_json_lines, read_table_rows
 from .pair_rows import OWN_COLUMNS, add_pair, get_file_stem, get_pair_texts, select_minimal_pairs, take_identity
 from .round_trip import find_round_trip_losses
 from .sentence_rows import SentenceRows
@@ -85,9 +78,7 @@ def _read_table(rows: SentenceRows, text: str, file: str) -> Iterator[tuple[int,
         yield row, SourceLine(file, source_line.line - shift), cells
 
 
-def _add_pair(
-    rows: SentenceRows, source_line: SourceLine, fields: dict[str, str], columns: Mapping[str, str], row: int
-) -> None:
+def _add_pair(rows: SentenceRows, source_line: SourceLine, fields: dict[str, str], columns: Mapping[str, str], row: int) -> None:
     sentences = _find_sentence_columns([*fields])
     if sentences is None or not all(fields[name] for name in sentences):
         return rows.add_fault(source_line, "a sentence is empty; expected two sentences")

@@ -10,10 +10,7 @@ PARADIGM_FIELDS = ("phenomenon", "factors", "references", "waivers", "prediction
 
 
 def find_round_trip_losses(
-    materials: Materials,
-    write: Callable[[Materials], str],
-    read: Callable[[str, str], SentenceRows],
-    name: str = "materials",
+    materials: Materials, write: Callable[[Materials], str], read: Callable[[str, str], SentenceRows], name: str = "materials"
 ) -> list[str]:
     """Return one line for each kind of thing that differs after writing and reading."""
     again = assemble_materials(read(write(materials), name))
@@ -28,11 +25,7 @@ def _compare_paradigms(materials: Materials, again: Materials) -> list[str]:
         if other is None:
             lost.append(f"paradigm {paradigm.id}" + ("" if paradigm.is_minimal_pair() else ": not a minimal pair"))
         else:
-            lost += [
-                f"{field} of paradigm {paradigm.id}"
-                for field in PARADIGM_FIELDS
-                if _is_different(paradigm, other, field)
-            ]
+            lost += [f"{field} of paradigm {paradigm.id}" for field in PARADIGM_FIELDS if _is_different(paradigm, other, field)]
     return lost
 
 

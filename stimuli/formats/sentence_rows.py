@@ -51,13 +51,7 @@ class SentenceRows:
     _reported: dict[tuple[str, str, str], tuple[int, int]] = field(default_factory=dict)
 
     def add_fault(
-        self,
-        source_line: SourceLine,
-        message: str,
-        paradigm: str = "",
-        item: str = "",
-        condition: str = "",
-        once: bool = False,
+        self, source_line: SourceLine, message: str, paradigm: str = "", item: str = "", condition: str = "", once: bool = False
     ) -> None:
         """Record that something at `source_line` could not be read; of a fault said `once`, later rows are counted alone."""
         self.faulty_items.add(item)
@@ -68,9 +62,7 @@ class SentenceRows:
             self._reported[key] = n, more + 1
             return
         self._reported[key] = len(self.findings), 0
-        self.findings.append(
-            Finding("format", "error", source_line.file, source_line.line, paradigm, item, condition, message)
-        )
+        self.findings.append(Finding("format", "error", source_line.file, source_line.line, paradigm, item, condition, message))
 
 
 def assemble_materials(rows: SentenceRows, language: str = "en") -> Materials:
@@ -89,14 +81,10 @@ def assemble_materials(rows: SentenceRows, language: str = "en") -> Materials:
         if row.paradigm not in paradigms:
             levels = dict(factors.get(row.paradigm, MINIMAL_PAIR))
             paradigms[row.paradigm] = Paradigm(row.paradigm, row.phenomenon, levels)
-        known = conditions.get(row.paradigm) or conditions.setdefault(
-            row.paradigm, paradigms[row.paradigm].list_conditions()
-        )
+        known = conditions.get(row.paradigm) or conditions.setdefault(row.paradigm, paradigms[row.paradigm].list_conditions())
         if row.condition not in known:
             # Where the factors are not what the rows have, every row is wrong for the one reason.
-            fault = (
-                f"condition {row.condition!r} is not known in paradigm {row.paradigm}; expected {' or '.join(known)}"
-            )
+            fault = f"condition {row.condition!r} is not known in paradigm {row.paradigm}; expected {' or '.join(known)}"
             rows.add_fault(row.source_line, fault, row.paradigm, row.item, row.condition, once=True)
             continue
         misfit = _find_misfit(row, paradigms[row.paradigm], items.get(row.item, {}))

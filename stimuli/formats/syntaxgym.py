@@ -47,9 +47,7 @@ def read(text: str, file: str) -> SentenceRows:
     try:
         suites = json.loads(text)
     except json.JSONDecodeError as error:
-        rows.add_fault(
-            SourceLine(file, error.lineno), f"not valid JSON: {error.msg} at character {error.colno} of the line"
-        )
+        rows.add_fault(SourceLine(file, error.lineno), f"not valid JSON: {error.msg} at character {error.colno} of the line")
         return rows
     lines = _list_source_lines(text, file)
     for suite in suites if isinstance(suites, list) else [suites]:
@@ -65,8 +63,7 @@ def _read_table(rows: SentenceRows, text: str, file: str) -> tuple[dict[str, Any
     for _, source_line, record in read_table_rows(rows, text, file, REQUIRED_COLUMNS):
         if not record["region_number"].isdigit() or not record[NUMBER_FIELD] or not record["condition_name"]:
             rows.add_fault(
-                source_line,
-                "region_number is not a number, or item_number or condition_name is empty; expected all three",
+                source_line, "region_number is not a number, or item_number or condition_name is empty; expected all three"
             )
             continue
         source_lines.setdefault(record[NUMBER_FIELD], source_line)
@@ -80,9 +77,7 @@ def _read_table(rows: SentenceRows, text: str, file: str) -> tuple[dict[str, Any
         }
         for n, conditions in items.items()
     ]
-    return {"meta": {"name": get_file_stem(file)}, "region_meta": names, "items": suite_items}, list(
-        source_lines.values()
-    )
+    return {"meta": {"name": get_file_stem(file)}, "region_meta": names, "items": suite_items}, list(source_lines.values())
 
 
 def _list_source_lines(text: str, file: str) -> Iterator[SourceLine]:
@@ -116,9 +111,7 @@ def _add_suite(rows: SentenceRows, suite: Any, lines: Iterator[SourceLine]) -> N
     language = str(meta.get("language") or LANGUAGE)
     if conditions:
         phenomenon = str(meta.get("phenomenon") or paradigm)
-        rows.paradigms[paradigm] = Paradigm(
-            paradigm, phenomenon, build_factors(conditions), references, predictions=predictions
-        )
+        rows.paradigms[paradigm] = Paradigm(paradigm, phenomenon, build_factors(conditions), references, predictions=predictions)
     rest = {key: value for key, value in meta.items() if key not in ("name", "reference", "phenomenon", "language")}
     for source_line, item in items:
         _add_item(
@@ -154,26 +147,18 @@ def _add_item(
     language: str,
 ) -> None:
     if paradigm is None or not _list_conditions(item) or NUMBER_FIELD not in item:
-        return rows.add_fault(
-            source_line, f"an item has no {NUMBER_FIELD} or no conditions with a condition_name; expected both"
-        )
-    known = {NUMBER_FIELD: item[NUMBER_FIELD]} | {
-        k: v for k, v in item.items() if k not in (NUMBER_FIELD, "conditions", "item_id")
-    }
+        return rows.add_fault(source_line, f"an item has no {NUMBER_FIELD} or no conditions with a condition_name; expected both")
+    known = {NUMBER_FIELD: item[NUMBER_FIELD]} | {k: v for k, v in item.items() if k not in (NUMBER_FIELD, "conditions", "item_id")}
     name = str(item.get("item_id") or f"{paradigm.id}-{item[NUMBER_FIELD]}")
     if others := _find_unkept_fields(item["conditions"]):
         message = f"{', '.join(others)} of conditions or regions are not kept"
-        rows.findings.append(
-            Finding("format", "warning", source_line.file, source_line.line, paradigm.id, name, "", message)
-        )
+        rows.findings.append(Finding("format", "warning", source_line.file, source_line.line, paradigm.id, name, "", message))
     for condition in item["conditions"]:
         try:
             level = str(condition["condition_name"])
             text, regions = join_regions(condition["regions"], names)
         except (KeyError, TypeError, ValueError):
-            message = (
-                "a condition is malformed; expected a condition_name and regions, each with a region_number and content"
-            )
+            message = "a condition is malformed; expected a condition_name and regions, each with a region_number and content"
             rows.add_fault(source_line, message, paradigm.id, name)
             continue
         rows.rows.append(
@@ -252,11 +237,7 @@ def _name_regions(sentences: Sequence[Sentence]) -> list[str]:
 
 def _build_item(item: Item, width: int) -> dict[str, Any]:
     n = get_item_number(item, NUMBER_FIELD)
-    extra = {
-        key: parse_json_value(text)
-        for key, text in item.extra.items()
-        if key not in (NUMBER_FIELD, "meta", "conditions")
-    }
+    extra = {key: parse_json_value(text) for key, text in item.extra.items() if key not in (NUMBER_FIELD, "meta", "conditions")}
     conditions = []
     for condition, sentence in item.sentences.items():
         contents = [text for _, text in split_regions(sentence)]

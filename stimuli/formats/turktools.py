@@ -63,9 +63,7 @@ def _read_blocks(rows: SentenceRows, text: str, file: str) -> list[ItemBlock]:
         if match and match[3]:
             blocks.append(ItemBlock(SourceLine(file, number), match[1], match[2], match[3]))
         elif line.startswith("#"):
-            rows.add_fault(
-                SourceLine(file, number), f"{line.strip()!r} is not a header; expected  # section number condition"
-            )
+            rows.add_fault(SourceLine(file, number), f"{line.strip()!r} is not a header; expected  # section number condition")
             blocks.append(ItemBlock(SourceLine(file, number), "", "", ""))  # its lines belong to no item
         elif blocks:
             blocks[-1].lines.append(line.rstrip())
@@ -80,20 +78,11 @@ def _add_sentences(rows: SentenceRows, paradigm: Paradigm, blocks: list[ItemBloc
     for block in blocks:
         text = block.lines[0].strip() if block.lines else ""
         if not text:
-            rows.add_fault(
-                block.source_line, "no sentence below the header; expected one", paradigm.id, name, block.condition
-            )
+            rows.add_fault(block.source_line, "no sentence below the header; expected one", paradigm.id, name, block.condition)
             continue
         rows.rows.append(
             SentenceRow(
-                block.source_line,
-                paradigm.id,
-                paradigm.phenomenon,
-                name,
-                block.condition,
-                text,
-                language=LANGUAGE,
-                extra=extra,
+                block.source_line, paradigm.id, paradigm.phenomenon, name, block.condition, text, language=LANGUAGE, extra=extra
             )
         )
 
@@ -118,11 +107,7 @@ def write(materials: Materials) -> str:
         section = "_".join(item.paradigm.removesuffix(f" ({', '.join(item.sentences)})").split())
         number = _choose_number(item, section, taken[section])
         for condition, sentence in item.sentences.items():
-            lines = [
-                f"# {section} {number} {condition}",
-                " ".join(sentence.text.split("\n")),
-                *_list_fields(item, condition),
-            ]
+            lines = [f"# {section} {number} {condition}", " ".join(sentence.text.split("\n")), *_list_fields(item, condition)]
             blocks.append("".join(f"{line}\n" for line in lines))
     return "\n".join(blocks)
 

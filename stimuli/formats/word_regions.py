@@ -26,9 +26,7 @@ def add_warning(rows: SentenceRows, member: SourceSentence, rule: str, message: 
     """Record something odd that does not prevent reading."""
     source_line = member.source_line
     rows.findings.append(
-        Finding(
-            rule, "warning", source_line.file, source_line.line, member.paradigm, member.item, member.condition, message
-        )
+        Finding(rule, "warning", source_line.file, source_line.line, member.paradigm, member.item, member.condition, message)
     )
 
 

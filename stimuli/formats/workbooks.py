@@ -28,9 +28,7 @@ def read_workbook_text(path: str | Path) -> str:
         raise
     except (KeyError, ValueError, OSError, zipfile.BadZipFile) as error:
         raise study.DataError(f"{path}: not a whole Excel workbook ({error}); save it again") from None
-    tables = {
-        sheet.title: [[_format_cell(cell) for cell in row] for row in sheet.iter_rows()] for sheet in book.worksheets
-    }
+    tables = {sheet.title: [[_format_cell(cell) for cell in row] for row in sheet.iter_rows()] for sheet in book.worksheets}
     filled = {title: rows for title, rows in tables.items() if any(any(row) for row in rows)}
     if len(filled) > 1:
         raise study.DataError(

@@ -95,9 +95,7 @@ def _read_arpa(text: str, path: Path) -> Bigrams:
                 else:
                     pairs[rest[0], rest[1]] = logprob
             except (ValueError, IndexError):
-                raise Fault(
-                    f"{path}, line {number}: {line[:60]!r}; expected a log10 probability and {order} words"
-                ) from None
+                raise Fault(f"{path}, line {number}: {line[:60]!r}; expected a log10 probability and {order} words") from None
     if not pairs:
         raise Fault(f"{path}: no 2-grams; expected a model of order 2 or more")
     return Bigrams(words, pairs, backoffs)

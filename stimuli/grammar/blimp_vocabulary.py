@@ -46,13 +46,9 @@ def read_vocabulary(text: str, file: str, faults: Faults) -> BlimpVocabulary:
 
     Alternatives of restrictions that no entry meets are left out with a warning, since the published file has some.
     """
-    found = [
-        (line, row) for line, row in read_rows(text, file) if row.get(EXCLUSION_COLUMN) != "1" and _find_category(row)
-    ]
+    found = [(line, row) for line, row in read_rows(text, file) if row.get(EXCLUSION_COLUMN) != "1" and _find_category(row)]
     names = dict.fromkeys(name for _, row in found for name in row if name.startswith("arg_"))
-    rows = [
-        (line, _rename_columns({name: cell for name, cell in row.items() if name not in names})) for line, row in found
-    ]
+    rows = [(line, _rename_columns({name: cell for name, cell in row.items() if name not in names})) for line, row in found]
     conditions: dict[str, DisjunctiveTests] = {}
     for line, row in found:
         for cell in {row[name] for name in names if row.get(name)} - set(conditions):
@@ -79,9 +75,7 @@ def read_vocabulary(text: str, file: str, faults: Faults) -> BlimpVocabulary:
         for name in row.keys() - {*NON_FEATURE_COLUMNS, *names}:
             values.setdefault(name, set()).update(row[name].split("/"))
     features = {
-        name: tuple(sorted(some))
-        for name, some in sorted(values.items())
-        if name in asked or len(some) <= MAX_FEATURE_VALUES
+        name: tuple(sorted(some)) for name, some in sorted(values.items()) if name in asked or len(some) <= MAX_FEATURE_VALUES
     }
     return BlimpVocabulary(rows, features, tuple(names), frozenset(values.keys() - features))
 
@@ -117,10 +111,7 @@ def _parse_tests(cell: str) -> DisjunctiveTests:
     pairs = [[part.split("=") for part in both] for both in either]
     return [
         [
-            (
-                RENAMED_COLUMNS.get(name, name),
-                value.replace("!", "'") if name == "expression" else _standardise_name(value),
-            )
+            (RENAMED_COLUMNS.get(name, name), value.replace("!", "'") if name == "expression" else _standardise_name(value))
             for name, value in both
         ]
         for both in pairs

@@ -78,9 +78,7 @@ def compile_paradigm(
         variants = list(expand_variants(templates))
         for chosen in variants:
             scope = _Scope(rule.slots, rule.where, chosen, rule.factors, _find_printed_columns(rule))
-            if all(
-                compiler.can_enter_phrase(spec.phrase, compiler.full_budget) for _, spec in scope.iterate_phrase_slots()
-            ):
+            if all(compiler.can_enter_phrase(spec.phrase, compiler.full_budget) for _, spec in scope.iterate_phrase_slots()):
                 graph, _ = compiler.build_graph(scope, compiler.full_budget, {}, lemma_slots=lemma_slots, extra=extra)
                 members.append(Alternative(1 / len(variants), graph, (), _format_template(next(iter(chosen.values())))))
     lines = [spec.line for spec in rule.slots.values() if spec.restriction != And()]
@@ -144,9 +142,7 @@ class _Scope:
             return [path]
         slot, *stated = path.split("@")
         return [
-            name
-            for name in self.slot_names
-            if get_base_slot(name) == slot and {*stated} <= {*name.split("@")[1:]} and "@" in name
+            name for name in self.slot_names if get_base_slot(name) == slot and {*stated} <= {*name.split("@")[1:]} and "@" in name
         ]
 
     def get_spec(self, name: str) -> SlotSpec:
@@ -253,9 +249,7 @@ class _Compiler:
 
     def find_matching_entries(self, spec: SlotSpec) -> list[Entry]:
         """Return the entries that meet the restriction of a slot of words."""
-        restriction = (
-            spec.restriction if spec.line not in self.dropped_lines else restrict_to_categories(self.grammar, spec)
-        )
+        restriction = spec.restriction if spec.line not in self.dropped_lines else restrict_to_categories(self.grammar, spec)
         return filter_entries(self.grammar, restriction)
 
     def find_slot_entries(self, spec: SlotSpec, budget: DepthBudget) -> list[Entry]:
@@ -313,10 +307,7 @@ class _Compiler:
             variants = list(expand_variants({"": expansion.parts}))
             for chosen in variants:
                 scope = _Scope(rule.slots, rule.where, chosen)
-                if (
-                    attractors
-                    and sum(slot in scope.slot_names for slot in rule.attractors) not in attractors.allowed_numbers
-                ):
+                if attractors and sum(slot in scope.slot_names for slot in rule.attractors) not in attractors.allowed_numbers:
                     continue
                 if all(self.can_enter_phrase(spec.phrase, budget) for _, spec in scope.iterate_phrase_slots()):
                     yield scope, expansion.weight / len(variants), _format_template(chosen[""])
@@ -345,29 +336,19 @@ class _Compiler:
         if path == "":
             head = rule.find_head(scope.slot_names)
             if head is None:
-                raise study.DataError(
-                    f"{rule.line}: phrase {rule.name} has no head in {_format_template(scope.templates[''])!r}"
-                )
+                raise study.DataError(f"{rule.line}: phrase {rule.name} has no head in {_format_template(scope.templates[''])!r}")
             return head, ""
         first, _, rest = path.partition(".")
         return (first if first in scope.slot_names else None), rest
 
     # Lines
 
-    def build_line_relations(
-        self, each: WhereLine, paths: Sequence[str], universes: Sequence[Sequence[Entry]]
-    ) -> list[Relation]:
+    def build_line_relations(self, each: WhereLine, paths: Sequence[str], universes: Sequence[Sequence[Entry]]) -> list[Relation]:
         """Return what a line demands of these paths."""
         grammar = self.grammar
         try:
             return build_relations(
-                each.statement,
-                paths,
-                each.line,
-                universes,
-                grammar.vocabulary,
-                find_demand_columns(grammar),
-                grammar.lists,
+                each.statement, paths, each.line, universes, grammar.vocabulary, find_demand_columns(grammar), grammar.lists
             )
         except Fault as fault:
             raise study.DataError(f"{each.line}: {fault}") from None
@@ -388,10 +369,7 @@ class _Compiler:
                             levels[factor].add(level)
                 if all(len(of) == 1 for of in levels.values()):
                     named = dict(zip(roots, names, strict=True))
-                    yield (
-                        each,
-                        tuple(named[root] + path[len(root) :] for path in paths for root in [path.split(".")[0]]),
-                    )
+                    yield (each, tuple(named[root] + path[len(root) :] for path in paths for root in [path.split(".")[0]]))
 
     # Graphs
 
@@ -406,9 +384,7 @@ class _Compiler:
     ) -> tuple[Graph, dict[str, Export]]:
         """Return the graph of a scope, and how the outside sees the paths of `outside_labels`."""
         phrases = dict(scope.iterate_phrase_slots())
-        variables, position, structural = self.build_variables(
-            scope, [name for name in scope.slot_names if name not in phrases]
-        )
+        variables, position, structural = self.build_variables(scope, [name for name in scope.slot_names if name not in phrases])
         ports: dict[str, list[Entry | None]] = {}
 
         def universe(path: str) -> Sequence[Entry]:
@@ -443,9 +419,7 @@ class _Compiler:
             *(p for p in lemma_slots if _is_in_scope(p, scope)),
         ):
             universe(path)
-        return self._assemble_graph(
-            scope, budget, outside_labels, lemma_slots, variables, position, phrases, ports, relations
-        )
+        return self._assemble_graph(scope, budget, outside_labels, lemma_slots, variables, position, phrases, ports, relations)
 
     def build_variables(
         self, scope: _Scope, names: Sequence[str]
@@ -469,11 +443,7 @@ class _Compiler:
                     others = {f: level for f, level in scope.factor_levels[name].items() if f != each.statement.factor}
                     if name in filling and (one := first.setdefault(tuple(others.items()), name)) != name:
                         ties.append(
-                            (
-                                one,
-                                name,
-                                self.build_line_relations(counterpart_line, (one, name), [filling[one], filling[name]]),
-                            )
+                            (one, name, self.build_line_relations(counterpart_line, (one, name), [filling[one], filling[name]]))
                         )
         group = {name: name for name in names}
         members: dict[str, list[str]] = {name: [name] for name in names}
@@ -554,8 +524,7 @@ class _Compiler:
                 lemmas |= {name: (*lemmas[name], "")} if name in lemmas else {}
                 classes[name].append([*unreachable])
         words: dict[str, tuple[tuple[tuple[Entry, ...], ...], ...]] = {
-            name: tuple(tuple(_find_distinct_rows(of, name, position, scope)) for of in classes[name])
-            for name in variables
+            name: tuple(tuple(_find_distinct_rows(of, name, position, scope)) for of in classes[name]) for name in variables
         }
         graph = Graph(
             tuple(Variable(name, tuple(tuple(t[0].lemma for t in of) for of in words[name])) for name in variables),
@@ -580,8 +549,7 @@ class _Compiler:
     ) -> Phrase:
         mine = [path for path in ports if path.split(".")[0] == name]
         outside_labels = {
-            path.partition(".")[2]: {row[0]: label for label, of in enumerate(classes[path]) for row in of}
-            for path in mine
+            path.partition(".")[2]: {row[0]: label for label, of in enumerate(classes[path]) for row in of} for path in mine
         }
         ports_seen = tuple(len(classes[path]) for path in mine)
         inside = self.compile_phrase(spec.phrase or "", budget, outside_labels, ports_seen, spec.attractors)
@@ -702,9 +670,7 @@ class _RelationTable:
 
 
 def _build_tables(
-    relations: Sequence[Relation],
-    positions: Mapping[str, tuple[str, int]],
-    rows: dict[str, list[tuple[Entry | None, ...]]],
+    relations: Sequence[Relation], positions: Mapping[str, tuple[str, int]], rows: dict[str, list[tuple[Entry | None, ...]]]
 ) -> list[_RelationTable]:
     """Return the tables of relations; rows that one of them never allows are taken out of `rows` until none is left."""
     earlier: Sequence[_RelationTable | None] = [None] * len(relations)
@@ -793,9 +759,7 @@ def _find_entry_kinds(grammar: Grammar) -> list[Entry]:
 def has_matching_entry(grammar: Grammar, restriction: Restriction) -> bool:
     """Whether an entry of a grammar's lexicon meets a restriction."""
     by_word = any(test.feature in FREE_FEATURES for test in restriction.iterate_tests())
-    return any(
-        restriction.is_met_by(entry.features) for entry in (grammar.entries if by_word else _find_entry_kinds(grammar))
-    )
+    return any(restriction.is_met_by(entry.features) for entry in (grammar.entries if by_word else _find_entry_kinds(grammar)))
 
 
 def filter_entries(grammar: Grammar, restriction: Restriction) -> list[Entry]:

@@ -72,9 +72,7 @@ def _iterate_constraints(compiled: CompiledParadigm, stated: Any, line: Line) ->
     def frequency(entry: Entry) -> float:
         """Return the frequency of the rarest word of a form."""
         if entry.printed_form not in frequencies:
-            frequencies[entry.printed_form] = min(
-                (zipf(word, language) or 0.0 for word in entry.printed_form.split()), default=0.0
-            )
+            frequencies[entry.printed_form] = min((zipf(word, language) or 0.0 for word in entry.printed_form.split()), default=0.0)
         return frequencies[entry.printed_form]
 
     frequency_ranges = stated.get("zipf", {})
@@ -93,11 +91,7 @@ def _iterate_constraints(compiled: CompiledParadigm, stated: Any, line: Line) ->
     ]
     for name, size in gaps:
         if name in stated:
-            pairs = [
-                (get_base_slot(slot), slot)
-                for slot in sorted(slots)
-                if slot.endswith("*") and get_base_slot(slot) in slots
-            ]
+            pairs = [(get_base_slot(slot), slot) for slot in sorted(slots) if slot.endswith("*") and get_base_slot(slot) in slots]
             if not pairs:
                 raise Fault(f"{name} compares <X> with <X*>; the paradigm has no slot with a counterpart")
             for pair in pairs:

@@ -31,9 +31,7 @@ def _find_critical_parts(parts: Sequence[Part], inside: bool = False) -> Iterato
     """Yield the literals and slots inside critical regions; of a phrase, which is inside as a whole, all."""
     for part in parts:
         if not isinstance(part, str | Slot):
-            yield from _find_critical_parts(
-                part.parts, inside or (isinstance(part, MarkedRegion) and part.region == CRITICAL)
-            )
+            yield from _find_critical_parts(part.parts, inside or (isinstance(part, MarkedRegion) and part.region == CRITICAL))
         elif inside:
             yield part
 
@@ -51,7 +49,5 @@ def _find_slot_words(compiled: CompiledParadigm, counts: Counts, graph: Graph, s
             for member in phrase.alternatives.members:
                 for part in _find_critical_parts(compiled.words[member.graph].templates[""], inside=True):
                     yield from (
-                        part.split()
-                        if isinstance(part, str)
-                        else _find_slot_words(compiled, counts, member.graph, part.name)
+                        part.split() if isinstance(part, str) else _find_slot_words(compiled, counts, member.graph, part.name)
                     )

@@ -49,9 +49,7 @@ class Counts:
     weight's share, and what is inside it is equally likely.
     """
 
-    def __init__(
-        self, dropped_lines: Iterable[str] = (), *, weighted: bool = False, random: Random | None = None
-    ) -> None:
+    def __init__(self, dropped_lines: Iterable[str] = (), *, weighted: bool = False, random: Random | None = None) -> None:
         self.dropped_lines = frozenset(dropped_lines)
         self.weighted = weighted
         self.random = random
@@ -66,9 +64,7 @@ class Counts:
         phrase_counts: PhraseCounts = self._counts[key]
         return phrase_counts
 
-    def get_graph_counts(
-        self, graph: Graph, shapes: tuple[Shape | None, ...] = (), keep: tuple[str, ...] = ()
-    ) -> "GraphCounts":
+    def get_graph_counts(self, graph: Graph, shapes: tuple[Shape | None, ...] = (), keep: tuple[str, ...] = ()) -> "GraphCounts":
         """Return the counts of a graph whose phrases have these shapes, for each class of the variables to keep."""
         shapes = shapes or (None,) * len(graph.phrases)
         key = (graph, shapes, keep)
@@ -125,9 +121,7 @@ class PhraseCounts:
         """Return the assignment of that rank, from 0, among those with these labels."""
         if labels not in self._sums:
             numbers = (option.table[labels] for option in self.alternative_counts)
-            self._sums[labels] = list(
-                itertools.accumulate(n.item() if isinstance(n, np.generic) else n for n in numbers)
-            )
+            self._sums[labels] = list(itertools.accumulate(n.item() if isinstance(n, np.generic) else n for n in numbers))
         position, rest = self.counts.pick_position(self._sums[labels], rank)
         return self.alternative_counts[position].unrank(rest, labels)
 
@@ -135,9 +129,7 @@ class PhraseCounts:
 class AlternativeCounts:
     """One alternative of a phrase, its counts seen through the ports."""
 
-    def __init__(
-        self, number: int, alternative: Alternative, ports: tuple[int, ...], counts: Counts, shapes: Any
-    ) -> None:
+    def __init__(self, number: int, alternative: Alternative, ports: tuple[int, ...], counts: Counts, shapes: Any) -> None:
         self.number, self.ports, self.exports = number, ports, alternative.exports
         self.kept_variables = tuple(dict.fromkeys(e.variable for e in self.exports if e.variable is not None))
         self.graph_counts = counts.get_graph_counts(alternative.graph, shapes, self.kept_variables)
@@ -177,9 +169,7 @@ class AlternativeCounts:
         block = (self.sized_table[np.ix_(*allowed)] if allowed else self.sized_table).astype(self.table.dtype)
         there = [np.flatnonzero(some) for some in allowed]
         found = np.argwhere(block)
-        combinations = list(
-            zip(*(names[axis].tolist() for names, axis in zip(there, found.T, strict=True)), strict=True)
-        )
+        combinations = list(zip(*(names[axis].tolist() for names, axis in zip(there, found.T, strict=True)), strict=True))
         return _compute_prefix_sums(block[block != 0].reshape(-1)), combinations or [()]
 
 
@@ -240,9 +230,7 @@ class GraphCounts:
     def sized_table(self) -> CountTable:
         """The counts by the classes to keep, times the number of entries of each."""
         sized = [
-            Term((name,), np.array(get_class_sizes(self.variables[name])))
-            for name in self.kept_variables
-            if name in self.variables
+            Term((name,), np.array(get_class_sizes(self.variables[name]))) for name in self.kept_variables if name in self.variables
         ]
         return _multiply_terms([Term(self.kept_variables, self.joint), *sized], self.kept_variables, self.classes)
 
@@ -254,10 +242,7 @@ class GraphCounts:
             rest, position = None, self.counts.random.randrange(self.sizes[name][chosen])
         else:
             rest, position = divmod(rank, self.sizes[name][chosen])
-        return (
-            chosen,
-            variable.positions[chosen][position] if isinstance(variable, FilteredVariable) else position,
-        ), rest
+        return (chosen, variable.positions[chosen][position] if isinstance(variable, FilteredVariable) else position), rest
 
     def unrank(self, kept: Mapping[str, int], rank: Rank, entries: EntryPositions, number: int = 0) -> Derivation:
         """Return the assignment of that rank among those with these classes; `entries` are those of the variables to keep."""
@@ -270,9 +255,7 @@ class GraphCounts:
                     continue
                 part = None
                 if term.sized_variable:
-                    entries[term.sized_variable], rest = self.pick_entry(
-                        term.sized_variable, values[term.sized_variable], rest
-                    )
+                    entries[term.sized_variable], rest = self.pick_entry(term.sized_variable, values[term.sized_variable], rest)
                     continue
                 if rest is not None:
                     rest, part = divmod(rest, int(term.table.item(*[values[name] for name in term.scope])))
@@ -297,9 +280,7 @@ class GraphCounts:
     def _build_phrase_terms(self, shapes: tuple[Shape | None, ...]) -> Iterable[Term]:
         """Yield the tables of the phrases in their shapes."""
         for phrase, shape in zip(self.graph.phrases, shapes, strict=True):
-            yield self.counts.get_term(
-                _build_phrase_term, phrase, self.counts.get_phrase_counts(phrase.alternatives, shape)
-            )
+            yield self.counts.get_term(_build_phrase_term, phrase, self.counts.get_phrase_counts(phrase.alternatives, shape))
 
     def _eliminate_variables(self, terms: list[Term]) -> list[Term]:
         """Return terms over the variables to keep: the others are summed out, first the one that joins the fewest others anew.
@@ -431,9 +412,7 @@ def _sum_out_variable(
 def _contract_tables(left: CountTable, right: CountTable, shared: Sequence[int]) -> CountTable:
     """Return the sum over the first axis of the product of two tables that have the axes `shared` in common."""
     axes = range(1, left.ndim)
-    left_axes = [
-        i for i in axes if i not in shared and left.shape[i] != 1
-    ]  # also of length 0: a slot may have no class left
+    left_axes = [i for i in axes if i not in shared and left.shape[i] != 1]  # also of length 0: a slot may have no class left
     right_axes = [i for i in axes if i not in (*shared, *left_axes) and right.shape[i] != 1]
     rest = [i for i in axes if i not in (*shared, *left_axes, *right_axes)]
     a = left.transpose([*shared, *left_axes, 0, *right_axes, *rest])

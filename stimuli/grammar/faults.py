@@ -45,8 +45,7 @@ class Faults:
         if self.lines_by_message:
             raise study.DataError(
                 sorted(
-                    self.lines_by_message,
-                    key=lambda text: (self.lines_by_message[text].file, self.lines_by_message[text].number),
+                    self.lines_by_message, key=lambda text: (self.lines_by_message[text].file, self.lines_by_message[text].number)
                 )
             )
 

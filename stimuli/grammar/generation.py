@@ -109,18 +109,14 @@ def generate(
                     number = n if n is None else compiled.rule.settings.get("n", n)
                     drawn, counted = _draw_items(compiled, guarantees, number, random)
         except TooFewError as error:
-            short.append(
-                f"{grammar.paradigms[name].line}: paradigm {name}: {error}{_describe_shortage(grammar, name, error)}"
-            )
+            short.append(f"{grammar.paradigms[name].line}: paradigm {name}: {error}{_describe_shortage(grammar, name, error)}")
             continue
         items += drawn
         counts.append(counted)
     if short:
         raise ValueError("\n".join(short))
     rules = [grammar.paradigms[name] for name in names]
-    return GeneratedMaterials(
-        Materials(tuple(map(build_paradigm, rules)), tuple(items)), tuple(counts), seed, grammar.file_hashes
-    )
+    return GeneratedMaterials(Materials(tuple(map(build_paradigm, rules)), tuple(items)), tuple(counts), seed, grammar.file_hashes)
 
 
 @contextlib.contextmanager
@@ -146,9 +142,7 @@ def build_sampling_scheme(compiled: CompiledParadigm) -> SamplingScheme:
         if slot not in variables:
             raise ValueError(f"{compiled.rule.line}: {build_unknown_fault('slot', slot, variables)}")
     balanced = dict.fromkeys(variables[slot] for slot in stated if slot in variables)
-    return SamplingScheme(
-        settings.get("sampling", "shares"), tuple(balanced), {variables[slot]: k for slot, k in at_most.items()}
-    )
+    return SamplingScheme(settings.get("sampling", "shares"), tuple(balanced), {variables[slot]: k for slot, k in at_most.items()})
 
 
 def _find_limited_phrases(grammar: Grammar, name: str) -> list[str]:
@@ -177,9 +171,7 @@ def _compile_for_sampling(grammar: Grammar, name: str) -> tuple[CompiledParadigm
     return compile_with_guarantees(grammar, name, lemma_slots=_find_limited_phrases(grammar, name))
 
 
-def _describe_too_large(
-    grammar: Grammar, ready: Mapping[str, tuple[CompiledParadigm, tuple[Guarantee, ...]]]
-) -> list[str]:
+def _describe_too_large(grammar: Grammar, ready: Mapping[str, tuple[CompiledParadigm, tuple[Guarantee, ...]]]) -> list[str]:
     """Return what is said of the paradigms that have more than can all be written."""
     totals = {name: count_derivations(compiled.alternatives) for name, (compiled, _) in ready.items()}
     return [
@@ -190,9 +182,7 @@ def _describe_too_large(
     ]
 
 
-def _generate_splits(
-    grammar: Grammar, name: str, splits: Mapping[str, int], random: Random
-) -> tuple[list[Item], ParadigmCounts]:
+def _generate_splits(grammar: Grammar, name: str, splits: Mapping[str, int], random: Random) -> tuple[list[Item], ParadigmCounts]:
     """Return the items of parts that have no lemma in common in the slots that the paradigm names."""
     critical = compile_paradigm(grammar, name).critical_slot
     stated = grammar.paradigms[name].settings.get("disjoint", [get_base_slot(critical)] if critical else [])
@@ -202,9 +192,7 @@ def _generate_splits(
             f'{grammar.paradigms[name].line}: paradigm {name} has no slot in [ ]; expected disjoint = ["S"], the slots in '
             "which parts share no lemma"
         )
-    compiled, guarantees = compile_with_guarantees(
-        grammar, name, lemma_slots=[*slots, *_find_limited_phrases(grammar, name)]
-    )
+    compiled, guarantees = compile_with_guarantees(grammar, name, lemma_slots=[*slots, *_find_limited_phrases(grammar, name)])
     known = _map_slots_to_variables(compiled)
     phrases = {phrase.name for member in compiled.alternatives.members for phrase in member.graph.phrases}
     for slot in slots:
@@ -262,9 +250,7 @@ def _draw_items(
         else draw_derivations(alternatives, n, random, scheme, form=form, text=text)
     )
     items = [build_item(compiled, d, k, printed[id(d)][1]) for k, d in enumerate(drawn.derivations, n_before + 1)]
-    counted = ParadigmCounts(
-        compiled.rule.name, total, len(items), drawn.collisions, scheme, drawn.refusals, guarantees=guarantees
-    )
+    counted = ParadigmCounts(compiled.rule.name, total, len(items), drawn.collisions, scheme, drawn.refusals, guarantees=guarantees)
     return items, counted
 
 

@@ -20,15 +20,7 @@ from .restrictions import CATEGORY, And, FeatureTest, Restriction, Vocabulary, r
 from .rewrite_rules import Language, read_language
 from .templates import Part, Slot, find_slots, read_template
 from .validation import find_faults
-from .where_lines import (
-    Counterpart,
-    FactorVariation,
-    ListMembership,
-    SelectionTest,
-    SlotTest,
-    WhereLine,
-    read_where_statement,
-)
+from .where_lines import Counterpart, FactorVariation, ListMembership, SelectionTest, SlotTest, WhereLine, read_where_statement
 
 TOP_LEVEL_KEYS = {
     "language",
@@ -200,17 +192,14 @@ class _GrammarLoader:
         free = {c for file in self.files for c in _list_strings(file.content.get("columns", []))} | self.used_columns
         free = free.union(*(vocabulary.free_columns for vocabulary in self.vocabularies))
         forms = {
-            category: self._read_forms(file, category, columns, selects)
-            for file, category, columns in self.iterate_tables("forms")
+            category: self._read_forms(file, category, columns, selects) for file, category, columns in self.iterate_tables("forms")
         }
         free -= {*features, *selects}
         entries, demands = read_entries(rows, LexiconColumns(words, selects, forms, frozenset(free)), self.faults)
         demands += self.form_demands
         if not paradigms:
             self.faults.add(Line(str(self.root), 1), "no paradigm; expected a table [paradigm.NAME]")
-        return Grammar(
-            language, words, selects, tuple(entries), tuple(demands), rules, paradigms, self.lists, self.hashes
-        )
+        return Grammar(language, words, selects, tuple(entries), tuple(demands), rules, paradigms, self.lists, self.hashes)
 
     def _read_language(self) -> Language:
         root = self.files[0]
@@ -241,20 +230,14 @@ class _GrammarLoader:
             except Fault as fault:
                 raise study.DataError(str(fault)) from None
             if not rows:
-                self.faults.add(
-                    Line(str(path), 1), "no word; expected a header with category and lemma, and a word a row"
-                )
+                self.faults.add(Line(str(path), 1), "no word; expected a header with category and lemma, and a word a row")
                 self.has_missing_words = True
             yield from rows
 
-    def _read_forms(
-        self, file: _GrammarFile, category: str, columns: Any, selects: Sequence[str]
-    ) -> Mapping[str, FormColumn]:
+    def _read_forms(self, file: _GrammarFile, category: str, columns: Any, selects: Sequence[str]) -> Mapping[str, FormColumn]:
         table = ("forms", category)
         if category not in self.vocabulary.categories:
-            self.faults.add(
-                file.find_line(table), str(build_unknown_fault("category", category, self.vocabulary.categories))
-            )
+            self.faults.add(file.find_line(table), str(build_unknown_fault("category", category, self.vocabulary.categories)))
         read: dict[str, FormColumn] = {}
         for name, text in columns.items():
             try:
@@ -287,27 +270,17 @@ class _GrammarLoader:
         restriction = read_restriction(text, self.slot_names)
         parts = restriction.parts if isinstance(restriction, And) else (restriction,)
         phrases = [
-            value
-            for test in restriction.iterate_tests()
-            if test.feature == CATEGORY
-            for value in test.values & self.phrase_names
+            value for test in restriction.iterate_tests() if test.feature == CATEGORY for value in test.values & self.phrase_names
         ]
         if not phrases:
             return SlotSpec(line, restriction)
         named = FeatureTest(CATEGORY, frozenset(phrases[:1]))
         if len(phrases) > 1 or named not in parts:
-            raise Fault(
-                f"{text!r} joins a phrase with others; expected one phrase and tests of its head, NP & number=sg"
-            )
+            raise Fault(f"{text!r} joins a phrase with others; expected one phrase and tests of its head, NP & number=sg")
         return SlotSpec(line, And(tuple(part for part in parts if part != named)), phrases[0])
 
     def _resolve_used_slots(
-        self,
-        file: _GrammarFile,
-        table: tuple[str, ...],
-        declared: dict[str, SlotSpec],
-        used: Sequence[Slot],
-        whole: bool,
+        self, file: _GrammarFile, table: tuple[str, ...], declared: dict[str, SlotSpec], used: Sequence[Slot], whole: bool
     ) -> dict[str, SlotSpec]:
         """Return the slots that templates use: declared there, shared, or named as a category or phrase.
 
@@ -328,9 +301,7 @@ class _GrammarLoader:
                 specs[slot.name] = SlotSpec(line, And())
         if not whole:
             return specs
-        used_names = {
-            name for slot in used for name in (slot.name, f"{slot.name}*" if slot.is_counterpart else slot.name)
-        }
+        used_names = {name for slot in used for name in (slot.name, f"{slot.name}*" if slot.is_counterpart else slot.name)}
         for name in declared:
             if name not in used_names:
                 self.faults.add(declared[name].line, f"slot {name} is not used in any template")
@@ -402,35 +373,26 @@ class _GrammarLoader:
             if key not in PHRASE_KEYS:
                 self.faults.add(file.find_line(table, key), str(build_unknown_fault("key", key, PHRASE_KEYS)))
         if "is" not in content:
-            self.faults.add(
-                file.find_line(table), f'phrase {name} has no `is`; expected is = "<D> <N>" or several with weights'
-            )
+            self.faults.add(file.find_line(table), f'phrase {name} has no `is`; expected is = "<D> <N>" or several with weights')
         stated = content.get("is", {})
         weights = stated if isinstance(stated, dict) else dict.fromkeys(_list_strings(stated), 1)
         expansions = []
         for text, weight in weights.items():
             if not isinstance(weight, int | float) or weight <= 0:
-                self.faults.add(
-                    file.find_line(table, text), f"the weight of {text!r} is {weight!r}; expected a number above 0"
-                )
+                self.faults.add(file.find_line(table, text), f"the weight of {text!r} is {weight!r}; expected a number above 0")
                 weight = 1
             expansions.append(Expansion(text, self._read_template(file, table, text), weight))
         used = [slot for expansion in expansions for slot in find_slots(expansion.parts)]
         for slot in used:
             if slot.is_counterpart or slot.factors:
                 self.faults.add(
-                    file.find_line(table, f"<{slot.name}"),
-                    f"<{slot.name}> varies inside a phrase; expected that in a paradigm",
+                    file.find_line(table, f"<{slot.name}"), f"<{slot.name}> varies inside a phrase; expected that in a paradigm"
                 )
-        specs = self._resolve_used_slots(
-            file, table, self._read_slots(file, table, content.get("slots", {})), used, True
-        )
+        specs = self._resolve_used_slots(file, table, self._read_slots(file, table, content.get("slots", {})), used, True)
         heads = tuple(_list_strings(content.get("head", [])))
         for head in heads:
             if head not in specs:
-                self.faults.add(
-                    file.find_line(table, "head"), f"the head of {name}: {build_unknown_fault('slot', head, specs)}"
-                )
+                self.faults.add(file.find_line(table, "head"), f"the head of {name}: {build_unknown_fault('slot', head, specs)}")
         depth = content.get("depth")
         if depth is not None and (not isinstance(depth, int) or depth < 1):
             self.faults.add(file.find_line(table, "depth"), f"depth is {depth!r}; expected a whole number from 1")
@@ -440,8 +402,7 @@ class _GrammarLoader:
             if attractor not in specs or attractor in heads:
                 others = sorted({*specs} - {*heads})
                 self.faults.add(
-                    file.find_line(table, "attractors"),
-                    f"attractors of {name}: {build_unknown_fault('slot', attractor, others)}",
+                    file.find_line(table, "attractors"), f"attractors of {name}: {build_unknown_fault('slot', attractor, others)}"
                 )
         where = self._read_where_lines(file, table, content.get("where", []), specs)
         return PhraseRule(name, file.find_line(table), heads, tuple(expansions), specs, where, depth, attractors)
@@ -471,13 +432,9 @@ class _GrammarLoader:
         for slot in used:
             for factor in slot.factors:
                 if factor not in factors:
-                    self.faults.add(
-                        file.find_line(table, f"@{factor}"), str(build_unknown_fault("factor", factor, factors))
-                    )
+                    self.faults.add(file.find_line(table, f"@{factor}"), str(build_unknown_fault("factor", factor, factors)))
         self.used_columns |= {slot.column for slot in used if slot.column}
-        specs = self._resolve_used_slots(
-            file, table, self._read_slots(file, table, content.get("slots", {})), used, whole
-        )
+        specs = self._resolve_used_slots(file, table, self._read_slots(file, table, content.get("slots", {})), used, whole)
         question = self._read_question(file, table, content.get("question"), conditions, specs)
         where = self._read_where_lines(file, table, content.get("where", []), specs)
         for each in where:
@@ -486,9 +443,7 @@ class _GrammarLoader:
                 if levels is None:
                     self.faults.add(each.line, str(build_unknown_fault("factor", each.statement.factor, factors)))
                 elif len(levels) != len(each.statement.values):
-                    self.faults.add(
-                        each.line, f"{len(each.statement.values)} values; expected one for each of {', '.join(levels)}"
-                    )
+                    self.faults.add(each.line, f"{len(each.statement.values)} values; expected one for each of {', '.join(levels)}")
         self._note_bigram_file(file, table, content.get("control"))
         specs |= self._read_attractors(file, table, content.get("control"), specs)
         waive = content.get("waive", {})
@@ -519,9 +474,7 @@ class _GrammarLoader:
         try:
             if not isinstance(stated, dict):
                 raise Fault(f"attractors is {stated!r}; expected a number for a phrase, as in attractors = {{ S = 1 }}")
-            if len(agreement_settings) > 1 or (
-                agreement_settings and agreement_settings[0][1] not in self.vocabulary.features
-            ):
+            if len(agreement_settings) > 1 or (agreement_settings and agreement_settings[0][1] not in self.vocabulary.features):
                 got = " and ".join(f"{key} = {feature!r}" for key, feature in agreement_settings)
                 raise Fault(f'{got}; expected one of them, with a feature, as in incongruent = "number"')
             for slot, numbers in stated.items():
@@ -533,13 +486,9 @@ class _GrammarLoader:
                     raise Fault(f"attractors of {slot}: it holds {what}; expected a phrase that says which they are")
                 listed = numbers if isinstance(numbers, list) else [numbers]
                 if not listed or any(type(n) is not int or n < 0 for n in listed):
-                    raise Fault(
-                        f"attractors of {slot} is {numbers!r}; expected a number from 0, or several, as in [0, 2]"
-                    )
+                    raise Fault(f"attractors of {slot} is {numbers!r}; expected a number from 0, or several, as in [0, 2]")
                 feature = agreement_settings[0][1] if agreement_settings else None
-                wanted = Attractors(
-                    line, frozenset(listed), feature, [*agreement_settings, ("congruent",)][0][0] == "congruent"
-                )
+                wanted = Attractors(line, frozenset(listed), feature, [*agreement_settings, ("congruent",)][0][0] == "congruent")
                 found[slot] = replace(specs[slot], attractors=wanted)
         except Fault as fault:
             self.faults.add(line, f"control: {fault}")
@@ -570,8 +519,7 @@ class _GrammarLoader:
                 meant = [c for c, of in conditions.items() if levels <= set(of.values())]
                 if not meant:
                     self.faults.add(
-                        file.find_line((*table, "sentences"), key),
-                        str(build_unknown_fault("condition", key, conditions)),
+                        file.find_line((*table, "sentences"), key), str(build_unknown_fault("condition", key, conditions))
                     )
                 for condition in meant:
                     if condition in written:
@@ -587,15 +535,11 @@ class _GrammarLoader:
         elif len({len(texts) for texts in listed.values()}) > 1:
             counts = ", ".join(f"{len(texts)} for {condition}" for condition, texts in listed.items())
             self.faults.add(
-                file.find_line(table),
-                f"lists of sentences of other lengths: {counts}; expected as many for each condition",
+                file.find_line(table), f"lists of sentences of other lengths: {counts}; expected as many for each condition"
             )
         else:
             return tuple(
-                {
-                    condition: self._read_template(file, table, text)
-                    for condition, text in zip(listed, texts, strict=True)
-                }
+                {condition: self._read_template(file, table, text) for condition, text in zip(listed, texts, strict=True)}
                 for texts in zip(*listed.values(), strict=True)
             )
         return ()
@@ -612,9 +556,7 @@ class _GrammarLoader:
             return None
         line = file.find_line(table, "question")
         if not isinstance(content, dict) or not {"text", "answer"} <= set(content):
-            self.faults.add(
-                line, 'a question needs a text and an answer: { text = "Was the <H> <Adj>?", answer = "yes" }'
-            )
+            self.faults.add(line, 'a question needs a text and an answer: { text = "Was the <H> <Adj>?", answer = "yes" }')
             return None
         stated = content["answer"]
         by_level = stated if isinstance(stated, dict) else {}
@@ -623,9 +565,7 @@ class _GrammarLoader:
             keys = [condition, *levels.values()]
             found = stated if isinstance(stated, str) else next((by_level[k] for k in keys if k in by_level), None)
             if found is None:
-                self.faults.add(
-                    line, f"the question has no answer in {condition}; expected a text, or one for each level"
-                )
+                self.faults.add(line, f"the question has no answer in {condition}; expected a text, or one for each level")
             answers[condition] = str(found)
         choices = _list_strings(content.get("choices", ["yes", "no"]))
         for answer in dict.fromkeys(answers.values()):
@@ -642,9 +582,7 @@ class _GrammarLoader:
                 if slot.name not in slots:
                     self.faults.add(line, f"question: {build_unknown_fault('slot', slot.name, slots)}")
                 elif slot.is_counterpart or slot.factors:
-                    self.faults.add(
-                        line, f"the question has <{slot.name}> that varies; all conditions have one question"
-                    )
+                    self.faults.add(line, f"the question has <{slot.name}> that varies; all conditions have one question")
             self.used_columns |= _find_columns(parts)
         return QuestionRule(
             read[content["text"]],

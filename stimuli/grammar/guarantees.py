@@ -94,9 +94,7 @@ def find_guarantees(compiled: CompiledParadigm) -> tuple[Guarantee, ...]:
     return tuple(found.values())
 
 
-def is_acceptable(
-    compiled: CompiledParadigm, guarantees: Sequence[Guarantee], sentences: Mapping[str, Sentence]
-) -> bool:
+def is_acceptable(compiled: CompiledParadigm, guarantees: Sequence[Guarantee], sentences: Mapping[str, Sentence]) -> bool:
     """Whether an item keeps what has to be seen to in each: its sentences differ, and so on after rewriting."""
     if not controls.is_within_controls(compiled, sentences):
         return False
@@ -140,15 +138,11 @@ def _check_templates(compiled: CompiledParadigm, words: WordClasses) -> Iterator
     good, bad = tokens[GRAMMATICAL], tokens[UNGRAMMATICAL]
     low, high = _bound_length_difference(words, good, bad)
     exact = bool(compiled.rule.settings.get("same_length"))
-    difference = (
-        "as many words" if low == high == 0 else f"the ungrammatical member has {_format_range(low, high)} words more"
-    )
+    difference = "as many words" if low == high == 0 else f"the ungrammatical member has {_format_range(low, high)} words more"
     if exact and (low, high) != (0, 0):
         yield judge_rule("length", False, "", f"{difference}, but same_length = true")
     else:
-        status: GuaranteeStatus = (
-            "counted" if _find_unequal_counterparts(compiled) and "length" not in waived else "proved"
-        )
+        status: GuaranteeStatus = "counted" if _find_unequal_counterparts(compiled) and "length" not in waived else "proved"
         yield Guarantee("length", status, difference)
     regions = [[token for token in member if token.is_critical] for member in (good, bad)]
     if not any(regions):

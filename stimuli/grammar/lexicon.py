@@ -141,9 +141,7 @@ def _build_entries(
         # A category without columns of forms has one form a row, which may be stated as the lemma.
         written = [(form, FormColumn({})) for form in (row.get("form") or row.get("lemma"),) if form]
     else:
-        written = [
-            (form.strip(), kind) for name, kind in forms.items() for form in row.get(name, "").split("/") if form
-        ]
+        written = [(form.strip(), kind) for name, kind in forms.items() for form in row.get(name, "").split("/") if form]
     if not written:
         expected = f"'form' or one of {', '.join(forms)}" if forms else "'form'"
         raise Fault(f"no form; expected one in the column {expected}")

@@ -13,12 +13,7 @@ from .rewrite_rules import ONSET_PREFIX, MarkedText
 from .templates import MarkedRegion, OptionalPart, Part, find_slots
 
 # Short names of the rules of `check` that a paradigm waives.
-WAIVER_RULES = {
-    "region": "critical-words",
-    "position": "critical-position",
-    "length": "word-count",
-    "order": "critical-order",
-}
+WAIVER_RULES = {"region": "critical-words", "position": "critical-position", "length": "word-count", "order": "critical-order"}
 
 
 def linearise_derivation(compiled: CompiledParadigm, derivation: Derivation, number: int) -> Item:
@@ -32,18 +27,14 @@ def build_sentences(compiled: CompiledParadigm, derivation: Derivation) -> dict[
     return {name: printer.print_sentence(name, levels) for name, levels in compiled.conditions.items()}
 
 
-def build_item(
-    compiled: CompiledParadigm, derivation: Derivation, number: int, sentences: Mapping[str, Sentence]
-) -> Item:
+def build_item(compiled: CompiledParadigm, derivation: Derivation, number: int, sentences: Mapping[str, Sentence]) -> Item:
     """Return an item of these sentences, with its question where it is one of those that have one."""
     rule = compiled.rule
     question = None
     if rule.question and int(number * rule.question.share) > int((number - 1) * rule.question.share):
         question = _Printer(compiled, derivation).print_question(rule.question)
     language = compiled.grammar.language.code
-    return Item(
-        f"{rule.name}-{number:04}", rule.name, sentences, language, question=question, extra={"origin": "grammar"}
-    )
+    return Item(f"{rule.name}-{number:04}", rule.name, sentences, language, question=question, extra={"origin": "grammar"})
 
 
 def build_paradigm(rule: ParadigmRule) -> Paradigm:
@@ -64,9 +55,7 @@ def _iterate_entries(
     for slot in words[graph].slots:
         yield prefix + slot, _find_entry(words[graph], derivation, slot)
     for phrase in graph.phrases:
-        yield from _iterate_entries(
-            words, phrase.alternatives, derivation.phrases[phrase.name], f"{prefix}{phrase.name}."
-        )
+        yield from _iterate_entries(words, phrase.alternatives, derivation.phrases[phrase.name], f"{prefix}{phrase.name}.")
 
 
 def _find_entry(words: WordClasses, derivation: Derivation, slot: str) -> Entry:
@@ -82,9 +71,7 @@ class _Printer:
         self.compiled = compiled
         self.derivation = derivation
         self.graph = compiled.alternatives.members[derivation.alternative].graph
-        self.printed_phrases: dict[
-            int, tuple[str, list[list[Any]]]
-        ] = {}  # by their derivation: the same in every condition
+        self.printed_phrases: dict[int, tuple[str, list[list[Any]]]] = {}  # by their derivation: the same in every condition
 
     def print_sentence(self, condition: str, levels: Mapping[str, str]) -> Sentence:
         """Return the sentence of a condition."""
@@ -98,9 +85,7 @@ class _Printer:
             raise ValueError(f"{rule.line}: the answer {odd[0]!r} is no choice; expected {format_choices(choices)}")
         if len(set(choices)) < len(choices):
             choice_list = ", ".join(choices)
-            raise ValueError(
-                f"{rule.line}: choices are alike: {choice_list}; expected slots that a line keeps apart, as S != O"
-            )
+            raise ValueError(f"{rule.line}: choices are alike: {choice_list}; expected slots that a line keeps apart, as S != O")
         return Question(self._build_sentence(rule.parts, {}).text, answers, choices)
 
     def _print_phrase(self, parts: Sequence[Part]) -> str:
@@ -142,8 +127,7 @@ class _Printer:
             elif isinstance(part, OptionalPart):
                 # What remains optional shows columns, and is there where every entry has them.
                 entries = [
-                    (_find_entry(words, derivation, slot.get_variable_name(levels)), slot)
-                    for slot in find_slots(part.parts)
+                    (_find_entry(words, derivation, slot.get_variable_name(levels)), slot) for slot in find_slots(part.parts)
                 ]
                 if all(entry.columns.get(slot.column or "") for entry, slot in entries):
                     at = self._print_parts(part.parts, derivation, graph, levels, pieces, spans, at)

@@ -81,9 +81,7 @@ def build_relations(
                 return [_build_violation(column, only, (paths[0], paths[1]), line, vocabulary)]
             return [_build_selection(column, (paths[0], paths[1]), line, universes[0], violated=violated)]
         case Counterpart(_, _, but, same_lemma):
-            counterparts = Relation(
-                tuple(paths), (_build_counterpart_key(but), _build_counterpart_key(but)), _is_counterpart, line
-            )
+            counterparts = Relation(tuple(paths), (_build_counterpart_key(but), _build_counterpart_key(but)), _is_counterpart, line)
             if same_lemma:
                 return [Relation(tuple(paths), (_get_lemma, _get_lemma), _is_same, line), counterparts]
             return [build_lemma_difference(paths, line), counterparts]
@@ -122,13 +120,9 @@ def _find_columns(line: Line, functors: Sequence[Entry], demands: DemandColumns,
     for category, of in by_category.items():
         if len(of) < arguments:
             has = ", ".join(of) or "none"
-            raise Fault(
-                f"{arguments} arguments for {category}, whose restriction columns are {has}; expected at most {len(of)}"
-            )
+            raise Fault(f"{arguments} arguments for {category}, whose restriction columns are {has}; expected at most {len(of)}")
     if len(columns) > 1:
-        raise Fault(
-            f"categories {', '.join(by_category)} have other restriction columns; name the column, as V.subject ~ S"
-        )
+        raise Fault(f"categories {', '.join(by_category)} have other restriction columns; name the column, as V.subject ~ S")
     return next(iter(columns), ())
 
 

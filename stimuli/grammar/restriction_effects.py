@@ -50,9 +50,7 @@ def count_slot_entries(compiled: CompiledParadigm) -> list[SlotCount]:
     for slot, entries in compiled.entries.items():
         spec = compiled.rule.slots[slot]
         free: Sequence[Entry] = (
-            entries
-            if spec.phrase is not None
-            else filter_entries(compiled.grammar, restrict_to_categories(compiled.grammar, spec))
+            entries if spec.phrase is not None else filter_entries(compiled.grammar, restrict_to_categories(compiled.grammar, spec))
         )
         shown = next((name for name in used if name.split("@")[0] == slot), slot)
         after = used.get(shown, set(entries) if spec.phrase is not None else set())

@@ -193,9 +193,7 @@ def _read_test(tokens: list[str], vocabulary: Vocabulary, text: str) -> tuple[Re
     return FeatureTest(name, vocabulary.check_values(name, values)), rest
 
 
-def is_violated_in(
-    restriction: Restriction, features: Features, violated_features: Iterable[str], vocabulary: Vocabulary
-) -> bool:
+def is_violated_in(restriction: Restriction, features: Features, violated_features: Iterable[str], vocabulary: Vocabulary) -> bool:
     """Whether the restriction fails, and would hold if the features `violated_features` had other values, all else being as it is.
 
     >>> vocabulary = Vocabulary({"number": ("sg", "pl"), "gender": ("m", "f")})

@@ -104,9 +104,7 @@ class Language:
             if following is None or text.text[match.end() : following.start()].strip(" \"'“‘«("):
                 return None
             stated = (
-                s[0].removeprefix(ONSET_PREFIX)
-                for s in text.spans
-                if s[1] == following.start() and s[0].startswith(ONSET_PREFIX)
+                s[0].removeprefix(ONSET_PREFIX) for s in text.spans if s[1] == following.start() and s[0].startswith(ONSET_PREFIX)
             )
             if next(stated, self.classify_onset(following[0])) != rule.onset:
                 return None
@@ -182,10 +180,7 @@ def read_language(
     for stated, line in zip(rewrite, lines, strict=True):
         unknown = set(stated) - {"words", "to", "onset", "tests"}
         if unknown or not {"words", "to"} <= set(stated) or stated.get("onset", "vowel") not in ONSETS:
-            faults.add(
-                line,
-                'a rewrite rule has words and to, onset ("vowel" or "consonant") and tests; got ' + repr(dict(stated)),
-            )
+            faults.add(line, 'a rewrite rule has words and to, onset ("vowel" or "consonant") and tests; got ' + repr(dict(stated)))
             continue
         rules.append(_build_rule(stated))
         language = Language(code, separator, language.vowels, language.onsets, language.capitals, tuple(rules))

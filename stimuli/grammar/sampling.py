@@ -20,9 +20,7 @@ from .graphs import Alternatives, Derivation, Graph, Variable
 EntryPosition = tuple[int, int]  # class and position
 SCHEME_KINDS = ("shares", "uniform")
 MAX_PASSED_RANKS = 100  # ranks for each that is wanted that may be passed over before giving up
-MIN_PATIENCE = (
-    2  # ranks of a cell that are passed over, beside a tenth of what is wanted, for sentences that come again
-)
+MIN_PATIENCE = 2  # ranks of a cell that are passed over, beside a tenth of what is wanted, for sentences that come again
 
 
 class TooFewError(ValueError):
@@ -197,9 +195,7 @@ def sample_derivations(alternatives: Alternatives, random: Random) -> Iterator[D
         yield counts.unrank(None)
 
 
-def split_by_lemma(
-    alternatives: Alternatives, paths: Sequence[str], sizes: Sequence[int], random: Random
-) -> list[Alternatives]:
+def split_by_lemma(alternatives: Alternatives, paths: Sequence[str], sizes: Sequence[int], random: Random) -> list[Alternatives]:
     """Return as many grammars as sizes that share no lemma in the slots at `paths`; larger ones have more lemmas.
 
     Lemmas are dealt from each group that the restrictions do not tell apart, so that every part has some of each.
@@ -255,12 +251,8 @@ def filter_lemmas(alternatives: Alternatives, path: str, keep: Callable[[str], b
 
 
 def _filter_variable(variable: Variable, keep: Callable[[str], bool]) -> Variable:
-    before = (
-        variable.positions if isinstance(variable, FilteredVariable) else [range(len(of)) for of in variable.classes]
-    )
-    positions = tuple(
-        tuple(i for i in there if keep(members[i])) for members, there in zip(variable.classes, before, strict=True)
-    )
+    before = variable.positions if isinstance(variable, FilteredVariable) else [range(len(of)) for of in variable.classes]
+    positions = tuple(tuple(i for i in there if keep(members[i])) for members, there in zip(variable.classes, before, strict=True))
     return FilteredVariable(variable.name, variable.classes, positions)
 
 
@@ -306,10 +298,7 @@ class _Allocator:
         self.word_variables = {v.name for member in alternatives.members for v in member.graph.variables}
         # Words are settled before heads of phrases, whose lemmas leave more open.
         self.limited_variables = tuple(
-            sorted(
-                dict.fromkeys([*scheme.balanced_variables, *scheme.max_per_lemma]),
-                key=lambda v: v not in self.word_variables,
-            )
+            sorted(dict.fromkeys([*scheme.balanced_variables, *scheme.max_per_lemma]), key=lambda v: v not in self.word_variables)
         )
         self.cells: dict[Hashable, _Cell] = {}
 
@@ -447,9 +436,7 @@ class _Allocator:
                         waiting -= more
         filled = [row for row, of in zip(rows, capacities, strict=True) if not of]
         for (r, column), number in sorted(settled.items()):
-            filled.append(
-                _Allocation(rows[r].shape, {**rows[r].fixed_entries, variable: capacities[r][column][0]}, number)
-            )
+            filled.append(_Allocation(rows[r].shape, {**rows[r].fixed_entries, variable: capacities[r][column][0]}, number))
         return filled
 
     def _share_evenly(self, n: int, capacities: Sequence[int]) -> list[int]:
@@ -529,7 +516,5 @@ class _Allocator:
 def enumerate_shapes(alternatives: Alternatives) -> Iterator[Shape]:
     """Yield every shape there is."""
     for i, member in enumerate(alternatives.members):
-        for inside in itertools.product(
-            *(list(enumerate_shapes(phrase.alternatives)) for phrase in member.graph.phrases)
-        ):
+        for inside in itertools.product(*(list(enumerate_shapes(phrase.alternatives)) for phrase in member.graph.phrases)):
             yield i, inside

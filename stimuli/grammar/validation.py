@@ -42,8 +42,7 @@ def _note_endless_phrases(grammar: Grammar, faults: Faults) -> None:
             faults.add(rule.line, f"phrase {name} has no end: each way to write it holds a phrase that holds it again")
         elif (way := _find_way_back(name, grammar, uses)) is not None:
             faults.add(
-                rule.line,
-                f"phrase {name} has no end: it holds itself ({' -> '.join(way)}); expected depth = 1 in one of them",
+                rule.line, f"phrase {name} has no end: it holds itself ({' -> '.join(way)}); expected depth = 1 in one of them"
             )
 
 
@@ -84,9 +83,7 @@ def _note_headless_expansions(rule: PhraseRule, faults: Faults) -> None:
             slots = dict.fromkeys(slot.name for slot in find_slots(parts[""]))
             if rule.find_head(list(slots)) is None:
                 heads = ", ".join(rule.heads)
-                faults.add(
-                    rule.line, f"phrase {rule.name} has no head in {expansion.text!r}; expected one of {heads} in each"
-                )
+                faults.add(rule.line, f"phrase {rule.name} has no head in {expansion.text!r}; expected one of {heads} in each")
 
 
 def _note_where_faults(grammar: Grammar, rule: PhraseRule | ParadigmRule, faults: Faults) -> None:
@@ -129,9 +126,7 @@ def _find_spec(grammar: Grammar, rule: PhraseRule | ParadigmRule, path: str) -> 
             raise build_unknown_fault(f"slot of phrase {spec.phrase}", name, inside)
         first, spec = name, inside[name]
     if spec.phrase is not None and not grammar.phrases[spec.phrase].heads:
-        raise Fault(
-            f"phrase {spec.phrase} has no head that {path!r} could stand for; state its head, or go on to a slot inside"
-        )
+        raise Fault(f"phrase {spec.phrase} has no head that {path!r} could stand for; state its head, or go on to a slot inside")
     return spec
 
 

@@ -91,14 +91,7 @@ class FactorVariation:
 
 
 WhereStatement = (
-    FunctorCall
-    | SelectionTest
-    | Counterpart
-    | LemmaDifference
-    | SlotTest
-    | FeatureAgreement
-    | ListMembership
-    | FactorVariation
+    FunctorCall | SelectionTest | Counterpart | LemmaDifference | SlotTest | FeatureAgreement | ListMembership | FactorVariation
 )
 
 
@@ -139,9 +132,7 @@ def read_where_statement(text: str) -> WhereStatement:
         paths = _split_names(match[2])
         if not 2 <= len(paths) <= 3:
             raise Fault(f"{text!r} names {len(paths)} things; expected agree(slot, slot) or agree(slot, slot, feature)")
-        return FeatureAgreement(
-            _check_path(paths[0]), _check_path(paths[1]), paths[2] if len(paths) == 3 else None, bool(match[1])
-        )
+        return FeatureAgreement(_check_path(paths[0]), _check_path(paths[1]), paths[2] if len(paths) == 3 else None, bool(match[1]))
     if match := LIST_PATTERN.match(text):
         return ListMembership(tuple(_check_path(path) for path in _split_names(match[1])), match[2])
     if match := CALL_PATTERN.match(text):

@@ -103,9 +103,7 @@ def select(materials: Materials, selection: Selection, *, surprisal: "pd.DataFra
     names = sorted(set(levels))
     each, more = divmod(selection.items, len(names))
     if more:
-        raise study.DataError(
-            f"{selection.items} items cannot be taken equally from {len(names)} levels ({', '.join(names)})"
-        )
+        raise study.DataError(f"{selection.items} items cannot be taken equally from {len(names)} levels ({', '.join(names)})")
     counts = Counter(levels)
     few = [f"{counts[name]} of {name or 'the pool'}" for name in names if counts[name] < each]
     if few:
@@ -177,9 +175,7 @@ def _build_sets_table(pool: Pool, sets: dict[int, int], levels: Sequence[str]) -
 class _ChoiceSearch:
     """A choice by means, as a program and as exchanges."""
 
-    def __init__(
-        self, pool: Pool, selection: Selection, levels: Sequence[str], names: Sequence[str], each: int
-    ) -> None:
+    def __init__(self, pool: Pool, selection: Selection, levels: Sequence[str], names: Sequence[str], each: int) -> None:
         import numpy as np
 
         self.pool, self.selection, self.n_per_level = pool, selection, each
@@ -187,9 +183,7 @@ class _ChoiceSearch:
         self.names, self.levels = names, levels
         self.n = len(levels)
         self.criteria = [criterion for _, criterion in pool.build_criteria(selection, each)]
-        self.quotas = {
-            name: build_category_quota(pool.list_categories(name), selection.items) for name in selection.balance_on
-        }
+        self.quotas = {name: build_category_quota(pool.list_categories(name), selection.items) for name in selection.balance_on}
         self.joint_groups = resolve_item_groups(selection.keep_together, pool.positions, "keep_together")
         self.separated_groups = resolve_item_groups(selection.keep_apart, pool.positions, "keep_apart")
         self.repeated_groups = pool.find_repeated_groups()
@@ -222,9 +216,7 @@ class _ChoiceSearch:
             for group in groups:
                 inside = np.isin(np.arange(self.n), group)
                 constraints.append(
-                    Constraint(
-                        f"{what}: {', '.join(self.pool.items[n].id for n in group)}", self._build_row(inside), 0, 1
-                    )
+                    Constraint(f"{what}: {', '.join(self.pool.items[n].id for n in group)}", self._build_row(inside), 0, 1)
                 )
         for group in self.joint_groups:
             rows = np.zeros((len(group) - 1, self.n))
@@ -301,9 +293,7 @@ class _ChoiceSearch:
             if any(name == criterion.name or name.startswith(f"{criterion.name} in ") for name in names)
         ]
         if scale is not None:
-            criteria = [
-                MatchCriterion(criterion.name, criterion.values, scale, criterion.across) for criterion in criteria
-            ]
+            criteria = [MatchCriterion(criterion.name, criterion.values, scale, criterion.across) for criterion in criteria]
         if not criteria:
             return start
         levels = range(len(self.names))
@@ -342,13 +332,9 @@ class _ChoiceSearch:
             outcome = Outcome("infeasible")
         else:
             # Where each item has one value, an exchange is cheap.
-            start = self.search_by_exchange(
-                constraints, narrowed=NARROWED_TRIES if len(self.pool.conditions) == 1 else 0
-            )
+            start = self.search_by_exchange(constraints, narrowed=NARROWED_TRIES if len(self.pool.conditions) == 1 else 0)
             found = start is not None and weights is None
-            outcome = (
-                Outcome("met", start) if found else self.program.search(maximise=weights, start=start, gap=EFFECT_GAP)
-            )
+            outcome = Outcome("met", start) if found else self.program.search(maximise=weights, start=start, gap=EFFECT_GAP)
         conflict: dict[str, Any] = {}
         if outcome.status == "infeasible":
             shown = self.program.find_conflict(self.search_by_exchange)
@@ -369,15 +355,9 @@ class _ChoiceSearch:
         constraints = [constraint for constraint in self.program.constraints if constraint.max_range is None]
         outcome = self.program.search(constraints, narrowest=means, gap=self.selection.optimality_gap, tries=1)
         if outcome.status != "infeasible" and not self._is_within_gap(outcome):
-            matched = [
-                *constraints,
-                *(constraint for constraint in self.program.constraints if constraint.max_range is not None),
-            ]
+            matched = [*constraints, *(constraint for constraint in self.program.constraints if constraint.max_range is not None)]
             start, scale = outcome.choice, 0.4
-            while (
-                scale > self.selection.optimality_gap / 8
-                and (closer := self.search_by_exchange(matched, scale)) is not None
-            ):
+            while scale > self.selection.optimality_gap / 8 and (closer := self.search_by_exchange(matched, scale)) is not None:
                 start, scale = closer, scale / 2
             outcome = self.program.search(constraints, narrowest=means, start=start, gap=self.selection.optimality_gap)
         if outcome.status == "infeasible":
@@ -388,9 +368,7 @@ class _ChoiceSearch:
         if outcome.choice is None:
             return outcome, Certificate("undecided", nodes=outcome.nodes, seed=self.selection.seed)
         verdict = "within gap" if self._is_within_gap(outcome) else "undecided"
-        return outcome, Certificate(
-            verdict, outcome.value, bound=outcome.bound, nodes=outcome.nodes, seed=self.selection.seed
-        )
+        return outcome, Certificate(verdict, outcome.value, bound=outcome.bound, nodes=outcome.nodes, seed=self.selection.seed)
 
 
 __all__ = ["CategoryQuota", "Certificate", "SelectionResult", "find_largest_difference", "select"]

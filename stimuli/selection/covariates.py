@@ -53,11 +53,7 @@ def compute_covariates(
     rows = []
     for name in dict.fromkeys(names):
         value = _build_measure(name, materials, surprisal, model, bigrams, norms or {})
-        rows += [
-            (item.id, condition, name, value(item, condition))
-            for item in materials.items
-            for condition in item.sentences
-        ]
+        rows += [(item.id, condition, name, value(item, condition)) for item in materials.items for condition in item.sentences]
     columns = ["item", "condition", "covariate", "value"]
     return study.check(pd.DataFrame(rows, columns=columns), "covariates")
 
@@ -70,12 +66,7 @@ def find_missing_values(table: "pd.DataFrame") -> dict[str, str]:
 
 
 def _build_measure(
-    name: str,
-    materials: Materials,
-    surprisal: "pd.DataFrame | None",
-    model: str | None,
-    bigrams: BigramCounts | None,
-    norms: Norms,
+    name: str, materials: Materials, surprisal: "pd.DataFrame | None", model: str | None, bigrams: BigramCounts | None, norms: Norms
 ) -> Callable[[Item, str], float | None]:
     """Return the function that gives a covariate's value of an item in a condition."""
     measure, colon, part = name.partition(":")
@@ -98,9 +89,7 @@ def _build_measure(
         return over(_build_surprisal_measure(surprisal, model))
     if measure == "bigram":
         if bigrams is None:
-            raise study.DataError(
-                f"covariate {name} needs bigrams: a corpus (text), or a table with first, second and count"
-            )
+            raise study.DataError(f"covariate {name} needs bigrams: a corpus (text), or a table with first, second and count")
         return over(_build_bigram_measure(bigrams))
     return over(_count_letters if measure == "letters" else _compute_mean_zipf)
 
@@ -252,9 +241,7 @@ def count_bigrams(path: str | Path) -> BigramCounts:
     if table.empty:
         raise study.DataError(f"{path}: no rows; expected one for each two words")
     counts: Counter[tuple[str, str]] = Counter()
-    for line, (first, second, count) in enumerate(
-        zip(table["first"], table["second"], table["count"], strict=True), start=2
-    ):
+    for line, (first, second, count) in enumerate(zip(table["first"], table["second"], table["count"], strict=True), start=2):
         number = _parse_number(count)
         if number is None or number < 0:
             raise study.DataError(f"{path}, line {line}: count is {count!r}, expected a number")

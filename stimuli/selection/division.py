@@ -61,16 +61,10 @@ def split(materials: Materials, division: Division, *, surprisal: "pd.DataFrame 
     search = _DivisionSearch(pool, division)
     where, certificate = search.certify()
     members = [
-        [] if where is None else [search.item_of_copy[n] for n in range(len(where)) if where[n] == k]
-        for k in range(division.lists)
+        [] if where is None else [search.item_of_copy[n] for n in range(len(where)) if where[n] == k] for k in range(division.lists)
     ]
     groups = [
-        CellGroup(
-            f"list {k + 1}" + (f", {c}" if len(pool.conditions) > 1 else ""),
-            [(n, at) for n in some],
-            f"list {k + 1}",
-            c,
-        )
+        CellGroup(f"list {k + 1}" + (f", {c}" if len(pool.conditions) > 1 else ""), [(n, at) for n in some], f"list {k + 1}", c)
         for k, some in enumerate(members)
         for at, c in enumerate(pool.conditions)
         if some
@@ -118,9 +112,7 @@ class _DivisionSearch:
         extra = {int(i) for i in draw.permutation(n)[:over]}
         self.item_of_copy = [i for i in range(n) for _ in range(times + (i in extra))]
         if times + bool(extra) > self.n_lists:
-            raise study.DataError(
-                f"{self.n_lists} lists of {each} have more places than {n} items may fill, each once a list"
-            )
+            raise study.DataError(f"{self.n_lists} lists of {each} have more places than {n} items may fill, each once a list")
         self.copies: dict[int, list[int]] = {}
         for copy, i in enumerate(self.item_of_copy):
             self.copies.setdefault(i, []).append(copy)
@@ -135,9 +127,7 @@ class _DivisionSearch:
             if all(i in self.copies for i in group)
         ]
         if self.joint_groups and (times > 1 or over):
-            raise study.DataError(
-                "together is of lists that have every item once; expected items left out, or no together"
-            )
+            raise study.DataError("together is of lists that have every item once; expected items left out, or no together")
         self.quotas = [(name, *self._build_quota(name)) for name in division.balance_on]
         self.criteria = [
             MatchCriterion(f.name, f.values[self.item_of_copy], f.tolerance, f.across)
@@ -163,9 +153,7 @@ class _DivisionSearch:
         first = Program(program.columns, program.fixed_constraints, structure, program.seed, program.effort).search()
         if first.choice is None:
             conflict = program.find_conflict() if first.status == "infeasible" else None
-            conflict_fields: dict[str, Any] = (
-                {} if conflict is None else {"conflict": conflict.names, "minimal": conflict.minimal}
-            )
+            conflict_fields: dict[str, Any] = {} if conflict is None else {"conflict": conflict.names, "minimal": conflict.minimal}
             return None, Certificate(first.status, seed=self.division.seed, nodes=first.nodes, **conflict_fields)
         where = first.choice.reshape(self.n_lists, n).argmax(0)
         closest, least = where, float("inf")
@@ -195,12 +183,7 @@ class _DivisionSearch:
         if outcome.status == "infeasible":
             conflict = program.find_conflict()
             return closest, Certificate(
-                "infeasible",
-                None,
-                conflict=conflict.names,
-                minimal=conflict.minimal,
-                nodes=outcome.nodes,
-                seed=self.division.seed,
+                "infeasible", None, conflict=conflict.names, minimal=conflict.minimal, nodes=outcome.nodes, seed=self.division.seed
             )
         return closest, Certificate("undecided", nodes=outcome.nodes, seed=self.division.seed)
 
@@ -216,9 +199,7 @@ class _DivisionSearch:
         n, k = len(self.item_of_copy), self.n_lists
 
         def within(row: Array, one: int) -> Array:
-            return sparse.csr_matrix(
-                (np.asarray(row, float), (np.zeros(n, int), one * n + np.arange(n))), shape=(1, n * k)
-            )
+            return sparse.csr_matrix((np.asarray(row, float), (np.zeros(n, int), one * n + np.arange(n))), shape=(1, n * k))
 
         identity = sparse.identity(n, format="csr")
         always = [Constraint("an item in one place", sparse.hstack([identity] * k).tocsr(), 1, 1)]
@@ -236,11 +217,7 @@ class _DivisionSearch:
         constraints = [constraint for constraint in constraints if "," in constraint.name]
         for group in self.joint_groups:
             rows = sparse.vstack(
-                [
-                    within((np.arange(n) == group[0]) * 1.0 - (np.arange(n) == other), one)
-                    for other in group[1:]
-                    for one in range(k)
-                ]
+                [within((np.arange(n) == group[0]) * 1.0 - (np.arange(n) == other), one) for other in group[1:] for one in range(k)]
             ).tocsr()
             constraints.append(
                 Constraint(f"in one list: {', '.join(self.pool.items[self.item_of_copy[p]].id for p in group)}", rows)
@@ -259,14 +236,10 @@ class _DivisionSearch:
             }
             for key, chosen in self._group_cells(criterion, list(cells)):
                 rows = sparse.vstack([cells[cell] for cell in chosen]).tocsr()
-                constraints.append(
-                    Constraint(criterion.name + (f" in {key}" if key else ""), rows, max_range=criterion.tolerance)
-                )
+                constraints.append(Constraint(criterion.name + (f" in {key}" if key else ""), rows, max_range=criterion.tolerance))
         return Program(n * k, always, constraints, self.division.seed, self.division.effort)
 
-    def _group_cells(
-        self, criterion: MatchCriterion, cells: list[tuple[int, int]]
-    ) -> list[tuple[str, list[tuple[int, int]]]]:
+    def _group_cells(self, criterion: MatchCriterion, cells: list[tuple[int, int]]) -> list[tuple[str, list[tuple[int, int]]]]:
         groups: dict[str, list[tuple[int, int]]] = {}
         for one, c in cells:
             key = {"cells": "", "levels": self.pool.conditions[c], "conditions": f"list {one + 1}"}[criterion.across]

@@ -53,9 +53,7 @@ class Bins:
     separated_pairs: Sequence[tuple[int, int]] = ()
     joint_pairs: Sequence[tuple[int, int]] = ()
 
-    def exchange_items(
-        self, steps: int, seed: int, is_met: Callable[[Array], bool] = lambda bins: True
-    ) -> tuple[Array, float]:
+    def exchange_items(self, steps: int, seed: int, is_met: Callable[[Array], bool] = lambda bins: True) -> tuple[Array, float]:
         """Return the bins of least energy that so many steps came to, and that energy; it stops where that is 0 and `is_met`."""
         return _Search(self, seed).search(steps, is_met)
 
@@ -69,9 +67,7 @@ class _Search:
         columns, tolerance, firsts, cross, at = [], [], [], [], 0
         for criterion in bins.criteria:
             values = np.asarray(criterion.values, dtype=float)
-            each = (
-                [[c] for c in range(values.shape[1])] if criterion.across == "levels" else [[*range(values.shape[1])]]
-            )
+            each = [[c] for c in range(values.shape[1])] if criterion.across == "levels" else [[*range(values.shape[1])]]
             for channels in each:
                 if criterion.across == "conditions" and len(channels) == 1:
                     continue
@@ -105,9 +101,7 @@ class _Search:
 
         if self.has_single_values or not len(self.group_starts):
             return sums, sums
-        return np.maximum.reduceat(sums, self.group_starts, axis=-1), np.minimum.reduceat(
-            sums, self.group_starts, axis=-1
-        )
+        return np.maximum.reduceat(sums, self.group_starts, axis=-1), np.minimum.reduceat(sums, self.group_starts, axis=-1)
 
     def _compute_excess_energy(self, high: Array, low: Array, which: Array) -> Array:
         import numpy as np
@@ -138,11 +132,7 @@ class _Search:
     def _compute_criteria_energy(self, sums: Array) -> float:
         """Return the energy of the forms, from the means of all compared bins."""
         high, low = self._find_extremes(sums)
-        whole = (
-            self._compute_excess_energy(high.max(0), low.min(0), self.compares_bins)
-            if self.compares_bins.any()
-            else 0.0
-        )
+        whole = self._compute_excess_energy(high.max(0), low.min(0), self.compares_bins) if self.compares_bins.any() else 0.0
         return float(whole + self._compute_excess_energy(high, low, ~self.compares_bins).sum())
 
     def _compute_link_energy(self, where: Array) -> float:

@@ -39,20 +39,11 @@ def compute_expected_effects(
 
     bits = compute_bit_differences(materials, effect, surprisal, model)
     rows = [
-        (
-            item.id,
-            item.paradigm,
-            _get_term(materials, effect),
-            value,
-            value * effect.ms_per_bit,
-            abs(value) >= MIN_CONTRAST_BITS,
-        )
+        (item.id, item.paradigm, _get_term(materials, effect), value, value * effect.ms_per_bit, abs(value) >= MIN_CONTRAST_BITS)
         for item, value in zip(materials.items, bits, strict=True)
     ]
     return study.check(
-        pd.DataFrame(
-            rows, columns=[name for name in study.TABLES["expected_effects"].column_names if name != "selected"]
-        ),
+        pd.DataFrame(rows, columns=[name for name in study.TABLES["expected_effects"].column_names if name != "selected"]),
         "expected_effects",
     )
 

@@ -49,13 +49,8 @@ def find_matched_sets(
     outcome = program.search(maximise=weight)
     if outcome.status == "infeasible":
         found = program.find_conflict()
-        tolerances = ", ".join(
-            f"{name} within {low:g} to {high:g}" for name, (low, high) in zip(pool.names, within, strict=True)
-        )
-        conflict = (
-            f"{each} sets of {len(names)} ({selection.null} null) with {tolerances or 'no covariates'}",
-            *found.names,
-        )
+        tolerances = ", ".join(f"{name} within {low:g} to {high:g}" for name, (low, high) in zip(pool.names, within, strict=True))
+        conflict = (f"{each} sets of {len(names)} ({selection.null} null) with {tolerances or 'no covariates'}", *found.names)
         return outcome, {}, {"conflict": conflict, "minimal": found.minimal}
     if outcome.choice is None:
         return outcome, {}, {}
@@ -120,9 +115,7 @@ def _build_program(
             rows += 1
     if rows:
         r, c, v = zip(*cells, strict=True)
-        always.append(
-            Constraint("a member of each level in a set", sparse.csr_matrix((v, (r, c)), shape=(rows, len(columns))))
-        )
+        always.append(Constraint("a member of each level in a set", sparse.csr_matrix((v, (r, c)), shape=(rows, len(columns)))))
     if selection.null == "inclusive":
         rows, cells = 0, []
         for i, k in itertools.product(own, range(len(names))):
@@ -137,9 +130,7 @@ def _build_program(
                 rows += 1
         if rows:
             r, c, v = zip(*cells, strict=True)
-            always.append(
-                Constraint("every two members alike", sparse.csr_matrix((v, (r, c)), shape=(rows, len(columns))), 0, 1)
-            )
+            always.append(Constraint("every two members alike", sparse.csr_matrix((v, (r, c)), shape=(rows, len(columns))), 0, 1))
     constraints = []
     for what, groups in (
         ("keep_apart", resolve_item_groups(selection.keep_apart, pool.positions, "keep_apart")),
@@ -147,9 +138,7 @@ def _build_program(
     ):
         for group in groups:
             constraints.append(
-                Constraint(
-                    f"{what}: {', '.join(pool.items[n].id for n in group)}", np.asarray(items[group].sum(0)), 0, 1
-                )
+                Constraint(f"{what}: {', '.join(pool.items[n].id for n in group)}", np.asarray(items[group].sum(0)), 0, 1)
             )
     for group in resolve_item_groups(selection.keep_together, pool.positions, "keep_together"):
         label = f"keep_together: {', '.join(pool.items[n].id for n in group)}"

@@ -40,9 +40,7 @@ class CellGroup:
         return across == "cells" or self.level == other.level
 
 
-def compute_matching(
-    pool: Pool, settings: MatchingSettings, stages: Sequence[tuple[str, Sequence[CellGroup]]]
-) -> "pd.DataFrame":
+def compute_matching(pool: Pool, settings: MatchingSettings, stages: Sequence[tuple[str, Sequence[CellGroup]]]) -> "pd.DataFrame":
     """Return table `matching`: every two groups in every covariate, at every stage.
 
     The difference is in s.d. of the pool, with its 90 % interval (paired where the two have the same items, else Welch's), whose
@@ -105,16 +103,12 @@ def compute_design_matching(trial_lists: Sequence[TrialList], norms: Norms | Non
             seen[key] = value[key]
             list_name = f"{trial_list.experiment}-{trial_list.id}"
             if trial.role == "target":
-                values_by_stage["lists"].setdefault(trial_list.experiment, {}).setdefault(list_name, {})[f"{key}"] = (
+                values_by_stage["lists"].setdefault(trial_list.experiment, {}).setdefault(list_name, {})[f"{key}"] = value[key]
+                values_by_stage["conditions"].setdefault(list_name, {}).setdefault(f"{list_name}, {condition}", {})[f"{key}"] = (
                     value[key]
                 )
-                values_by_stage["conditions"].setdefault(list_name, {}).setdefault(f"{list_name}, {condition}", {})[
-                    f"{key}"
-                ] = value[key]
             role = f"{trial.role}s of {trial_list.experiment}"
-            values_by_stage["fillers and targets"].setdefault(trial_list.experiment, {}).setdefault(role, {})[
-                f"{key}"
-            ] = value[key]
+            values_by_stage["fillers and targets"].setdefault(trial_list.experiment, {}).setdefault(role, {})[f"{key}"] = value[key]
         sd = statistics.pstdev(seen.values()) if seen else 0.0
         for stage, within in values_by_stage.items():
             for groups in within.values():

@@ -49,9 +49,7 @@ class Pool:
         if name == "paradigm":
             return [item.paradigm for item in self.items]
         if faults := [
-            f"item {item.id} has no {name!r}; expected a column of that name"
-            for item in self.items
-            if name not in item.extra
+            f"item {item.id} has no {name!r}; expected a column of that name" for item in self.items if name not in item.extra
         ]:
             raise study.DataError(shorten_faults(faults))
         return [item.extra[name] for item in self.items]
@@ -103,11 +101,7 @@ def build_pool(materials: Materials, settings: MatchingSettings, surprisal: "pd.
 
     if not materials.items:
         raise study.DataError("the pool has no items; expected at least one")
-    conditions = {
-        p.id: tuple(p.list_conditions())
-        for p in materials.paradigms
-        if any(i.paradigm == p.id for i in materials.items)
-    }
+    conditions = {p.id: tuple(p.list_conditions()) for p in materials.paradigms if any(i.paradigm == p.id for i in materials.items)}
     if len({frozenset(names) for names in conditions.values()}) > 1:
         listed = "; ".join(f"{name}: {', '.join(of)}" for name, of in [*conditions.items()][:4])
         raise study.DataError(
@@ -118,9 +112,7 @@ def build_pool(materials: Materials, settings: MatchingSettings, surprisal: "pd.
     names = tuple(settings.covariates)
     bigrams = count_bigrams(settings.bigrams) if settings.bigrams else None
     norms = read_norms(settings.norms)
-    table = compute_covariates(
-        materials, names, surprisal=surprisal, model=settings.model, bigrams=bigrams, norms=norms
-    )
+    table = compute_covariates(materials, names, surprisal=surprisal, model=settings.model, bigrams=bigrams, norms=norms)
     absent = compute_words_not_found(materials, names, norms)
     for sentence in describe_words_not_found(absent, norms):
         log.warning(sentence)
@@ -130,9 +122,7 @@ def build_pool(materials: Materials, settings: MatchingSettings, surprisal: "pd.
         if any(c not in item.sentences for c in own)
     } | find_missing_values(table)
     if faults and not settings.skip_bad:
-        raise study.DataError(
-            [*shorten_faults(list(faults.values())), "give these values, or leave such items out with skip_bad"]
-        )
+        raise study.DataError([*shorten_faults(list(faults.values())), "give these values, or leave such items out with skip_bad"])
     if faults:
         for fault in shorten_faults(list(faults.values())):
             log.warning("left out: %s", fault)
@@ -142,7 +132,5 @@ def build_pool(materials: Materials, settings: MatchingSettings, surprisal: "pd.
         if not kept:
             raise study.DataError("no item has all values; expected at least one")
     by = table.set_index(["covariate", "item", "condition"])["value"].to_dict()
-    values = np.array(
-        [[[by[name, item.id, c] for name in names] for c in own] for item in materials.items], dtype=float
-    )
+    values = np.array([[[by[name, item.id, c] for name in names] for c in own] for item in materials.items], dtype=float)
     return Pool(materials, own, names, table, values.reshape(len(materials.items), len(own), len(names)), absent)

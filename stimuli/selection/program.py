@@ -76,9 +76,7 @@ class Program:
     def is_met(self, chosen: Array, constraints: Sequence[Constraint] | None = None) -> bool:
         """Whether a choice meets all demands, by their own arithmetic."""
         asked = self.constraints if constraints is None else constraints
-        return all(
-            constraint.measure_violation(chosen) <= TOLERANCE for constraint in (*self.fixed_constraints, *asked)
-        )
+        return all(constraint.measure_violation(chosen) <= TOLERANCE for constraint in (*self.fixed_constraints, *asked))
 
     def search(
         self,
@@ -123,13 +121,7 @@ class Program:
         return max((float((rows @ chosen).max() - (rows @ chosen).min()) for rows in narrowest), default=0.0)
 
     def _solve(
-        self,
-        constraints: Sequence[Constraint],
-        maximise: Array,
-        narrowest: Sequence[Array],
-        gap: float,
-        start: Array,
-        seed: int,
+        self, constraints: Sequence[Constraint], maximise: Array, narrowest: Sequence[Array], gap: float, start: Array, seed: int
     ) -> Outcome:
         """Return what one run of HiGHS says."""
         import numpy as np
@@ -159,10 +151,7 @@ class Program:
                 add(constraint.rows, constraint.low - TOLERANCE / 2, constraint.high + TOLERANCE / 2, {})
             else:
                 add(
-                    constraint.rows,
-                    -(constraint.max_range + TOLERANCE) / 2,
-                    (constraint.max_range + TOLERANCE) / 2,
-                    {middle: -1.0},
+                    constraint.rows, -(constraint.max_range + TOLERANCE) / 2, (constraint.max_range + TOLERANCE) / 2, {middle: -1.0}
                 )
                 middle += 1
         for rows in narrowest:
@@ -185,11 +174,7 @@ class Program:
         model.col_cost_ = cost
         model.row_lower_, model.row_upper_ = np.array(low)[shuffled], np.array(high)[shuffled]
         model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = (
-            matrix.indptr,
-            matrix.indices,
-            matrix.data,
-        )
+        model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = (matrix.indptr, matrix.indices, matrix.data)
         kinds = highspy.HighsVarType
         model.integrality_ = [kinds.kInteger] * n + [kinds.kContinuous] * extra
         solver = highspy.Highs()

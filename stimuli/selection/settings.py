@@ -72,10 +72,7 @@ class ExpectedEffectSection:
 
     def __post_init__(self) -> None:
         _expect(self.ms_per_bit > 0, f"ms_per_bit is {self.ms_per_bit}; expected ms a bit, more than 0")
-        _expect(
-            "10." in self.source,
-            f"source is {self.source!r}; expected the DOI of the publication that states ms_per_bit",
-        )
+        _expect("10." in self.source, f"source is {self.source!r}; expected the DOI of the publication that states ms_per_bit")
         _expect(self.mean_rt > 0, f"mean_rt is {self.mean_rt}; expected ms a word, more than 0")
 
 
@@ -157,9 +154,7 @@ class Selection(MatchingSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         _expect(self.items > 0, f"items is {self.items}; expected how many are to be chosen")
-        _expect(
-            self.optimality_gap >= 0, f"optimality_gap is {self.optimality_gap}; expected s.d. of the pool, 0 or more"
-        )
+        _expect(self.optimality_gap >= 0, f"optimality_gap is {self.optimality_gap}; expected s.d. of the pool, 0 or more")
         _expect(
             self.maximise is None or self.effect is not None,
             "maximise = 'power' needs [effect] with ms_per_bit and source, the DOI that states it",
@@ -200,10 +195,7 @@ class Division(MatchingSettings):
         _expect(self.lists > 1, f"lists is {self.lists}; expected 2 or more")
         _expect(self.items is None or self.items > 0, f"items is {self.items}; expected items a list, 1 or more")
         sets = [name for name, covariate in self.covariates.items() if covariate.difference_range is not None]
-        _expect(
-            not sets,
-            f"covariate {', '.join(sets)} has difference_range, which is of sets; lists are matched in their means",
-        )
+        _expect(not sets, f"covariate {', '.join(sets)} has difference_range, which is of sets; lists are matched in their means")
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:

@@ -80,9 +80,7 @@ def clopper_pearson_interval(n_agreeing: int, n_words: int) -> tuple[float, floa
 
     alpha = (1 - CONFIDENCE_LEVEL) / 2
     low = float(special.betaincinv(n_agreeing, n_words - n_agreeing + 1, alpha)) if n_agreeing else 0.0
-    return low, float(
-        special.betaincinv(n_agreeing + 1, n_words - n_agreeing, 1 - alpha)
-    ) if n_agreeing < n_words else 1.0
+    return low, float(special.betaincinv(n_agreeing + 1, n_words - n_agreeing, 1 - alpha)) if n_agreeing < n_words else 1.0
 
 
 def compute_agreement(language: str, phenomenon: str, found: Counter[tuple[str, str, str]]) -> "pd.DataFrame":

@@ -18,9 +18,7 @@ def compute_weights(rows: Sequence[Sequence[Hashable]]) -> list[float]:
     [3.556, 3.556, 3.556, 32.0]
     """
     counts = [Counter(column) for column in zip(*rows, strict=True)]
-    return [
-        math.prod(len(rows) / of_column[value] for of_column, value in zip(counts, row, strict=True)) for row in rows
-    ]
+    return [math.prod(len(rows) / of_column[value] for of_column, value in zip(counts, row, strict=True)) for row in rows]
 
 
 def draw_names(names: Sequence[str], weights: Sequence[float], count: int, seed: int) -> list[int]:

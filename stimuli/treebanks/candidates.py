@@ -80,9 +80,7 @@ def _find_finite_word(head: Token, below: list[Token]) -> Token | None:
     return words[0] if words else None
 
 
-def _find_fault(
-    subject: Token, head: Token, of_subject: list[Token], of_head: list[Token], upos: tuple[str, ...]
-) -> str:
+def _find_fault(subject: Token, head: Token, of_subject: list[Token], of_head: list[Token], upos: tuple[str, ...]) -> str:
     if subject.upos not in upos:
         return "subject-upos"
     if head.upos not in PREDICATE_UPOS:
@@ -116,8 +114,7 @@ def has_contradiction(word: Token, subject: Token) -> bool:
     """
     given = get_subject_features(subject)
     return any(
-        name in given and name in word.features and given[name].isdisjoint(word.features[name])
-        for name in AGREEMENT_FEATURES
+        name in given and name in word.features and given[name].isdisjoint(word.features[name]) for name in AGREEMENT_FEATURES
     )
 
 
@@ -139,9 +136,7 @@ def find_added_features(tree: Tree, found: Iterable[Edge]) -> dict[int, Features
         for word in (edge.verb, edge.head):
             if word is not None and word.upos in PREDICATE_UPOS:
                 taken = {
-                    SUBJECT_PREFIX + name: given[name]
-                    for name in AGREEMENT_FEATURES
-                    if name in given and name not in word.features
+                    SUBJECT_PREFIX + name: given[name] for name in AGREEMENT_FEATURES if name in given and name not in word.features
                 }
                 added[word.id] = {**added.get(word.id, {}), **taken}
     return added

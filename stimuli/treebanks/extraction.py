@@ -102,22 +102,15 @@ def _build_items(
             named = f"{found.code}-{name}-{number}"
             extracted.append(
                 _ExtractedPair(
-                    build_item(one, named, condition.build_paradigm_id(found.code), tag, more),
-                    one,
-                    condition,
-                    certainty,
+                    build_item(one, named, condition.build_paradigm_id(found.code), tag, more), one, condition, certainty
                 )
             )
     parts = (extracted[first : first + CHECK_BATCH_SIZE] for first in range(0, len(extracted), CHECK_BATCH_SIZE))
-    findings = (
-        finding for part in parts for finding in check(_build_materials(part, found.code), only_severity="error")
-    )
+    findings = (finding for part in parts for finding in check(_build_materials(part, found.code), only_severity="error"))
     unreadable = {finding.item: finding.rule for finding in findings}
     for wrong in extracted:
         if rule := unreadable.get(wrong.item.id):
-            found.reject_subject(
-                wrong.condition.phenomenon, wrong.pair.edge, wrong.pair.word.form, wrong.pair.swap.form, rule
-            )
+            found.reject_subject(wrong.condition.phenomenon, wrong.pair.edge, wrong.pair.word.form, wrong.pair.swap.form, rule)
     return [one for one in extracted if one.item.id not in unreadable]
 
 
@@ -130,9 +123,7 @@ def _find_certainty(one: Pair, name: str, decided: Mapping[tuple[str, str, str],
     return "" if "none" in found else max(found, key=CERTAINTIES.index)
 
 
-def _draw_pairs(
-    extracted: Sequence[_ExtractedPair], cap: int, minimum: int, seed: int, distinct: bool
-) -> list[_ExtractedPair]:
+def _draw_pairs(extracted: Sequence[_ExtractedPair], cap: int, minimum: int, seed: int, distinct: bool) -> list[_ExtractedPair]:
     """Return the pairs drawn of each condition, in their order; where sentences are to be `distinct`, of small conditions first."""
     groups: dict[Condition, list[_ExtractedPair]] = defaultdict(list)
     for one in extracted:
@@ -141,12 +132,8 @@ def _draw_pairs(
     used: set[str] = set()
     for members in sorted(groups.values(), key=len):
         pairs = [one.pair for one in members]
-        order = rank_names(
-            [one.name for one in pairs], compute_weights([one.balancing_variables for one in pairs]), seed
-        )
-        chosen = {
-            pairs[n].edge.text if distinct else str(n): n for n in reversed(order) if pairs[n].edge.text not in used
-        }
+        order = rank_names([one.name for one in pairs], compute_weights([one.balancing_variables for one in pairs]), seed)
+        chosen = {pairs[n].edge.text if distinct else str(n): n for n in reversed(order) if pairs[n].edge.text not in used}
         drawn = [n for n in order if n in {*chosen.values()}][: cap or None]
         if len(drawn) >= min(minimum, cap or minimum) and len(members) >= minimum:
             kept |= {members[n].item.id for n in drawn}
@@ -163,9 +150,7 @@ def _build_materials(extracted: Iterable[_ExtractedPair], language: str) -> Mate
     )
 
 
-def _build_conditions_table(
-    extracted: Sequence[_ExtractedPair], drawn: Sequence[_ExtractedPair], language: str
-) -> "pd.DataFrame":
+def _build_conditions_table(extracted: Sequence[_ExtractedPair], drawn: Sequence[_ExtractedPair], language: str) -> "pd.DataFrame":
     """Return table `conditions_by_language` of one language."""
     import pandas as pd
 
@@ -175,9 +160,7 @@ def _build_conditions_table(
         (language, None, None, *condition, certainty[condition], pool[condition], kept[condition])
         for condition in sorted(certainty)
     ]
-    return study.check(
-        pd.DataFrame(rows, columns=study.TABLES["conditions_by_language"].column_names), "conditions_by_language"
-    )
+    return study.check(pd.DataFrame(rows, columns=study.TABLES["conditions_by_language"].column_names), "conditions_by_language")
 
 
 def _build_rejected_table(rejected: Iterable[Rejection], language: str) -> "pd.DataFrame":
@@ -230,9 +213,7 @@ def _read_treebanks(
                         features = {**token.features, **added[token.id]} if token.id in added else token.features
                         index.add(token.form, token.lemma, token.upos, features)
             move(next(done), len(files))
-        treebank_notes.append(
-            {"treebank": bank.name, "licence": bank.licence, "trees": trees, "left_out": dict(dropped)}
-        )
+        treebank_notes.append({"treebank": bank.name, "licence": bank.licence, "trees": trees, "left_out": dict(dropped)})
     index.finish_entries()
     return found, index, treebank_notes
 
@@ -287,23 +268,17 @@ def extract(
     chosen = order_phenomena(phenomena)
     taken = find_sources(ud, unimorph, language=language, licences=licences, user_tables=tables)
     if forms == "unimorph" and not taken.unimorph:
-        raise study.DataError(
-            f"{unimorph}: no table of forms of {taken.language}; expected one of that name, or --forms ud"
-        )
+        raise study.DataError(f"{unimorph}: no table of forms of {taken.language}; expected one of that name, or --forms ud")
     asked = describe_request(
         phenomena=chosen, licences=licences, cap=cap, minimum=minimum, subjects=subjects, passive=passive,
         english_past=english_past, forms=forms, seed=seed, distinct=distinct, skip_bad=skip_bad,
     )  # fmt: skip
     while True:
         try:
-            found, index, read = _read_treebanks(
-                taken, forms, subjects, passive, progress or (lambda done, total: None)
-            )
+            found, index, read = _read_treebanks(taken, forms, subjects, passive, progress or (lambda done, total: None))
             break
         except study.DataError as error:
-            bad = next(
-                (bank.name for bank in taken.treebanks if any(str(path) in str(error) for path in bank.paths)), ""
-            )
+            bad = next((bank.name for bank in taken.treebanks if any(str(path) in str(error) for path in bank.paths)), "")
             if not skip_bad or not bad or len(taken.treebanks) == 1:
                 raise
             log.warning("left out: %s", error)
@@ -400,7 +375,5 @@ def compute_language_counts(conditions: "pd.DataFrame") -> "pd.DataFrame":
             levels = part.assign(all="all")[grouping]
             for level, group in part.groupby(levels):
                 certain = group.loc[group["certainty"] == "certain", "language"].nunique()
-                rows.append(
-                    (phenomenon, grouping, level, group["language"].nunique(), certain, int(group["n_drawn"].sum()))
-                )
+                rows.append((phenomenon, grouping, level, group["language"].nunique(), certain, int(group["n_drawn"].sum())))
     return study.check(pd.DataFrame(rows, columns=study.TABLES["language_counts"].column_names), "language_counts")

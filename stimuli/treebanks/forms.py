@@ -119,10 +119,7 @@ class FormIndex:
         """Return the entries of a lemma."""
         key = self.transliteration.build_key(lemma)
         if key in self._rows_by_lemma:
-            self._entries_by_lemma[key] = [
-                *map(self._build_entry, self._rows_by_lemma.pop(key)),
-                *self._entries_by_lemma[key],
-            ]
+            self._entries_by_lemma[key] = [*map(self._build_entry, self._rows_by_lemma.pop(key)), *self._entries_by_lemma[key]]
         return self._entries_by_lemma.get(key, ())
 
     def read_unimorph(self, path: str | Path) -> None:
@@ -162,9 +159,7 @@ class FormIndex:
         except (lzma.LZMAError, EOFError) as error:
             raise study.DataError(f"{path}: cannot be unpacked ({error}); it is damaged: download it again") from None
         if not number:
-            raise study.DataError(
-                f"{path}: the file is empty; expected rows of lemma, form and tags: download it again"
-            )
+            raise study.DataError(f"{path}: the file is empty; expected rows of lemma, form and tags: download it again")
 
     def add(self, form: str, lemma: str, upos: str, features: Features) -> None:
         """Count a word of a tree; `finish_entries` decides which of them are entries."""
@@ -203,10 +198,7 @@ class FormIndex:
         """Return how many of the verbs, given by their lemmas, have entries in each source, and how many in `none`."""
         counts: Counter[str] = Counter()
         for lemma in lemmas:
-            entries = (
-                *self.find_by_lemma(lemma),
-                *self.find_by_lemma(lemma.replace("_", "")),
-            )  # voor_komen in Dutch trees
+            entries = (*self.find_by_lemma(lemma), *self.find_by_lemma(lemma.replace("_", "")))  # voor_komen in Dutch trees
             counts.update({entry.source for entry in entries if entry.upos in VERBAL_UPOS} or {"none"})
         return counts
 
@@ -254,6 +246,4 @@ def _is_patched(patch: Mapping[str, str], lemma: str, form: str, tags: str) -> b
 
 def _is_fault(count: int, features: frozenset[Any], most: int, common: frozenset[Any]) -> bool:
     """Whether features of a form are seen once, and are almost those that it mostly has."""
-    return (
-        count == 1 and most > MAX_RARE_RATIO and len({name for name, _ in features ^ common}) <= MAX_FEATURE_DIFFERENCES
-    )
+    return count == 1 and most > MAX_RARE_RATIO and len({name for name, _ in features ^ common}) <= MAX_FEATURE_DIFFERENCES

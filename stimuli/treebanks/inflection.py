@@ -49,10 +49,7 @@ class Swap:
 
 def is_compatible(one: Features, other: Features, except_feature: str = "") -> bool:
     """Whether two sets of features contradict each other nowhere, or only in `except_feature`; what is absent is any value."""
-    return all(
-        name not in other or name == except_feature or not values.isdisjoint(other[name])
-        for name, values in one.items()
-    )
+    return all(name not in other or name == except_feature or not values.isdisjoint(other[name]) for name, values in one.items())
 
 
 def add_finite_defaults(features: Features) -> Features:
@@ -119,10 +116,7 @@ class Inflector:
             tried = [(lemma, True) for lemma in own] + [(base, False)]
         else:
             tried = [(lemma, False) for lemma in own]
-        entries = {
-            is_separate: self._filter_verbal(self.forms.find_by_form(word.form), is_separate)
-            for _, is_separate in tried
-        }
+        entries = {is_separate: self._filter_verbal(self.forms.find_by_form(word.form), is_separate) for _, is_separate in tried}
         known = {
             (entry.lemma, is_separate)
             for is_separate in entries
@@ -153,18 +147,14 @@ class Inflector:
 
     def _count_stated_features(self, entry: FormEntry, features: Features) -> int:
         return sum(
-            name in features and name in self._complete_features(entry)
-            for name in AGREEMENT_FEATURES
-            if name != self.feature
+            name in features and name in self._complete_features(entry) for name in AGREEMENT_FEATURES if name != self.feature
         )
 
     def _complete_features(self, entry: FormEntry) -> Features:
         """Return the features of an entry with those that it has from its subjects, under one name."""
         known = self._features_by_id.get(id(entry.features))
         if known is None:
-            known = add_finite_defaults(
-                {name.removeprefix(SUBJECT_PREFIX): values for name, values in entry.features.items()}
-            )
+            known = add_finite_defaults({name.removeprefix(SUBJECT_PREFIX): values for name, values in entry.features.items()})
             self._features_by_id[id(entry.features)] = known
         return known
 
@@ -176,9 +166,7 @@ def find_subject_values(subject: Token, feature: str, forms: FormLookup) -> list
     the third person.
     """
     entries = [
-        e
-        for e in forms.find_by_form(subject.form)
-        if e.upos in NOMINAL_ENTRY_UPOS and is_compatible(NOMINATIVE, e.features)
+        e for e in forms.find_by_form(subject.form) if e.upos in NOMINAL_ENTRY_UPOS and is_compatible(NOMINATIVE, e.features)
     ]
     if corrected := [entry for entry in entries if entry.source == "patch"]:
         return [entry.features.get(feature) for entry in corrected]

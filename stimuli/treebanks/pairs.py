@@ -56,13 +56,7 @@ class Pair:
     def balancing_variables(self) -> tuple[str, str, int, bool, bool]:
         """What a draw is balanced over: subject, word, distance, and whether all attractors are congruent, or all incongruent."""
         congruent, incongruent = bool(self.congruent_attractors), bool(self.incongruent_attractors)
-        return (
-            self.edge.subject.form,
-            self.word.form,
-            self.distance,
-            congruent and not incongruent,
-            incongruent and not congruent,
-        )
+        return (self.edge.subject.form, self.word.form, self.distance, congruent and not incongruent, incongruent and not congruent)
 
     @property
     def name(self) -> str:
@@ -107,12 +101,7 @@ def build_item(pair: Pair, name: str, paradigm: str, tag: str, more: dict[str, s
     after = longer if cue[0] >= end else 0
     cues = [cue, (cue[0] + after, cue[1] + after)] if cue[1] <= start or cue[0] >= end else []
     regions = [
-        tuple(
-            sorted(
-                (Region(CRITICAL, start, stop), *(Region(CUE, *span) for span in spans)),
-                key=lambda region: region.start,
-            )
-        )
+        tuple(sorted((Region(CRITICAL, start, stop), *(Region(CUE, *span) for span in spans)), key=lambda region: region.start))
         for stop, spans in ((end, cues[:1]), (end + longer, cues[1:]))
     ]
     attractors = sorted(

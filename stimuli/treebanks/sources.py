@@ -70,9 +70,7 @@ def find_sources(
             left_out[bank.name] = f"licence {bank.licence or 'unknown (say it in treebanks.toml, [licence])'}"
     taken = tuple(bank for bank in banks if bank.name not in left_out)
     if not taken:
-        raise study.DataError(
-            [f"{ud}: no treebank of {code} is taken", *(f"{name}: {why}" for name, why in left_out.items())]
-        )
+        raise study.DataError([f"{ud}: no treebank of {code} is taken", *(f"{name}: {why}" for name, why in left_out.items())])
     forms = find_unimorph_files(unimorph, code, user_tables) if unimorph is not None else ()
     return Sources(code, taken, left_out, forms, Path(user_tables) if user_tables else None)
 

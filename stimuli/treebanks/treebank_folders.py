@@ -84,11 +84,7 @@ def find_unimorph_files(folder: str | Path, language: str, user_tables: str | Pa
     search_folders = (inside, Path(folder)) if inside.is_dir() else (Path(folder),)
     for name in (rf"{code}(\.[0-9]+)?", rf"{code}\.segmentations"):
         for search_folder in search_folders:
-            found = {
-                p.name.removesuffix(".xz"): p
-                for p in sorted(search_folder.glob(f"{code}*"), reverse=True)
-                if p.is_file()
-            }
+            found = {p.name.removesuffix(".xz"): p for p in sorted(search_folder.glob(f"{code}*"), reverse=True) if p.is_file()}
             taken = [path for stem, path in sorted(found.items()) if re.fullmatch(name, stem)]
             if taken:
                 return tuple(taken)

@@ -90,9 +90,7 @@ def read_trees(path: str | Path, treebank: str, dropped: Counter[str]) -> Iterat
         read_text(path)  # says in which line, and how to convert the file
         raise
     if lines:
-        name = next(
-            (line[len(SENT_ID_COMMENT) :].strip() for line in lines if line.startswith(SENT_ID_COMMENT)), "unknown"
-        )
+        name = next((line[len(SENT_ID_COMMENT) :].strip() for line in lines if line.startswith(SENT_ID_COMMENT)), "unknown")
         raise study.DataError(
             f"{path}, line {number}: the file ends inside a sentence (sent_id {name}); "
             "expected an empty line after each: the file is cut short, download it again"
@@ -191,9 +189,7 @@ def _locate_words(
         else:
             where = fused.start, fused.end
         tokens.append(
-            Token(
-                index, cells[1], cells[2], cells[3], parse_features(cells[5]), heads[index - 1], cells[7], *where, fused
-            )
+            Token(index, cells[1], cells[2], cells[3], parse_features(cells[5]), heads[index - 1], cells[7], *where, fused)
         )
     return None if text[position:].strip() else tuple(tokens)
 

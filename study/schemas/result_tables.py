@@ -50,9 +50,7 @@ TABLES = (
         "exclusions",
         "a rule of exclusion, in the order applied, in a condition",
         parse_columns(
-            EXCLUSION_COLUMNS.replace(
-                "\nrule ", "\ncondition     string   condition; 'all' for all of them together\nrule "
-            )
+            EXCLUSION_COLUMNS.replace("\nrule ", "\ncondition     string   condition; 'all' for all of them together\nrule ")
             + """
 n_participants_before int participants before
 n_participants_after  int participants left

@@ -21,11 +21,7 @@ from gardenpath.study.formula_columns import add_formula_columns
 from gardenpath.study.measures import MEASURES, SCORE_MEASURES
 
 CONDITIONS = ("grammatical", "ungrammatical")
-PHENOMENA = {
-    "agreement": 1.2,
-    "islands": 0.6,
-    "null effect": 0.0,
-}  # latent rating units, grammatical minus ungrammatical
+PHENOMENA = {"agreement": 1.2, "islands": 0.6, "null effect": 0.0}  # latent rating units, grammatical minus ungrammatical
 SENTENCE = "the old {noun} of the garden {verb} every single morning"
 
 
@@ -183,8 +179,7 @@ def analysed_islands(islands: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame
 def analysed_maximally(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """The same with random effects by the policy maximal."""
     return analyse(
-        {name: tables[name] for name in ("readings", "responses", "sessions", "items")},
-        AnalysisSection(policy="maximal"),
+        {name: tables[name] for name in ("readings", "responses", "sessions", "items")}, AnalysisSection(policy="maximal")
     )
 
 
@@ -228,9 +223,7 @@ def with_second_scale(tables: dict[str, pd.DataFrame], seed: int = 5) -> dict[st
     return {**tables, "responses": check(add_formula_columns(responses, responses), "responses")}
 
 
-def simulated(
-    participants: int = 24, items: int = 8, seed: int = 11, effects: Effects | None = None
-) -> dict[str, pd.DataFrame]:
+def simulated(participants: int = 24, items: int = 8, seed: int = 11, effects: Effects | None = None) -> dict[str, pd.DataFrame]:
     """Return the checked tables of a study: three phenomena of one paradigm each, plus practice and one lapse."""
     rng = np.random.default_rng(seed)
     effects = effects or Effects()
@@ -239,9 +232,7 @@ def simulated(
     drawn = dict(zip(words["item"].unique(), rng.gamma(2.0, 3.0, (words["item"].nunique(), 10)).round(3), strict=True))
     words["surprisal"] = [drawn[item][word] for item, word in zip(words["item"], words["word"], strict=True)]
     before = words.groupby(["item", "condition"])["surprisal"].shift(1).fillna(0)
-    words["mean_log_rt"] = (
-        5.6 + effects.bit * words["surprisal"] + effects.lag * before + rng.normal(0, 0.03, len(words))
-    )
+    words["mean_log_rt"] = 5.6 + effects.bit * words["surprisal"] + effects.lag * before + rng.normal(0, 0.03, len(words))
     parts: dict[str, list[pd.DataFrame]] = {"readings": [], "responses": [], "sessions": []}
     quality = dict(zip(sentences["item"].unique(), rng.normal(0, 0.4, sentences["item"].nunique()), strict=True))
     for number in range(participants):
@@ -287,10 +278,7 @@ def _one_session(number, participants, sentences, words, quality, effects, rng, 
     name, slow, strict = f"P{number:02d}", rng.normal(0, 0.2), rng.normal(0, 0.5)
     done = number < participants - 1
     shown = sentences[
-        [
-            (CONDITIONS.index(c) + number + i) % 2 == 0
-            for i, c in zip(_place(sentences), sentences["condition"], strict=True)
-        ]
+        [(CONDITIONS.index(c) + number + i) % 2 == 0 for i, c in zip(_place(sentences), sentences["condition"], strict=True)]
     ]
     shown = shown.sample(frac=1, random_state=int(rng.integers(2**31)))
     shown = shown if done else shown.head(3)

@@ -18,9 +18,7 @@ GIVEN = ("readings", "sessions", "surprisal", "words")
 
 
 def aligned(tables: Tables, lags: int = 2, edges: bool = False, slopes: bool = True, **changed: pd.DataFrame) -> Tables:
-    return align(
-        {name: (tables | changed)[name] for name in GIVEN}, AlignmentOptions(lags=lags, edges=edges, slopes=slopes)
-    )
+    return align({name: (tables | changed)[name] for name in GIVEN}, AlignmentOptions(lags=lags, edges=edges, slopes=slopes))
 
 
 @pytest.fixture(scope="module")
@@ -37,9 +35,7 @@ def test_each_table_is_as_declared(found: Tables) -> None:
         pd.testing.assert_frame_equal(check(frame, name), frame)
 
 
-def test_frames_put_together_of_two_are_aligned_as_one_and_rows_that_repeat_are_named(
-    tables: Tables, found: Tables
-) -> None:
+def test_frames_put_together_of_two_are_aligned_as_one_and_rows_that_repeat_are_named(tables: Tables, found: Tables) -> None:
     parts = {}
     for name in ("readings", "sessions"):
         first = tables[name]["participant"] < "P12"
@@ -79,9 +75,7 @@ AROUND = {
 }  # fmt: skip
 
 
-def test_words_around_stand_in_columns_of_their_own_and_are_empty_beyond_the_sentence(
-    tables: Tables, found: Tables
-) -> None:
+def test_words_around_stand_in_columns_of_their_own_and_are_empty_beyond_the_sentence(tables: Tables, found: Tables) -> None:
     place = ["item", "condition", "word"]
     of = {"surprisal": tables["surprisal"].set_index(place)["surprisal"]}
     of |= {name: tables["words"].set_index(place)[name] for name in ("length", "zipf")}
@@ -99,13 +93,7 @@ def test_words_around_stand_in_columns_of_their_own_and_are_empty_beyond_the_sen
 
 @pytest.mark.parametrize(
     ("lags", "edges", "words"),
-    [
-        (2, False, range(2, 9)),
-        (0, False, range(1, 9)),
-        (1, True, range(1, 10)),
-        (0, True, range(10)),
-        (3, False, range(3, 9)),
-    ],
+    [(2, False, range(2, 9)), (0, False, range(1, 9)), (1, True, range(1, 10)), (0, True, range(10)), (3, False, range(3, 9))],
 )
 def test_ends_of_sentences_and_words_without_lags_are_left_out_and_counted(
     tables: Tables, lags: int, edges: bool, words: range
@@ -296,9 +284,7 @@ def test_any_column_of_scores_takes_surprisals_place_under_a_name_of_its_own(tab
     for name in ("surprisal", "surprisal_previous", "surprisal_next"):
         pd.testing.assert_series_equal(squared[name], plain[name] ** 2)
     pd.testing.assert_frame_equal(squared[["rt", "entropy", "zipf"]], plain[["rt", "entropy", "zipf"]])
-    with pytest.raises(
-        ValueError, match=r"predictor 'n_tokens'; expected columns with numbers of the table surprisal: .*renyi_2"
-    ):
+    with pytest.raises(ValueError, match=r"predictor 'n_tokens'; expected columns with numbers of the table surprisal: .*renyi_2"):
         align_words(given, AlignmentOptions(predictors=("n_tokens",)))
 
 
@@ -307,17 +293,14 @@ def test_a_word_read_but_not_scored_is_named(tables: Tables) -> None:
     with pytest.raises(DataError) as raised:
         aligned(tables, surprisal=scores)
     assert str(raised.value) == (
-        "item islands-2, condition grammatical, word 6: read as 'grows', "
-        "but little-lm (toy) (causal) has no surprisal for it"
+        "item islands-2, condition grammatical, word 6: read as 'grows', but little-lm (toy) (causal) has no surprisal for it"
     )
 
 
 def test_a_word_read_in_another_form_than_scored_is_named(tables: Tables) -> None:
     readings = tables["readings"].copy()
     readings.loc[readings["item"].eq("islands-2") & readings["text"].eq("garden"), "text"] = "Garden"
-    with pytest.raises(
-        DataError, match=r"item islands-2, condition \w+, word 5: read as 'Garden', but .* scored 'garden'"
-    ):
+    with pytest.raises(DataError, match=r"item islands-2, condition \w+, word 5: read as 'Garden', but .* scored 'garden'"):
         aligned(tables, readings=readings)
 
 
@@ -344,9 +327,7 @@ def test_a_score_whose_word_is_missing_from_words_is_named(tables: Tables) -> No
 
 def test_readings_without_texts_align_by_place_where_that_was_stated(tables: Tables, found: Tables) -> None:
     unnamed = tables["readings"].assign(text=pd.NA)
-    with pytest.raises(
-        DataError, match=r"\d+ words have no text, first item .*, and their source does not number them"
-    ):
+    with pytest.raises(DataError, match=r"\d+ words have no text, first item .*, and their source does not number them"):
         aligned(tables, readings=unnamed)
     bare = aligned(tables, readings=unnamed, sessions=tables["sessions"].assign(source="table"))
     pd.testing.assert_frame_equal(bare["aligned"], found["aligned"])
@@ -386,9 +367,7 @@ def test_align_leaves_out_whom_and_what_analyse_does(tables: Tables, found: Tabl
         "readings": tables["readings"].assign(quality_flags=flags.map({True: "interrupted", False: None})),
         "sessions": tables["sessions"].assign(lease_expired=tables["sessions"]["participant"].isin(people[2:4])),
     }
-    stated = AnalysisSection(
-        exclude=ExcludeSection(sessions={"lease_expired": ["false"]}, items={"islands-3": "misspelt"})
-    )
+    stated = AnalysisSection(exclude=ExcludeSection(sessions={"lease_expired": ["false"]}, items={"islands-3": "misspelt"}))
     ours, _ = align_words(given, AlignmentOptions(settings=stated))
     kept = ~(ours_of := found["aligned"])["participant"].isin(people[2:4])
     kept &= ours_of["item"].ne("islands-3") & ours_of["trial"].ne(5)

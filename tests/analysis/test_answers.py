@@ -55,9 +55,9 @@ def trials(people: int = 24, items: int = 16) -> list[dict[str, object]]:
     return rows
 
 
-ITEMS = pd.DataFrame(
-    [(f"i{i:02}", f"{e}.{n}") for i in range(16) for e, n in LEVELS], columns=["item", "condition"]
-).assign(paradigm="relatives", phenomenon="relatives", language="en", sentence="A sentence.", regions="[]")
+ITEMS = pd.DataFrame([(f"i{i:02}", f"{e}.{n}") for i in range(16) for e, n in LEVELS], columns=["item", "condition"]).assign(
+    paradigm="relatives", phenomenon="relatives", language="en", sentence="A sentence.", regions="[]"
+)
 
 
 @pytest.fixture(scope="module")
@@ -122,9 +122,7 @@ def test_the_suggested_models_are_those_of_glmer(
     np.testing.assert_allclose(cells["probability_high"], expit(reference["log_odds"] + 1.96 * reference["error"]), rtol=1e-3)  # fmt: skip
 
 
-def test_cells_have_shares_and_the_headline_s_probabilities(
-    answers: pd.DataFrame, found: dict[str, pd.DataFrame]
-) -> None:
+def test_cells_have_shares_and_the_headline_s_probabilities(answers: pd.DataFrame, found: dict[str, pd.DataFrame]) -> None:
     cells = found["factorial_means"].query("measure == 'correct'")
     assert cells["levels"].to_list() == [f"{extraction} x {noun}" for extraction, noun in LEVELS]
     shares = answers.query("measure == 'correct'").groupby(["extraction", "noun"])["response"].mean()
@@ -191,13 +189,7 @@ def choices(people: int = 16, items: int = 12) -> pd.DataFrame:
             members = [f"fine.{length}", f"odd.{length}"]
             fine = rng.random() < {"short": 0.85, "long": 0.65}[length]
             pair = "+".join(members if (p // 2 + i) % 2 else members[::-1])
-            place = {
-                "participant": f"P{p:02}",
-                "session": f"S{p:02}",
-                "trial": i,
-                "item": f"i{i:02}",
-                "condition": pair,
-            }
+            place = {"participant": f"P{p:02}", "session": f"S{p:02}", "trial": i, "item": f"i{i:02}", "condition": pair}
             rows.append({**place, "task": "choice", "prompt": "better", "response": members[0 if fine else 1]})
     return responses(rows)
 
@@ -218,9 +210,7 @@ def test_a_choice_is_of_the_first_member_and_modelled_by_what_both_members_share
     table = compute_binary_responses(given, NO_SCORES, ITEMS, PAIRS)
     assert set(table["event"]) == {"fine over odd"}
     assert table["response"].to_list() == given["response"].str.startswith("fine").astype(int).to_list()
-    by = find_pair_levels(
-        table, {"relatives": PAIRS.pivot_table("level", "condition", "factor", aggfunc="first", sort=False)}
-    )
+    by = find_pair_levels(table, {"relatives": PAIRS.pivot_table("level", "condition", "factor", aggfunc="first", sort=False)})
     assert {pair: row["length"] for pair, row in by["relatives"].iterrows()} == {
         "fine.short+odd.short": "short", "odd.short+fine.short": "short", "fine.long+odd.long": "long",
         "odd.long+fine.long": "long",

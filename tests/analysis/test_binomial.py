@@ -44,9 +44,7 @@ SLOPES = "y ~ x*w + (1 + x|participant) + (1 + x|item)"
 
 
 @pytest.mark.parametrize(("formula", "seed"), [(INTERCEPTS, 2), (SLOPES, 1)])
-def test_glmm_equals_glmer_where_both_converge_and_neither_is_singular(
-    formula: str, seed: int, rscript: RScript
-) -> None:
+def test_glmm_equals_glmer_where_both_converge_and_neither_is_singular(formula: str, seed: int, rscript: RScript) -> None:
     rows = study(seed)
     reference, table = rscript(GLMER.format(formula=formula), rows=rows), fit(rows, formula, family="binomial")
     for fitted in (reference, table):
@@ -55,9 +53,7 @@ def test_glmm_equals_glmer_where_both_converge_and_neither_is_singular(
     np.testing.assert_allclose(table["estimate"], reference["estimate"], rtol=1e-4)
     np.testing.assert_allclose(table["se"], reference["se"], rtol=1e-3)
     assert table["df"].isna().all()
-    found = glmm_engine.estimate_model(
-        columns_of(rows, parse_formula(formula)), parse_formula(formula), family="binomial"
-    )
+    found = glmm_engine.estimate_model(columns_of(rows, parse_formula(formula)), parse_formula(formula), family="binomial")
     assert found.criterion == pytest.approx(reference["criterion"][0], abs=1e-5)
 
 
@@ -113,9 +109,7 @@ def test_a_policy_starts_from_the_slopes_of_the_design_and_its_steps_have_the_fi
 
 
 def cells(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows.assign(
-        attractor=np.where(rows["x"] > 0, "plural", "singular"), grammatical=np.where(rows["w"] > 0, "no", "yes")
-    )
+    return rows.assign(attractor=np.where(rows["x"] > 0, "plural", "singular"), grammatical=np.where(rows["w"] > 0, "no", "yes"))
 
 
 def test_a_condition_without_errors_is_named_and_has_no_estimate() -> None:

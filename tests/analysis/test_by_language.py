@@ -74,19 +74,13 @@ def test_each_language_counts_once_in_means_and_splits(pairs: pd.DataFrame, lang
 def test_the_best_of_a_language_is_told_from_the_second_by_mcnemar(pairs: pd.DataFrame) -> None:
     tables = compute_language_tables(pairs)
     won = {(r.model, r.item): None if r.tie else r.correct for r in pairs.itertuples()}
-    share = (
-        pairs.assign(won=pairs["tie"] / 2 + (pairs["correct"] & ~pairs["tie"]))
-        .groupby(["language", "model"])["won"]
-        .mean()
-    )
+    share = pairs.assign(won=pairs["tie"] / 2 + (pairs["correct"] & ~pairs["tie"])).groupby(["language", "model"])["won"].mean()
     ps, counted = {}, dict.fromkeys("abc", 0)
     for row in tables["language_bests"].itertuples():
         order = sorted("abc", key=lambda model: -share[row.language, model])
         assert row.model == order[0]
         assert row.accuracy_second == pytest.approx(share[row.language, order[1]])
-        both = [
-            (won[row.model, f"{row.language}-{k}"], won[row.second_model, f"{row.language}-{k}"]) for k in range(60)
-        ]
+        both = [(won[row.model, f"{row.language}-{k}"], won[row.second_model, f"{row.language}-{k}"]) for k in range(60)]
         clear = [pair for pair in both if None not in pair]
         more, less = clear.count((True, False)), clear.count((False, True))
         ps[row.language] = exact(more, less) if more > less else 1.0
@@ -129,9 +123,7 @@ def test_the_frequency_curve_is_rs_nls(languages: pd.DataFrame, rscript: Callabl
         rows=table,
         freq=languages[["language", "frequency"]],
     ).iloc[0]
-    assert row[["upper_asymptote", "slope", "midpoint"]].to_list() == pytest.approx(
-        theirs[["u", "k", "x0"]].to_list(), rel=1e-4
-    )
+    assert row[["upper_asymptote", "slope", "midpoint"]].to_list() == pytest.approx(theirs[["u", "k", "x0"]].to_list(), rel=1e-4)
     left = found["frequency_residuals"]
     assert (left["residual"] ** 2).sum() == pytest.approx(theirs["rss"], rel=1e-6)
     assert left["residual"].to_list() == pytest.approx((left["accuracy"] - left["fitted"]).to_list())
@@ -143,9 +135,7 @@ def regressed(pairs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Scores of the pairs of model a, and their items' distances and attractors."""
     rng = np.random.default_rng(8)
     items = pairs.loc[pairs["model"] == "a", "item"]
-    scores = pd.DataFrame(
-        [(i, c) for i in items for c in ("grammatical", "ungrammatical")], columns=["item", "condition"]
-    )
+    scores = pd.DataFrame([(i, c) for i in items for c in ("grammatical", "ungrammatical")], columns=["item", "condition"])
     scores = scores.assign(
         model="a", protocol="p", n_tokens=rng.integers(4, 12, len(scores)), lp=rng.normal(-30, 4, len(scores)),
         n_critical_tokens=rng.integers(1, 4, len(scores)),
@@ -189,9 +179,7 @@ def test_the_regression_is_rs_lm_with_a_mixed_model_beside(
     mixed = table[table["method"] == "mixed"].set_index("term")
     assert {*mixed.index} == {*ols.index}
     assert mixed["formula"].iloc[0].endswith("+ frequency + (1|language) + (1|paradigm)")
-    assert (
-        mixed.loc["frequency", "se"] > ols.loc["frequency", "se"]
-    )  # twenty languages, not 1,200 pairs, tell of frequency
+    assert mixed.loc["frequency", "se"] > ols.loc["frequency", "se"]  # twenty languages, not 1,200 pairs, tell of frequency
     assert mixed.loc["frequency", "estimate"] > 0
 
 
@@ -206,11 +194,7 @@ def test_the_mixed_model_finds_the_variance_between_languages() -> None:
         own = dict(zip(LANGUAGES, rng.normal(0, 2, 20), strict=True))
         gap = base["language"].map(own).astype("float64") + rng.normal(0, 1, len(base))
         drawn = base.assign(score_ungrammatical=base["score_grammatical"] - gap, correct=gap > 0, tie=False)
-        table = (
-            compute_score_difference_regressions(drawn, scores, languages)
-            .query("term == 'frequency'")
-            .set_index("method")
-        )
+        table = compute_score_difference_regressions(drawn, scores, languages).query("term == 'frequency'").set_index("method")
         for method in hits:
             hits[method] += table.loc[method, "p"] < 0.05
     assert hits["ols"] >= 5
@@ -222,10 +206,7 @@ def test_the_mixed_model_finds_the_variance_between_languages() -> None:
     [
         ({"language": ["l00"]}, "languages have the columns language; expected language, and frequency or lists"),
         ({"language": ["l00"] * 2, "frequency": ["1", "2"]}, "language 'l00' has several rows in the languages"),
-        (
-            {"language": ["l00"], "frequency": ["1"]},
-            "language 'l01' of the pairs is not among the languages; add a row",
-        ),
+        ({"language": ["l00"], "frequency": ["1"]}, "language 'l01' of the pairs is not among the languages; add a row"),
         ({"language": LANGUAGES, "frequency": ["0"] * 20}, "language 'l00': frequency '0'; expected a number above 0"),
     ],
 )
@@ -245,11 +226,7 @@ def test_evaluate_writes_the_tables_of_several_languages_and_of_two_groups(tmp_p
         for k, (good, bad) in enumerate((("slaapt", "slapen"), ("loopt", "lopen"), ("eet", "eten"))):
             for condition, verb in (("grammatical", good), ("ungrammatical", bad)):
                 cells = (f"p-{language}", "agreement", f"{language}-{k}", language, condition)
-                lines.append(
-                    ",".join(
-                        [*cells, f"de kat {verb} [{verb}] .", str(1 + (k + place) % 3), ("hand", "drafted")[k == 1]]
-                    )
-                )
+                lines.append(",".join([*cells, f"de kat {verb} [{verb}] .", str(1 + (k + place) % 3), ("hand", "drafted")[k == 1]]))
     (tmp_path / "items.csv").write_text("\n".join(lines) + "\n")
     (tmp_path / "corpus").write_text("de kat slaapt .\nde kat eet .\nde katten lopen .\n")
     (tmp_path / "languages.csv").write_text("language,frequency,family\nnl,1000,west\nde,90000,west\nfy,10,\naf,50,\n")

@@ -34,9 +34,7 @@ def by_hand(rows: pd.DataFrame) -> dict[str, tuple[float, float]]:
     for person in sorted(set(rows["participant"])):
         means = []
         for a, b in cells:
-            values = [
-                y for p, x, n, y in rows[["participant", *FACTORS, "y"]].to_numpy() if (p, x, n) == (person, a, b)
-            ]
+            values = [y for p, x, n, y in rows[["participant", *FACTORS, "y"]].to_numpy() if (p, x, n) == (person, a, b)]
             means.append(statistics.fmean(values) if values else math.nan)
         if not any(math.isnan(mean) for mean in means):
             table[person] = means

@@ -33,9 +33,7 @@ def test_a_policy_adds_a_model_of_each_phenomenon_and_its_steps(analysed_maximal
 
 @pytest.mark.r
 @pytest.mark.usefixtures("pymer4")
-def test_the_r_code_starts_from_the_written_tables(
-    tables: Tables, tmp_path: Path, rscript: Callable[..., pd.DataFrame]
-) -> None:
+def test_the_r_code_starts_from_the_written_tables(tables: Tables, tmp_path: Path, rscript: Callable[..., pd.DataFrame]) -> None:
     items = tables["items"].query("phenomenon == 'islands'")  # three phenomena would take three times as long
     given = {name: tables[name][tables[name]["item"].isin(items["item"])] for name in ("readings", "responses")}
     given |= {"sessions": tables["sessions"], "items": items}
@@ -48,9 +46,7 @@ def test_the_r_code_starts_from_the_written_tables(
         code = steps.loc[steps["kept"] & (steps["model"] == label), "code"].item()
         reference = rscript(code + "result <- as.data.frame(coef(summary(model)))")
         ours = models[models["measure"] + " " + models["region"] + " " + models["phenomenon"] == label]
-        np.testing.assert_allclose(
-            ours[["estimate", "se", "df"]].astype(float), reference.iloc[:, :3], rtol=1e-4, atol=1e-8
-        )
+        np.testing.assert_allclose(ours[["estimate", "se", "df"]].astype(float), reference.iloc[:, :3], rtol=1e-4, atol=1e-8)
 
 
 def test_the_keys_of_study_toml_are_checked() -> None:

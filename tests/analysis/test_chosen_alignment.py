@@ -26,9 +26,7 @@ def steep(simulate: Callable[..., dict[str, pd.DataFrame]]) -> pd.DataFrame:
     aligned = align(given, AlignmentOptions(slopes=False, folds=2))["aligned"]
     rng = np.random.default_rng(3)
     bit = dict(zip(sorted(aligned["participant"].unique()), rng.normal(0, 0.03, 1000), strict=False))
-    return aligned.assign(
-        log_rt=aligned["log_rt"] + aligned["participant"].map(bit).astype(float) * aligned["surprisal"]
-    )
+    return aligned.assign(log_rt=aligned["log_rt"] + aligned["participant"].map(bit).astype(float) * aligned["surprisal"])
 
 
 def test_maximal_keeps_the_slopes_that_vary_and_notes_each_fit(steep: pd.DataFrame) -> None:
@@ -62,14 +60,10 @@ def test_a_cross_check_compares_the_model_that_is_given(steep: pd.DataFrame) -> 
 def test_curves_are_those_of_mgcv(steep: pd.DataFrame, rscript: Callable[..., pd.DataFrame]) -> None:
     found = curves(steep, lags=1)
     assert set(found["smooths"]["predictor"]) == {"surprisal", "surprisal_previous"}
-    wanted = format_formula(
-        ["s(surprisal)", "s(surprisal_previous)", *list_reading_terms([0, 1], surprisal=False)], RANDOM
-    )
+    wanted = format_formula(["s(surprisal)", "s(surprisal_previous)", *list_reading_terms([0, 1], surprisal=False)], RANDOM)
     rows = steep.sort_values(["session", "trial", "word"], kind="stable")
     alone = smooths(rows, wanted, series=["session", "trial"])
-    pd.testing.assert_frame_equal(
-        found["gam_terms"].drop(columns=["model", "protocol"]), alone.drop(columns=["model", "protocol"])
-    )
+    pd.testing.assert_frame_equal(found["gam_terms"].drop(columns=["model", "protocol"]), alone.drop(columns=["model", "protocol"]))
     # R: predict(bam(...), type = "terms")
     theirs = rscript(
         f"""
@@ -96,9 +90,7 @@ def test_curves_are_those_of_mgcv(steep: pd.DataFrame, rscript: Callable[..., pd
 
 @pytest.mark.r("mgcv")
 @pytest.mark.usefixtures("pymer4")
-def test_a_study_states_policy_and_curves_of_align(
-    tables: dict[str, pd.DataFrame], tmp_path: Path, study_folder: Path
-) -> None:
+def test_a_study_states_policy_and_curves_of_align(tables: dict[str, pd.DataFrame], tmp_path: Path, study_folder: Path) -> None:
     for name in ("words", "readings", "sessions", "surprisal"):
         write(tables[name], name, tmp_path / "in", command="test")
     stated = study_folder / "study.toml"

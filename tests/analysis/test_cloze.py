@@ -16,14 +16,7 @@ WORDS = {"bread", "bred", "cheese", "butter", "soup", "their", "there", "cat", "
 
 def fragments(*targets: str, text: str = "She cut the", language: str = "en", spaced: bool = True) -> pd.DataFrame:
     """One item whose conditions a, b ... have the same fragment and these targets."""
-    row = {
-        "item": "i1",
-        "paradigm": "p",
-        "language": language,
-        "context": None,
-        "fragment": text,
-        "has_word_spaces": spaced,
-    }
+    row = {"item": "i1", "paradigm": "p", "language": language, "context": None, "fragment": text, "has_word_spaces": spaced}
     return pd.DataFrame([{**row, "condition": "abcd"[n], "target": word} for n, word in enumerate(targets)])
 
 
@@ -85,9 +78,7 @@ def test_apostrophes_and_accents_are_one_however_they_are_typed() -> None:
 
 
 def test_where_words_are_not_spaced_the_answer_is_one() -> None:
-    table = analysis.code_cloze_responses(
-        typed("パン を", "パン。"), fragments("パン", text="彼女は", language="ja", spaced=False)
-    )
+    table = analysis.code_cloze_responses(typed("パン を", "パン。"), fragments("パン", text="彼女は", language="ja", spaced=False))
     assert table["form"].tolist() == ["パン を", "パン"]
 
 
@@ -115,9 +106,7 @@ def test_probabilities_entropy_and_intervals_are_those_of_a_hand() -> None:
 
 def test_a_fragment_that_nobody_went_on_with_is_there_and_empty() -> None:
     asked = pd.concat([fragments("bread"), fragments("cake", text="He ate").assign(item="i2")])
-    norms = analysis.compute_cloze_norms(
-        analysis.compute_cloze(analysis.code_cloze_responses(typed("bread"), asked), asked), asked
-    )
+    norms = analysis.compute_cloze_norms(analysis.compute_cloze(analysis.code_cloze_responses(typed("bread"), asked), asked), asked)
     assert norms["n_valid_responses"].tolist() == [1, 0]
     assert norms["value"].isna().tolist() == [False, True]
 
@@ -129,9 +118,7 @@ def test_what_a_person_changed_decides() -> None:
     edited = table.assign(form=["bread", "bread", None])
     again = analysis.code_cloze_responses(given, asked, is_known_word=known, edited_forms=edited)
     assert again["coding"].tolist() == ["typed", "edited", "edited"]
-    assert analysis.compute_cloze(again, asked)[["form", "n_responses", "n_valid_responses"]].values.tolist() == [
-        ["bread", 2, 2]
-    ]
+    assert analysis.compute_cloze(again, asked)[["form", "n_responses", "n_valid_responses"]].values.tolist() == [["bread", 2, 2]]
     with pytest.raises(study.DataError, match=r"'cake' for item i1 \(a\), which nobody answered"):
         analysis.code_cloze_responses(given, asked, edited_forms=edited.assign(response=["bread", "bred", "cake"]))
 
@@ -174,10 +161,7 @@ def test_shrinkage_undoes_what_selection_flatters() -> None:
     true = rng.beta(2, 6, 400)
     hits = rng.binomial(10, true)
     kept = hits <= 1
-    raw, shrunken = (
-        (hits / 10)[kept].mean(),
-        np.asarray(analysis.shrink_proportions(hits, np.full(400, 10)))[kept].mean(),
-    )
+    raw, shrunken = ((hits / 10)[kept].mean(), np.asarray(analysis.shrink_proportions(hits, np.full(400, 10)))[kept].mean())
     assert abs(shrunken - true[kept].mean()) < 0.25 * abs(raw - true[kept].mean())
 
 
@@ -200,9 +184,7 @@ def test_prediction_powered_intervals_are_those_of_a_loop_and_cover() -> None:
         centre = sum(part) / len(part)
         variance += sum((x - centre) ** 2 for x in part) / (len(part) - 1) / len(part)
     half = 1.959963984540054 * math.sqrt(variance)
-    assert analysis.prediction_powered_mean(values, predictions, others) == pytest.approx(
-        (mean, mean - half, mean + half)
-    )
+    assert analysis.prediction_powered_mean(values, predictions, others) == pytest.approx((mean, mean - half, mean + half))
 
     rng, covered, narrower = np.random.default_rng(2), 0, 0
     for _ in range(400):
@@ -228,9 +210,7 @@ def test_means_of_conditions_are_over_items_and_predicted_where_there_are_others
         expected = analysis.prediction_powered_mean(
             norms["value"][of], by_model["model_value"][of], rest.iloc[:22]["model_value"][of[:22]]
         )
-        assert tuple(table.loc[name, ["predicted_mean", "predicted_ci_low", "predicted_ci_high"]]) == pytest.approx(
-            expected
-        )
+        assert tuple(table.loc[name, ["predicted_mean", "predicted_ci_low", "predicted_ci_high"]]) == pytest.approx(expected)
         assert table.loc[name, "mean_value"] == pytest.approx(norms["value"][of].mean())
     few = analysis.compute_norm_means(norms, by_model, rest.iloc[:18])  # nine others of each paradigm
     assert few.set_index("paradigm")["predicted_mean"].notna().to_dict() == {"p": False, "q": False, "all": True}

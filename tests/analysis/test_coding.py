@@ -29,9 +29,7 @@ def factorial(seed: int = 5) -> pd.DataFrame:
     kind = np.array(["a", "b", "c d"])[(p + i) % 3]
     size = np.array(["big", "small"])[(p + i) // 3 % 2]
     y = rng.normal(0, 1, len(p)) + (kind == "b") + 2 * (size == "big") + rng.normal(0, 1, 12)[p]
-    return pd.DataFrame(
-        {"participant": [f"P{k}" for k in p], "item": [f"i{k}" for k in i], "kind": kind, "size": size, "y": y}
-    )
+    return pd.DataFrame({"participant": [f"P{k}" for k in p], "item": [f"i{k}" for k in i], "kind": kind, "size": size, "y": y})
 
 
 MEANS = {  # each coefficient as weights of the three levels' means
@@ -84,9 +82,7 @@ def test_factors_that_bear_no_contrast_are_sentences() -> None:
         rows[(rows["kind"] != "b") | (rows["size"] != "big")], both, formula
     )
     assert "factor 'size' has the one level 'big' in 72 rows" in refused(rows[rows["size"] == "big"], both, formula)
-    assert "factor 'kind': 1 of 144 values are empty" in refused(
-        rows.assign(kind=[None, *rows["kind"][1:]]), both, formula
-    )
+    assert "factor 'kind': 1 of 144 values are empty" in refused(rows.assign(kind=[None, *rows["kind"][1:]]), both, formula)
     assert "expected one of sum, treatment, helmert, repeated" in refused(rows, {"kind": "planned"}, formula)
     assert "contrasts of 'colour': not in formula" in refused(rows, {"colour": "sum"}, formula)
     stated = {"kind": ("sum", ["a", "b"])}
@@ -108,9 +104,7 @@ def test_coded_factors_fit_as_in_r_with_its_contrasts(rscript: RScript) -> None:
     model <- lmerTest::lmer(y ~ kind * size + (1|participant) + (1|item), data = rows)
     result <- as.data.frame(coef(summary(model)))"""
     reference = rscript(code, rows=rows)
-    table = fit(
-        rows, "y ~ kind*size + (1|participant) + (1|item)", engine="lme4", contrasts={"kind": "repeated", "size": "sum"}
-    )
+    table = fit(rows, "y ~ kind*size + (1|participant) + (1|item)", engine="lme4", contrasts={"kind": "repeated", "size": "sum"})
     np.testing.assert_allclose(table[["estimate", "se", "df", "t", "p"]], reference, rtol=1e-6)
 
 
@@ -148,9 +142,7 @@ def test_factors_become_the_columns_of_rs_model_matrix(rscript: RScript) -> None
 def test_nested_effects_are_named_by_their_level() -> None:
     rows = factorial()
     found = coded(
-        rows,
-        parse_formula("y ~ size/kind + (1|participant)"),
-        {"size": "repeated", "kind": ("treatment", ["b", "a", "c d"])},
+        rows, parse_formula("y ~ size/kind + (1|participant)"), {"size": "repeated", "kind": ("treatment", ["b", "a", "c d"])}
     )
     terms = found.formula.fixed[1:]
     assert [found.named(term) for term in terms] == [
@@ -168,9 +160,7 @@ def test_nested_effects_are_named_by_their_level() -> None:
 
 def test_an_effect_beside_treatment_contrasts_is_named_by_the_level_at_which_it_holds() -> None:
     contrasts = {"size": "sum", "kind": "treatment"}
-    crossed, additive = (
-        coded(factorial(), parse_formula(f"y ~ {fixed}"), contrasts) for fixed in ("size*kind", "size + kind")
-    )
+    crossed, additive = (coded(factorial(), parse_formula(f"y ~ {fixed}"), contrasts) for fixed in ("size*kind", "size + kind"))
     size, *kinds = crossed.formula.fixed[1:4]
     assert [crossed.named(term) for term in (size, *kinds)] == [
         "size at kind a: big minus the mean of all", "kind: b minus a", "kind: c d minus a",

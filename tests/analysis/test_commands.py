@@ -72,9 +72,7 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 
 
-def test_a_study_of_three_phenomena_goes_from_tables_to_a_report(
-    tables: dict[str, pd.DataFrame], tmp_path: Path
-) -> None:
+def test_a_study_of_three_phenomena_goes_from_tables_to_a_report(tables: dict[str, pd.DataFrame], tmp_path: Path) -> None:
     study = stated(tables, tmp_path)
     told = run("analyse", study / "tables", "--study", study / "study.toml", "-o", study / "results")
     assert told.exit_code == 0, told.output
@@ -137,10 +135,7 @@ def test_a_command_that_was_not_run_is_absent_in_one_line(study: Path) -> None:
     told = run("report", study / "study.toml", "-o", study / "r.html", "--no-figures")
     assert told.exit_code == 0, told.output
     absent = [line for line in told.stderr.splitlines() if line.startswith("absent: ")]
-    assert [line.rpartition("  ")[2] for line in absent if "they come from" in line] == [
-        "gardenpath analyse",
-        "gardenpath align",
-    ]
+    assert [line.rpartition("  ")[2] for line in absent if "they come from" in line] == ["gardenpath analyse", "gardenpath align"]
     assert not (study / "r-figures").exists()
     assert not (study / "r.R").exists(), "there are no models"
 
@@ -168,18 +163,7 @@ def test_a_word_without_a_score_stops_the_alignment(study: Path) -> None:
 
 
 def test_another_predictor_is_named_by_its_column(study: Path) -> None:
-    line = [
-        "align",
-        study / "tables",
-        study / "scores",
-        "-o",
-        study / "r",
-        "--no-slopes",
-        "--lags",
-        "0",
-        "--folds",
-        "2",
-    ]
+    line = ["align", study / "tables", study / "scores", "-o", study / "r", "--no-slopes", "--lags", "0", "--folds", "2"]
     told = run(*line, "--predictor", "renyi_2")
     assert isinstance(told.exception, ValueError)
     assert "predictor 'renyi_2'; expected columns with numbers of the table surprisal: surprisal" in str(told.exception)

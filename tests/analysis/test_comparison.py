@@ -104,9 +104,7 @@ def test_mcnemar_is_rs_binomial_test(rscript: Callable[..., pd.DataFrame]) -> No
 def test_the_paired_bootstrap_is_the_plain_loop() -> None:
     both = pd.concat([drawn(1, 4, 30, 0.8, "a"), drawn(2, 4, 30, 0.6, "b")])
     row = compute_model_comparisons(both).iloc[0]
-    gains = (
-        accuracy_by_hand(both.query("model == 'a'")) - accuracy_by_hand(both.query("model == 'b'")).to_numpy()
-    ).to_numpy()
+    gains = (accuracy_by_hand(both.query("model == 'a'")) - accuracy_by_hand(both.query("model == 'b'")).to_numpy()).to_numpy()
     rng = np.random.default_rng(3)
     means = [float(np.mean([gains[rng.integers(len(gains))] for _ in gains])) for _ in range(3000)]
     assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(np.quantile(means, [0.025, 0.975])), abs=0.012)
@@ -130,9 +128,7 @@ def test_paradigms_weigh_alike_and_their_signs_are_flipped() -> None:
 
 def test_holm_runs_over_pairs_of_models_within_a_measure() -> None:
     three = [drawn(k, 12, 30, level, model) for k, (model, level) in enumerate((("a", 0.9), ("b", 0.8), ("c", 0.78)))]
-    table = compute_model_comparisons(
-        pd.concat([*three, pairs({"p": "++"}, measure="slor"), pairs({"p": "+-"}, "b", "slor")])
-    )
+    table = compute_model_comparisons(pd.concat([*three, pairs({"p": "++"}, measure="slor"), pairs({"p": "+-"}, "b", "slor")]))
     lp = table[table["measure"] == "lp"]
     assert len(lp) == 3
     for name in ("mcnemar", "flip"):
@@ -204,9 +200,7 @@ def scored(given: pd.DataFrame, seed: int = 1) -> pd.DataFrame:
         for condition in ("grammatical", "ungrammatical"):
             tokens = int(rng.integers(4, 12))
             row = {"model": pair.model, "protocol": pair.protocol, "item": pair.item, "condition": condition}
-            rows.append(
-                row | {"n_tokens": tokens, "n_unknown_tokens": 0, "n_windows": 1, "lp": -3.0 * tokens - rng.random()}
-            )
+            rows.append(row | {"n_tokens": tokens, "n_unknown_tokens": 0, "n_windows": 1, "lp": -3.0 * tokens - rng.random()})
     return sentence_scores(pd.DataFrame(rows))
 
 
@@ -224,8 +218,7 @@ def test_length_bias_is_rs_correlation_test(rscript: Callable[..., pd.DataFrame]
         }
     )
     theirs = rscript(
-        "test <- cor.test(points$won, points$longer); result <- data.frame(r = test$estimate, p = test$p.value)",
-        points=points,
+        "test <- cor.test(points$won, points$longer); result <- data.frame(r = test$estimate, p = test$p.value)", points=points
     ).iloc[0]
     assert (row["r"], row["p"]) == (pytest.approx(theirs["r"], abs=1e-12), pytest.approx(theirs["p"], abs=1e-12))
     assert (row["n_pairs"], row["n_ties"]) == (len(kept), int(given["tie"].sum()))
@@ -256,9 +249,7 @@ def test_models_and_people_correlate_over_paradigms() -> None:
     rng, x, y = np.random.default_rng(9), a.to_numpy(), b[a.index].to_numpy()
     loop = [np.corrcoef(x[k], y[k])[0, 1] for k in (rng.integers(0, 12, 12) for _ in range(4000))]
     assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(np.nanquantile(loop, [0.025, 0.975])), abs=0.05)
-    few = compute_accuracy_correlations(
-        compute_accuracy(pd.concat([drawn(1, 4, 9, 0.7, "a"), drawn(2, 4, 9, 0.7, "b")]))
-    ).iloc[0]
+    few = compute_accuracy_correlations(compute_accuracy(pd.concat([drawn(1, 4, 9, 0.7, "a"), drawn(2, 4, 9, 0.7, "b")]))).iloc[0]
     assert few["note"] == "No interval: 4 paradigms, under 10."
     with pytest.raises(DataError, match="expected two to correlate"):
         compute_accuracy_correlations(compute_accuracy(pairs({"p": "+"})))
@@ -347,23 +338,18 @@ def by_hand_and_generated() -> tuple[pd.DataFrame, dict[str, str]]:
         for k, correct in enumerate(right):
             item = f"{group}-{k}"
             groups[item] = group
-            rows.append(
-                ("m", "p", "f", f"p{k // each:02}", item, "lp", -2.0, -2.0 - (1 if correct else -1), correct, False)
-            )
+            rows.append(("m", "p", "f", f"p{k // each:02}", item, "lp", -2.0, -2.0 - (1 if correct else -1), correct, False))
     return check(pd.DataFrame(rows, columns=TABLES["pairs"].column_names[:-1]), "pairs"), groups
 
 
 def test_the_published_z_test_is_over_paradigms() -> None:
     """z = 2.08 (p = .038) over 840 and 7,560 pairs, where the paper has every z under 0.6; 0.49 over 84 paradigms twice."""
     given, groups = by_hand_and_generated()
-    table = pd.concat(
-        [compute_proportion_tests(given, groups, unit=over) for over in ("pairs", "paradigms")]
-    ).set_index("test_unit")
-    assert table.loc["pairs", ["n_a", "n_b"]].to_list() == [7560, 840]
-    assert (table.loc["pairs", "z"], table.loc["pairs", "p"]) == (
-        pytest.approx(2.08, abs=0.01),
-        pytest.approx(0.038, abs=1e-3),
+    table = pd.concat([compute_proportion_tests(given, groups, unit=over) for over in ("pairs", "paradigms")]).set_index(
+        "test_unit"
     )
+    assert table.loc["pairs", ["n_a", "n_b"]].to_list() == [7560, 840]
+    assert (table.loc["pairs", "z"], table.loc["pairs", "p"]) == (pytest.approx(2.08, abs=0.01), pytest.approx(0.038, abs=1e-3))
     assert table.loc["paradigms", ["n_a", "n_b"]].to_list() == [84, 84]
     assert table.loc["paradigms", "z"] == pytest.approx(0.49, abs=0.01)
     with pytest.raises(ValueError, match="'items'; expected pairs or paradigms"):

@@ -51,9 +51,7 @@ def test_the_coefficient_is_grammatical_minus_ungrammatical(tables: Tables) -> N
     found = models(tables).set_index(["phenomenon", "region", "random", "term"])["estimate"]
     assert found[("agreement", "sentence", "intercepts", "grammaticality")] > 0
     assert found[("agreement", "critical", "intercepts", "grammaticality")] < 0
-    mean = compute_region_times(tables["readings"], tables["items"]).query(
-        "phenomenon == 'agreement' and region == 'critical'"
-    )
+    mean = compute_region_times(tables["readings"], tables["items"]).query("phenomenon == 'agreement' and region == 'critical'")
     assert found[("agreement", "critical", "intercepts", "intercept")] == pytest.approx(mean["log_rt"].mean(), abs=0.05)
 
 
@@ -123,9 +121,7 @@ def test_position_is_a_covariate_only_where_the_members_of_a_pair_differ_in_it(t
     assert terms["agreement"] == ["intercept", "grammaticality", "log_trial"]
 
 
-def test_without_covariates_the_models_are_the_published_ones_of_r(
-    tables: Tables, rscript: Callable[..., pd.DataFrame]
-) -> None:
+def test_without_covariates_the_models_are_the_published_ones_of_r(tables: Tables, rscript: Callable[..., pd.DataFrame]) -> None:
     """lmerTest on sums by hand of the region, which has two words, and the word after it."""
     items = tables["items"]
     readings = tables["readings"].query("paradigm == 'islands 1' and role == 'target'")
@@ -161,36 +157,20 @@ def test_the_minimum_detectable_effect_is_found_in_eight_of_ten_repetitions(tabl
 
 
 def test_the_raw_scale_is_fitted_beside(tables: Tables) -> None:
-    rows = (
-        models(tables).query("term == 'grammaticality' and random == 'intercepts'").set_index(["phenomenon", "region"])
-    )
-    scores = compute_rating_scores(tables["responses"], tables["items"]).query(
-        "role == 'target' and phenomenon == 'agreement'"
-    )
+    rows = models(tables).query("term == 'grammaticality' and random == 'intercepts'").set_index(["phenomenon", "region"])
+    scores = compute_rating_scores(tables["responses"], tables["items"]).query("role == 'target' and phenomenon == 'agreement'")
     means = scores.groupby("condition")["rating"].mean()
-    assert rows.loc[("agreement", "sentence"), "raw"] == pytest.approx(
-        means["grammatical"] - means["ungrammatical"], abs=0.2
-    )
-    assert rows.loc[("agreement", "critical"), "raw"] == pytest.approx(
-        rows.loc[("agreement", "critical"), "ms"], rel=0.3
-    )
+    assert rows.loc[("agreement", "sentence"), "raw"] == pytest.approx(means["grammatical"] - means["ungrammatical"], abs=0.2)
+    assert rows.loc[("agreement", "critical"), "raw"] == pytest.approx(rows.loc[("agreement", "critical"), "ms"], rel=0.3)
 
 
 def test_milliseconds_are_the_delta_method_on_the_covariances_of_lme4(tables: Tables, rscript: RScript) -> None:
-    times = compute_region_times(tables["readings"], tables["items"]).query(
-        "phenomenon == 'agreement' and region == 'critical'"
-    )
+    times = compute_region_times(tables["readings"], tables["items"]).query("phenomenon == 'agreement' and region == 'critical'")
     # Twice as many grammatical trials: then intercept and slope covary.
     times = times.drop(times[times["condition"] == "ungrammatical"].index[::2]).reset_index(drop=True)
     scores = compute_rating_scores(tables["responses"].head(0), tables["items"])
-    row = (
-        phenomenon_models(scores, times, tables["items"])
-        .query("term == 'grammaticality' and random == 'intercepts'")
-        .iloc[0]
-    )
-    data = times.assign(
-        g=times["condition"].map({"grammatical": 0.5, "ungrammatical": -0.5}), lt=np.log1p(times["trial"])
-    )
+    row = phenomenon_models(scores, times, tables["items"]).query("term == 'grammaticality' and random == 'intercepts'").iloc[0]
+    data = times.assign(g=times["condition"].map({"grammatical": 0.5, "ungrammatical": -0.5}), lt=np.log1p(times["trial"]))
     data = data.assign(lt=data["lt"] - data["lt"].mean())[["log_rt", "g", "lt", "participant", "item"]]
     estimate, variance, df = rscript(
         """
@@ -215,9 +195,7 @@ def test_residual_autocorrelation_is_that_of_least_squares_residuals_in_trial_or
     design = pd.get_dummies(pd.DataFrame({"p": rows["participant"], "i": rows["item"], "c": cell}), dtype=float)
     x = np.column_stack([np.ones(len(rows)), rows["log_trial"], design.to_numpy()])
     y = rows["log_rt"].to_numpy()
-    residual = dict(
-        zip(zip(rows["session"], rows["trial"], strict=True), y - x @ np.linalg.lstsq(x, y)[0], strict=True)
-    )
+    residual = dict(zip(zip(rows["session"], rows["trial"], strict=True), y - x @ np.linalg.lstsq(x, y)[0], strict=True))
     pairs = []
     for session in sorted(set(rows["session"])):
         trials = sorted(t for s, t in residual if s == session)
@@ -232,9 +210,7 @@ def test_autocorrelated_residuals_are_seen() -> None:
         noise[:, t] = 0.6 * noise[:, t - 1] + rng.normal(size=40)
     frame = pd.DataFrame([(f"p{p}", t, f"i{(7 * t + p) % 60}", noise[p, t]) for p in range(40) for t in range(60)],
                          columns=["participant", "trial", "item", "z"])  # fmt: skip
-    frame = frame.assign(
-        session=frame["participant"], phenomenon="a", condition="grammatical", log_trial=np.log1p(frame["trial"])
-    )
+    frame = frame.assign(session=frame["participant"], phenomenon="a", condition="grammatical", log_trial=np.log1p(frame["trial"]))
     assert autocorrelation(frame, "z") == pytest.approx(0.55, abs=0.06)  # below .6: 60 trials have a mean of their own
 
 

@@ -27,9 +27,7 @@ def ratings() -> pd.DataFrame:
             for p in range(6):
                 z = (condition == GOOD) * (0.3 + k % 12 / 10) + rng.normal(0, 0.5)
                 row = {"participant": f"P{p}", "session": f"s{p}", "trial": 2 * k + (condition == BAD), "item": f"i{k}"}
-                rows.append(
-                    row | {"condition": condition, "phenomenon": f"f{k % 12}", "paradigm": f"f{k % 12}-1", "z": z}
-                )
+                rows.append(row | {"condition": condition, "phenomenon": f"f{k % 12}", "paradigm": f"f{k % 12}-1", "z": z})
     frame = pd.DataFrame(rows).assign(experiment="E1", list="L1", role="target", prompt="acceptability", rating=4.0)
     return check(add_formula_columns(frame)[TABLES["rating_scores"].column_names], "rating_scores")
 
@@ -124,13 +122,9 @@ def test_correlations_are_rs(ratings: pd.DataFrame, scores: pd.DataFrame, rscrip
     assert ours["r"].to_list() == pytest.approx(theirs["r"].to_list(), abs=1e-12)
 
 
-def test_the_relative_method_comes_with_its_warning_and_holds_the_mean_effect(
-    ratings: pd.DataFrame, scores: pd.DataFrame
-) -> None:
+def test_the_relative_method_comes_with_its_warning_and_holds_the_mean_effect(ratings: pd.DataFrame, scores: pd.DataFrame) -> None:
     table = (
-        compute_rating_correlations(scores, ratings, measures=["slor"], draws=10)
-        .query("method == 'pearson'")
-        .set_index("level")
+        compute_rating_correlations(scores, ratings, measures=["slor"], draws=10).query("method == 'pearson'").set_index("level")
     )
     assert "do not compare it with the others" in table.loc["relative", "note"]
     assert table.drop(index="relative")["note"].isna().all()
@@ -219,13 +213,9 @@ def test_ratings_as_given_and_scores_of_pairs_that_nobody_rated(ratings: pd.Data
     raw = ratings.assign(rating=rng.integers(1, 8, len(ratings)))
     rated = raw[raw["item"].isin([f"i{k}" for k in range(24)])]
     pairs = raw[["phenomenon", "paradigm", "item"]].drop_duplicates()
-    table = compute_rating_correlations(
-        scores, rated, measures=["slor"], rating_measure="rating", pairs=pairs, draws=10
-    )
+    table = compute_rating_correlations(scores, rated, measures=["slor"], rating_measure="rating", pairs=pairs, draws=10)
     of_z = pd.DataFrame([{"prompt": "rating", "level": "sentences", "ceiling": 0.8}])
-    held = compute_rating_correlations(
-        scores, rated, measures=["slor"], rating_measure="rating", ceilings=of_z, draws=10
-    )
+    held = compute_rating_correlations(scores, rated, measures=["slor"], rating_measure="rating", ceilings=of_z, draws=10)
     assert held["ceiling"].isna().all()
     row = table[table["method"] == "pearson"].set_index("level").loc["phenomena, all pairs"]
     slor = scores.set_index(["item", "condition"])["slor"]

@@ -47,9 +47,7 @@ def test_the_mean_weighs_paradigms_alike_and_the_pool_weighs_pairs_alike() -> No
 
 
 def test_models_and_measures_stay_apart() -> None:
-    table = compute_accuracy(
-        pd.concat([pairs({"a": "++"}), pairs({"a": "--"}, "mean_lp"), pairs({"a": "+-"}, model="n")])
-    )
+    table = compute_accuracy(pd.concat([pairs({"a": "++"}), pairs({"a": "--"}, "mean_lp"), pairs({"a": "+-"}, model="n")]))
     pooled = table.query("phenomenon == 'all' and paradigm == 'pooled'").set_index(["model", "measure"])["accuracy"]
     assert pooled.to_dict() == {("m", "lp"): 1.0, ("m", "mean_lp"): 0.0, ("n", "lp"): 0.5}
 
@@ -74,11 +72,7 @@ def test_delta_is_the_mean_difference_and_that_of_a_tie_is_nothing() -> None:
 
 
 def test_the_table_of_models_has_a_row_for_each_phenomenon_and_a_column_for_each_model() -> None:
-    given = [
-        pairs({"a1": "+-", "a2": "++", "b": "-="}),
-        pairs({"a1": "++", "a2": "++"}, model="n"),
-        pairs({"b": "+"}, "slor", "n"),
-    ]
+    given = [pairs({"a1": "+-", "a2": "++", "b": "-="}), pairs({"a1": "++", "a2": "++"}, model="n"), pairs({"b": "+"}, "slor", "n")]
     table = build_model_table(compute_accuracy(pd.concat(given)))
     assert table.columns.to_list() == ["measure", "phenomenon", "m", "n"]
     expected = [
@@ -95,11 +89,7 @@ def test_the_table_of_models_has_a_row_for_each_phenomenon_and_a_column_for_each
 
 def test_protocols_of_one_model_stand_side_by_side() -> None:
     two = [pairs({"a": "+-"}), pairs({"a": "++"}).assign(protocol="lm-eval"), pairs({"a": "-+"}, model="n")]
-    assert build_model_table(compute_accuracy(pd.concat(two))).columns.to_list()[2:] == [
-        "m (causal)",
-        "m (lm-eval)",
-        "n",
-    ]
+    assert build_model_table(compute_accuracy(pd.concat(two))).columns.to_list()[2:] == ["m (causal)", "m (lm-eval)", "n"]
 
 
 def test_no_pairs_are_a_sentence() -> None:

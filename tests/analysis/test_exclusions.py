@@ -7,11 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis.cleaning.exclusions import (
-    apply_exclusions,
-    build_participant_prompts_table,
-    build_participants_table,
-)
+from gardenpath.analysis.cleaning.exclusions import apply_exclusions, build_participant_prompts_table, build_participants_table
 from gardenpath.analysis.exclusion_log import ExclusionLog
 from gardenpath.study import TABLES, DataError, ExcludeSection, check
 from gardenpath.study.formula_columns import add_formula_columns
@@ -20,12 +16,7 @@ RScript = Callable[..., pd.DataFrame]
 CONDITIONS = ("grammatical", "ungrammatical")
 ITEMS = check(
     pd.DataFrame(
-        [
-            (f"{kind}{k}", kind, kind, c, "en", "a b c", "[]")
-            for kind in ("npi", "catch")
-            for k in range(6)
-            for c in CONDITIONS
-        ],
+        [(f"{kind}{k}", kind, kind, c, "en", "a b c", "[]") for kind in ("npi", "catch") for k in range(6) for c in CONDITIONS],
         columns=["item", "paradigm", "phenomenon", "condition", "language", "sentence", "regions"],
     ),
     "items",
@@ -65,16 +56,12 @@ def read(rows: list[tuple[str, int, float, str | None]]) -> pd.DataFrame:
     return check(frame[TABLES["readings"].column_names], "readings")
 
 
-def ratings(
-    person: str, good: str, bad: str, role: str = "target"
-) -> list[tuple[str, str, str, str, str, bool | None]]:
+def ratings(person: str, good: str, bad: str, role: str = "target") -> list[tuple[str, str, str, str, str, bool | None]]:
     sides = zip(CONDITIONS, (good, bad), strict=True)
     return [(person, role, condition, "rating", rating, None) for condition, given in sides for rating in given]
 
 
-def out(
-    rules: ExcludeSection, responses: pd.DataFrame, readings: pd.DataFrame | None = None, **more: object
-) -> dict[str, str]:
+def out(rules: ExcludeSection, responses: pd.DataFrame, readings: pd.DataFrame | None = None, **more: object) -> dict[str, str]:
     """Return the rule by which each participant went."""
     names = sorted(set(responses["participant"]) | set(() if readings is None else readings["participant"]))
     sessions = more.pop("sessions", sat(*names))
@@ -111,15 +98,10 @@ def test_more_than_a_fifth_of_trials_out_of_the_band_is_out() -> None:
 
 def test_catch_and_attention_exclude_only_where_declared() -> None:
     rows = ratings("good", "77", "11", "catch") + ratings("bad", "11", "77", "catch")
-    rows += [
-        ("bad", "attention", "grammatical", "rating", "2", False),
-        ("good", "attention", "grammatical", "rating", "2", True),
-    ]
+    rows += [("bad", "attention", "grammatical", "rating", "2", False), ("good", "attention", "grammatical", "rating", "2", True)]
     assert out(ExcludeSection(), answered(rows)) == {}
     assert out(ExcludeSection(min_catch=0.75), answered(rows)) == {"bad": "less than 75% of catch sentences told apart"}
-    assert out(ExcludeSection(min_attention=1), answered(rows)) == {
-        "bad": "less than 100% of attention items answered as asked"
-    }
+    assert out(ExcludeSection(min_attention=1), answered(rows)) == {"bad": "less than 100% of attention items answered as asked"}
 
 
 def test_declared_answers_about_oneself_keep_those_who_gave_them_however_written() -> None:
@@ -133,9 +115,7 @@ def test_declared_answers_about_oneself_keep_those_who_gave_them_however_written
     assert out(rules, answered(rows), demographics=told) == {"de": rule, "none": rule}
     with pytest.raises(DataError, match="there is no table demographics"):
         out(rules, answered(rows))
-    with pytest.raises(
-        DataError, match="names 'age', which is not in table demographics; expected one of native_language"
-    ):
+    with pytest.raises(DataError, match="names 'age', which is not in table demographics; expected one of native_language"):
         out(ExcludeSection(demographics={"age": ["30"]}), answered(rows), demographics=told)
 
 
@@ -145,22 +125,10 @@ def test_declared_answers_about_oneself_keep_those_who_gave_them_however_written
         ({}, {"complete": [True, False]}, "session not complete"),
         ({}, {"source": ["server", "preview"]}, "session of the experimenter's own (preview)"),
         ({}, {"exclusion_reason": [None, "slept"]}, "session that the experimenter marked as not counting"),
-        (
-            {"min_minutes": 5},
-            {"finished": ["2026-01-01T10:05:00Z", "2026-01-01T10:04:59Z"]},
-            "session shorter than 5 minutes",
-        ),
-        (
-            {"max_minutes": 60},
-            {"finished": ["2026-01-01T11:00:00Z", "2026-01-01T11:00:01Z"]},
-            "session longer than 60 minutes",
-        ),
+        ({"min_minutes": 5}, {"finished": ["2026-01-01T10:05:00Z", "2026-01-01T10:04:59Z"]}, "session shorter than 5 minutes"),
+        ({"max_minutes": 60}, {"finished": ["2026-01-01T11:00:00Z", "2026-01-01T11:00:01Z"]}, "session longer than 60 minutes"),
         ({"max_aborted": 1}, {"n_aborted_trials": [1, 2]}, "session with more than 1 trials broken off"),
-        (
-            {"sessions": {"lease_expired": ["false"]}},
-            {"lease_expired": [False, True]},
-            "session whose lease_expired is not false",
-        ),
+        ({"sessions": {"lease_expired": ["false"]}}, {"lease_expired": [False, True]}, "session whose lease_expired is not false"),
         ({"sessions": {"device": ["lab"]}}, {"device": [" Lab", None]}, "session whose device is not lab"),
     ],
 )
@@ -171,21 +139,12 @@ def test_a_session_goes_by_its_rule_and_is_counted(rules: dict[str, Any], change
         read([]), responses, sat("a", "b", **changes), ITEMS, exclude=ExcludeSection(**rules), exclusion_log=ledger
     )
     assert set(left["participant"]) == set(people["participant"]) == {"a"}
-    (step,) = [
-        row for row in ledger.rows if (row["rule"], row["table"], row["condition"]) == (rule, "responses", "all")
-    ]
-    assert (step["n_before"], step["n_excluded"], step["n_participants_before"], step["n_participants_after"]) == (
-        8,
-        4,
-        2,
-        1,
-    )
+    (step,) = [row for row in ledger.rows if (row["rule"], row["table"], row["condition"]) == (rule, "responses", "all")]
+    assert (step["n_before"], step["n_excluded"], step["n_participants_before"], step["n_participants_after"]) == (8, 4, 2, 1)
 
 
 def test_a_column_that_sessions_do_not_have_is_named() -> None:
-    with pytest.raises(
-        DataError, match="sessions names 'hand', which is not in table sessions; expected one of participant,"
-    ):
+    with pytest.raises(DataError, match="sessions names 'hand', which is not in table sessions; expected one of participant,"):
         out(ExcludeSection(sessions={"hand": ["left"]}), answered(ratings("a", "7", "1")))
 
 
@@ -207,9 +166,7 @@ def test_the_first_rule_that_somebody_breaks_is_the_one_named() -> None:
 
 
 def test_nobody_left_is_a_sentence_that_counts_the_rules() -> None:
-    with pytest.raises(
-        DataError, match="leave none of 1 participants: 1 by 'less than 90% of catch sentences told apart'"
-    ):
+    with pytest.raises(DataError, match="leave none of 1 participants: 1 by 'less than 90% of catch sentences told apart'"):
         out(ExcludeSection(min_catch=0.9), answered(ratings("b", "1", "7", "catch")))
 
 

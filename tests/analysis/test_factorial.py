@@ -87,14 +87,10 @@ def test_the_suggested_models_are_those_of_lmertest(rscript: Callable[..., pd.Da
     np.testing.assert_allclose(told.astype(float), reference[["ms", "low", "high"]].iloc[0], rtol=1e-4)
 
 
-def test_the_interval_in_ms_is_the_same_with_slopes_whose_correlations_are_in(
-    rscript: Callable[..., pd.DataFrame],
-) -> None:
+def test_the_interval_in_ms_is_the_same_with_slopes_whose_correlations_are_in(rscript: Callable[..., pd.DataFrame]) -> None:
     _, times = measured()
     own = ModelSection("m", "log_rt ~ extraction + (1 + extraction|participant) + (1|item)")
-    ours = factorial_models(times.iloc[:0].assign(z=0.0, rating=0.0), times, conditions(), models=(own,))[
-        "factorial_models"
-    ]
+    ours = factorial_models(times.iloc[:0].assign(z=0.0, rating=0.0), times, conditions(), models=(own,))["factorial_models"]
     rows = times.assign(A=times["condition"].str.startswith("object") - 0.5)
     code = """
     library(lmerTest)
@@ -114,9 +110,7 @@ def test_the_r_code_of_a_declared_model_starts_from_the_written_tables(
     tmp_path: Path, rscript: Callable[..., pd.DataFrame]
 ) -> None:
     scores, times = measured()
-    own = ModelSection(
-        "m", "log_rt ~ extraction*noun + log_trial + (1|participant) + (1|item)", contrasts={"noun": "treatment"}
-    )
+    own = ModelSection("m", "log_rt ~ extraction*noun + log_trial + (1|participant) + (1|item)", contrasts={"noun": "treatment"})
     found = factorial_models(scores, times, conditions(), models=(own,), engine="lme4")
     ours = found["factorial_models"]
     write(times, "region_times", tmp_path, command="c")
@@ -136,9 +130,7 @@ def test_the_r_code_of_a_declared_model_starts_from_the_written_tables(
 def test_a_contrast_says_what_it_compares(coding: str, told: str) -> None:
     scores, times = measured()
     own = ModelSection("m", "z ~ extraction + (1|participant) + (1|item)", contrasts={"extraction": coding})
-    row = (
-        factorial_models(scores, times, conditions(), models=(own,))["factorial_models"].set_index("contrast").loc[told]
-    )
+    row = factorial_models(scores, times, conditions(), models=(own,))["factorial_models"].set_index("contrast").loc[told]
     means = scores.merge(conditions().query("factor == 'extraction'"), on=["paradigm", "condition"])
     difference = means.groupby("level")["z"].mean()
     wanted = {"sum": -0.5, "treatment": 1.0, "helmert": 0.5}[coding]
@@ -181,21 +173,13 @@ def test_a_region_named_by_a_model_holds_every_word_that_overlaps_it_though_a_sm
     words = pd.DataFrame([{"item": "i", "condition": "c", "word": w, "start": a, "end": b} for w, a, b in spans])
     innermost = [None, None, "embedded", "verb", "embedded", "critical", None, None]
     readings = words.drop(columns=["start", "end"]).assign(region=innermost)
-    assert mark_region_words(readings, items, words, "embedded").query("region == 'embedded'")["word"].to_list() == [
-        2,
-        3,
-        4,
-    ]
+    assert mark_region_words(readings, items, words, "embedded").query("region == 'embedded'")["word"].to_list() == [2, 3, 4]
     with pytest.raises(DataError, match="region 'object' is in no sentence; there are critical, embedded, verb"):
         mark_region_words(readings, items, words, "object")
 
 
 def test_models_say_which_regions_they_are_about() -> None:
-    own = [
-        ("a", "log_rt ~ x + (1|item)", "verb"),
-        ("b", "log_rt ~ x + (1|item)", "verb+1"),
-        ("c", "z ~ x + (1|item)", "v"),
-    ]
+    own = [("a", "log_rt ~ x + (1|item)", "verb"), ("b", "log_rt ~ x + (1|item)", "verb+1"), ("c", "z ~ x + (1|item)", "v")]
     assert regions_named([ModelSection(name, formula, region) for name, formula, region in own]) == ["verb"]
 
 
@@ -258,9 +242,7 @@ def test_declared_models_without_the_table_of_conditions_are_refused(tables: dic
 def test_the_keys_of_models_are_checked() -> None:
     with pytest.raises(DataError) as found:
         parse_dataclass(
-            AnalysisSection,
-            {"models": [{"name": "a", "formula": "z", "contrasts": {"x": "dummy"}}]},
-            where="study.toml",
+            AnalysisSection, {"models": [{"name": "a", "formula": "z", "contrasts": {"x": "dummy"}}]}, where="study.toml"
         )
     assert "formula is 'z'; expected  response ~ predictors" in str(found.value)
     own = {"name": "a", "formula": "z ~ x + (1|item)"}

@@ -14,9 +14,7 @@ from gardenpath.study import TABLES, DataError, check
 from ..conftest import run_here
 
 DETERMINERS = [f"determiner_noun_agreement_{k}" for k in ("1", "2", "irregular_1", "irregular_2")]
-WITH_ADJECTIVE = [
-    f"determiner_noun_agreement_with_{k}" for k in ("adj_2", "adjective_1", "adj_irregular_1", "adj_irregular_2")
-]
+WITH_ADJECTIVE = [f"determiner_noun_agreement_with_{k}" for k in ("adj_2", "adjective_1", "adj_irregular_1", "adj_irregular_2")]
 VERBS = [f"{kind}_plural_subject_verb_agreement_{k}" for kind in ("regular", "irregular") for k in (1, 2)]
 GROUPS = {
     ("adjective", "without"): DETERMINERS,
@@ -64,17 +62,7 @@ def released(real_data: Path) -> pd.DataFrame:
         for model in ("ngram", "lstm", "txl", "gpt2") if record["UID"] != "overall" else ():
             wins = round(1000 * record[model])
             rows += [
-                (
-                    model,
-                    "p",
-                    record["linguistics_term"],
-                    record["UID"],
-                    f"{record['UID']}-{k}",
-                    "lp",
-                    -1.0,
-                    -2.0,
-                    k < wins,
-                )
+                (model, "p", record["linguistics_term"], record["UID"], f"{record['UID']}-{k}", "lp", -1.0, -2.0, k < wins)
                 for k in range(1000)
             ]
     frame = pd.DataFrame(rows, columns=TABLES["pairs"].column_names[:9]).assign(tie=False)
@@ -96,9 +84,7 @@ def test_the_figures_of_blimp_come_from_its_released_accuracies(
     assert attractors.loc["relational noun"].to_dict() == {"ngram": 0.235, "lstm": 0.76, "txl": 0.772, "gpt2": 0.795}
     assert attractors.loc["relative clause"].to_dict() == {"ngram": 0.217, "lstm": 0.627, "txl": 0.598, "gpt2": 0.657}
     asked = table.loc["attractor"].groupby("level")["human_accuracy"].first()
-    assert asked.to_dict() == pytest.approx(
-        {"none": 0.948, "relational noun": 0.81, "relative clause": 0.857}, abs=6e-4
-    )
+    assert asked.to_dict() == pytest.approx({"none": 0.948, "relational noun": 0.81, "relative clause": 0.857}, abs=6e-4)
     told = minimal_pairs.group_accuracies(compute_group_accuracies(released, groups, people))
     assert "lstm (p), lp, by form: 88.0% at regular, 82.8% at irregular (−5.2 points; people −4.5)." in told
     irregular = table.loc[("form", "irregular")]
@@ -148,18 +134,9 @@ def test_means_of_items_groups_by_hand() -> None:
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (
-            {"paradigm": ["p9"], "factor": ["x"], "level": ["y"]},
-            "the groups name paradigm 'p9', which the pairs do not",
-        ),
-        (
-            {"name": ["p1"], "factor": ["x"], "level": ["y"]},
-            "groups have the columns name, factor, level; expected paradigm",
-        ),
-        (
-            {"paradigm": ["p1"] * 2, "factor": ["x"] * 2, "level": ["y", "z"]},
-            "paradigm 'p1' is at 2 levels of factor 'x'",
-        ),
+        ({"paradigm": ["p9"], "factor": ["x"], "level": ["y"]}, "the groups name paradigm 'p9', which the pairs do not"),
+        ({"name": ["p1"], "factor": ["x"], "level": ["y"]}, "groups have the columns name, factor, level; expected paradigm"),
+        ({"paradigm": ["p1"] * 2, "factor": ["x"] * 2, "level": ["y", "z"]}, "paradigm 'p1' is at 2 levels of factor 'x'"),
     ],
 )
 def test_groups_that_do_not_fit_are_named(frame: dict[str, list[str]], message: str) -> None:
@@ -168,12 +145,7 @@ def test_groups_that_do_not_fit_are_named(frame: dict[str, list[str]], message: 
 
 
 def test_phenomena_are_left_out_for_the_three_reasons_of_blimp_nl() -> None:
-    shares = {
-        "known": (0.99, 0.98, 0.6),
-        "shallow": (0.9, 0.7, 0.96),
-        "unclear": (0.9, 0.8, 0.5),
-        "good": (0.9, 0.8, 0.5),
-    }
+    shares = {"known": (0.99, 0.98, 0.6), "shallow": (0.9, 0.7, 0.96), "unclear": (0.9, 0.8, 0.5), "good": (0.9, 0.8, 0.5)}
     rows = [
         (model, "lp", phenomenon, "pooled", share)
         for phenomenon, of_models in shares.items()

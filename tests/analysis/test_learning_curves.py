@@ -25,9 +25,7 @@ def made(noise: float, samples: int = 5) -> tuple[pd.DataFrame, pd.DataFrame]:
             model = f"lstm-{size:g}-{sample}"
             runs.append((model, size, "lstm", f"s{sample}"))
             for phenomenon, slope in SLOPES.items():
-                share = (
-                    0.55 + slope * (math.log2(size) - math.log2(SIZES[0])) / 2 + rng.normal(0, noise) + sample * noise
-                )
+                share = 0.55 + slope * (math.log2(size) - math.log2(SIZES[0])) / 2 + rng.normal(0, noise) + sample * noise
                 rows.append((model, "p", "lp", phenomenon, "pooled", share))
     names = ["model", "protocol", "measure", "phenomenon", "paradigm", "accuracy"]
     return pd.DataFrame(rows, columns=names), pd.DataFrame(runs, columns=["model", "tokens", "family", "sample"])
@@ -74,11 +72,7 @@ def test_the_standard_error_takes_the_runs_of_a_sample_together_as_a_double_loop
 
 def test_runs_without_samples_have_the_interval_of_an_ordinary_regression() -> None:
     accuracy, runs = made(0.02, samples=1)
-    row = (
-        compute_learning_curves(accuracy, runs.drop(columns=["sample", "family"]))
-        .set_index("phenomenon")
-        .loc["islands"]
-    )
+    row = compute_learning_curves(accuracy, runs.drop(columns=["sample", "family"])).set_index("phenomenon").loc["islands"]
     points = accuracy[accuracy["phenomenon"] == "islands"].merge(runs, on="model")
     line = stats.linregress(np.log2(points["tokens"]), points["accuracy"])
     assert (row["slope"], row["se"], row["df"]) == (pytest.approx(line.slope), pytest.approx(line.stderr), 8)
@@ -97,9 +91,7 @@ def test_the_logistic_curve_is_recovered() -> None:
     assert pd.isna(few["upper_asymptote"])
 
 
-@pytest.mark.parametrize(
-    ("reached", "slope", "people", "tokens"), [(0.466, 0.0036, 0.849, 8.8e39), (0.517, 0.0078, 0.881, 9.3e21)]
-)
+@pytest.mark.parametrize(("reached", "slope", "people", "tokens"), [(0.466, 0.0036, 0.849, 8.8e39), (0.517, 0.0078, 0.881, 9.3e21)])
 def test_the_tokens_that_blimp_extrapolates_to(reached: float, slope: float, people: float, tokens: float) -> None:
     """Islands and NPIs of its LSTM, from 83 million tokens on."""
     assert extrapolate_tokens_needed(83e6, reached, slope, people) == pytest.approx(tokens, rel=0.01)

@@ -99,12 +99,7 @@ def test_glmm_equals_lme4_on_object_relatives_of_grodner_and_gibson_2005(real_da
     rows = rows[verb].assign(x=rows["condition"].map({"objgap": 0.5, "subjgap": -0.5}))
     rows = pd.DataFrame(
         # Participants are numbers here: R has to be told that they are names.
-        {
-            "participant": "P" + rows["subject"],
-            "item": "i" + rows["item"],
-            "x": rows["x"],
-            "ms": rows["rawRT"].astype(float),
-        }
+        {"participant": "P" + rows["subject"], "item": "i" + rows["item"], "x": rows["x"], "ms": rows["rawRT"].astype(float)}
     ).assign(log_rt=lambda t: np.log(t["ms"]))
     formula = "log_rt ~ x + (1|participant) + (1|item)"
     compared(rows, formula, rscript(LMER.format(formula=formula), rows=rows))
@@ -135,9 +130,7 @@ def test_a_singular_fit_is_rs_own_verdict_and_is_explained(rscript: RScript) -> 
     table = fit(rows, formula, engine="lme4")
     assert table["singular"].all()
     assert table["converged"].all()
-    assert (
-        table["note"].iloc[0].startswith("Singular fit: the variance of the intercepts by participant is estimated as")
-    )
+    assert table["note"].iloc[0].startswith("Singular fit: the variance of the intercepts by participant is estimated as")
     assert "z-scoring takes out the participants' means" in table["note"].iloc[0]
 
 

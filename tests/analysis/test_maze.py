@@ -32,13 +32,9 @@ def chosen(choices: dict[str, list[list[bool | None]]], role: str = "target") ->
 def test_who_chooses_at_random_is_left_out_with_the_rule_in_the_ledger() -> None:
     good, clicker = [[True] * 9 + [False]] * 4, [[True] + [True, False] * 5] * 4
     ledger = ExclusionLog()
-    kept, _, people, *_ = apply_exclusions(
-        chosen({"a": good, "b": clicker}), NONE, sat("a", "b"), ITEMS, exclusion_log=ledger
-    )
+    kept, _, people, *_ = apply_exclusions(chosen({"a": good, "b": clicker}), NONE, sat("a", "b"), ITEMS, exclusion_log=ledger)
     assert set(kept["participant"]) == {"a"}
-    assert people.set_index("participant")["exclusion_rule"].dropna().to_dict() == {
-        "b": "less than 80% of first choices right"
-    }
+    assert people.set_index("participant")["exclusion_rule"].dropna().to_dict() == {"b": "less than 80% of first choices right"}
     [step] = [row for row in ledger.rows if "first choices" in str(row["rule"]) and row["condition"] == "all"
               and row["table"] == "readings"]  # fmt: skip
     assert (step["n_before"], step["n_excluded"]) == (40 + 44, 44)
@@ -69,13 +65,7 @@ def test_the_rule_can_be_lowered_and_left_out() -> None:
         apply_exclusions(half, NONE, sat("a"), ITEMS, exclude=ExcludeSection(min_maze_accuracy=0.6))
 
 
-LEFT = {
-    None: [0, 1, 2, 3, 4, 5, 6, 7],
-    0: [0, 1, 3, 4, 6, 7],
-    1: [0, 1, 4, 7],
-    2: [0, 1],
-    9: [0, 1],
-}
+LEFT = {None: [0, 1, 2, 3, 4, 5, 6, 7], 0: [0, 1, 3, 4, 6, 7], 1: [0, 1, 4, 7], 2: [0, 1], 9: [0, 1]}
 
 
 @pytest.mark.parametrize(("after", "words"), LEFT.items())

@@ -24,15 +24,7 @@ def rated(rows: list[tuple[str, int, str, str, str]]) -> pd.DataFrame:
     """Return responses from (participant, trial, role, condition, response)."""
     frame = pd.DataFrame(rows, columns=["participant", "trial", "role", "condition", "response"])
     frame = frame.assign(**PLACE, session=frame["participant"], item=[f"i{t % 4}" for t in frame["trial"]])
-    answer = {
-        "task": "rating",
-        "prompt": "p",
-        "side": None,
-        "correct": None,
-        "outcome": "answered",
-        "rt": 1.0,
-        "rt_first": None,
-    }
+    answer = {"task": "rating", "prompt": "p", "side": None, "correct": None, "outcome": "answered", "rt": 1.0, "rt_first": None}
     made = frame.assign(**answer)
     return check(add_formula_columns(made, made)[COLUMNS["responses"]], "responses")
 
@@ -149,25 +141,16 @@ def test_condition_means_are_of_participants_means_with_their_standard_error() -
     assert pd.isna(table.loc[("rating", "ungrammatical"), "se"])  # one participant has no standard error
 
 
-def words(
-    *times: float | None, critical: tuple[int, ...] = (1,)
-) -> list[tuple[str, int, int, str | None, float | None]]:
+def words(*times: float | None, critical: tuple[int, ...] = (1,)) -> list[tuple[str, int, int, str | None, float | None]]:
     """One trial of P1: a reading time a word."""
     return [("P1", 0, k, "critical" if k in critical else None, rt) for k, rt in enumerate(times)]
 
 
 @pytest.mark.parametrize(
     ("length", "regions"),
-    [
-        (2, ["critical"]),
-        (3, ["critical"]),
-        (4, ["critical", "critical+1"]),
-        (5, ["critical", "critical+1", "critical+2"]),
-    ],
+    [(2, ["critical"]), (3, ["critical"]), (4, ["critical", "critical+1"]), (5, ["critical", "critical+1", "critical+2"])],
 )
-def test_words_after_the_region_count_only_where_the_sentence_goes_on_after_them(
-    length: int, regions: list[str]
-) -> None:
+def test_words_after_the_region_count_only_where_the_sentence_goes_on_after_them(length: int, regions: list[str]) -> None:
     """Critical is word 1: of three words, the word after it ends the sentence."""
     times = compute_region_times(read(words(*[300.0] * length)), ITEMS)
     assert times["region"].to_list() == regions
@@ -202,9 +185,7 @@ def test_without_removal_of_outliers_every_measured_time_counts() -> None:
     ledger = ExclusionLog()
     frame = read(words(300.0, 9000.0, 5.0, 0.0, 20000.0, 320.0, critical=(1,)))
     times = compute_region_times(frame, ITEMS, min_rt=band[0], max_rt=band[1], exclusion_log=ledger)
-    assert dict(zip(times["region"], times["rt"], strict=True)) == {"critical": 9000.0, "critical+1": 5.0}, (
-        "0 ms has no log"
-    )
+    assert dict(zip(times["region"], times["rt"], strict=True)) == {"critical": 9000.0, "critical+1": 5.0}, "0 ms has no log"
     assert not ledger.build_table()["rule"].str.contains("more than").any()
 
 

@@ -16,9 +16,7 @@ from gardenpath.study.table_files import read_csv
 FORMULA = "y ~ x + (1|participant) + (1|item)"
 
 
-def crossed(
-    participants: int = 14, items: int = 10, seed: int = 3, effect: float = 0.4, person: float = 0.8
-) -> pd.DataFrame:
+def crossed(participants: int = 14, items: int = 10, seed: int = 3, effect: float = 0.4, person: float = 0.8) -> pd.DataFrame:
     """Return y = effect * x + person + item + noise, x being +.5 or -.5 in a Latin square."""
     rng = np.random.default_rng(seed)
     p, i = (a.ravel() for a in np.meshgrid(np.arange(participants), np.arange(items), indexing="ij"))
@@ -67,9 +65,7 @@ def test_object_relatives_of_grodner_and_gibson_2005_give_the_reference_fit(real
     rows = read_csv(real_data / "grodner-gibson-2005" / "GrodnerGibson2005E1.csv")
     verb = rows["word_position"].eq(rows["condition"].map({"objgap": "6", "subjgap": "4"}))
     rows = rows[verb].rename(columns={"subject": "participant"})
-    rows = rows.assign(
-        log_rt=np.log(rows["rawRT"].astype(float)), x=rows["condition"].map({"objgap": 0.5, "subjgap": -0.5})
-    )
+    rows = rows.assign(log_rt=np.log(rows["rawRT"].astype(float)), x=rows["condition"].map({"objgap": 0.5, "subjgap": -0.5}))
     table = fit(rows, "log_rt ~ x + (1|participant) + (1|item)").set_index("term")
     # R: lmerTest::lmer(log(rawRT) ~ x + (1|subject) + (1|item))
     assert table.loc["x", "n"] == 672
@@ -90,13 +86,7 @@ def test_intervals_hold_the_true_effect_about_95_times_in_100() -> None:
 def test_a_fit_names_its_formula_engine_and_counts() -> None:
     table = fit(crossed(), FORMULA)
     assert table["formula"].eq(FORMULA).all()
-    assert table.loc[0, ["engine", "term", "n", "participants", "n_items"]].to_list() == [
-        "glmm",
-        "intercept",
-        140,
-        14,
-        10,
-    ]
+    assert table.loc[0, ["engine", "term", "n", "participants", "n_items"]].to_list() == ["glmm", "intercept", 140, 14, 10]
 
 
 def test_z_scored_ratings_are_singular_and_the_note_says_why() -> None:
@@ -113,16 +103,10 @@ def test_z_scored_ratings_are_singular_and_the_note_says_why() -> None:
 
 def test_slopes_without_variance_are_not_put_down_to_z_scores() -> None:
     frame = crossed()
-    zero = (
-        RandomEffectSd("participant", "1", 0.0),
-        RandomEffectSd("participant", "x", 0.0),
-        RandomEffectSd("item", "1", 1.0),
-    )
+    zero = (RandomEffectSd("participant", "1", 0.0), RandomEffectSd("participant", "x", 0.0), RandomEffectSd("item", "1", 1.0))
     found = ModelEstimate(frame, zero, 1.0, 4, 0.0, True, True, "glmm")
     told = describe_singularity(found, parse_formula("z ~ x + (1 + x|participant) + (1|item)"))
-    assert (
-        "none is left by construction, and elsewhere these data show no more difference than noise alone would" in told
-    )
+    assert "none is left by construction, and elsewhere these data show no more difference than noise alone would" in told
 
 
 def test_a_singular_fit_of_anything_else_does_not_blame_z_scores() -> None:
@@ -184,9 +168,7 @@ def test_an_engine_that_is_not_known_is_one_line() -> None:
 def test_without_r_the_engine_lme4_says_in_a_line_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(r_session, "_sessions", {})  # an R that runs already needs no path
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(
-        MissingExtra, match=r"needs .*R, not found.*gardenpath\[r\].*apt-get install.*r-cran-lme4"
-    ) as raised:
+    with pytest.raises(MissingExtra, match=r"needs .*R, not found.*gardenpath\[r\].*apt-get install.*r-cran-lme4") as raised:
         fit(crossed(), FORMULA, engine="lme4")
     assert "\n" not in str(raised.value)
 

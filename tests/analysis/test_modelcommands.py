@@ -28,12 +28,7 @@ def folder(tables: Tables, tmp_path: Path) -> Path:
         write(tables[name], name, tmp_path / "tables", command="test")
     other = tables["surprisal"].assign(model="other", surprisal=tables["surprisal"]["surprisal"].to_numpy()[::-1])
     write(pd.concat([tables["surprisal"], other]), "surprisal", tmp_path / "scores", command="test")
-    write(
-        compute_rating_scores(tables["responses"], tables["items"]),
-        "rating_scores",
-        tmp_path / "results",
-        command="test",
-    )
+    write(compute_rating_scores(tables["responses"], tables["items"]), "rating_scores", tmp_path / "results", command="test")
     sentences = tables["items"][["item", "condition"]].assign(model="little-lm (toy)", protocol="causal", n_tokens=10)
     sentences = sentences.assign(n_unknown_tokens=0, n_windows=1, lp=[-30.0 - k % 7 for k in range(len(sentences))])
     write(sentence_scores(sentences), "sentence_scores", tmp_path / "scores", command="test")
@@ -64,9 +59,7 @@ def test_align_tells_what_each_model_adds_and_how_it_fares_with_ratings(folder: 
 
 
 def test_folds_are_chosen_and_few_clusters_have_no_p(folder: Path) -> None:
-    told = run(
-        "align", folder / "tables", folder / "scores", "-o", folder / "out", "--folds-by", "story", "--no-slopes"
-    )
+    told = run("align", folder / "tables", folder / "scores", "-o", folder / "out", "--folds-by", "story", "--no-slopes")
     assert "(3 clusters by story: too few for a p or an interval)." in told.stdout
     assert read(folder / "out", "delta_log_likelihood")["p"].isna().all()
 

@@ -99,9 +99,7 @@ def test_a_factorial_design_has_uncorrelated_slopes_of_all_its_effects(rscript: 
 def test_declared_models_of_rating_have_an_ordinal_form_with_their_own_random_effects() -> None:
     scores, levels = rated()
     own = [
-        ModelSection(
-            "points", "rating ~ extraction + (1|participant) + (1|item)", contrasts={"extraction": "treatment"}
-        ),
+        ModelSection("points", "rating ~ extraction + (1|participant) + (1|item)", contrasts={"extraction": "treatment"}),
         ModelSection("standardised", "z ~ extraction + (1|participant) + (1|item)"),
     ]
     table = ordinal_factorial_models(scores, levels, models=own)["ordinal_models"]

@@ -20,13 +20,7 @@ FORMULA = "y ~ x + (1|participant) + (1|item)"
 SLOPES = "y ~ x + (1 + x|participant) + (1 + x|item)"
 WORDS = FORMULA + " + (1|token)"
 SEEDS = [3, 4, 9]  # glmm's own start ends on the lower peak
-PEAKED = {
-    1: False,
-    3: True,
-    4: True,
-    5: False,
-    11: True,
-}  # where words are read: whether glmm's own start ends on the lower peak
+PEAKED = {1: False, 3: True, 4: True, 5: False, 11: True}  # where words are read: whether glmm's own start ends on the lower peak
 
 
 def two_lists(seed: int, *, readers: int = 18, items: int = 9) -> pd.DataFrame:
@@ -117,9 +111,7 @@ def test_of_three_groups_the_highest_peak_is_taken(rows: int, monkeypatch: pytes
 
 
 @pytest.mark.filterwarnings("ignore:Caution")
-def test_slopes_start_from_the_peak_of_their_model_without_which_is_not_fitted_twice(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_slopes_start_from_the_peak_of_their_model_without_which_is_not_fitted_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     fits: list[str] = []
     fitted = glmm.fit
     monkeypatch.setattr(glmm, "fit", lambda *given, **more: fits.append(given[1]) or fitted(*given, **more))
@@ -197,10 +189,7 @@ def test_maximum_likelihood_takes_the_highest_peak_too() -> None:
 
 def test_the_order_of_groups_in_a_formula_changes_no_number() -> None:
     frame = two_lists(5)
-    ways = [
-        fit(frame, f"y ~ x + {random}")
-        for random in ("(1 + x|participant) + (1|item)", "(1|item) + (1 + x|participant)")
-    ]
+    ways = [fit(frame, f"y ~ x + {random}") for random in ("(1 + x|participant) + (1|item)", "(1|item) + (1 + x|participant)")]
     for name in ("estimate", "se"):
         np.testing.assert_allclose(ways[0][name], ways[1][name], atol=1e-7)
     assert ways[0]["formula"].iloc[0] == "y ~ x + (1 + x|participant) + (1|item)"

@@ -32,11 +32,7 @@ def spread(one: Assumptions) -> list[float]:
 
 
 def test_estimates_are_right_on_average_and_limits_hold_the_truth_as_often_as_they_say() -> None:
-    plan, rng, runs = (
-        build_scenario(0.05, factors=FACTORS, term="extraction", assumptions=TRUTH),
-        np.random.default_rng(4),
-        60,
-    )
+    plan, rng, runs = (build_scenario(0.05, factors=FACTORS, term="extraction", assumptions=TRUTH), np.random.default_rng(4), 60)
     known = np.array([0.25, 0.2, 0.3, 0.35, 0.4])
     pilots = [spreads_in(taken(plan, 16, 16, rng), plan.layout) for _ in range(runs)]
     np.testing.assert_allclose(np.mean([spread(one.estimated) for one in pilots], axis=0), known, rtol=0.1)
@@ -71,9 +67,7 @@ def test_ratings_give_the_latent_spreads_and_thresholds() -> None:
 def test_conditions_that_the_study_does_not_have_are_named() -> None:
     plan = build_scenario(0.0, factors=FACTORS, term="extraction")
     rows = taken(plan, 4, 4, np.random.default_rng(1)).replace({"condition": {"object": "passive"}})
-    with pytest.raises(
-        DataError, match="condition 'passive' of the pilot is not in the study; expected subject, object"
-    ):
+    with pytest.raises(DataError, match="condition 'passive' of the pilot is not in the study; expected subject, object"):
         spreads_in(rows, plan.layout)
 
 

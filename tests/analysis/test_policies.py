@@ -117,18 +117,14 @@ def test_a_model_that_stays_singular_is_kept_and_explained() -> None:
     rows = study(slope=0.0)
     rows["y"] -= rows.groupby("participant")["y"].transform("mean")
     table, steps = fit_stepwise(rows, "y ~ x + (1|participant) + (1|item)", policy="maximal")
-    assert random(table["formula"].iloc[0]).startswith(
-        "(1|participant) + "
-    )  # the group stays, though its variance is 0
+    assert random(table["formula"].iloc[0]).startswith("(1|participant) + ")  # the group stays, though its variance is 0
     assert "the variance of the intercepts by participant is estimated as zero" in table["note"].iloc[0]
     assert table["note"].iloc[0].endswith("noise alone would; no slope without variance is left to leave out.")
     assert steps.of("y")["decision"].iloc[-1] == "kept, though it is singular: no slope without variance is left"
 
 
 @pytest.mark.parametrize("engine", ["glmm", pytest.param("lme4", marks=pytest.mark.r)])
-def test_a_slope_with_variance_stays_where_only_intercepts_have_none(
-    engine: str, request: pytest.FixtureRequest
-) -> None:
+def test_a_slope_with_variance_stays_where_only_intercepts_have_none(engine: str, request: pytest.FixtureRequest) -> None:
     if engine == "lme4":
         request.getfixturevalue("pymer4")
     rows = study(3)
@@ -168,11 +164,7 @@ def test_engines_that_agree_are_said_to(pymer4: None) -> None:
 @pytest.mark.r
 def test_a_form_that_only_one_engine_has_is_not_cross_checked_and_says_so(pymer4: None) -> None:
     table = fit(study(), "y ~ x + (0 + x|participant) + (1|item)", engine="lme4", crosscheck=True)
-    assert (
-        table["note"]
-        .str.startswith("Not cross-checked: engine 'glmm' does not support slopes without intercepts")
-        .all()
-    )
+    assert table["note"].str.startswith("Not cross-checked: engine 'glmm' does not support slopes without intercepts").all()
 
 
 @pytest.mark.r

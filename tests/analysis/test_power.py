@@ -41,17 +41,13 @@ def test_power_is_that_of_the_non_central_t_where_effects_do_not_vary() -> None:
 def test_the_standard_error_of_an_interaction_holds_what_slopes_add() -> None:
     """A product of halves has the variance 1/16; slopes of people and of items add theirs over their number."""
     assumed = replace(PLAIN, slopes={INTERACTION: (0.2, 0.3)})  # of the others there are none
-    table = power_curve(
-        0.1, participants=[24], items=[16], factors=FACTORS, term=INTERACTION, assumptions=assumed, runs=40
-    )
+    table = power_curve(0.1, participants=[24], items=[16], factors=FACTORS, term=INTERACTION, assumptions=assumed, runs=40)
     known = np.sqrt(16 * PLAIN.residual**2 / (24 * 16) + 0.2**2 / 24 + 0.3**2 / 16)
     assert table["se"].item() == pytest.approx(known, rel=0.08)
 
 
 def found_without_an_effect(participants: int, items: int, runs: int, **given: object) -> float:
-    table = power_curve(
-        0.1, participants=[participants], items=[items], factors=FACTORS, term="attractor", runs=runs, **given
-    )
+    table = power_curve(0.1, participants=[participants], items=[items], factors=FACTORS, term="attractor", runs=runs, **given)
     return float(table["false_positives"].item())
 
 
@@ -136,10 +132,7 @@ def test_what_cannot_be_simulated_is_a_sentence(change: dict) -> None:
 @pytest.mark.parametrize(
     ("term", "told"),
     [
-        (
-            "number",
-            "not in the model; expected one of grammaticality, attractor, grammaticality:attractor, or a simple",
-        ),
+        ("number", "not in the model; expected one of grammaticality, attractor, grammaticality:attractor, or a simple"),
         ("attractor@plural", "expected a factor of two levels at a level of one other"),
     ],
 )
@@ -170,9 +163,7 @@ def test_slopes_are_those_that_the_design_allows() -> None:
         "log_rt ~ grammaticality + attractor + grammaticality:attractor + (1 + grammaticality|participant) + "
         "(1 + grammaticality + attractor + grammaticality:attractor|item)"
     )
-    assert str(trials.formula("log_rt", tested, "tested")).endswith(
-        "+ (1|participant) + (1 + grammaticality:attractor|item)"
-    )
+    assert str(trials.formula("log_rt", tested, "tested")).endswith("+ (1|participant) + (1 + grammaticality:attractor|item)")
 
 
 def test_a_simple_effect_is_the_difference_of_two_cells() -> None:
@@ -184,9 +175,7 @@ def test_a_simple_effect_is_the_difference_of_two_cells() -> None:
     assert plan.build_row_key(8, 8, 1)["effect"] == pytest.approx(means[1, 1] - means[1, 0])
     assert plan.build_row_key(8, 8, 1)["effect"] == pytest.approx(0.02 + 0.04 / 2)
     formula = str(plan.build_row_key(8, 8, 1)["formula"])
-    assert formula.startswith(
-        "log_rt ~ grammaticality + attractor_in_grammatical + attractor_in_ungrammatical + (1 + attr"
-    )
+    assert formula.startswith("log_rt ~ grammaticality + attractor_in_grammatical + attractor_in_ungrammatical + (1 + attr")
     named = build_scenario(stated, factors=FACTORS, term="attractor@grammaticality=grammatical").build_row_key(8, 8, 1)
     assert named["effect"] == pytest.approx(0.02 - 0.04 / 2)
 
@@ -232,9 +221,7 @@ def test_ordinal_models_are_fitted_to_the_same_ratings() -> None:
     plan = build_scenario(1.5, response="rating", assumptions=assumed)
     trials = plan.layout.assign_trials(10, 8)
     rated = plan._responses(plan.expected(trials), plan._chance(trials, np.random.default_rng([2, 10, 8])))
-    rows = pd.DataFrame(
-        {"participant": trials.participant.astype(str), "item": trials.item.astype(str), "rating": rated}
-    )
+    rows = pd.DataFrame({"participant": trials.participant.astype(str), "item": trials.item.astype(str), "rating": rated})
     rows = rows.assign(grammaticality=trials.product("grammaticality"))
     by_hand = cumulative(rows, "rating ~ grammaticality + (1|participant) + (1|item)").iloc[0]
     assert row["se"] == pytest.approx(by_hand["se"], rel=1e-6)

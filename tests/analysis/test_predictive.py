@@ -33,10 +33,7 @@ def aligned(tables: Tables) -> pd.DataFrame:
 FITTED = FittedModel(
     "y",
     {"(Intercept)": 5.0, "x": 0.3},
-    [
-        ("participant", ("(Intercept)", "x"), np.array([[0.5, 0.1], [0.1, 0.2]])),
-        ("item", ("(Intercept)",), np.array([[0.3]])),
-    ],
+    [("participant", ("(Intercept)", "x"), np.array([[0.5, 0.1], [0.1, 0.2]])), ("item", ("(Intercept)",), np.array([[0.3]]))],
     residual=0.4,
     converged=True,
 )
@@ -66,9 +63,7 @@ def by_definition(frame: pd.DataFrame) -> tuple[list[float], list[list[float]]]:
     return [5 + 0.3 * a["x"] for a in given], covariance
 
 
-@pytest.mark.parametrize(
-    ("participants", "items"), [(2, 30), (6, 2), (1, 1)], ids=["fewer effects", "more effects", "one"]
-)
+@pytest.mark.parametrize(("participants", "items"), [(2, 30), (6, 2), (1, 1)], ids=["fewer effects", "more effects", "one"])
 def test_joint_densities_are_those_of_the_multivariate_normal(participants: int, items: int) -> None:
     frame = rows(participants, items)
     mean, covariance = by_definition(frame)
@@ -105,9 +100,7 @@ result <- do.call(rbind, lapply(out$cluster, function(cluster) {
 
 
 @pytest.mark.r
-def test_held_out_densities_are_those_of_lme4_and_mvtnorm(
-    aligned: pd.DataFrame, rscript: Callable[..., pd.DataFrame]
-) -> None:
+def test_held_out_densities_are_those_of_lme4_and_mvtnorm(aligned: pd.DataFrame, rscript: Callable[..., pd.DataFrame]) -> None:
     held = compute_held_out_clusters(aligned, folds=6, seed=3)
     first = held[held["fold"] == 0].set_index("cluster")
     assert len(first) == 4
@@ -141,12 +134,8 @@ def test_rows_are_held_out_alone_and_summed_by_item(aligned: pd.DataFrame) -> No
 
 
 def test_the_base_is_the_same_for_every_model_and_a_permuted_model_gains_nothing(aligned: pd.DataFrame) -> None:
-    shuffled = dict(
-        zip(aligned["token"].unique(), np.random.default_rng(2).permutation(aligned["token"].unique()), strict=True)
-    )
-    bits = aligned.drop_duplicates("token").set_index("token")[
-        ["surprisal", "surprisal_previous", "surprisal_previous2"]
-    ]
+    shuffled = dict(zip(aligned["token"].unique(), np.random.default_rng(2).permutation(aligned["token"].unique()), strict=True))
+    bits = aligned.drop_duplicates("token").set_index("token")[["surprisal", "surprisal_previous", "surprisal_previous2"]]
     noise = aligned.assign(model="noise", **bits.loc[aligned["token"].map(shuffled)].reset_index(drop=True))
     held = compute_held_out_clusters(pd.concat([aligned, noise]))
     real, other = (held[held["model"] == name].set_index("cluster") for name in ("little-lm (toy)", "noise"))

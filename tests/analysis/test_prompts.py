@@ -62,9 +62,7 @@ def alone(tables: Tables, prompt: str) -> Tables:
 
 
 @pytest.mark.parametrize("prompt", SCALES)
-def test_each_scale_is_analysed_as_if_it_were_the_only_one(
-    two_scales: Tables, found: Tables, prompt: str, full: bool
-) -> None:
+def test_each_scale_is_analysed_as_if_it_were_the_only_one(two_scales: Tables, found: Tables, prompt: str, full: bool) -> None:
     """Every table that holds ratings, but for what is corrected over both scales, and the names of fits."""
     if not full and prompt != SCALES[0]:
         pytest.skip("one of two scales is analysed alone without --full")
@@ -74,9 +72,7 @@ def test_each_scale_is_analysed_as_if_it_were_the_only_one(
     compared = [name for name in compared if (theirs[name]["prompt"] == prompt).any() or name == "choice_agreement"]
     assert len(compared) == (13 if prompt == "acceptability" else 12)  # a slider's modes are not counted
     for name in compared:
-        ours = found[name][(found[name]["prompt"] == prompt).fillna(False)].drop(
-            columns=["p_bh_all", "found_all"], errors="ignore"
-        )
+        ours = found[name][(found[name]["prompt"] == prompt).fillna(False)].drop(columns=["p_bh_all", "found_all"], errors="ignore")
         expected = theirs[name][(theirs[name]["prompt"] == prompt).fillna(False)][ours.columns]
         assert len(ours) == len(expected) > 0 or name == "choice_agreement", name
         assert ours.to_csv(index=False) == expected.to_csv(index=False), name
@@ -167,9 +163,7 @@ def test_what_did_not_come_is_counted_prompt_by_prompt_and_enters_nothing(two_sc
     for prompt, rows in prompts.groupby("prompt"):
         unanswered = late[prompt] - practice.loc[practice["prompt"] == prompt, "response"].isna().sum()
         assert rows["n_missing_responses"].sum() == unanswered
-        assert (rows["n_responses"] + rows["n_missing_responses"]).sum() == asked[prompt] - (
-            practice["prompt"] == prompt
-        ).sum()
+        assert (rows["n_responses"] + rows["n_missing_responses"]).sum() == asked[prompt] - (practice["prompt"] == prompt).sum()
 
 
 def test_an_empty_answer_whose_screen_did_not_time_out_is_no_answer(two_scales: Tables) -> None:
@@ -178,9 +172,7 @@ def test_an_empty_answer_whose_screen_did_not_time_out_is_no_answer(two_scales: 
     left = drop_missing_responses(responses, ledger)
     assert {row["rule"] for row in ledger.rows} == {f"no answer ({p})" for p in (*SCALES, "noun", "verb")}
     assert left["response"].notna().all()
-    assert compute_rating_scores(responses, two_scales["items"]).equals(
-        compute_rating_scores(left, two_scales["items"])
-    )
+    assert compute_rating_scores(responses, two_scales["items"]).equals(compute_rating_scores(left, two_scales["items"]))
 
 
 def test_accuracy_is_told_prompt_by_prompt_and_excludes_over_all_questions(two_scales: Tables) -> None:
@@ -194,10 +186,7 @@ def test_accuracy_is_told_prompt_by_prompt_and_excludes_over_all_questions(two_s
         assert (row.n_scored_responses, row.accuracy) == (len(own), pytest.approx(statistics.mean(own)))
     together = {p: right[p, "noun"] + right[p, "verb"] for p in people["participant"]}
     for row in people.itertuples():
-        assert (row.n_questions, row.accuracy) == (
-            len(together[row.participant]),
-            statistics.mean(together[row.participant]),
-        )
+        assert (row.n_questions, row.accuracy) == (len(together[row.participant]), statistics.mean(together[row.participant]))
     low = {p for p, own in together.items() if statistics.mean(own) < 0.7 and len(own) >= 8}
     rules = ExcludeSection(min_accuracy=0.7, min_questions=8)
     _, left, people, _ = apply_exclusions(*(two_scales[name] for name in GIVEN), exclude=rules)
@@ -239,11 +228,7 @@ def test_a_constant_rater_of_one_scale_loses_the_z_of_that_scale(two_scales: Tab
     scores = compute_rating_scores(responses, two_scales["items"], exclusion_log=ledger)
     empty = scores[scores["z"].isna()]
     assert set(zip(empty["participant"], empty["prompt"], strict=True)) == {("P03", "plausibility")}
-    lines = {
-        row["rule"]: row["n_excluded"]
-        for row in ledger.rows
-        if row["condition"] == "all" and row["table"] == "rating_scores"
-    }
+    lines = {row["rule"]: row["n_excluded"] for row in ledger.rows if row["condition"] == "all" and row["table"] == "rating_scores"}
     rule = "no z: the participant gave the same rating throughout"
     assert lines == {f"{rule} (acceptability)": 0, f"{rule} (plausibility)": len(empty)}
 
@@ -286,10 +271,7 @@ def test_scores_correlate_with_the_mean_ratings_of_each_scale_by_hand(two_scales
         assert found.loc[(prompt, "sentences", "pearson"), "r"] == pytest.approx(r)
         assert found.loc[(prompt, "sentences", "pearson"), "share_of_ceiling"] == pytest.approx(r / ceiling)
         gaps = [
-            (
-                by[item, "grammatical"] - by[item, "ungrammatical"],
-                means[item, "grammatical"] - means[item, "ungrammatical"],
-            )
+            (by[item, "grammatical"] - by[item, "ungrammatical"], means[item, "grammatical"] - means[item, "ungrammatical"])
             for item in {item for item, _ in means}
         ]
         rho = stats.spearmanr(*zip(*gaps, strict=True)).statistic
@@ -315,9 +297,7 @@ CONDITIONS = pd.DataFrame(
 )
 
 
-def test_declared_models_run_for_each_scale_unless_the_scale_is_in_them(
-    two_scales: Tables, scores: pd.DataFrame
-) -> None:
+def test_declared_models_run_for_each_scale_unless_the_scale_is_in_them(two_scales: Tables, scores: pd.DataFrame) -> None:
     own = [
         ModelSection("status", "z ~ status + (1|participant) + (1|item)"),
         ModelSection("both", "z ~ status*prompt + (1|participant) + (1|item)"),
@@ -367,17 +347,10 @@ def test_ordinal_models_are_of_one_scale_and_a_slider_has_none(two_scales: Table
 
 def test_choices_are_counted_prompt_by_prompt_and_late_ones_are_none() -> None:
     good, bad = "grammatical", "ungrammatical"
-    items = pd.DataFrame(
-        [("a1", "a", "f", good), ("a1", "a", "f", bad)], columns=["item", "paradigm", "phenomenon", "condition"]
-    )
+    items = pd.DataFrame([("a1", "a", "f", good), ("a1", "a", "f", bad)], columns=["item", "paradigm", "phenomenon", "condition"])
     rows = [("likely", said) for said in (good, bad, bad, None)] + [("better", good)] * 2
     made = pd.DataFrame(rows, columns=["prompt", "response"]).assign(
-        participant=[f"P{k}" for k in range(6)],
-        task="choice",
-        role="target",
-        paradigm="a",
-        item="a1",
-        outcome="timeout",
+        participant=[f"P{k}" for k in range(6)], task="choice", role="target", paradigm="a", item="a1", outcome="timeout"
     )
     table = compute_choice_agreement(made, items).set_index("prompt")
     assert table["n_choices"].to_dict() == {"better": 2, "likely": 3}
@@ -429,9 +402,7 @@ def test_a_figure_is_of_one_scale_which_its_axis_names(found: Tables, scores: pd
     with pytest.raises(ValueError, match="2 prompts, acceptability, plausibility; expected the name of one, as in"):
         condition_figure(found["condition_means"])
     labels = {
-        condition_figure(found["condition_means"], prompt="plausibility")
-        .axes[0]
-        .get_xlabel(): "mean rating (plausibility)",
+        condition_figure(found["condition_means"], prompt="plausibility").axes[0].get_xlabel(): "mean rating (plausibility)",
         coefficient_figure(found["phenomenon_models"], "z", "plausibility").axes[0].get_xlabel(): (
             "grammatical minus ungrammatical\n(plausibility, z)"
         ),
@@ -458,9 +429,7 @@ def test_the_report_shows_both_scales_apart(two_scales: Tables, found: Tables) -
     assert keys <= set(made.figures)
     assert not {"means-z", "effects-z", "icc"} & set(made.figures)
     section = made.html.partition("<h2>Ratings")[2].partition("<section")[0]
-    assert (
-        section.count("Plausibility: mean rating by phenomenon and condition") == 2
-    )  # for eyes, and for a screen reader
+    assert section.count("Plausibility: mean rating by phenomenon and condition") == 2  # for eyes, and for a screen reader
     assert '<th scope="col" class="text">prompt</th>' in section
     assert "p_bh is adjusted over the phenomena of one measure, region, prompt and form of random effects" in section
     assert "p_bh_all over all prompts together" in section
@@ -486,10 +455,7 @@ def test_a_study_of_two_scales_goes_from_tables_to_a_report(two_scales: Tables, 
     assert (told_of["participant"].nunique(), told_of["prompt"].nunique()) == (23, 4)
     told = run("align", tmp_path / "tables", tmp_path / "scores", "-o", results, "--no-slopes", "--folds", 2)
     assert told.exit_code == 0, told.output
-    assert (
-        "(causal): correlation of log probability with mean ratings (plausibility) over all sentences, r = "
-        in told.stdout
-    )
+    assert "(causal): correlation of log probability with mean ratings (plausibility) over all sentences, r = " in told.stdout
     told = run("report", tmp_path / "study.toml", "-o", tmp_path / "report.html")
     assert told.exit_code == 0, told.output
     pictures = {path.name for path in (tmp_path / "report-figures").iterdir()}
@@ -502,8 +468,7 @@ def test_a_study_of_two_scales_goes_from_tables_to_a_report(two_scales: Tables, 
 def test_a_prompt_of_any_text_has_a_file_of_its_own(found: Tables) -> None:
     names = {"acceptability": "How good is it?", "plausibility": "how good is it"}
     renamed = {
-        name: frame.assign(prompt=frame["prompt"].replace(names)) if "prompt" in frame else frame
-        for name, frame in found.items()
+        name: frame.assign(prompt=frame["prompt"].replace(names)) if "prompt" in frame else frame for name, frame in found.items()
     }
     drawn = [name for name, _ in catalogue.result_figures(renamed)]
     assert {"ratings-how-good-is-it", "ratings-how-good-is-it-2"} <= set(drawn)

@@ -24,10 +24,7 @@ def test_icc_is_that_of_shrout_and_fleiss() -> None:
     """Their table 4: ICC(2,1) = .29, ICC(2,4) = .62."""
     found = icc(SHROUT)
     assert round(found.icc, 2) == 0.62
-    assert (
-        round(found.sentence_variance / (found.sentence_variance + found.rater_variance + found.residual_variance), 2)
-        == 0.29
-    )
+    assert round(found.sentence_variance / (found.sentence_variance + found.rater_variance + found.residual_variance), 2) == 0.29
     assert found.raters_per_sentence == 4
 
 
@@ -46,9 +43,7 @@ def test_with_cells_missing_the_variances_are_hendersons_third_method_on_rs_sums
     rng = np.random.default_rng(6)
     y = rng.normal(size=(9, 1)) + 0.5 * rng.normal(size=(1, 12)) + rng.normal(size=(9, 12))
     y[rng.random(y.shape) < 0.35] = np.nan
-    rows = pd.DataFrame(
-        [(f"i{i}", f"r{r}", y[i, r]) for i in range(9) for r in range(12)], columns=["i", "r", "y"]
-    ).dropna()
+    rows = pd.DataFrame([(f"i{i}", f"r{r}", y[i, r]) for i in range(9) for r in range(12)], columns=["i", "r", "y"]).dropna()
     code = """
     i <- anova(lm(y ~ r + i, rows)); r <- anova(lm(y ~ i + r, rows))
     e <- i['Residuals', 'Mean Sq']; n <- nrow(rows)
@@ -58,13 +53,7 @@ def test_with_cells_missing_the_variances_are_hendersons_third_method_on_rs_sums
     result <- data.frame(vi, vr, e, k, icc = vi / (vi + (vr + e) / k))
     """
     found = icc(y)
-    ours = [
-        found.sentence_variance,
-        found.rater_variance,
-        found.residual_variance,
-        found.raters_per_sentence,
-        found.icc,
-    ]
+    ours = [found.sentence_variance, found.rater_variance, found.residual_variance, found.raters_per_sentence, found.icc]
     np.testing.assert_allclose(ours, rscript(code, rows=rows).iloc[0], rtol=1e-9)
 
 
@@ -104,9 +93,7 @@ def scores(tables: Tables) -> pd.DataFrame:
     return compute_rating_scores(tables["responses"], tables["items"])
 
 
-def test_agreement_is_over_the_sentences_of_a_paradigm_in_a_list_overall_and_within_condition(
-    scores: pd.DataFrame,
-) -> None:
+def test_agreement_is_over_the_sentences_of_a_paradigm_in_a_list_overall_and_within_condition(scores: pd.DataFrame) -> None:
     table = compute_reliability(scores, draws=50, splits=20)
     assert set(table["condition"]) == {"all", "grammatical", "ungrammatical"}
     assert len(table) == 2 * 3 * 3
@@ -129,10 +116,7 @@ def test_split_halves_are_the_mean_over_halves_of_the_correlation_of_sentence_me
         phenomenon="f", prompt="acceptability", z=0.0,
     )  # fmt: skip
     halves = [(0, 1), (0, 2), (0, 3)]
-    each = [
-        np.corrcoef(ratings[:, h].mean(axis=1), np.delete(ratings, h, axis=1).mean(axis=1))[0, 1]
-        for h in map(list, halves)
-    ]
+    each = [np.corrcoef(ratings[:, h].mean(axis=1), np.delete(ratings, h, axis=1).mean(axis=1))[0, 1] for h in map(list, halves)]
     row = compute_reliability(frame, draws=10, splits=6000).iloc[0]
     assert row["split_half"] == pytest.approx(np.mean(each), abs=0.01)
     r = row["split_half"]
@@ -145,9 +129,7 @@ def test_the_ceiling_is_what_the_truth_correlates_with_the_means_of_people() -> 
     rng = np.random.default_rng(3)
     truth = rng.normal(size=300)
     y = truth[:, None] + 2 * rng.normal(size=(300, 20))
-    rows = [
-        (f"r{r}", f"i{i // 2}", ("grammatical", "ungrammatical")[i % 2], y[i, r]) for i in range(300) for r in range(20)
-    ]
+    rows = [(f"r{r}", f"i{i // 2}", ("grammatical", "ungrammatical")[i % 2], y[i, r]) for i in range(300) for r in range(20)]
     frame = pd.DataFrame(rows, columns=["participant", "item", "condition", "z"]).assign(
         experiment="E1", list="L1", role="target", paradigm="p", phenomenon="f", prompt="acceptability", rating=0.0
     )
@@ -171,14 +153,8 @@ def test_halves_are_of_raters_within_their_list(scores: pd.DataFrame) -> None:
 
 def test_ratings_are_counted_one_by_one(scores: pd.DataFrame) -> None:
     table = compute_rating_counts(scores)
-    part = scores[
-        (scores["role"] == "target") & (scores["paradigm"] == "islands 1") & (scores["condition"] == "ungrammatical")
-    ]
-    ours = (
-        table.query("paradigm == 'islands 1' and condition == 'ungrammatical'")
-        .set_index("rating")["n_ratings"]
-        .to_dict()
-    )
+    part = scores[(scores["role"] == "target") & (scores["paradigm"] == "islands 1") & (scores["condition"] == "ungrammatical")]
+    ours = table.query("paradigm == 'islands 1' and condition == 'ungrammatical'").set_index("rating")["n_ratings"].to_dict()
     assert ours == {rating: sum(part["rating"] == rating) for rating in sorted(set(part["rating"]))}
 
 
@@ -211,11 +187,7 @@ def test_blimps_majorities_are_strict_and_ties_as_half_stand_beside_them() -> No
     """Its 67 paradigms of 5 pairs: 323 of 335 with a strict majority is its 96.4 %, and 5 ties as half would be 97.2 %."""
     g, u = "grammatical", "ungrammatical"
     good = [2] * 323 + [1] * 5 + [0] * 7  # of two people, who choose well
-    rows = [
-        (f"P{person}", f"p{pair % 67}", f"i{pair}", g if person < n else u)
-        for pair, n in enumerate(good)
-        for person in (0, 1)
-    ]
+    rows = [(f"P{person}", f"p{pair % 67}", f"i{pair}", g if person < n else u) for pair, n in enumerate(good) for person in (0, 1)]
     items = pd.DataFrame([(f"i{pair}", f"p{pair % 67}", "f", c) for pair in range(335) for c in (g, u)],
                          columns=["item", "paradigm", "phenomenon", "condition"])  # fmt: skip
     table = compute_choice_agreement(chosen(rows), items)

@@ -128,23 +128,18 @@ def test_when_a_rule_about_sessions_leaves_nobody_it_is_named(tables: Tables) ->
 @pytest.mark.parametrize("time", ["02/03/2026 12:30", "02-Jan"])
 def test_a_time_that_cannot_be_read_is_named(tables: Tables, time: str) -> None:
     sessions = tables["sessions"].assign(finished=[time, *tables["sessions"]["finished"][1:]])
-    with pytest.raises(
-        DataError, match=rf"column 'finished' of session s00 is '{time}' \(1 rows\), expected an ISO 8601 time"
-    ):
+    with pytest.raises(DataError, match=rf"column 'finished' of session s00 is '{time}' \(1 rows\), expected an ISO 8601 time"):
         analyse(changed(tables, sessions=sessions))
 
 
 def test_when_every_reading_time_is_out_so_is_everybody_in_a_sentence(tables: Tables) -> None:
-    with pytest.raises(
-        DataError, match="leave none of 23 participants: 23 by 'reading times out of the band in more than"
-    ):
+    with pytest.raises(DataError, match="leave none of 23 participants: 23 by 'reading times out of the band in more than"):
         analyse({name: tables[name] for name in GIVEN}, AnalysisSection(min_rt=1, max_rt=2))
 
 
 def test_when_every_reading_time_is_out_the_ratings_remain_if_declared_so(islands: Tables) -> None:
     found = analyse(
-        {name: islands[name] for name in GIVEN},
-        AnalysisSection(min_rt=1, max_rt=2, exclude=ExcludeSection(max_outside_cutoffs=1)),
+        {name: islands[name] for name in GIVEN}, AnalysisSection(min_rt=1, max_rt=2, exclude=ExcludeSection(max_outside_cutoffs=1))
     )
     assert found["region_times"].empty
     assert set(found["condition_means"]["measure"]) == {"rating", "z"}
@@ -199,9 +194,7 @@ def test_how_pandas_stores_text_changes_no_result(islands: Tables, analysed_isla
         assert frame.to_csv(index=False) == analysed_islands[name].to_csv(index=False)
 
 
-def test_a_study_with_factors_of_its_own_and_no_table_of_them_is_told_so(
-    islands: Tables, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_study_with_factors_of_its_own_and_no_table_of_them_is_told_so(islands: Tables, caplog: pytest.LogCaptureFixture) -> None:
     factorial = {"grammatical": "subject", "ungrammatical": "object"}
     renamed = {name: islands[name].replace({"condition": factorial}) for name in ("items", "readings", "responses")}
     analyse(renamed | {"sessions": islands["sessions"]})
@@ -224,9 +217,7 @@ def test_a_rule_that_could_exclude_nobody_is_named(islands: Tables, caplog: pyte
     assert results["participants"]["exclusion_rule"].isna().all()
 
 
-def test_a_preregistration_states_the_formulas_that_are_fitted(
-    analysed: dict[str, pd.DataFrame], example: study.Study
-) -> None:
+def test_a_preregistration_states_the_formulas_that_are_fitted(analysed: dict[str, pd.DataFrame], example: study.Study) -> None:
     """Of the example's minimal pairs, whose trial numbers and positions vary in these tables as in the study."""
     lines = "\n".join(preregister.describe_standard_models(example, preregistration.build_statements(example)))
     stated = {line.replace(" + position", "") for line in re.findall(r"`(.*)`", lines)}

@@ -26,9 +26,7 @@ def ratings(seed: int = 2, participants: int = 16, items: int = 14) -> pd.DataFr
     noise[1:] += 0.4 * noise[:-1]
     log_rt = 5.8 + 0.1 * np.sin(surprisal / 3) + 0.05 * (kind == "b") + rng.normal(0, 0.15, participants)[p] + noise
     frame = pd.DataFrame({"participant": [f"P{k}" for k in p], "item": [f"i{k}" for k in i], "x": x})
-    return frame.assign(
-        rating=np.digitize(latent, [-1, 0, 0.7, 1.5]) + 1, surprisal=surprisal, kind=kind, size=size, log_rt=log_rt
-    )
+    return frame.assign(rating=np.digitize(latent, [-1, 0, 0.7, 1.5]) + 1, surprisal=surprisal, kind=kind, size=size, log_rt=log_rt)
 
 
 CLMM = """
@@ -58,9 +56,7 @@ def test_ratings_as_categories_equal_clmm(formula: str, link: str, slow: bool, r
     rows[["participant", "item"]] = rows[["participant", "item"]].astype("category")
     reference = rscript(
         "rows$participant <- factor(rows$participant); rows$item <- factor(rows$item)"
-        + CLMM.format(
-            formula=formula.replace("(1 + x||participant)", "(1|participant) + (0 + x|participant)"), link=link
-        ),
+        + CLMM.format(formula=formula.replace("(1 + x||participant)", "(1|participant) + (0 + x|participant)"), link=link),
         rows=rows,
     )
     table = cumulative(rows, formula, link=link)

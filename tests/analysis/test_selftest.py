@@ -59,10 +59,7 @@ def test_the_verdict_follows_from_lmertests_numbers(
     theirs = rscript(R_TEST, aligned=rows).set_index("term")
     slope, p = theirs.loc["surprisal_next", ["Estimate", "Pr...t.."]]
     largest = theirs.loc[list_lagged_columns("surprisal", [0, 1, 2]), "Estimate"].max()
-    assert (ours["estimate"], ours["largest_slope"]) == (
-        pytest.approx(slope, abs=1e-6),
-        pytest.approx(largest, abs=1e-6),
-    )
+    assert (ours["estimate"], ours["largest_slope"]) == (pytest.approx(slope, abs=1e-6), pytest.approx(largest, abs=1e-6))
     assert ours["p"] == pytest.approx(p, rel=1e-2, abs=1e-12)
     assert (ours["verdict"] == "failed") == (slope > 0 and p < 0.01 and slope >= largest / 2) == bool(early)
 
@@ -102,10 +99,7 @@ def test_a_negative_slope_is_a_warning_and_no_failure(simulation: ModuleType) ->
 )
 def test_what_cannot_be_tested_says_why(simulation: ModuleType, kept: str, why: str) -> None:
     rows = pd.concat(
-        [
-            simulation.simulate_aligned_readings(7),
-            simulation.simulate_aligned_readings(7).query(kept).assign(model="little"),
-        ]
+        [simulation.simulate_aligned_readings(7), simulation.simulate_aligned_readings(7).query(kept).assign(model="little")]
     )
     tested = compute_alignment_check(rows).set_index("model")
     if "little" in tested.index:

@@ -55,9 +55,7 @@ def test_the_declared_choice_is_the_declared_model(tables: Tables, grid: pd.Data
         compute_rating_scores(tables["responses"], tables["items"]),
         compute_region_times(tables["readings"], tables["items"]),
     )
-    models = phenomenon_models(scores, times, tables["items"]).query(
-        "term == 'grammaticality' and random == 'intercepts'"
-    )
+    models = phenomenon_models(scores, times, tables["items"]).query("term == 'grammaticality' and random == 'intercepts'")
     ours = grid[grid["declared"]].set_index(["phenomenon", "region"])[["estimate", "se", "p", "n"]].sort_index()
     theirs = models[models["region"].isin(["sentence", "critical"])].set_index(["phenomenon", "region"])
     pd.testing.assert_frame_equal(ours, theirs[["estimate", "se", "p", "n"]].sort_index())
@@ -87,11 +85,7 @@ def test_a_cutoff_is_a_fit_to_the_words_that_it_leaves(tables: Tables, grid: pd.
     z = (log - log.groupby(words["participant"]).transform("mean")) / log.groupby(words["participant"]).transform("std")
     words["ok"] = kept(words["rt"], z)
     words = words[(words["region"] == "critical").fillna(False) & (words["paradigm"] == "agreement 1")]
-    trials = (
-        words.groupby(["participant", "item", "condition", "trial"])
-        .agg(rt=("rt", "sum"), ok=("ok", "all"))
-        .reset_index()
-    )
+    trials = words.groupby(["participant", "item", "condition", "trial"]).agg(rt=("rt", "sum"), ok=("ok", "all")).reset_index()
     trials = trials[trials["ok"]]
     trials = trials.assign(
         y=np.log(trials["rt"]), g=trials["condition"].map({"grammatical": 0.5, "ungrammatical": -0.5}).astype(float),
@@ -110,13 +104,9 @@ def test_the_slowest_trial_is_out_under_some_cutoffs_only(grid: pd.DataFrame) ->
 
 
 def test_without_the_flagged_their_trials_are_gone(tables: Tables, grid: pd.DataFrame) -> None:
-    times = compute_region_times(tables["readings"], tables["items"]).query(
-        "region == 'critical' and phenomenon == 'agreement'"
-    )
+    times = compute_region_times(tables["readings"], tables["items"]).query("region == 'critical' and phenomenon == 'agreement'")
     assert row(grid, people="not flagged")["n"] == (~times["participant"].isin(["P04", "P05"])).sum()
-    nobody = sensitivity_grid(
-        compute_rating_scores(tables["responses"], tables["items"]), tables["readings"], tables["items"]
-    )
+    nobody = sensitivity_grid(compute_rating_scores(tables["responses"], tables["items"]), tables["readings"], tables["items"])
     assert set(nobody["people"]) == {"all"}
 
 

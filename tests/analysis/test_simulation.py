@@ -20,9 +20,7 @@ def simulation() -> ModuleType:
     return module
 
 
-def test_maximal_is_nominal_where_slopes_vary_and_declared_intercepts_find_too_much(
-    simulation: ModuleType, full: bool
-) -> None:
+def test_maximal_is_nominal_where_slopes_vary_and_declared_intercepts_find_too_much(simulation: ModuleType, full: bool) -> None:
     studies = 200 if full else 100
     verdicts = {(c.slopes, c.policy): c for c in simulation.compute_cells(studies, "glmm", ["declared", "maximal"])}
     without, vary = simulation.SLOPE_SDS
@@ -60,9 +58,7 @@ def test_blimp_nls_size_is_22680_ratings(simulation: ModuleType) -> None:
 def test_a_run_that_was_cut_short_goes_on_where_it_stopped(simulation: ModuleType, tmp_path: Path) -> None:
     keep = tmp_path / "kept.jsonl"
     whole = list(simulation.compute_cells(6, "glmm", ["declared"]))
-    assert [
-        cell.study_count for cell in simulation.compute_cells(6, "glmm", ["declared"], kept_file=keep, minutes=0)
-    ] == [0, 0]
+    assert [cell.study_count for cell in simulation.compute_cells(6, "glmm", ["declared"], kept_file=keep, minutes=0)] == [0, 0]
     assert [cell.study_count for cell in simulation.compute_cells(4, "glmm", ["declared"], kept_file=keep)] == [4, 4]
     first = keep.read_text("utf-8")
     keep.write_text(first + '["glmm", "decl', encoding="utf-8")  # the power went

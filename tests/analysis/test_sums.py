@@ -70,9 +70,7 @@ def test_a_single_coefficient_is_the_table_s_own(engine: str) -> None:
 def test_without_degrees_of_freedom_the_test_is_z() -> None:
     table = pd.DataFrame({"term": ["a", "b"], "estimate": [2.0, 1.0]})
     covariance = pd.DataFrame([[0.5, 0.25], [0.25, 0.5]], index=["a", "b"], columns=["a", "b"])
-    found = ModelEstimate(table, (), 1.0, 1, 0.0, True, False, "", covariance=covariance).combine_effects(
-        {"a": 1.0, "b": 1.0}
-    )
+    found = ModelEstimate(table, (), 1.0, 1, 0.0, True, False, "", covariance=covariance).combine_effects({"a": 1.0, "b": 1.0})
     # Variance .5 + .5 + 2 * .25, so z = 3 / sqrt(1.5).
     assert found["t"] == pytest.approx(2.449489742783178)
     assert found["p"] == pytest.approx(0.0143058784354296)

@@ -29,9 +29,7 @@ def tables(collected: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     return collected | analysis.analyse(collected, study.AnalysisSection(engine="glmm"))
 
 
-def test_trials_say_their_factors_their_log_number_their_line_and_the_readers_accuracy(
-    tables: dict[str, pd.DataFrame],
-) -> None:
+def test_trials_say_their_factors_their_log_number_their_line_and_the_readers_accuracy(tables: dict[str, pd.DataFrame]) -> None:
     accuracy = tables["participants"].set_index("participant")["accuracy"]
     for name in ("responses", "rating_scores", "region_times"):
         table = tables[name]
@@ -50,9 +48,7 @@ def test_trials_say_their_factors_their_log_number_their_line_and_the_readers_ac
 
 
 def test_factors_come_without_being_collected_again(collected: dict[str, pd.DataFrame]) -> None:
-    scores = analysis.compute_rating_scores(
-        collected["responses"], collected["items"], conditions=collected["conditions"]
-    )
+    scores = analysis.compute_rating_scores(collected["responses"], collected["items"], conditions=collected["conditions"])
     assert set(FACTORS) < {*scores}
     assert not set(FACTORS) & {*analysis.compute_rating_scores(collected["responses"], collected["items"])}
 

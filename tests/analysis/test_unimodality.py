@@ -44,18 +44,12 @@ def test_the_distance_is_that_of_the_likeliest_distribution_with_one_mode() -> N
     [
         ([0.02, 0.05, 0.1, 0.2, 0.3, 0.2, 0.13], 0, 0.05),
         ([0.03, 0.04, 0.06, 0.09, 0.13, 0.22, 0.43], 0, 0.05),
-        (
-            [0.08, 0.08, 0.08, 0.16, 0.2, 0.2, 0.2],
-            0,
-            0.1,
-        ),  # level stretches: hardest to tell from two modes, as the docstring says
+        ([0.08, 0.08, 0.08, 0.16, 0.2, 0.2, 0.2], 0, 0.1),  # level stretches: hardest to tell from two modes, as the docstring says
         ([0.25, 0.1, 0.1, 0.1, 0.1, 0.1, 0.25], 0.95, 1),
     ],
     ids=["hill", "slope", "levels", "two modes"],
 )
-def test_ratings_with_one_mode_are_rejected_at_most_as_often_as_stated(
-    shares: list[float], low: float, high: float
-) -> None:
+def test_ratings_with_one_mode_are_rejected_at_most_as_often_as_stated(shares: list[float], low: float, high: float) -> None:
     samples = np.random.default_rng(7).multinomial(400, shares, size=200)
     rejected = (compute_unimodality(counted(samples), draws=199)["p"] <= 0.05).mean()
     assert low <= rejected <= high

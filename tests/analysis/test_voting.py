@@ -103,17 +103,11 @@ def test_drawn_mixes_are_some_of_all(judgments: pd.DataFrame, mixed: Mixed) -> N
     shares = [np.mean([*won.values()]) for won in mixed.values()]
     assert row["n_mixes"] == 10
     assert min(abs(row["min_accuracy"] - share) for share in shares) < 1e-12
-    every = (
-        compute_ensembles(judgments, [MIXED], draws=100)
-        .set_index(["ensemble", "selection"])
-        .loc["3 yes_no + 2 template_lp"]
-    )
+    every = compute_ensembles(judgments, [MIXED], draws=100).set_index(["ensemble", "selection"]).loc["3 yes_no + 2 template_lp"]
     assert every.loc["drawn", "accuracy"] == pytest.approx(every.loc["all", "accuracy"])
 
 
-def test_the_oracle_is_marked_and_a_choice_on_other_paradigms_is_a_plain_loop(
-    judgments: pd.DataFrame, mixed: Mixed
-) -> None:
+def test_the_oracle_is_marked_and_a_choice_on_other_paradigms_is_a_plain_loop(judgments: pd.DataFrame, mixed: Mixed) -> None:
     table = compute_ensembles(judgments, [MIXED], select=["paradigms", "pairs"]).set_index(["ensemble", "selection"])
     rows = table.loc["3 yes_no + 2 template_lp"]
     paradigm = dict(judgments[["item", "paradigm"]].drop_duplicates().to_numpy())
@@ -136,9 +130,7 @@ def test_the_oracle_is_marked_and_a_choice_on_other_paradigms_is_a_plain_loop(
 def test_a_choice_among_equals_on_held_out_pairs_gains_nothing() -> None:
     rng = np.random.default_rng(5)  # templates differ by chance alone
     rows = list(itertools.product((f"m{k}" for k in range(60)), map(str, range(6)), range(100)))
-    table = pd.DataFrame(rows, columns=["model", "template", "item"]).assign(
-        method="yes_no", phenomenon="ph", tie=False
-    )
+    table = pd.DataFrame(rows, columns=["model", "template", "item"]).assign(method="yes_no", phenomenon="ph", tie=False)
     table = table.assign(paradigm="p" + (table["item"] % 4).astype(str), correct=rng.random(len(table)) < 0.5)
     accuracy = compute_ensembles(table, [], select=["pairs"]).groupby("selection")["accuracy"].mean()
     assert accuracy["test set"] - accuracy["all"] > 0.04  # an oracle finds a better one where there is none
@@ -177,9 +169,7 @@ def test_equal_differences_are_drawn_as_one_so_that_at_most_eleven_are_distinct(
 @pytest.mark.r
 def test_p_adjusted_over_methods_is_rs(judgments: pd.DataFrame, rscript: Callable[..., pd.DataFrame]) -> None:
     table = compute_method_comparisons(judgments)
-    theirs = rscript(
-        'result <- data.frame(holm = ave(tests$p, tests$kind, FUN = function(p) p.adjust(p, "holm")))', tests=table
-    )
+    theirs = rscript('result <- data.frame(holm = ave(tests$p, tests$kind, FUN = function(p) p.adjust(p, "holm")))', tests=table)
     assert {*table["kind"]} == {"method", "ensemble"}
     assert table["p_holm"].to_list() == pytest.approx(theirs["holm"].to_list())
 
@@ -223,21 +213,11 @@ def test_shares_of_answers_are_counted_by_hand(judgments: pd.DataFrame) -> None:
     table = compute_response_shares(judgments).set_index(["template", "response"])
     own = judgments[(judgments["method"] == "ab") & (judgments["template"] == "2")]
     counts = Counter(own["response"])
-    assert table.loc[("2", "A"), ["n_responses", "share"]].to_list() == [
-        counts["A"],
-        pytest.approx(counts["A"] / len(own)),
-    ]
-    share = [
-        float((judgments.query(f"method == 'ab' and template == '{t}'")["response"] == "A").mean()) for t in range(1, 6)
-    ]
+    assert table.loc[("2", "A"), ["n_responses", "share"]].to_list() == [counts["A"], pytest.approx(counts["A"] / len(own))]
+    share = [float((judgments.query(f"method == 'ab' and template == '{t}'")["response"] == "A").mean()) for t in range(1, 6)]
     assert table.loc[("mean", "A"), ["share", "sd"]].to_list() == pytest.approx([np.mean(share), np.std(share, ddof=1)])
     both = pd.DataFrame(
-        {
-            "model": "m",
-            "method": "yes_no",
-            "template": ["1", "1", "2"],
-            "response": ["Yes | No", "Yes | Yes", "No | No"],
-        }
+        {"model": "m", "method": "yes_no", "template": ["1", "1", "2"], "response": ["Yes | No", "Yes | Yes", "No | No"]}
     )
     shares = compute_response_shares(both).set_index(["template", "response"])["share"]
     assert shares.to_dict() == {
@@ -316,9 +296,7 @@ def test_what_cannot_be_voted_on_is_refused(judgments: pd.DataFrame) -> None:
         compute_ensembles(judgments.iloc[:0])
     with pytest.raises(ValueError, match="select 'pair'; expected pairs or paradigms"):
         compute_ensembles(judgments, select=["pair"])
-    wide = pd.concat(
-        [judgments[judgments["method"] == "lp"].assign(method="yes_no", template=str(t)) for t in range(18)]
-    )
+    wide = pd.concat([judgments[judgments["method"] == "lp"].assign(method="yes_no", template=str(t)) for t in range(18)])
     with pytest.raises(DataError, match="has 48,620 mixes; expected 20,000 at most"):
         compute_ensembles(wide, [{"yes_no": 9}])
 

@@ -59,9 +59,7 @@ def test_models_are_of_words_and_recover_what_a_bit_costs(found: Tables) -> None
 
 def test_a_words_row_has_its_means_and_the_scores_around_it(found: Tables) -> None:
     given = corpus()
-    times, bits = (
-        given[n].set_index(["item", "word"])[c] for n, c in (("word_means", "rt"), ("surprisal", "surprisal"))
-    )
+    times, bits = (given[n].set_index(["item", "word"])[c] for n, c in (("word_means", "rt"), ("surprisal", "surprisal")))
     rows = found["aligned_means"]
     assert len(rows) == 12 * (60 - 3)  # without the first two words, which have no two before them, and the last
     for row in rows.sample(30, random_state=1).to_dict("records"):
@@ -149,9 +147,7 @@ def published(folder: Path, skip: str = "-", mapping: str = MAPPING):  # type: i
     ]
     kept = [row for row in rows if not row.startswith(skip)]
     (folder / "means.csv").write_text("\n".join(["story,zone,token,meanItemRT,nItem", *kept]) + "\n")
-    return experiment.collect(
-        folder / "means.csv", platform="table", mapping=folder / "map.toml", materials=folder / "items.csv"
-    )
+    return experiment.collect(folder / "means.csv", platform="table", mapping=folder / "map.toml", materials=folder / "items.csv")
 
 
 def test_a_published_table_of_means_is_collected_and_held_against_the_texts(
@@ -170,16 +166,12 @@ def test_a_published_table_of_means_is_collected_and_held_against_the_texts(
 def test_what_a_table_of_means_does_not_say_is_asked(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"line 2: word 1 \(from 0\) is 'If', expected 'you'"):
         published(tmp_path, mapping=MAPPING.replace("first_word_position = 1", "first_word_position = 0"))
-    with pytest.raises(
-        DataError, match=r"'participant' is missing.*\n.*\n.*say so in the mapping:  rows_are_means = true"
-    ):
+    with pytest.raises(DataError, match=r"'participant' is missing.*\n.*\n.*say so in the mapping:  rows_are_means = true"):
         published(tmp_path, mapping=MAPPING.replace("rows_are_means = true", ""))
     with pytest.raises(DataError, match=r"rows_are_means = true, and \[columns\] participant"):
         published(tmp_path, mapping=MAPPING.replace("[columns]", '[columns]\nparticipant = "nItem"'))
     with pytest.raises(DataError, match="word 1 of item boar is there a second time"):
-        published(
-            tmp_path, mapping=MAPPING + '[[repairs]]\nwhere = { zone = "2" }\nset = { zone = "1" }\nreason = "x"\n'
-        )
+        published(tmp_path, mapping=MAPPING + '[[repairs]]\nwhere = { zone = "2" }\nset = { zone = "1" }\nreason = "x"\n')
 
 
 def test_the_command_aligns_what_collect_and_score_write(tmp_path: Path) -> None:

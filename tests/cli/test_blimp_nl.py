@@ -106,9 +106,7 @@ def test_a_paradigm_has_the_same_name_whichever_files_are_read_with_it(published
     assert [p.id for p in alone.paradigms] == ["hoed_57", "hoed_58", "island_59", "resumptive_prolepsis_60"]
     assert {p.id for p in alone.paradigms} <= {p.id for p in whole.paradigms}
     assert len(whole.paradigms) == 84
-    assert [i for i in whole.items if i.paradigm == "island_59"] == [
-        i for i in alone.items if i.paradigm == "island_59"
-    ]
+    assert [i for i in whole.items if i.paradigm == "island_59"] == [i for i in alone.items if i.paradigm == "island_59"]
 
 
 def test_a_file_comes_back_as_it_was(published: Path, tmp_path: Path) -> None:
@@ -151,12 +149,8 @@ def test_a_broken_row_is_left_out_when_asked_and_costs_itself_alone(published: P
         done = run_here(f"gardenpath {command} --skip-bad", tmp_path)
         assert done.code == 0, done.said
         assert "left out: " in done.said
-    assert (
-        "19 items of 2 paradigms" in run_here("gardenpath convert '22. hoeden.csv' b.jsonl --skip-bad", tmp_path).said
-    )
+    assert "19 items of 2 paradigms" in run_here("gardenpath convert '22. hoeden.csv' b.jsonl --skip-bad", tmp_path).said
     (tmp_path / "corpus.txt").write_text("Zes geiten hebben gezeten, zegt zij.\nEen geit van iedereen.\n")
-    done = run_here(
-        "gardenpath evaluate '22. hoeden.csv' --model ngram:corpus.txt:2 --skip-bad --no-cache -o out", tmp_path
-    )
+    done = run_here("gardenpath evaluate '22. hoeden.csv' --model ngram:corpus.txt:2 --skip-bad --no-cache -o out", tmp_path)
     assert done.code == 0, done.said
     assert len((tmp_path / "out" / "pairs.csv").read_text().splitlines()) == 1 + 19

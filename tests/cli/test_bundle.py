@@ -108,9 +108,7 @@ def test_its_tables_are_read_as_those_of_a_study(collected: Path, tmp_path: Path
     with zipfile.ZipFile(collected.parent / "a.zip") as made:
         made.extractall(tmp_path)
     for name in ("items", "conditions", "words", "readings", "responses"):
-        pd.testing.assert_frame_equal(
-            study.read(tmp_path / NAME / "data", name), study.read(collected / "tables", name)
-        )
+        pd.testing.assert_frame_equal(study.read(tmp_path / NAME / "data", name), study.read(collected / "tables", name))
     left = study.read(tmp_path / NAME / "data", "sessions")
     assert left["started"].isna().all()
     assert left["participant"].tolist() == study.read(collected / "tables", "sessions")["participant"].tolist()
@@ -150,17 +148,13 @@ def test_what_could_tell_who_somebody_is_is_named(folder: Path) -> None:
     asked = pd.DataFrame({"participant": sessions["participant"], "session": sessions["session"]})
     ages = [str(20 + min(n, 3)) for n in range(len(asked))]
     study.write(asked.assign(question="age", response=ages), "demographics", folder / "tables", command="by hand")
-    change(
-        folder, "responses", task="completion", response="ACKNOWLEDGEMENTS", prompt="typed"
-    )  # no id, for all its capitals
+    change(folder, "responses", task="completion", response="ACKNOWLEDGEMENTS", prompt="typed")  # no id, for all its capitals
     done = run_here("gardenpath bundle study.toml -o a.zip", folder)
     assert "demographics (age): 3 of 9 participants can be told from all others" in done.said
     assert "1 answer typed freely" in done.said
     path = folder / "study.toml"
     path.write_text(
-        path.read_text()
-        .replace("leave_out = [", 'leave_out = ["demographics", ')
-        .replace("min_rt = 100", "min_rt = 50")
+        path.read_text().replace("leave_out = [", 'leave_out = ["demographics", ').replace("min_rt = 100", "min_rt = 50")
     )
     assert run_here("gardenpath deviations study.toml preregistration.md -o results", folder).code == 0
     done = run_here("gardenpath bundle study.toml -o a.zip --force", folder)
@@ -262,12 +256,7 @@ def test_the_check_finds_each_error_of_psych_ds(code: str, changed: dict[str, by
 
 
 def test_what_it_warns_of() -> None:
-    more = {
-        "data/lab-3_data.csv": b"rt\n1\n",
-        "notes.txt": b"n",
-        "data/deep/dataset_description.json": b"{}",
-        "a.md": b"",
-    }
+    more = {"data/lab-3_data.csv": b"rt\n1\n", "notes.txt": b"n", "data/deep/dataset_description.json": b"{}", "a.md": b""}
     found = {issue.code for issue in psych_ds.check_dataset({**VALID, **more}) if issue.level == "warning"}
     assert {"FILENAME_UNOFFICIAL_KEYWORD_WARNING", "FILE_NOT_CHECKED", "WRONG_METADATA_LOCATION", "FILE_EMPTY"} <= found
     assert {"MISSING_README_DOC", "MISSING_PSYCHDSIGNORE", "JSON_KEY_RECOMMENDED"} <= found

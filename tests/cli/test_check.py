@@ -106,18 +106,12 @@ ask = {asked}
 @pytest.mark.parametrize(
     ("n", "asked", "fault"),
     [
-        (
-            4,
-            '["rating"]',
-            "procedure.target.ask names 'rating' and [procedure.tasks.rating] is not there: key 'prompt' is",
-        ),
+        (4, '["rating"]', "procedure.target.ask names 'rating' and [procedure.tasks.rating] is not there: key 'prompt' is"),
         (4, '["rated"]', "procedure.target.ask names 'rated'; expected a task of [procedure.tasks.NAME] or one of"),
         (21, "[]", "design: 21 items of paradigm p cannot be split 1:1 over 4 lists: 21 / "),
     ],
 )
-def test_what_design_refuses_check_says_too_once_and_in_the_same_words(
-    tmp_path: Path, n: int, asked: str, fault: str
-) -> None:
+def test_what_design_refuses_check_says_too_once_and_in_the_same_words(tmp_path: Path, n: int, asked: str, fault: str) -> None:
     items(tmp_path, n=n)
     path = tmp_path / "study.toml"
     path.write_text(STUDY.format(asked=asked))

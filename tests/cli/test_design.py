@@ -39,9 +39,7 @@ def sets(answers: dict[str, str]) -> str:
             factors = "head: sg, pl | attractor: sg, pl" if (n, condition) == (0, "sg.sg") else ""
             lines.append(f'attraction,agreement,s{n},{condition},{sentence},de,Ist er alt?,{answer},"{factors}"')
         factors = "kind: plain" if n == 0 else ""
-        lines.append(
-            f"filler,filler,f{n},plain,Der Hund {n} [bellt] laut.,de,Bellt er?,{('no', 'yes')[n % 2]},{factors}"
-        )
+        lines.append(f"filler,filler,f{n},plain,Der Hund {n} [bellt] laut.,de,Bellt er?,{('no', 'yes')[n % 2]},{factors}")
     return "\n".join(lines) + "\n"
 
 
@@ -123,10 +121,7 @@ def test_a_factor_named_like_a_column_of_the_tables_is_refused(folder: Path) -> 
     path = folder / "items.csv"
     path.write_text(path.read_text().replace("head: sg, pl | attractor: sg, pl", "word: sg, pl | attractor: sg, pl"))
     refused = str(design(folder).exception)
-    assert (
-        "items.csv, line 2: factor 'word' has the name of a column of the tables of results; give it another one"
-        in refused
-    )
+    assert "items.csv, line 2: factor 'word' has the name of a column of the tables of results; give it another one" in refused
     assert not (folder / "lists").exists()
 
 

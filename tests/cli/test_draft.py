@@ -96,19 +96,14 @@ def test_without_a_model_the_request_is_printed_and_nothing_written(folder: Path
 def test_pasted_answers_become_items_with_findings_and_counts(folder: Path) -> None:
     (folder / "a.txt").write_text(said(NOUNS[:3]) + "Correct: Der Koch ist hier.\n")
     (folder / "b.txt").write_text(said(NOUNS[2:4]))
-    ran = run_here(
-        "gardenpath draft items.csv --paradigm number --paste a.txt --paste b.txt --model gpt-4o -o d", folder
-    )
+    ran = run_here("gardenpath draft items.csv --paradigm number --paste a.txt --paste b.txt --model gpt-4o -o d", folder)
     assert ran.code == 0, ran.said
     read = stimuli.read(folder / "d" / "draft.jsonl")
     assert [item.id for item in read.items] == [f"number-draft-00{k}" for k in range(1, 6)]
-    assert [item.extra["draft_findings"].split(";")[0] for item in read.items[3:4]] == [
-        "copy of draft number-draft-003"
-    ]
+    assert [item.extra["draft_findings"].split(";")[0] for item in read.items[3:4]] == ["copy of draft number-draft-003"]
     assert read.items[0].sentences["ungrammatical"].list_region_words("critical")[0].text == "are"
     assert (
-        "3 pairs to go"
-        in run_here("gardenpath draft items.csv --paradigm number -n 6 --paste a.txt -o e --topic tea", folder).said
+        "3 pairs to go" in run_here("gardenpath draft items.csv --paradigm number -n 6 --paste a.txt -o e --topic tea", folder).said
     )
     assert (folder / "d" / "unread.txt").read_text().splitlines()[1].startswith("answer 1, line 8: the other member")
     kept = [json.loads(line)["answer"] for line in (folder / "d" / "answers.jsonl").read_text().splitlines()]
@@ -123,9 +118,7 @@ def test_pasted_answers_become_items_with_findings_and_counts(folder: Path) -> N
 
 
 def test_nothing_leaves_the_machine_unless_it_is_sent(folder: Path) -> None:
-    ran = run_here(
-        "gardenpath draft items.csv --paradigm number --model m --endpoint http://llm.example/v1 -o d", folder
-    )
+    ran = run_here("gardenpath draft items.csv --paradigm number --model m --endpoint http://llm.example/v1 -o d", folder)
     assert ran.code == 1
     assert "Incorrect: The nurse near the doors are tired today." in ran.printed
     assert "nothing was sent" in ran.said
@@ -143,8 +136,7 @@ def test_a_language_without_words_of_ours_is_named_in_the_request(folder: Path) 
 def test_an_endpoint_is_asked_until_there_are_enough_and_again_where_it_drops(folder: Path, chat: Chat) -> None:
     chat.script = [None, 503, said(NOUNS[:4]), said(NOUNS[4:7])]
     ran = run_here(
-        f"gardenpath draft items.csv --paradigm number -n 6 --pairs-per-request 4 --model m --endpoint {chat.address} -o d",
-        folder,
+        f"gardenpath draft items.csv --paradigm number -n 6 --pairs-per-request 4 --model m --endpoint {chat.address} -o d", folder
     )
     assert ran.code == 0, ran.said
     assert len(stimuli.read(folder / "d" / "draft.jsonl").items) == 7
@@ -173,17 +165,12 @@ def test_a_refusal_keeps_what_was_answered_and_a_second_run_goes_on(folder: Path
     assert more.code == 0, more.said
     assert len(chat.asked) == 4, "more are wanted: what was answered is not asked for again"
     other = run_here(
-        line.replace("-n 6", "-n 6 --force").replace("--pairs-per-request 4", "--pairs-per-request 4 --topic cats"),
-        folder,
+        line.replace("-n 6", "-n 6 --force").replace("--pairs-per-request 4", "--pairs-per-request 4 --topic cats"), folder
     )
-    assert (
-        other.code != 0
-    )  # the script is empty, so the server breaks off: the earlier answers were not taken for these
+    assert other.code != 0  # the script is empty, so the server breaks off: the earlier answers were not taken for these
 
 
-def test_a_server_that_stalls_is_given_up_in_one_line(
-    folder: Path, chat: Chat, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_stalls_is_given_up_in_one_line(folder: Path, chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
     from gardenpath.lmscore.models import endpoint
 
     monkeypatch.setattr(endpoint, "TIMEOUT_SECONDS", 0.05)
@@ -215,9 +202,7 @@ def test_a_small_chat_model_drafts(folder: Path) -> None:
     model = by_hand(folder / "chatty", sure, chat=template)
     words = "[en]\ngood='Correct'\nbad='Incorrect'\nfirst='{n}'\nmore='{n}'\nvary='v'\navoid='a'\ntopic='t'\n"
     (folder / "words.toml").write_text(words)
-    line = (
-        f"gardenpath draft items.csv --paradigm number -n 1 --model {model} --request words.toml --temperature 0 -o d"
-    )
+    line = f"gardenpath draft items.csv --paradigm number -n 1 --model {model} --request words.toml --temperature 0 -o d"
     ran = run_here(line, folder)
     assert ran.code == 0, ran.said
     [item] = stimuli.read(folder / "d" / "draft.jsonl").items

@@ -36,9 +36,7 @@ def test_pairs_go_from_two_by_hand_to_lists(tmp_path: Path) -> None:
         reviewed(tmp_path / "d" / "draft.jsonl", who, "number-draft-002")
     done("review d/draft.jsonl --write kept.jsonl")
     rule = "--keep 'acceptability >= 5 in grammatical'"
-    done(
-        f"norm items.csv kept.jsonl --task acceptability --responses-per-sentence 4 {rule} --list-items 4 --seed 1 -o n"
-    )
+    done(f"norm items.csv kept.jsonl --task acceptability --responses-per-sentence 4 {rule} --list-items 4 --seed 1 -o n")
     done("simulate n/study.toml --participants 24 --seed 1 -o n/data")
     done("norm n --results n/data -o results")
     counts = study.read(tmp_path / "d", "drafting").set_index(["step", "reason"])["n_pairs"]

@@ -66,10 +66,7 @@ def test_the_pairs_go_on_to_models_and_to_a_study_in_any_language(folder: Path) 
     pairs = study.read(folder / "R", "pairs")
     assert {*pairs["measure"]} == {"lp", "one_prefix"}
     assert {*pairs["language"]} == {"de"}
-    assert (
-        run_here("gardenpath new choices --kind forced-choice --language de --items pairs/items.jsonl", folder).code
-        == 0
-    )
+    assert run_here("gardenpath new choices --kind forced-choice --language de --items pairs/items.jsonl", folder).code == 0
     dealt = run_here("gardenpath design choices/study.toml", folder)
     assert dealt.code == 0
     assert "12 trials" in dealt.printed
@@ -114,7 +111,9 @@ def test_all_languages_are_counted_and_what_is_done_is_not_done_again(folder: Pa
         path.parent.mkdir()
         path.write_text(text, "utf-8")
     (folder / "families.csv").write_text("language,family,resource\nde,Germanic,high\nnld,Germanic,low\n")
-    line = "gardenpath extract --all --ud ud --unimorph unimorph --phenomenon sv-number --minimum 3 --languages families.csv -o pairs"
+    line = (
+        "gardenpath extract --all --ud ud --unimorph unimorph --phenomenon sv-number --minimum 3 --languages families.csv -o pairs"
+    )
     ran = run_here(line, folder)
     assert ran.code == 1
     assert "1 of 3 languages were left out" in ran.said
@@ -131,9 +130,7 @@ def test_all_languages_are_counted_and_what_is_done_is_not_done_again(folder: Pa
     again = run_here(line, folder)
     assert {path: path.stat().st_mtime_ns for path in folder.glob("pairs/*/*")} == written
     assert again.printed == ran.printed
-    (folder / "unimorph" / "deu" / "deu").write_text(
-        (folder / "unimorph" / "deu" / "deu").read_text("utf-8") + "\n", "utf-8"
-    )
+    (folder / "unimorph" / "deu" / "deu").write_text((folder / "unimorph" / "deu" / "deu").read_text("utf-8") + "\n", "utf-8")
     run_here(line, folder)
     anew = {path.parent.name for path in folder.glob("pairs/*/*") if path.stat().st_mtime_ns != written[path]}
     assert anew == {"deu"}

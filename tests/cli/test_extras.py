@@ -30,25 +30,13 @@ def test_an_absent_extra_is_named_in_one_line(study_folder: Path, module: str, e
     before = sorted(study_folder.rglob("*"))
     code, said = run_without([module], study_folder, *words)
     assert code == 2
-    assert (
-        said.rstrip().splitlines()[-1].endswith(f"it belongs to the extra '{extra}': pip install 'gardenpath[{extra}]'")
-    )
+    assert said.rstrip().splitlines()[-1].endswith(f"it belongs to the extra '{extra}': pip install 'gardenpath[{extra}]'")
     assert "Traceback" not in said
     assert sorted(study_folder.rglob("*")) == before
 
 
 def test_lists_are_built_without_any_extra(study_folder: Path) -> None:
-    extras = [
-        "torch",
-        "transformers",
-        "starlette",
-        "sqlalchemy",
-        "psycopg",
-        "playwright",
-        "pyarrow",
-        "openpyxl",
-        "psychopy",
-    ]
+    extras = ["torch", "transformers", "starlette", "sqlalchemy", "psycopg", "playwright", "pyarrow", "openpyxl", "psychopy"]
     for words in (["check", "items.csv"], ["design", "study.toml"]):
         code, said = run_without(extras, study_folder, *words)
         assert code == 0, said

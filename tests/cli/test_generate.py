@@ -82,7 +82,9 @@ points = 7
 
 
 def test_generated_items_are_checked_dealt_and_served_as_any_others(tmp_path: Path) -> None:
-    line = f"gardenpath generate {GRAMMAR} -n 12 --seed 2 -o items.jsonl --paradigm anaphor_gender --paradigm irregular_past --brief"
+    line = (
+        f"gardenpath generate {GRAMMAR} -n 12 --seed 2 -o items.jsonl --paradigm anaphor_gender --paradigm irregular_past --brief"
+    )
     assert run_here(line, tmp_path).code == 0
     checked = run_here("gardenpath check items.jsonl --json", tmp_path)
     assert checked.code == 0

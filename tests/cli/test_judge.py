@@ -55,9 +55,7 @@ def test_judgments_and_accuracies_are_written_with_how_they_were_asked(folder: P
     ran = run_here(f"{line} -o out", folder)
     assert ran.code == 0, ran.said
     table = pd.read_csv(folder / "out" / "judgments.csv").set_index(["method", "item"])
-    assert table.loc[("yes_no", "i1"), ["score_grammatical", "score_ungrammatical"]].tolist() == pytest.approx(
-        [0.75, 0.25]
-    )
+    assert table.loc[("yes_no", "i1"), ["score_grammatical", "score_ungrammatical"]].tolist() == pytest.approx([0.75, 0.25])
     assert table.loc[("lp", "i1"), "template"] == "none"
     assert set(table.loc["ab", "order"]) == {"both"}
     accuracies = pd.read_csv(folder / "out" / "method_accuracies.csv").query("phenomenon == 'all'")
@@ -78,9 +76,7 @@ def test_judgments_and_accuracies_are_written_with_how_they_were_asked(folder: P
 
 def test_a_model_that_cannot_be_asked_does_not_keep_the_others_from_it(folder: Path) -> None:
     (folder / "corpus.txt").write_text("the dog barks\n")
-    line = (
-        "gardenpath judge items.csv --model ngram:corpus.txt --model hand --templates own.toml --method yes_no -o out"
-    )
+    line = "gardenpath judge items.csv --model ngram:corpus.txt --model hand --templates own.toml --method yes_no -o out"
     ran = run_here(line, folder)
     assert ran.code == 1
     assert "1 of 2 models could not be used" in ran.said
@@ -91,18 +87,10 @@ def test_a_model_that_cannot_be_asked_does_not_keep_the_others_from_it(folder: P
 @pytest.mark.parametrize(
     ("options", "code", "said"),
     [
-        (
-            "--model hand --method yes_no --template 7",
-            2,
-            "--template 7: no template has this id; expected one of 1, 2, 3",
-        ),
+        ("--model hand --method yes_no --template 7", 2, "--template 7: no template has this id; expected one of 1, 2, 3"),
         ("--model hand --method yesno", 2, "'yesno' is not one of"),
         ("--model hand --method rate_generated", 1, "has no chat template to answer by; expected rate"),
-        (
-            "--model hand --language tr",
-            1,
-            "there is no template of any type in 'tr'; expected a language of en, nl, zh",
-        ),
+        ("--model hand --language tr", 1, "there is no template of any type in 'tr'; expected a language of en, nl, zh"),
         ("--model hand --templates items.csv", 2, "items.csv: not a file of templates; expected .toml"),
         ("--model hand --model hand", 2, "a model is given twice"),
         ("--model hand --unigrams items.csv", 2, "No such option"),

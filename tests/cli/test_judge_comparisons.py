@@ -24,9 +24,7 @@ def folder(tmp_path: Path) -> Path:
         return stimuli.Item(name, paradigm, sentences)
 
     places = table[["item", "paradigm"]].drop_duplicates().to_numpy()
-    paradigms = tuple(
-        stimuli.Paradigm(*names) for names in table[["paradigm", "phenomenon"]].drop_duplicates().to_numpy()
-    )
+    paradigms = tuple(stimuli.Paradigm(*names) for names in table[["paradigm", "phenomenon"]].drop_duplicates().to_numpy())
     more = item("never-judged", "p00")
     stimuli.write(stimuli.Materials(paradigms, (*(item(*place) for place in places), more)), tmp_path / "pairs.jsonl")
     return tmp_path

@@ -20,8 +20,7 @@ def test_the_plan_is_counted_and_so_is_what_is_there(folder: Path) -> None:
     made = run_here("gardenpath design study.toml", folder)
     assert made.code == 0, made.said
     assert (
-        "12 short lists of 3, 36 judgments; 12 items with 3 readers each; 1 to 2 of them grammatical+ungrammatical"
-        in made.printed
+        "12 short lists of 3, 36 judgments; 12 items with 3 readers each; 1 to 2 of them grammatical+ungrammatical" in made.printed
     )
     assert "0 short lists with a paradigm twice; 12 trials of attention" in made.printed
     lists = study.read(folder / "lists", "design_short_lists")

@@ -53,9 +53,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_maze_study_from_its_items_to_its_readings(folder: Path) -> None:
     made = run_here(f"{MAZE} --held-out model", folder)
     assert made.code == 0, made.said
-    assert made.printed.startswith(
-        "Words of wordfreq, Zipf within 1.5, letters within 2; 18 bits at least and 2 more than"
-    )
+    assert made.printed.startswith("Words of wordfreq, Zipf within 1.5, letters within 2; 18 bits at least and 2 more than")
     assert "Of 15 places of 2 items 15 have a distractor." in made.printed
     assert "Under the held-out model they cost" in made.printed
     assert made.printed.splitlines()[1] in (folder / "made" / "report.md").read_text()
@@ -90,10 +88,7 @@ def test_a_maze_study_from_its_items_to_its_readings(folder: Path) -> None:
 def test_words_without_a_distractor_end_it_with_1_after_all_is_written(folder: Path) -> None:
     ran = run_here(f"{MAZE.replace('made', 'none')} --surprisal 90 --candidates 5", folder)
     assert ran.code == 1
-    assert (
-        "15 places without a distractor, whose sentences have no alternatives; write words into none/distractors.csv"
-        in ran.said
-    )
+    assert "15 places without a distractor, whose sentences have no alternatives; write words into none/distractors.csv" in ran.said
     assert "15 places found none:\n  - i1, start 2 (cat): none of 5 candidates is improbable enough" in ran.printed
     assert stimuli.read(folder / "none" / "items.csv").items[0].sentences["grammatical"].alternatives is None
 
@@ -115,9 +110,7 @@ def test_the_language_may_be_stated_and_a_segmentation_is_kept(folder: Path) -> 
     item = stimuli.Item("i1", "p", {"only": sentence}, "zh")
     paradigm = stimuli.Paradigm("p", "f", {"a": ("only",)})
     stimuli.write(stimuli.Materials((paradigm,), (item,)), folder / "zh.jsonl")
-    ran = run_here(
-        "gardenpath maze zh.jsonl --model model --no-cache --words words.txt --surprisal 1 --margin -90 -o zh", folder
-    )
+    ran = run_here("gardenpath maze zh.jsonl --model model --no-cache --words words.txt --surprisal 1 --margin -90 -o zh", folder)
     assert ran.code == 0, ran.said
     made = stimuli.read(folder / "zh" / "items.csv").items[0].sentences["only"]
     assert made.segmentation == sentence.segmentation

@@ -20,12 +20,7 @@ MEASURED = {
     "rating": "rating_scores",
     "forced-choice": "choice_agreement",
 }
-MODELS = {
-    "spr": "factorial_models",
-    "maze": "factorial_models",
-    "rating": "factorial_models",
-    "minimal-pairs": "phenomenon_models",
-}
+MODELS = {"spr": "factorial_models", "maze": "factorial_models", "rating": "factorial_models", "minimal-pairs": "phenomenon_models"}
 
 
 def new(folder: Path, kind: str, *options: str) -> Result:
@@ -49,12 +44,7 @@ def test_what_is_written_is_dealt_and_taken_at_once(kind: str, language: str, tm
     folder = tmp_path / "study"
     made = new(folder, kind, "--language", language)
     assert made.exit_code == 0, made.output
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "README.md",
-        "items.csv",
-        "study.schema.json",
-        "study.toml",
-    ]
+    assert sorted(path.name for path in folder.iterdir()) == ["README.md", "items.csv", "study.schema.json", "study.toml"]
     tables = dealt(folder)
     assert set(tables["items"]["language"]) == {language}
     placeholders = language == "tr"
@@ -122,10 +112,7 @@ def test_a_folder_that_holds_something_is_left_alone_and_an_empty_one_is_filled(
     ("options", "message"),
     [
         (["--kind", "sprt"], "'sprt' is not one of 'forced-choice', 'maze', 'minimal-pairs', 'rating', 'spr'"),
-        (
-            ["--kind", "spr", "--language", "Polish!"],
-            "language is 'Polish!'; expected a language tag (BCP 47), as in de, pt-BR",
-        ),
+        (["--kind", "spr", "--language", "Polish!"], "language is 'Polish!'; expected a language tag (BCP 47), as in de, pt-BR"),
         (["--kind", "spr", "--items", "nothing.csv"], "nothing.csv"),
     ],
 )
@@ -170,10 +157,7 @@ def test_ones_own_table_is_copied_and_stated_as_found(name: str, tmp_path: Path)
     plan = study.load(tmp_path / "study")
     assert (plan.design.lists, plan.design.fillers, plan.procedure.target.ask) == (4, [], [])
     assert plan.simulate["head"].log_rt["critical"] > 0
-    for missing in (
-        "fillers: sentences of a paradigm of their own",
-        "comprehension questions, in columns question and answer",
-    ):
+    for missing in ("fillers: sentences of a paradigm of their own", "comprehension questions, in columns question and answer"):
         assert f"missing: {missing}" in stated
         assert f"missing: {missing}" in made.output
         assert f"- {missing}" in (tmp_path / "study" / "README.md").read_text()
@@ -284,9 +268,7 @@ def test_who_answers_wrong_is_left_out_only_where_two_mistakes_are_forgiven(
         for n in range(items)
         for condition, verb in (("grammatical", "sleeps"), ("ungrammatical", "sleep"))
     ]
-    (tmp_path / "mine.csv").write_text(
-        "\n".join(["paradigm,phenomenon,item,condition,sentence,question,answer", *lines]) + "\n"
-    )
+    (tmp_path / "mine.csv").write_text("\n".join(["paradigm,phenomenon,item,condition,sentence,question,answer", *lines]) + "\n")
     made = new(tmp_path / "study", "spr", "--items", str(tmp_path / "mine.csv"))
     assert made.exit_code == 0, made.output
     rules = study.load(tmp_path / "study").analysis.exclude

@@ -39,9 +39,7 @@ def normed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_study_is_dealt_and_shows_fragments(normed: Path) -> None:
     made = run_here("gardenpath design norming/study.toml -o lists", normed)
     assert "10 short lists of 6" not in made.printed
-    assert (
-        "12 short lists of 5, 60 judgments; 5 items with 12 readers each; 6 of them eng; 6 of them weit" in made.printed
-    )
+    assert "12 short lists of 5, 60 judgments; 5 items with 12 readers each; 6 of them eng; 6 of them weit" in made.printed
     assert "0 short lists with an item twice" in made.printed
     [file] = experiment.build_list_files(study.load(normed / "norming"))
     shown = {
@@ -86,9 +84,7 @@ def test_a_grouping_that_somebody_edited_is_read_back(normed: Path, tmp_path: Pa
     table = study.read(tmp_path / "before", "cloze_responses")
     table["form"] = "Brot"
     study.write(table, "cloze_responses", tmp_path / "edited", command="by hand")
-    semicolons = (
-        (tmp_path / "edited" / "cloze_responses.csv").read_text().replace(",", ";")
-    )  # as a spreadsheet may save it
+    semicolons = (tmp_path / "edited" / "cloze_responses.csv").read_text().replace(",", ";")  # as a spreadsheet may save it
     (tmp_path / "edited" / "cloze_responses.csv").write_text("\ufeff" + semicolons, "utf-8")
     (tmp_path / "lemmas.csv").write_text("form,lemma\nBrot,Brot\nBrote,Brot\n")
     edited = f"--grouping {tmp_path}/edited/cloze_responses.csv --lemmas {tmp_path}/lemmas.csv"
@@ -125,9 +121,7 @@ def test_ratings_have_means_and_a_language_without_texts_is_to_be_translated(tmp
     ran = run_here("gardenpath norm n --results n/data -o results", tmp_path)
     assert ran.code == 0, ran.said
     responses = experiment.collect(tmp_path / "n" / "data")["responses"]
-    ratings = (
-        responses[responses["role"] == "target"].astype({"response": float}).groupby(["item", "condition"])["response"]
-    )
+    ratings = responses[responses["role"] == "target"].astype({"response": float}).groupby(["item", "condition"])["response"]
     norms = study.read(tmp_path / "results", "norms").set_index(["item", "condition"])
     assert norms["value"].round(9).to_dict() == ratings.mean().round(9).to_dict()
     assert set(norms["n_valid_responses"]) == {4}
@@ -166,9 +160,7 @@ def test_a_model_stands_beside_people_and_new_items_take_the_place_of_the_droppe
     assert len(new) == dropped > 0
     normed_or_not = {s.text for item in stimuli.read(tmp_path / "pool.jsonl").items for s in item.sentences.values()}
     assert normed_or_not.isdisjoint(s.text for item in new for s in item.sentences.values())
-    assert (
-        f"For {dropped} items dropped there are {dropped} new ones of agreement.toml, drawn with seed 5" in ran.printed
-    )
+    assert f"For {dropped} items dropped there are {dropped} new ones of agreement.toml, drawn with seed 5" in ran.printed
     again = "gardenpath norm r/new.jsonl --task cloze --responses-per-sentence 6 --seed 2 -o again"
     assert run_here(again, tmp_path).code == 0
 
@@ -187,27 +179,12 @@ def test_the_lab_refuses_the_code_of_a_reader_of_the_norming(normed: Path, tmp_p
 
 REFUSED = {
     "without a task": ("norm items.csv -o x", "--task is missing; expected one of cloze, plausibility, acceptability"),
-    "results' options without results": (
-        "norm items.csv --task cloze --model pocket -o x",
-        "--model belongs to results",
-    ),
-    "the study's options with results": (
-        "norm n --results data --keep 'cloze < 1' -o x",
-        "--keep is stated when the study",
-    ),
-    "a rule on another measure": (
-        "norm items.csv --task cloze --keep 'z < 1' -o x",
-        "expected a rule on cloze or entropy",
-    ),
+    "results' options without results": ("norm items.csv --task cloze --model pocket -o x", "--model belongs to results"),
+    "the study's options with results": ("norm n --results data --keep 'cloze < 1' -o x", "--keep is stated when the study"),
+    "a rule on another measure": ("norm items.csv --task cloze --keep 'z < 1' -o x", "expected a rule on cloze or entropy"),
     "a rule on no condition": ("norm items.csv --task cloze --keep 'cloze < 1 in x' -o x", "expected one of eng, weit"),
-    "longer lists than items": (
-        "norm items.csv --task cloze --list-items 6 -o x",
-        "6 items a list of 5; expected 1 to 5",
-    ),
-    "no region": (
-        "norm items.csv --task cloze --fragment-end verb -o x",
-        "has no region 'verb', at which it would be cut",
-    ),
+    "longer lists than items": ("norm items.csv --task cloze --list-items 6 -o x", "6 items a list of 5; expected 1 to 5"),
+    "no region": ("norm items.csv --task cloze --fragment-end verb -o x", "has no region 'verb', at which it would be cut"),
     "no study": ("norm nothing --results data -o x", "nothing"),
 }
 

@@ -112,9 +112,7 @@ def test_agreement_settling_and_writing_follow_from_the_log(drafts: Path) -> Non
 
 
 def test_what_a_blind_reviewer_judges_otherwise_is_named(drafts: Path) -> None:
-    review = Review(
-        "t", "Eva", build_queue(stimuli.read(drafts), "Eva", blind=True), drafts.with_name("reviews.jsonl"), blind=True
-    )
+    review = Review("t", "Eva", build_queue(stimuli.read(drafts), "Eva", blind=True), drafts.with_name("reviews.jsonl"), blind=True)
     for entry in review.build_state()["pairs"]:
         liked = entry["condition"] == "grammatical" or entry["id"] == "d07"
         asked = {"item": entry["id"], "condition": entry["condition"], "seen": 0}
@@ -147,9 +145,7 @@ def started(drafts: Path) -> Iterator[Callable[..., tuple[Any, str]]]:
 
     def start(*words: str) -> tuple[Any, str]:
         call = [sys.executable, "-m", "gardenpath.cli.main", "review", str(drafts), "--no-browser", *words]
-        process = subprocess.Popen(
-            call, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env={**os.environ}
-        )
+        process = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env={**os.environ})
         running.append(process)
         found = re.search(r"http\S+", process.stdout.readline())
         assert found

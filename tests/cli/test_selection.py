@@ -25,16 +25,7 @@ def pool(tmp_path: Path) -> Path:
         for condition in ("one", "two"):
             text = f"The person {n} [{random.choice(verbs)}] it{' again' if condition == 'two' else ''}."
             rows.append(
-                (
-                    n,
-                    f"p{n % 4 // 2}",
-                    f"p{n % 4 // 2}",
-                    condition,
-                    "turn: one, two",
-                    text,
-                    ["low", "high"][n % 2],
-                    n % 7 / 10,
-                )
+                (n, f"p{n % 4 // 2}", f"p{n % 4 // 2}", condition, "turn: one, two", text, ["low", "high"][n % 2], n % 7 / 10)
             )
             words = text.replace("[", "").replace("]", "").split()
             bits = random.gamma(2, 3, len(words)).round(2) + (condition == "two") * (n % 3)
@@ -45,10 +36,7 @@ def pool(tmp_path: Path) -> Path:
     names = ["item", "paradigm", "phenomenon", "condition", "factors", "sentence", "frequency", "cloze"]
     pd.DataFrame(rows, columns=names).to_csv(tmp_path / "pool.csv", index=False)
     study.write(
-        pd.DataFrame(scores, columns=study.TABLES["surprisal"].column_names),
-        "surprisal",
-        tmp_path / "scores",
-        command="by hand",
+        pd.DataFrame(scores, columns=study.TABLES["surprisal"].column_names), "surprisal", tmp_path / "scores", command="by hand"
     )
     return tmp_path
 
@@ -90,14 +78,10 @@ def test_a_file_says_the_same_and_what_is_impossible_is_explained(pool: Path) ->
     assert ran.code == 1
     certificate = json.loads(ran.printed)
     assert certificate["verdict"] == "infeasible"
-    assert certificate["conflict"] == ["means of letters:sentence within 0.05 s.d."], (
-        "one of two conditions is a word longer"
-    )
+    assert certificate["conflict"] == ["means of letters:sentence within 0.05 s.d."], "one of two conditions is a word longer"
     assert certificate["minimal"]
     assert not (pool / "chosen" / "items.jsonl").exists()
-    (pool / "selection.toml").write_text(
-        'materials = ["pool.csv"]\nitems = 16\n[covariates]\ncloze = { tolerence = 1.0 }\n'
-    )
+    (pool / "selection.toml").write_text('materials = ["pool.csv"]\nitems = 16\n[covariates]\ncloze = { tolerence = 1.0 }\n')
     ran = run_here("gardenpath select selection.toml -o chosen", pool)
     assert "key 'covariates.cloze.tolerence' is not known; did you mean 'tolerance'?" in ran.said
 
@@ -133,9 +117,7 @@ def test_expected_effects_and_their_power(pool: Path) -> None:
     )
     ran = run_here("gardenpath select pool.csv --items 12 --maximise power --scores scores -o more --force", pool)
     assert "maximise = 'power' needs [effect]" in ran.said
-    ran = run_here(
-        "gardenpath select pool.csv --items 12 --ms-per-bit 4 --source somewhere --scores scores -o more --force", pool
-    )
+    ran = run_here("gardenpath select pool.csv --items 12 --ms-per-bit 4 --source somewhere --scores scores -o more --force", pool)
     assert "expected the DOI" in ran.said
 
 
@@ -179,13 +161,8 @@ def test_design_says_how_alike_lists_are(study_folder: Path) -> None:
     for name in ("E1-L1", "E1-L2"):
         trial_list = json.loads((study_folder / "lists" / f"{name}.json").read_text())["trial_list"]
         texts = [
-            shown[1]["text"]
-            for trial in trial_list["trials"]
-            if trial["role"] == "target"
-            for shown in trial["shown_sentences"]
+            shown[1]["text"] for trial in trial_list["trials"] if trial["role"] == "target" for shown in trial["shown_sentences"]
         ]
         means[name] = np.mean([sum(c.isalnum() for c in text) for text in texts])
-    row = table.query(
-        "stage == 'lists' and group_a == 'E1-L1' and group_b == 'E1-L2' and covariate == 'letters:sentence'"
-    ).iloc[0]
+    row = table.query("stage == 'lists' and group_a == 'E1-L1' and group_b == 'E1-L2' and covariate == 'letters:sentence'").iloc[0]
     assert [row["mean_a"], row["mean_b"]] == pytest.approx([means["E1-L1"], means["E1-L2"]])

@@ -48,20 +48,7 @@ log_rt = 0.3
 
 
 def test_processes_beside_each_other_make_the_same_table(factorial: Path, tmp_path: Path) -> None:
-    asked = (
-        "--participants",
-        6,
-        "--participants",
-        8,
-        "--items",
-        8,
-        "--simulations",
-        25,
-        "--seed",
-        3,
-        "--response",
-        "log_rt",
-    )
+    asked = ("--participants", 6, "--participants", 8, "--items", 8, "--simulations", 25, "--seed", 3, "--response", "log_rt")
     for folder, more in (("one", ()), ("two", ("--workers", 2))):
         told = run("simulate", factorial, "--power", "--slopes", "none", *asked, *more, "-o", tmp_path / folder)
         assert told.exit_code == 0, told.output
@@ -73,9 +60,7 @@ def test_processes_beside_each_other_make_the_same_table(factorial: Path, tmp_pa
 
 def test_power_is_near_that_of_the_non_central_t(declared: Path, tmp_path: Path) -> None:
     """Two sentences in three are grammatical: SE = sd / sqrt(n p (1 - p)); slopes add their own variance."""
-    told = run(
-        "simulate", declared, "--power", *NUMBERS, "--slopes", "none", "--simulations", 150, "-o", tmp_path / "out"
-    )
+    told = run("simulate", declared, "--power", *NUMBERS, "--slopes", "none", "--simulations", 150, "-o", tmp_path / "out")
     assert told.exit_code == 0, told.output
     table = read(tmp_path / "out", "power")
     assert table[["n_participants", "n_items", "n_simulations"]].to_numpy().tolist() == [[8, 6, 150], [24, 6, 150]]
@@ -122,26 +107,9 @@ def test_a_factorial_study_has_the_power_of_each_coefficient_of_its_model(factor
     assert (table["n_items"] == 16).all()  # what a participant sees
     assert table["formula"]["noun_phrase"].endswith("(1 + noun_phrase|participant) + (1 + noun_phrase|item)")
     assert "An effect of extraction × noun phrase of 0.3 log ms is found by" in told.stdout
-    more = run(
-        "simulate",
-        factorial,
-        "--power",
-        "--term",
-        "extraction@name",
-        "--participants",
-        10,
-        "--simulations",
-        5,
-        "-o",
-        out,
-    )
+    more = run("simulate", factorial, "--power", "--term", "extraction@name", "--participants", 10, "--simulations", 5, "-o", out)
     assert more.exit_code == 0, more.output
-    assert read(out, "power")["term"].tolist() == [
-        "extraction",
-        "extraction:noun_phrase",
-        "extraction@name",
-        "noun_phrase",
-    ]
+    assert read(out, "power")["term"].tolist() == ["extraction", "extraction:noun_phrase", "extraction@name", "noun_phrase"]
     assert "extraction at name" in more.stdout
 
 
@@ -156,9 +124,7 @@ def test_answers_have_binomial_models_whose_cost_is_said_before(factorial: Path,
 
 
 def test_ratings_are_latent_and_z_is_put_on_that_scale(factorial: Path, tmp_path: Path) -> None:
-    text = factorial.read_text("utf-8").replace(
-        "[analysis.sesoi]", "[analysis]\nordinal = false\n\n[analysis.sesoi]", 1
-    )
+    text = factorial.read_text("utf-8").replace("[analysis.sesoi]", "[analysis]\nordinal = false\n\n[analysis.sesoi]", 1)
     factorial.write_text(text, encoding="utf-8")
     given = ("--power", "--response", "rating", "--term", "extraction", "--participants", 10, "--simulations", 2)
     told = run("simulate", factorial, *given, "-o", tmp_path / "out")
@@ -168,9 +134,7 @@ def test_ratings_are_latent_and_z_is_put_on_that_scale(factorial: Path, tmp_path
     assert row["effect"] == pytest.approx(0.5 * np.hypot(1, 0.3), abs=1e-6)
 
 
-def test_without_r_ordinal_models_are_left_out_in_a_line(
-    factorial: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_r_ordinal_models_are_left_out_in_a_line(factorial: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from gardenpath.analysis.engines import r_session
     from gardenpath.study import MissingExtra
 

@@ -29,12 +29,7 @@ def test_findings_come_as_json_too(study_folder: Path) -> None:
     done = CliRunner().invoke(cli, ["check", str(path), "--rules", "blimp-nl", "--json"])
     assert done.exit_code == 1
     (finding,) = json.loads(done.stdout)["findings"]
-    assert (finding["rule"], finding["severity"], finding["line"], finding["item"]) == (
-        "word-before",
-        "error",
-        2,
-        "npi-01",
-    )
+    assert (finding["rule"], finding["severity"], finding["line"], finding["item"]) == ("word-before", "error", 2, "npi-01")
 
 
 def test_reading_times_of_another_lab_are_collected_by_a_mapping(tmp_path: Path) -> None:

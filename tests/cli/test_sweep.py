@@ -13,9 +13,7 @@ from gardenpath import study
 from ..conftest import Ran, blocks, run_here
 
 PAIRS = "grammatical\tungrammatical\n" + "".join(
-    f"The {a} barks {b}.\tThe {a} bark {b}.\n"
-    for a in ("dog", "cat", "cow")
-    for b in ("now", "here", "again", "loudly")
+    f"The {a} barks {b}.\tThe {a} bark {b}.\n" for a in ("dog", "cat", "cow") for b in ("now", "here", "again", "loudly")
 )
 SWEEP = """
 store = "store"

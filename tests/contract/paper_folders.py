@@ -98,11 +98,7 @@ def pairs(folder: Path, otherwise: Mapping[str, str] = OTHERWISE) -> None:
     write(folder / "ITEMS", [("paradigm", "phenomenon", "item", "condition", "sentence", "source"), *rows])
     for name in ("corpus.txt", "FILE"):
         (folder / name).write_text("\n".join(corpus) + "\n", encoding="utf-8")
-    kinds = [
-        (name, "attractor", kind)
-        for two in PHENOMENA.values()
-        for name, kind in zip(two, ("none", "near"), strict=True)
-    ]
+    kinds = [(name, "attractor", kind) for two in PHENOMENA.values() for name, kind in zip(two, ("none", "near"), strict=True)]
     write(folder / "groups.csv", [("paradigm", "factor", "level"), *kinds])
 
 
@@ -120,9 +116,7 @@ def blimp_nl(folder: Path) -> None:
     pairs(folder, {})
     take(folder, STUDY, "A", "B")
     good = f"the cook near the old {PARADIGM} house sleeps here and now ."
-    (folder / "answer.txt").write_text(
-        f"Correct: {good}\nIncorrect: {good.replace('cook', 'cooks')}\n", encoding="utf-8"
-    )
+    (folder / "answer.txt").write_text(f"Correct: {good}\nIncorrect: {good.replace('cook', 'cooks')}\n", encoding="utf-8")
     ticks = dict.fromkeys(reviews.TICK_MEANINGS, True)
     accepted = reviews.Decision("2026-01-01T00:00:00+00:00", "Ann", f"{PARADIGM}-draft-001", "accept", ticks)
     reviews.append_decision(folder / "drafts" / "reviews.jsonl", accepted)
@@ -171,8 +165,7 @@ def multiblimp(folder: Path) -> None:
     write(folder / "ITEMS", [("", *MULTIBLIMP), *((n, *row) for n, row in enumerate(rows))], "\t")
     (folder / "corpus.txt").write_text("\n".join(corpus) + "\n", encoding="utf-8")
     write(
-        folder / "languages.csv",
-        [("language", "frequency", "family"), *((name, often, "") for name, often in LANGUAGES.items())],
+        folder / "languages.csv", [("language", "frequency", "family"), *((name, often, "") for name, often in LANGUAGES.items())]
     )
 
 

@@ -23,9 +23,7 @@ from . import sessions_elsewhere
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-GENERATED = [
-    f"reference/{name}.md" for name in ("tables", "renamed", "study", "stimuli", "experiment", "lmscore", "analysis")
-]
+GENERATED = [f"reference/{name}.md" for name in ("tables", "renamed", "study", "stimuli", "experiment", "lmscore", "analysis")]
 PACKAGES = ("study", "stimuli", "experiment", "lmscore", "analysis")
 # Pages that are walked from their first block to their last in one folder: how many files, commands and blocks of Python they have.
 WALKS = {"tutorial-models": (1, 9, 4), "tutorial-blimp-nl": (1, 11, 4), "tutorial-platforms": (0, 8, 1)}
@@ -48,29 +46,21 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.lm
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "page", [p for p in PAGES if blocks(p, "python") and p.stem not in WALKS], ids=lambda p: p.name
-)
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python") and p.stem not in WALKS], ids=lambda p: p.name)
 def test_python_blocks_run_in_order(page: Path, workplace: Path) -> None:
     """As they stand, but for fewer participants, one a list, and fewer folds."""
     fewer = {"participants": 9, "folds": 2}
     names: dict[str, object] = {}
     for block in blocks(page, "python"):
         exec(
-            compile(
-                re.sub(r"\b(participants|folds)=\d+", lambda found: f"{found[1]}={fewer[found[1]]}", block),
-                str(page),
-                "exec",
-            ),
+            compile(re.sub(r"\b(participants|folds)=\d+", lambda found: f"{found[1]}={fewer[found[1]]}", block), str(page), "exec"),
             names,
         )
 
 
 @pytest.mark.lm
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "page", [p for p in PAGES if commands(p) and p.stem not in ("tutorial", *WALKS)], ids=lambda p: p.name
-)
+@pytest.mark.parametrize("page", [p for p in PAGES if commands(p) and p.stem not in ("tutorial", *WALKS)], ids=lambda p: p.name)
 def test_command_blocks_run_in_order(page: Path, workplace: Path, full: bool) -> None:
     """As they stand, but for fewer participants; those of the tutorial are run in tests/cli/test_factorial_study.py."""
     folder, people = workplace / "examples" / "minimal-pairs", 54 if full else 18
@@ -147,10 +137,7 @@ def from_materials_to_report(folder: Path, printed: dict[str, str], people: int)
 def as_it_is_read_in_r(folder: Path) -> None:
     """Run the code of docs/from-r.md where lme4 is: lme4's estimate and ours, which it prints, are the same."""
     asked = "library(lmerTest)"
-    if (
-        not shutil.which("Rscript")
-        or subprocess.run(["Rscript", "-e", asked], capture_output=True, check=False).returncode
-    ):
+    if not shutil.which("Rscript") or subprocess.run(["Rscript", "-e", asked], capture_output=True, check=False).returncode:
         return
     code = "\n".join(blocks(ROOT / "docs" / "from-r.md", "r"))
     ran = subprocess.run(["Rscript", "-e", code], cwd=folder, capture_output=True, text=True, check=False)
@@ -169,9 +156,7 @@ def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> Non
     (workplace / "texts.toml").write_text(texts, "utf-8")
     own = study.config.ProcedureSection(texts="texts.toml")
     said = load_texts(
-        dataclasses.replace(
-            study.load(workplace / "examples" / "minimal-pairs"), procedure=own, path=workplace / "study.toml"
-        )
+        dataclasses.replace(study.load(workplace / "examples" / "minimal-pairs"), procedure=own, path=workplace / "study.toml")
     )
     assert said["endings"]["full"] == "Enough people have taken part. Thank you!"
     for block in shown:
@@ -183,9 +168,7 @@ def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> Non
         for section, keys in parts.items():
             stated[section] = stated.get(section, {}) | keys
     [published] = blocks(ROOT / "docs" / "study.md", "toml")
-    analysis = study.config.parse_dataclass(
-        study.AnalysisSection, tomllib.loads(published)["analysis"], where="docs/study.md"
-    )
+    analysis = study.config.parse_dataclass(study.AnalysisSection, tomllib.loads(published)["analysis"], where="docs/study.md")
     assert (analysis.spillover_regions, analysis.covariates, analysis.figures.bars) == ("cumulative", (), "se")
     plan = study.config.parse_dataclass(study.Study, stated, where="docs/study-toml.md")
     assert load_tasks(plan).tasks_by_role["filler"] == ["acceptability"]
@@ -218,9 +201,7 @@ def test_every_public_function_says_what_comes_back() -> None:
         module = importlib.import_module(f"gardenpath.{package}")
         for name in module.__all__:
             public = getattr(module, name)
-            assert not callable(public) or (public.__doc__ or "").strip(), (
-                f"gardenpath.{package}.{name} has no docstring"
-            )
+            assert not callable(public) or (public.__doc__ or "").strip(), f"gardenpath.{package}.{name} has no docstring"
 
 
 def test_every_key_of_study_toml_is_documented() -> None:

@@ -73,9 +73,7 @@ PENICILLIN = """
 def table(text: str, row: str, column: str, value: str) -> pd.DataFrame:
     """Return numbers in rows and columns as a table of one number a row."""
     lines = [[float(cell) for cell in line.split()] for line in text.strip().splitlines()]
-    return pd.DataFrame(
-        [(f"r{r}", c, y) for r, line in enumerate(lines) for c, y in enumerate(line)], columns=[row, column, value]
-    )
+    return pd.DataFrame([(f"r{r}", c, y) for r, line in enumerate(lines) for c, y in enumerate(line)], columns=[row, column, value])
 
 
 def test_pyproject_pins_the_version_whose_hashes_are_recorded() -> None:
@@ -83,9 +81,7 @@ def test_pyproject_pins_the_version_whose_hashes_are_recorded() -> None:
     [pinned] = [need for need in needs if need.startswith("glmm")]
     assert re.findall(r"^glmm==\S+", PINNED, re.MULTILINE) == [pinned]
     assert len(set(re.findall(r"--hash=sha256:[0-9a-f]{64}(?![0-9a-f])", PINNED))) == 4
-    assert pinned in (ROOT / "analysis" / "engines" / "glmm_engine.py").read_text(), (
-        "what to install where it is missing"
-    )
+    assert pinned in (ROOT / "analysis" / "engines" / "glmm_engine.py").read_text(), "what to install where it is missing"
     assert importlib.metadata.version("glmm") == pinned.removeprefix("glmm==")
     assert "--require-hashes --requirement .ci/glmm.txt" in (ROOT / "Makefile").read_text()
 

@@ -17,35 +17,10 @@ MAY_IMPORT = {
     "cli": {"analysis", "experiment", "lmscore", "stimuli", "study"},
 }
 # The rooms of experiment, each of which imports from those before it.
-ROOMS = (
-    "texts",
-    "tasks",
-    "scripts",
-    "sessions",
-    "players",
-    "server",
-    "platforms",
-    "collection",
-    "simulation",
-    "setup",
-)
+ROOMS = ("texts", "tasks", "scripts", "sessions", "players", "server", "platforms", "collection", "simulation", "setup")
 # The server's downloads are what `collect` gives, and it reads who took part in earlier studies as `collect` does.
-BACKWARDS = {
-    ("server/download.py", "collection/recorded_sessions.py"),
-    ("server/routes.py", "collection/previous_participants.py"),
-}
-HEAVY = (
-    "torch",
-    "pandas",
-    "transformers",
-    "scipy",
-    "numpy",
-    "rpy2",
-    "psychopy",
-    "matplotlib",
-    "wordfreq",
-    "sqlalchemy",
-)
+BACKWARDS = {("server/download.py", "collection/recorded_sessions.py"), ("server/routes.py", "collection/previous_participants.py")}
+HEAVY = ("torch", "pandas", "transformers", "scipy", "numpy", "rpy2", "psychopy", "matplotlib", "wordfreq", "sqlalchemy")
 
 
 def imported(path: Path) -> set[str]:
@@ -68,9 +43,7 @@ def test_a_package_imports_only_what_lies_before_it(package: str) -> None:
     for path in (ROOT / package).rglob("*.py"):
         if "node_modules" not in path.parts:
             wrong = imported(path) - MAY_IMPORT[package] - {package}
-            assert not wrong, (
-                f"{path.relative_to(ROOT)} imports {sorted(wrong)}; it may import {sorted(MAY_IMPORT[package])}"
-            )
+            assert not wrong, f"{path.relative_to(ROOT)} imports {sorted(wrong)}; it may import {sorted(MAY_IMPORT[package])}"
 
 
 def files_imported(path: Path) -> set[Path]:
@@ -113,9 +86,7 @@ def test_no_file_imports_itself_by_a_detour() -> None:
     after = {path: files_imported(path) for path in files}
     while free := {path for path, imports in after.items() if not imports & after.keys()}:
         after = {path: imports for path, imports in after.items() if path not in free}
-    assert not after, "\n".join(
-        f"{a.relative_to(ROOT)} -> {b.relative_to(ROOT)}" for a in after for b in after[a] if b in after
-    )
+    assert not after, "\n".join(f"{a.relative_to(ROOT)} -> {b.relative_to(ROOT)}" for a in after for b in after[a] if b in after)
 
 
 # Their help lists what a package has (protocols, measures, platforms), and asks the package.
@@ -123,9 +94,7 @@ ASKING = ("score", "evaluate", "judge", "collect", "export")
 
 
 @pytest.mark.parametrize(
-    "command",
-    [[], ["check"], ["serve"], ["report"], ["demo"], *([name] for name in ASKING)],
-    ids=lambda c: " ".join(c),
+    "command", [[], ["check"], ["serve"], ["report"], ["demo"], *([name] for name in ASKING)], ids=lambda c: " ".join(c)
 )
 def test_help_loads_nothing_heavy(command: list[str]) -> None:
     heavy = [name for name in HEAVY if not (set(command) & {*ASKING} and name in ("pandas", "numpy"))]

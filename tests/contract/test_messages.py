@@ -41,9 +41,7 @@ def said() -> str:
                 continue
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
                 if isinstance(node, ast.JoinedStr):
-                    texts.append(
-                        "".join(str(one.value) if isinstance(one, ast.Constant) else GAP for one in node.values)
-                    )
+                    texts.append("".join(str(one.value) if isinstance(one, ast.Constant) else GAP for one in node.values))
                 elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                     texts.append(node.value)
     return "\n".join(texts)
@@ -62,11 +60,7 @@ def test_rules_of_reading_a_file_are_those_of_the_code() -> None:
     found = {"waiver"}
     for path in (ROOT / "stimuli" / "formats").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Name)
-                and node.func.id in ("Finding", "add_warning")
-            ):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Finding", "add_warning"):
                 rule = node.args[0 if node.func.id == "Finding" else 2]
                 found |= {rule.value} if isinstance(rule, ast.Constant) else set()
     assert {*column("rule")} - {rule.id for rule in stimuli.RULES} == found
@@ -80,9 +74,7 @@ def test_the_texts_at_the_end_of_a_visit_are_those_that_participants_read() -> N
 @pytest.mark.parametrize("message", column("message"))
 def test_a_message_of_the_page_is_said_by_the_code(message: str) -> None:
     """A gap at an end may be anything, even the place, which is put before a fault later."""
-    assert message.strip(f"{GAP} :;,") in said(), (
-        f"docs/messages.md has a message that the code does not say: {message}"
-    )
+    assert message.strip(f"{GAP} :;,") in said(), f"docs/messages.md has a message that the code does not say: {message}"
 
 
 def test_check_leads_to_the_page() -> None:

@@ -156,7 +156,5 @@ def test_every_package_of_r_that_code_here_loads_is_asked_for() -> None:
         for found in loads.finditer(path.read_text()):
             name = found.group(1) or found.group(2)
             # arrow reads Parquet tables, which no test hands to R; brms with what it brings is tested where it is installed.
-            assert name in {*R_PACKAGES, *of_r, "arrow", "brms", "ggplot2", "rstan"}, (
-                f"{path.relative_to(ROOT)} loads {name}"
-            )
+            assert name in {*R_PACKAGES, *of_r, "arrow", "brms", "ggplot2", "rstan"}, f"{path.relative_to(ROOT)} loads {name}"
     assert set(r_process.REQUIRED_PACKAGES) <= set(R_PACKAGES)

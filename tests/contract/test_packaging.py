@@ -53,9 +53,7 @@ STAYS = ("examples/agreement-attraction/", "examples/agreement-pairs/", "example
 def built(call: str, source: Path, out: Path) -> tuple[Path, str]:
     """Let setuptools build from a folder; return the file that it made, and all that it said."""
     code = f"from setuptools import build_meta; print('made', build_meta.{call}({str(out)!r}))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=source, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=source, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 0, done.stdout
     return out / done.stdout.rpartition("made ")[2].strip(), done.stdout
 
@@ -159,9 +157,7 @@ def test_the_base_install_stays_within_its_size() -> None:
         if name not in closed:
             installed = importlib.metadata.distribution(name)
             closed[name] = sum(f.size or 0 for f in installed.files or [])
-            needs = [
-                need for need in installed.requires or [] if "extra ==" not in need and "python_version <" not in need
-            ]
+            needs = [need for need in installed.requires or [] if "extra ==" not in need and "python_version <" not in need]
             names = [re.match(r"[\w-]+", need).group() for need in needs if "sys_platform" not in need]  # type: ignore[union-attr]
             wanted += [need for need in names if need not in closed]
     assert sum(closed.values()) < 550e6, {name: f"{size / 1e6:.0f} MB" for name, size in sorted(closed.items())}
@@ -187,8 +183,7 @@ def test_the_index_of_decisions_lists_every_theme_and_decision() -> None:
     themes = re.split(r"^## ", text, flags=re.MULTILINE)[2:]
     decided = {
         theme.partition("\n")[0]: [
-            " ".join(title.split()).rstrip(":")
-            for title in re.findall(r"^\*\*(.+?)\*\*", theme, re.MULTILINE | re.DOTALL)
+            " ".join(title.split()).rstrip(":") for title in re.findall(r"^\*\*(.+?)\*\*", theme, re.MULTILINE | re.DOTALL)
         ]
         for theme in themes
     }

@@ -102,9 +102,7 @@ def faults(folder: Path, rows: list[list[str]]) -> Iterator[str]:
         written = {table: read(folder, table) for table in named(by)}
         yield from (f"{where}: no rows of {table}" for table, rows_of in written.items() if not len(rows_of))
         for table, listed in re.findall(r"table `(\w+)`: ((?:`\w+`(?:, )?)+)", by):
-            yield from (
-                f"{where}: no {column}" for column in codes(listed) if not written[table].get(column, NONE).any()
-            )
+            yield from (f"{where}: no {column}" for column in codes(listed) if not written[table].get(column, NONE).any())
         for level in re.findall(r"level `([^`]+)`", by):
             if level not in set(written["rating_correlations"].get("level", NONE)):
                 yield f"{where}: no level {level}"
@@ -116,12 +114,7 @@ def faults(folder: Path, rows: list[list[str]]) -> Iterator[str]:
 
 
 def test_every_result_has_a_row_and_those_to_come_are_counted() -> None:
-    assert {paper: len(rows) for paper, rows in ROWS.items()} == {
-        "BLiMP-NL": 29,
-        "BLiMP": 14,
-        "Ide": 13,
-        "MultiBLiMP": 12,
-    }
+    assert {paper: len(rows) for paper, rows in ROWS.items()} == {"BLiMP-NL": 29, "BLiMP": 14, "Ide": 13, "MultiBLiMP": 12}
     to_come = sum("not yet" in by for rows in ROWS.values() for *_, by in rows)
     verb = "is" if to_come == 1 else "are"
     assert f'Of {sum(map(len, ROWS.values()))} results {to_come} {verb} "not yet" there' in INTRODUCTION

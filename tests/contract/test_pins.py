@@ -46,8 +46,7 @@ def test_table_schemas(update: bool) -> None:
     for table in study.TABLES.values():
         lines += [f"{table.name}: {table.row}; key {', '.join(table.key)}"]
         lines += [
-            f"  {c.name} {c.type}{'?' if c.may_be_empty else ''} {c.meaning}"
-            for c in (*table.columns, *table.dynamic_columns)
+            f"  {c.name} {c.type}{'?' if c.may_be_empty else ''} {c.meaning}" for c in (*table.columns, *table.dynamic_columns)
         ]
     hold(PINS / "tables.txt", "\n".join(lines) + "\n", update)
 

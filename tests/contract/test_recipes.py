@@ -97,9 +97,7 @@ def test_the_files_and_names_that_the_recipes_give_are_there() -> None:
     text = re.sub(r"```.*?```", "", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.DOTALL)
     spans = {*re.findall(r"`([^`\n]+)`", text)}
     names, signatures = _read_definitions()
-    paths = {
-        span for span in spans if re.search(r"^[^ ]*/|\.(py|toml|md|csv)$", span) and " " not in span
-    } - USERS_FILES
+    paths = {span for span in spans if re.search(r"^[^ ]*/|\.(py|toml|md|csv)$", span) and " " not in span} - USERS_FILES
     calls = {span: match for span in spans if (match := re.fullmatch(r"(\w+)\(([\w, ]+)\)", span))}
     files = {
         str(path.relative_to(ROOT))
@@ -113,9 +111,7 @@ def test_the_files_and_names_that_the_recipes_give_are_there() -> None:
         lost += [] if any(re.fullmatch(pattern, file) for file in files) else [path]
     lost += [c for c, match in calls.items() if tuple(match[2].split(", ")) not in signatures.get(match[1], ())]
     lost += [
-        s
-        for s in spans
-        if re.fullmatch(r"[A-Za-z_][\w.]*", s) and s not in paths | USERS_FILES and not {*s.split(".")} <= names
+        s for s in spans if re.fullmatch(r"[A-Za-z_][\w.]*", s) and s not in paths | USERS_FILES and not {*s.split(".")} <= names
     ]
     assert len(paths) > 30
     assert len(calls) > 8
@@ -137,17 +133,14 @@ def _read_definitions() -> tuple[set[str], dict[str, set[tuple[str, ...]]]]:
                     names.add(node.id)
                 if isinstance(node, ast.FunctionDef):
                     parameters = tuple(a.arg for a in node.args.args if a.arg != "self")
-                    signatures.setdefault(node.name, set()).update(
-                        parameters[:n] for n in range(1, len(parameters) + 1)
-                    )
+                    signatures.setdefault(node.name, set()).update(parameters[:n] for n in range(1, len(parameters) + 1))
     return names, signatures
 
 
 def test_add_corpus_of_minimal_pairs(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, corpus.CORPUS))
     lines = [
-        {"goed": good, "fout": bad, "ferskynsel": "f", "paradigma": name, "nr": 1, "boarne": "sels"}
-        for name, good, bad in PAIRS
+        {"goed": good, "fout": bad, "ferskynsel": "f", "paradigma": name, "nr": 1, "boarne": "sels"} for name, good, bad in PAIRS
     ]
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     (tmp_path / "pairs.jsonl").write_text(text, "utf-8")
@@ -169,9 +162,7 @@ def test_add_format_of_materials(tmp_path: Path, run: Run, monkeypatch: pytest.M
     run("convert items.csv back.slashes")
     assert (tmp_path / "back.slashes").read_text("utf-8") == text
     (tmp_path / "bad.slashes").write_text(text + "mûs: De mûs.\n", "utf-8")
-    with pytest.raises(
-        study.DataError, match=r"bad\.slashes, line 3: .* has 1 sentences; expected  paradigm: good / bad"
-    ):
+    with pytest.raises(study.DataError, match=r"bad\.slashes, line 3: .* has 1 sentences; expected  paradigm: good / bad"):
         stimuli.read(tmp_path / "bad.slashes")
 
 
@@ -190,10 +181,7 @@ def test_add_platform(tmp_path: Path, made: study.Study, run: Run, monkeypatch: 
     run("collect back --platform toy-platform --materials items.csv -o tables")
     responses = study.read(tmp_path / "tables", "responses")
     assert len(responses) == 8
-    assert responses.groupby("condition")["response"].unique().map(list).to_dict() == {
-        "grammatical": ["7"],
-        "ungrammatical": ["5"],
-    }
+    assert responses.groupby("condition")["response"].unique().map(list).to_dict() == {"grammatical": ["7"], "ungrammatical": ["5"]}
     with open(tmp_path / "study.toml", "a") as stream:
         stream.write('[procedure.practice]\nshow = "centred"\n')
     with open(tmp_path / "study.toml") as stream:
@@ -203,19 +191,13 @@ def test_add_platform(tmp_path: Path, made: study.Study, run: Run, monkeypatch: 
         experiment.export(study.load(tmp_path / "study.toml"), "toy-platform", tmp_path / "other", orders=1)
 
 
-def test_add_kind_of_language_model(
-    tmp_path: Path, made: study.Study, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_add_kind_of_language_model(tmp_path: Path, made: study.Study, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(loading.SCHEMES, model.SCHEME, model.load)
     run("score items.csv --model uniform:32 -o scores")
     words = study.read(tmp_path / "scores", "surprisal")
-    assert words["surprisal"].tolist() == pytest.approx(
-        [5.0 * n for n in words["n_tokens"]]
-    )  # log2 32 for each character
+    assert words["surprisal"].tolist() == pytest.approx([5.0 * n for n in words["n_tokens"]])  # log2 32 for each character
     run("evaluate items.csv --model uniform:32 --measure lp -o results")
-    assert (
-        study.read(tmp_path / "results", "accuracy")["accuracy"].tolist() == [1.0] * 4
-    )  # is, not are: fewer characters
+    assert study.read(tmp_path / "results", "accuracy")["accuracy"].tolist() == [1.0] * 4  # is, not are: fewer characters
     with pytest.raises(ValueError, match="uniform:32: is a model of the kind uniform, which has no revision"):
         lmscore.load("uniform:32", revision="main")
 
@@ -281,10 +263,7 @@ def test_add_table_of_results(tmp_path: Path, run: Run, monkeypatch: pytest.Monk
     monkeypatch.setattr(
         analysis,
         "analyse",
-        lambda tables, *rest, **more: {
-            **analyse(tables, *rest, **more),
-            name: result.slowest_words(tables["readings"]),
-        },
+        lambda tables, *rest, **more: {**analyse(tables, *rest, **more), name: result.slowest_words(tables["readings"])},
     )
     made = stated(tmp_path, "en")
     text = made.path.read_text().replace('show = "whole"', 'show = "centred"')
@@ -302,9 +281,7 @@ def test_add_table_of_results(tmp_path: Path, run: Run, monkeypatch: pytest.Monk
     assert isinstance(table, pd.DataFrame)
 
 
-def _with_one_more(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, reader: object, folder: str, name: str, file: Path
-) -> None:
+def _with_one_more(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, reader: object, folder: str, name: str, file: Path) -> None:
     """Let a module read its folder of the package as if it held one more file."""
     copy = tmp_path / "package"
     copy.mkdir()

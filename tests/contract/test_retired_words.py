@@ -69,55 +69,9 @@ EXCEPTIONS = {
 }
 # Alone, they say neither what a function does nor what a value is.
 BARE_WORDS = {
-    *(
-        "at",
-        "of",
-        "on",
-        "by",
-        "in",
-        "to",
-        "for",
-        "from",
-        "with",
-        "without",
-        "within",
-        "across",
-        "between",
-        "before",
-        "after",
-    ),
-    *(
-        "above",
-        "below",
-        "over",
-        "under",
-        "off",
-        "out",
-        "up",
-        "down",
-        "only",
-        "together",
-        "again",
-        "already",
-        "yet",
-        "even",
-    ),
-    *(
-        "lost",
-        "made",
-        "gone",
-        "kept",
-        "left",
-        "found",
-        "given",
-        "wanted",
-        "seen",
-        "taken",
-        "held",
-        "drawn",
-        "written",
-        "chosen",
-    ),
+    *("at", "of", "on", "by", "in", "to", "for", "from", "with", "without", "within", "across", "between", "before", "after"),
+    *("above", "below", "over", "under", "off", "out", "up", "down", "only", "together", "again", "already", "yet", "even"),
+    *("lost", "made", "gone", "kept", "left", "found", "given", "wanted", "seen", "taken", "held", "drawn", "written", "chosen"),
     *("known", "done", "met", "set", "put", "run", "sent", "bad", "wrong", "same", "own", "other", "others"),
 }
 PARTICIPLE = re.compile(r"[a-z]+ed")
@@ -146,9 +100,7 @@ def python_names(path: Path) -> Iterator[str]:
             yield from (a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs))
         elif isinstance(node, ast.ClassDef):
             yield node.name
-            yield from (
-                m.target.id for m in node.body if isinstance(m, ast.AnnAssign) and isinstance(m.target, ast.Name)
-            )
+            yield from (m.target.id for m in node.body if isinstance(m, ast.AnnAssign) and isinstance(m.target, ast.Name))
     yield from module_level_names(tree)
 
 
@@ -156,9 +108,7 @@ def module_level_names(tree: ast.Module) -> Iterator[str]:
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.name
-        targets = (
-            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        )
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
         yield from (target.id for target in targets if isinstance(target, ast.Name))
 
 
@@ -204,9 +154,7 @@ def surfaces() -> dict[str, set[str]]:
 def test_retired_words_are_in_no_name(surface: str) -> None:
     names = surfaces()[surface]
     assert len(names) > 50
-    used = {
-        name: RETIRED[word] for name in names if name not in EXCEPTIONS for word in split_words(name) if word in RETIRED
-    }
+    used = {name: RETIRED[word] for name in names if name not in EXCEPTIONS for word in split_words(name) if word in RETIRED}
     assert used == {}, "each with the word that the field has for it"
 
 
@@ -223,8 +171,7 @@ def test_no_public_name_is_a_bare_participle_or_preposition() -> None:
     bare = {
         name: sorted(files)
         for name, files in files_by_name.items()
-        if name.strip("_") in BARE_WORDS
-        or (PARTICIPLE.fullmatch(name.strip("_")) and name.strip("_") not in NOUNS_IN_ED)
+        if name.strip("_") in BARE_WORDS or (PARTICIPLE.fullmatch(name.strip("_")) and name.strip("_") not in NOUNS_IN_ED)
         if not name.startswith("_") or len(files) > 1
     }
     assert bare == {}

@@ -22,9 +22,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("furo", reason="the dependency group docs is not installed")
     folder = tmp_path_factory.mktemp("site")
     call = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-d", str(folder / "trees")]
-    built = subprocess.run(
-        [*call, str(ROOT / "docs"), str(folder / "html")], capture_output=True, text=True, check=False
-    )
+    built = subprocess.run([*call, str(ROOT / "docs"), str(folder / "html")], capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
     return folder / "html"
 

@@ -53,9 +53,7 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def running(
-    example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path, database_url: str
-) -> Iterator[Running]:
+def running(example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path, database_url: str) -> Iterator[Running]:
     yield from serve(example, list_files, tmp_path / "data", database_url)
 
 

@@ -146,9 +146,7 @@ class Participant:
     def look_away(self) -> None:
         """Go to another window, press a key there, and come back to a covered sentence."""
         environment = {**os.environ, "DISPLAY": self.screen.name}
-        ours = subprocess.run(
-            ["xdotool", "getwindowfocus"], capture_output=True, text=True, env=environment, check=True
-        )
+        ours = subprocess.run(["xdotool", "getwindowfocus"], capture_output=True, text=True, env=environment, check=True)
         root = subprocess.run(["xwininfo", "-root"], capture_output=True, text=True, env=environment, check=True)
         self.await_change()
         self.seen = self.screen.look().tobytes()

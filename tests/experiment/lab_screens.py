@@ -144,9 +144,7 @@ class Reader:
 
     def words(self) -> list[str]:
         """Every word shown in the middle of the screen, in order."""
-        return [
-            one.text for one in self.displays if isinstance(one, Word) and one.text and not (one.is_mark or one.hint)
-        ]
+        return [one.text for one in self.displays if isinstance(one, Word) and one.text and not (one.is_mark or one.hint)]
 
     def of(self, kind: type[Any]) -> list[Any]:
         return [one for one in self.displays if isinstance(one, kind)]
@@ -155,9 +153,7 @@ class Reader:
 def _same(display: Display, before: Display) -> bool:
     if isinstance(display, Blank):
         return isinstance(before, Blank) and before.label == display.label
-    return (
-        isinstance(display, AnswerDisplay) and isinstance(before, AnswerDisplay) and isinstance(display.screen, Slider)
-    )
+    return isinstance(display, AnswerDisplay) and isinstance(before, AnswerDisplay) and isinstance(display.screen, Slider)
 
 
 def _code(key: str) -> str:

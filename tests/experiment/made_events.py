@@ -22,27 +22,13 @@ def press(repeats: int = 0, handler: float = 0.0) -> Press:
 
 
 def word(seq: int, t: float, step: int, n: int, shown: Display | None = None, repeats: int = 0, **more: Any) -> Event:
-    fields: dict[str, Any] = {
-        "line": None,
-        "column": None,
-        "correct": None,
-        "first": None,
-        "press": press(repeats),
-        **more,
-    }
+    fields: dict[str, Any] = {"line": None, "column": None, "correct": None, "first": None, "press": press(repeats), **more}
     ended = WordEnded(word=n, display=shown or display(), **fields)
     return event(seq, t, "word", step, more.get("screen", 0), **ended)
 
 
 def outcome(seq: int, t: float, step: int, screen: int, how: str, answer: Any = None, **more: Any) -> Event:
-    fields: dict[str, Any] = {
-        "side": None,
-        "display": display(),
-        "press": press(),
-        "first": None,
-        "pasted": None,
-        **more,
-    }
+    fields: dict[str, Any] = {"side": None, "display": display(), "press": press(), "first": None, "pasted": None, **more}
     return event(seq, t, "outcome", step, screen, **{"outcome": how, "answer": answer, **fields})
 
 
@@ -72,9 +58,7 @@ def _first(screen: Any) -> tuple[str, Any]:
 
 
 MACHINE: dict[str, Any] = {
-    **dict.fromkeys(
-        ("timer_ms", "width", "height", "pixel_ratio", "isolated", "keyboard", "monitor", "full_screen", "font")
-    ),
+    **dict.fromkeys(("timer_ms", "width", "height", "pixel_ratio", "isolated", "keyboard", "monitor", "full_screen", "font")),
     "time_origin": 0.0,
     "device": "Chrome on Linux",
     "refresh_hz": 60.0,

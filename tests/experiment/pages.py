@@ -120,10 +120,7 @@ class Site:
 
 @contextmanager
 def served(
-    folder: Path,
-    text: str,
-    items: str = ITEMS,
-    change: Callable[[experiment.ListFile], experiment.ListFile] = lambda file: file,
+    folder: Path, text: str, items: str = ITEMS, change: Callable[[experiment.ListFile], experiment.ListFile] = lambda file: file
 ) -> Iterator[Site]:
     """Serve a study of this study.toml and these items, its lists changed."""
     for module in ("starlette", "uvicorn", "sqlalchemy", "jsonschema"):

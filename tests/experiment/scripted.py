@@ -23,9 +23,7 @@ TYPED = 'a "lamp", 100% of it'
 
 def asks(*names: str, show: str = "centred", tables: str = "", **scales: str) -> str:
     """Return the procedure of a study that shows sentences in one way and asks these tasks; `scales` are ratings by name."""
-    roles = "".join(
-        f'[procedure.{role}]\nshow = "{show}"\nask = {json.dumps(names)}\n' for role in ("target", "practice")
-    )
+    roles = "".join(f'[procedure.{role}]\nshow = "{show}"\nask = {json.dumps(names)}\n' for role in ("target", "practice"))
     made = "".join(f"[procedure.tasks.{name}]\n{SCALE}{more}\n" for name, more in scales.items())
     return roles + made + tables
 
@@ -33,9 +31,7 @@ def asks(*names: str, show: str = "centred", tables: str = "", **scales: str) ->
 RATED = asks("question", "good", good="")
 STUDIES = {
     "centred with ratings and questions": {"procedure": RATED},
-    "a moving window and a slider": {
-        "procedure": asks("question", "good", show="moving_window", good='scale = "slider"')
-    },
+    "a moving window and a slider": {"procedure": asks("question", "good", show="moving_window", good='scale = "slider"')},
     "whole sentences, yes or no": {"procedure": asks("question", "good", show="whole", good='scale = "yes_no"')},
     "with the task": {"procedure": asks("question", "good", show="with_task", good="")},
     "questions alone": {"procedure": asks("question", show="cumulative")},
@@ -62,9 +58,7 @@ def odd(folder: Path, procedure: str = RATED, design: str = "", language: str = 
         choices = ["yes, it was", "no"] if n % 2 else ["a key", 'a "lamp"', "a door"]
         question = {"text": f"Was it {noun}?", "answers": dict.fromkeys(sentences, choices[0]), "choices": choices}
         texts = {"id": f"a-{n}", "paradigm": "agreement", "language": language, "sentences": sentences}
-        records.append(
-            {"record": "item", **texts, "question": question, "context": f"It was late, {n} %.\n\nVery late."}
-        )
+        records.append({"record": "item", **texts, "question": question, "context": f"It was late, {n} %.\n\nVery late."})
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "items.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
     asked = "task_shares = { question = 1.0 }\n" if '"question"' in procedure else ""
@@ -89,9 +83,7 @@ def changed(files: Sequence[experiment.ListFile], change: Any) -> list[experimen
 def typed(screens: list[Any]) -> list[Any]:
     """Return a trial's screens with a typed answer after them, and one that is asked after wrong answers alone."""
     entry = Entry(name="then", task="completion", prompt="And then?", button="Go on", missing="Please type.")
-    asked = next(
-        (n for n, screen in enumerate(screens) if isinstance(screen, Answers) and screen.is_judged_by_player), None
-    )
+    asked = next((n for n, screen in enumerate(screens) if isinstance(screen, Answers) and screen.is_judged_by_player), None)
     why = replace(entry, name="why", prompt="Why?", when=After(asked, ("wrong",))) if asked is not None else None
     return [*screens, entry, *([why] if why else [])]
 
@@ -103,19 +95,14 @@ def led(outcomes: tuple[str, ...], *, judged: bool) -> Any:
         n = next(n for n, screen in enumerate(screens) if screen.name == "good")
         right = (screens[n].answers[0].value,) if judged else ()
         asked = replace(screens[n], right=right, is_judged_by_player=judged)
-        entry = Entry(
-            name="why", task="completion", prompt="Why?", button="Go on", missing="?", when=After(n, outcomes)
-        )  # type: ignore[arg-type]
+        entry = Entry(name="why", task="completion", prompt="Why?", button="Go on", missing="?", when=After(n, outcomes))  # type: ignore[arg-type]
         return [*screens[:n], asked, entry]
 
     return change
 
 
 LED = [
-    *(
-        (outcomes, True)
-        for outcomes in (("right",), ("wrong",), ("timeout",), ("right", "wrong"), ("wrong", "timeout"))
-    ),
+    *((outcomes, True) for outcomes in (("right",), ("wrong",), ("timeout",), ("right", "wrong"), ("wrong", "timeout"))),
     *((outcomes, True) for outcomes in (("right", "timeout"), ("right", "wrong", "timeout"), ("answered",))),
     *((outcomes, False) for outcomes in (("answered",), ("timeout",), ("answered", "timeout"), ("right",))),
 ]

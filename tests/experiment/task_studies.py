@@ -36,9 +36,7 @@ def sentences(items: int = 4) -> str:
     )
 
 
-def stated(
-    folder: Path, procedure: str, *, design: str = "", items: str | None = None, language: str = "en"
-) -> study.Study:
+def stated(folder: Path, procedure: str, *, design: str = "", items: str | None = None, language: str = "en") -> study.Study:
     """Write a study of these tasks and return it."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "items.csv").write_text(sentences() if items is None else items)

@@ -42,9 +42,7 @@ def opened(running: Running) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_no_request_that_the_description_suggests_breaks_the_server(
-    running: Running, opened: dict[str, Any], full: bool
-) -> None:
+def test_no_request_that_the_description_suggests_breaks_the_server(running: Running, opened: dict[str, Any], full: bool) -> None:
     """Schemathesis makes requests, valid and not; every answer is one that the description has, and none is a failure."""
     schemathesis = pytest.importorskip("schemathesis", reason="the extra dev is not installed")
     address = running.address.rstrip("/")
@@ -54,11 +52,7 @@ def test_no_request_that_the_description_suggests_breaks_the_server(
 
         @given(case=result.ok().as_strategy())
         @settings(
-            max_examples=40 if full else 20,
-            deadline=None,
-            derandomize=True,
-            suppress_health_check=list(HealthCheck),
-            database=None,
+            max_examples=40 if full else 20, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
         )
         def answers(case: Any) -> None:
             if "session" in (case.path_parameters or {}):
@@ -91,9 +85,7 @@ def test_every_call_is_described_and_every_answer_fits(running: Running, opened:
     fits(client.put(f"{path}/events", json={"events": []}, headers=token), "/api/sessions/{session}/events", "put")
     fits(client.put(f"{path}/events", json={"events": []}), "/api/sessions/{session}/events", "put")
     fits(client.post(f"{path}/heartbeat", json={}, headers=token), "/api/sessions/{session}/heartbeat", "post")
-    fits(
-        client.post(f"{path}/screener", json={"answers": {}}, headers=token), "/api/sessions/{session}/screener", "post"
-    )
+    fits(client.post(f"{path}/screener", json={"answers": {}}, headers=token), "/api/sessions/{session}/screener", "post")
     fits(client.post(f"{path}/complete", json={"events": 9}, headers=token), "/api/sessions/{session}/complete", "post")
     fits(client.get("health"), "/health", "get")
     fits(client.post(f"{path}/withdraw", json={}, headers=token), "/api/sessions/{session}/withdraw", "post")
@@ -119,9 +111,7 @@ def test_hostile_texts_are_refused_or_stay_texts(running: Running, opened: dict[
     token = {"Authorization": f"Bearer {opened['token']}"}
     event = vars(made_event(0, 1.0, "visit", **{**MACHINE, "device": text}))
     answers.append(
-        client.put(
-            f"api/sessions/{opened['session']}/events", content=json.dumps({"events": [event]}).encode(), headers=token
-        )
+        client.put(f"api/sessions/{opened['session']}/events", content=json.dumps({"events": [event]}).encode(), headers=token)
     )
     for answer in answers:
         assert answer.status_code in (200, 201, 400, 403), answer.text
@@ -178,9 +168,7 @@ def test_what_is_no_number_is_refused(running: Running, opened: dict[str, Any], 
 def test_a_value_of_any_size_is_cut_and_set_apart(running: Running, opened: dict[str, Any]) -> None:
     event = vars(made_event(0, 1.0, "visit", **{**MACHINE, "device": "y" * 20_001}))
     headers = {"Authorization": f"Bearer {opened['token']}"}
-    answer = httpx2.put(
-        f"{running.address}api/sessions/{opened['session']}/events", json={"events": [event]}, headers=headers
-    )
+    answer = httpx2.put(f"{running.address}api/sessions/{opened['session']}/events", json={"events": [event]}, headers=headers)
     reason = "its value is over 20000 bytes"
     assert (answer.status_code, answer.json()["rejected"]) == (200, [{"seq": 0, "reason": reason}])
     record, _ = running.store.read_recorded_session(opened["session"])
@@ -192,9 +180,7 @@ def test_one_sessions_token_opens_no_other(running: Running, opened: dict[str, A
     headers = {"Authorization": f"Bearer {opened['token']}"}
     for call, method in (("events", "PUT"), ("heartbeat", "POST"), ("complete", "POST"), ("withdraw", "POST")):
         body = {"events": 1} if call == "complete" else {"events": []}
-        answer = httpx2.request(
-            method, f"{running.address}api/sessions/{other['session']}/{call}", json=body, headers=headers
-        )
+        answer = httpx2.request(method, f"{running.address}api/sessions/{other['session']}/{call}", json=body, headers=headers)
         assert answer.status_code == 401
     assert len({opened["token"], other["token"], opened["session"], other["session"]}) == 4
     assert len(opened["token"]) >= 32
@@ -207,9 +193,7 @@ def test_the_page_and_not_the_visitor_is_told_the_list(running: Running, list_fi
     assert wanted not in {record.session.list_name for record in running.store.read_recorded_sessions(previews=True)}
 
 
-def test_who_asks_without_end_has_to_wait(
-    example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path
-) -> None:
+def test_who_asks_without_end_has_to_wait(example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path) -> None:
     for running in serve(example, list_files, tmp_path, site=routes.SiteSettings(burst=5)):
         session = httpx2.post(f"{running.address}api/sessions", json={}).json()
         path = f"{running.address}api/sessions/{session['session']}/heartbeat"

@@ -47,9 +47,7 @@ def store_with(example: study.Study, list_files: ListFiles, url: str, clock: Clo
 
 
 def arrival(name: str | None = None, **more: Any) -> Arrival:
-    return Arrival(
-        name, PlatformParticipant(name, "link") if name else None, **{"tab": name and f"tab-of-{name}", **more}
-    )
+    return Arrival(name, PlatformParticipant(name, "link") if name else None, **{"tab": name and f"tab-of-{name}", **more})
 
 
 def read(store: Store, session: OpenedSession) -> int:
@@ -250,10 +248,7 @@ def test_a_session_that_does_not_count_opens_its_place_and_keeps_its_data(
         clock.pass_minutes(1)
         assert store.exclude_session("submission-7", "pressed keys\nat random") == first.session.id
         assert store.open_session(arrival("bert")).session.list_name == first.session.list_name
-        assert [record.session.exclusion_reason for record in store.read_recorded_sessions()] == [
-            "pressed keys at random",
-            None,
-        ]
+        assert [record.session.exclusion_reason for record in store.read_recorded_sessions()] == ["pressed keys at random", None]
         assert store.list_payments()[1]["status"] == "completed"
         store.include_session(first.session.id)
         assert store.count_slots()[first.session.list_name].taken_slots == 2

@@ -54,9 +54,7 @@ def test_a_backup_is_a_folder_of_data_and_restores_to_the_same_study(
     restored.database.engine.dispose()
 
 
-def test_a_backup_is_one_state_while_people_arrive(
-    running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_backup_is_one_state_while_people_arrive(running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody arrives when the first table is copied: this state has one session, whatever comes."""
     copied, table = backup._read_rows, []
 
@@ -75,9 +73,7 @@ def test_a_backup_is_one_state_while_people_arrive(
     assert len(running.store.read_sessions()) == 2
 
 
-def test_a_backup_that_reads_back_otherwise_is_none(
-    running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_backup_that_reads_back_otherwise_is_none(running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A disk that loses a row: of what is read back one row is left out."""
     running.store.open_session(Arrival(participant="p"))
     load_participant_key(tmp_path / "key")

@@ -26,9 +26,7 @@ def test_three_pairs_of_four_blimp_paradigms_are_read_to_the_end(
     list_files = experiment.build_list_files(stated)
     robot = experiment.create_robot(list_files, seed=1)
     for running in serve(stated, list_files, tmp_path / "data"):
-        code = experiment.run_session_in_browser(
-            robot, running.address, "reader", key=ROBOT_KEY, chromium=chromium, pace=8
-        )
+        code = experiment.run_session_in_browser(robot, running.address, "reader", key=ROBOT_KEY, chromium=chromium, pace=8)
         assert code == "GARDEN-PATH-1"
         tables = experiment.collect(running.folder)
     assert tables["sessions"]["complete"].tolist() == [True]

@@ -40,9 +40,7 @@ def watched(
 
 
 @pytest.fixture
-def board(
-    example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path, clock: Clock
-) -> Iterator[Running]:
+def board(example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path, clock: Clock) -> Iterator[Running]:
     reward = RewardSection(4.5, "GBP", 20)
     yield from watched(example, list_files, tmp_path / "data", clock, quota=3, reward=reward)
 
@@ -63,9 +61,7 @@ def experimenter(visitor: httpx2.Client) -> httpx2.Client:
 def read(store: Store, opened: OpenedSession, seed: int = 1, trials: int | None = None) -> None:
     """Send what a robot does; of so many trials where it stops early."""
     robot = experiment.create_robot([opened.file], seed=seed)
-    shown = build_payload(
-        opened.session, opened.file, opened.walk, token="", visit=opened.visit, next_seq=opened.next_seq
-    )
+    shown = build_payload(opened.session, opened.file, opened.walk, token="", visit=opened.visit, next_seq=opened.next_seq)
     events = [create_event(**event) for event in robot.simulate_events(shown, opened.session.id)]
     if trials is not None:
         step = next(placed.number for placed in opened.walk.steps if placed.position == trials - 1)
@@ -90,9 +86,7 @@ def proof(page: str) -> str:
     return found.group(1)
 
 
-@pytest.mark.parametrize(
-    "path", ["dashboard", "dashboard/tables.zip", "dashboard/events.zip", "dashboard/payments.csv"]
-)
+@pytest.mark.parametrize("path", ["dashboard", "dashboard/tables.zip", "dashboard/events.zip", "dashboard/payments.csv"])
 def test_nothing_is_shown_without_the_password(visitor: httpx2.Client, path: str) -> None:
     answer = visitor.get(path)
     assert answer.status_code == 401
@@ -165,9 +159,7 @@ def test_without_a_password_there_is_no_dashboard(running: Running) -> None:
 
 def test_the_counts_are_those_of_the_sessions(experimenter: httpx2.Client, board: Running, clock: Clock) -> None:
     store = board.store
-    first, second, third, fourth = (
-        store.open_session(Arrival(name, PlatformParticipant(name, "link"))) for name in "abcd"
-    )
+    first, second, third, fourth = (store.open_session(Arrival(name, PlatformParticipant(name, "link"))) for name in "abcd")
     read(store, first, trials=2)
     clock.pass_minutes(30)
     finish(store, second)

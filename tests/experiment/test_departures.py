@@ -106,9 +106,7 @@ def test_withdrawal_in_a_break_deletes_what_was_sent(site: Site, reader: Reader)
     reader.page.get_by_text("You have withdrawn").wait_for()
     assert not site.events()
     kept = "indexedDB.databases().then((all) => Promise.all(all.map(({ name }) => new Promise((done) => {"
-    kept += (
-        "const asked = indexedDB.open(name); asked.onsuccess = () => { const rows = asked.result.transaction('events')"
-    )
+    kept += "const asked = indexedDB.open(name); asked.onsuccess = () => { const rows = asked.result.transaction('events')"
     kept += ".objectStore('events').count(); rows.onsuccess = () => done(rows.result); }; }))))"
     assert reader.page.evaluate(kept) == [0]
     reader.page.reload()

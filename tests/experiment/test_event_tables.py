@@ -19,11 +19,7 @@ from gardenpath.experiment.server.arrivals import Arrival
 from gardenpath.experiment.sessions import event_tables
 from gardenpath.experiment.sessions.event_tables import build_session_tables
 from gardenpath.experiment.sessions.quality import compute_session_quality
-from gardenpath.experiment.sessions.session_folders import (
-    read_recorded_sessions,
-    read_stored_list_files,
-    write_recorded_session,
-)
+from gardenpath.experiment.sessions.session_folders import read_recorded_sessions, read_stored_list_files, write_recorded_session
 from gardenpath.experiment.sessions.sessions import RecordedSession, Session, open_session
 from gardenpath.study.screens import Answers, Slider
 
@@ -47,9 +43,7 @@ def test_a_reading_time_is_press_to_press_and_onset_frame_to_press(simulated: Pa
     files = read_stored_list_files(simulated)
     for record in read_recorded_sessions(simulated):
         previous = 0.0
-        positions = {
-            p.number: p.position for p in build_timeline(files[record.session.list_sha256].script, record.session.order)
-        }
+        positions = {p.number: p.position for p in build_timeline(files[record.session.list_sha256].script, record.session.order)}
         path = simulated / record.session.id / "events.jsonl"
         for line in path.read_text().splitlines():
             event = json.loads(line)
@@ -60,9 +54,7 @@ def test_a_reading_time_is_press_to_press_and_onset_frame_to_press(simulated: Pa
                 checked += 1
             if event["kind"] == "word":
                 previous = event["t"]
-    assert (
-        checked == len(readings) == 6 * sum(len(t.shown_sentences[0][1].list_words()) for t in _trials(simulated)) / 6
-    )
+    assert checked == len(readings) == 6 * sum(len(t.shown_sentences[0][1].list_words()) for t in _trials(simulated)) / 6
 
 
 def _trials(folder: Path):  # type: ignore[no-untyped-def]
@@ -94,9 +86,7 @@ def test_the_server_and_a_folder_give_the_same_tables(
     served, copied = experiment.collect(running.folder), experiment.collect(tmp_path / "copy")
     for name, table in served.items():
         key = list(study.TABLES[name].key)
-        pd.testing.assert_frame_equal(
-            table.sort_values(key, ignore_index=True), copied[name].sort_values(key, ignore_index=True)
-        )
+        pd.testing.assert_frame_equal(table.sort_values(key, ignore_index=True), copied[name].sort_values(key, ignore_index=True))
 
 
 def test_simulating_twice_gives_the_same_bytes(list_files: list[experiment.ListFile], tmp_path: Path) -> None:
@@ -131,9 +121,7 @@ def test_of_a_trial_begun_again_only_the_last_run_counts(list_files: list[experi
     assert not tables["sessions"]["complete"].any()
 
 
-def test_interruptions_and_presses_that_did_not_count_are_flagged(
-    list_files: list[experiment.ListFile], tmp_path: Path
-) -> None:
+def test_interruptions_and_presses_that_did_not_count_are_flagged(list_files: list[experiment.ListFile], tmp_path: Path) -> None:
     session, step = opened(list_files[0])
     events = (
         event(0, 0.0, "begin", step),
@@ -144,10 +132,7 @@ def test_interruptions_and_presses_that_did_not_count_are_flagged(
         word(5, 500.0, step, 1),
     )
     write_recorded_session(tmp_path, RecordedSession(session, events), list_files[0])
-    assert experiment.collect(tmp_path)["readings"]["quality_flags"].fillna("").tolist() == [
-        "early interrupted repeats",
-        "",
-    ]
+    assert experiment.collect(tmp_path)["readings"]["quality_flags"].fillna("").tolist() == ["early interrupted repeats", ""]
 
 
 def test_no_answer_in_time_is_an_empty_response(list_files: list[experiment.ListFile]) -> None:
@@ -177,9 +162,7 @@ def test_robots_show_the_effects_they_were_given(list_files: list[experiment.Lis
     assert 2.0 < means["grammatical"] - means["ungrammatical"] < 3.5
 
 
-def test_lost_events_are_reported_and_the_session_is_not_complete(
-    simulated: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_lost_events_are_reported_and_the_session_is_not_complete(simulated: Path, caplog: pytest.LogCaptureFixture) -> None:
     for session, keep in (("s-00000", slice(0, 100)), ("s-00001", slice(0, 0)), ("s-00002", None)):
         path = simulated / session / "events.jsonl"
         lines = path.read_text().splitlines(keepends=True)
@@ -302,9 +285,7 @@ def test_dashboard_and_tables_judge_an_attention_item_alike(
     assert responses["outcome"].tolist() == ["right" if met else "wrong"]
 
 
-def test_tables_in_parts_are_the_tables_of_the_whole(
-    study_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tables_in_parts_are_the_tables_of_the_whole(study_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A part is a session here; the participant of the first has the accuracy of the first and the last together."""
     path = study_folder / "study.toml"
     text = path.read_text().replace('ask = ["acceptability"]', 'ask = ["acceptability", "question"]')

@@ -136,17 +136,13 @@ def test_the_data_are_jspsychs_own_with_our_session_and_events_beside_them(folde
         pd.testing.assert_frame_equal(found, tables_from(text, folder)[name])
     assert json.loads(there) == rows, "the file that is offered holds the same"
     assert [row["seq"] for row in rows] == [row["trial_index"] for row in rows] == list(range(len(rows)))
-    assert all(
-        {"trial_type", "time_elapsed", "plugin_version", "participant", "list_name"} <= row.keys() for row in rows
-    )
+    assert all({"trial_type", "time_elapsed", "plugin_version", "participant", "list_name"} <= row.keys() for row in rows)
     read = [row for row in rows if row["trial_type"] == "gardenpath-words"]
     assert [row["words"] for row in read] == sentences
     assert [row["trial"] for row in read] == [0, 1, 2, 3]
     assert [row["role"] for row in read] == ["practice", *["target"] * 3]
     assert all(len(row["rt"]) == len(row["words"]) for row in read)
-    assert {(row["list_name"], row["slot"], row["assignment"], row["assigned_by"]) for row in rows} == {
-        ("E1-L2", 1, 4, "address")
-    }
+    assert {(row["list_name"], row["slot"], row["assignment"], row["assigned_by"]) for row in rows} == {("E1-L2", 1, 4, "address")}
     seqs = [event["seq"] for row in rows for event in row["gardenpath_events"]]
     assert seqs == list(range(len(seqs)))
     session = rows[0]["gardenpath_session"]

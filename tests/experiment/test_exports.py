@@ -25,11 +25,7 @@ from gardenpath.experiment.platforms.platform_export import ListSlot, enumerate_
 from gardenpath.experiment.scripts.script import TimelineStep
 from gardenpath.experiment.sessions.event_tables import build_session_tables
 from gardenpath.experiment.sessions.recruitment import complete_online_section
-from gardenpath.experiment.sessions.session_folders import (
-    read_recorded_sessions,
-    read_stored_list_files,
-    write_recorded_session,
-)
+from gardenpath.experiment.sessions.session_folders import read_recorded_sessions, read_stored_list_files, write_recorded_session
 
 from ..conftest import run_here
 from .pages import ITEMS, stated
@@ -75,9 +71,7 @@ def test_fewer_orders_leave_no_places_of_an_export_before(small: study.Study, tm
     assert _files(tmp_path / "again") == _files(tmp_path / "once")
 
 
-def test_an_export_that_is_broken_off_leaves_nothing(
-    small: study.Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_export_that_is_broken_off_leaves_nothing(small: study.Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = ListSlot.build_steps
 
     def interrupted(place: ListSlot) -> tuple[TimelineStep, ...]:
@@ -125,12 +119,7 @@ def test_each_place_runs_the_order_that_the_server_would_draw(small: study.Study
     files = experiment.build_list_files(small)
     drawn = enumerate_slots(files, 3)
     held = json.loads(json.dumps(build_exported_study(files, drawn, complete_online_section(small))))
-    assert [held["lists"][number]["name"] for number, _, _ in held["assignments"][:4]] == [
-        "E1-L1",
-        "E1-L2",
-        "E1-L3",
-        "E1-L1",
-    ]
+    assert [held["lists"][number]["name"] for number, _, _ in held["assignments"][:4]] == ["E1-L1", "E1-L2", "E1-L3", "E1-L1"]
     for place, (number, slot, order) in zip(drawn, held["assignments"], strict=True):
         script = held["lists"][number]["script"]
         before = {one["before"]: one["steps"] for one in script["interludes"]}
@@ -187,9 +176,7 @@ def test_who_comes_from_prolific_is_sent_back_there(small: study.Study, tmp_path
 
 
 def test_the_command_says_how_counters_and_dropouts_bear_on_the_lists(small: study.Study, tmp_path: Path) -> None:
-    said = CliRunner().invoke(
-        cli, ["export", str(small.path), "--platform", "jatos", "--orders", "2", "-o", str(tmp_path / "out")]
-    )
+    said = CliRunner().invoke(cli, ["export", str(small.path), "--platform", "jatos", "--orders", "2", "-o", str(tmp_path / "out")])
     assert said.exit_code == 0
     assert said.stdout == f"{tmp_path / 'out'}: 3 lists in 2 orders each, 6 assignments\n"
     assert "Assignment n runs list n mod 3" in said.stderr
@@ -310,16 +297,12 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("form", TEXTS)
-def test_data_of_every_form_make_the_tables_of_a_native_run(
-    home: Path, small: study.Study, tmp_path: Path, form: str
-) -> None:
+def test_data_of_every_form_make_the_tables_of_a_native_run(home: Path, small: study.Study, tmp_path: Path, form: str) -> None:
     (tmp_path / "data.txt").write_text(TEXTS[form](list(_rows(home))), newline="")
     _same(home, _collected(tmp_path / "data.txt", small, tmp_path))
 
 
-def test_a_file_a_participant_in_a_folder_makes_the_tables_of_a_native_run(
-    home: Path, small: study.Study, tmp_path: Path
-) -> None:
+def test_a_file_a_participant_in_a_folder_makes_the_tables_of_a_native_run(home: Path, small: study.Study, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     for row in _rows(home):
         with (tmp_path / "data" / f"{row['gardenpath_session']['id']}.json").open("a") as file:
@@ -353,16 +336,12 @@ def test_a_file_that_was_cut_off_gives_its_whole_rows_and_says_so(
 def test_a_lost_row_leaves_a_session_that_is_not_complete(home: Path, caplog: pytest.LogCaptureFixture) -> None:
     rows = list(_rows(home))
     lost = next(n for n, row in enumerate(rows) if row["seq"] == 2)
-    found = build_session_tables(
-        build_session_records(rows[:lost] + rows[lost + 1 :], "there"), read_stored_list_files(home)
-    )
+    found = build_session_tables(build_session_records(rows[:lost] + rows[lost + 1 :], "there"), read_stored_list_files(home))
     assert found["sessions"]["complete"].tolist().count(False) == 1
     assert "7 events are missing, first number 14" in caplog.text
 
 
-def test_of_two_events_with_one_number_that_of_the_later_visit_counts(
-    home: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_of_two_events_with_one_number_that_of_the_later_visit_counts(home: Path, caplog: pytest.LogCaptureFixture) -> None:
     rows = list(_rows(home))
     again = json.loads(json.dumps(rows[1]))
     again["gardenpath_events"] = [{**again["gardenpath_events"][0], "visit": 1, "t": 5.0}]
@@ -376,10 +355,7 @@ def test_rows_that_were_changed_are_named_all_at_once(home: Path) -> None:
     rows = list(_rows(home))
     rows[0] = {**rows[0], "gardenpath_session": {**rows[0]["gardenpath_session"], "slot": "first"}}
     rows[1] = {**rows[1], "gardenpath_events": '[{"seq": 1,'}
-    rows[2] = {
-        **rows[2],
-        "gardenpath_events": [{"seq": 2, "visit": 0, "t": 1.0, "kind": "task", "trial": 0, "value": {}}],
-    }
+    rows[2] = {**rows[2], "gardenpath_events": [{"seq": 2, "visit": 0, "t": 1.0, "kind": "task", "trial": 0, "value": {}}]}
     with pytest.raises(study.DataError) as caught:
         build_session_records(rows, "data.json")
     assert [f"data.json, row {n}" in fault for n, fault in enumerate(caught.value.faults, start=1)] == [True] * 3

@@ -50,9 +50,7 @@ def test_models_of_reading_times_recover_the_effects_at_each_region(tables: dict
         "critical+1": {"extraction": 0.05, "noun_phrase": 0.0, "both": 0.0},
     }
     models = [
-        study.ModelSection(
-            region, "log_rt ~ extraction*noun_phrase + log_trial + (1|participant) + (1|item)", region=region
-        )
+        study.ModelSection(region, "log_rt ~ extraction*noun_phrase + log_trial + (1|participant) + (1|item)", region=region)
         for region in truth
     ]
     # Nobody goes: half of the answers are wrong in some conditions.

@@ -50,9 +50,7 @@ class Server:
 
 
 @contextmanager
-def killed_now_and_then(
-    folder: Path, url: str, processes: int, robots: int, finished: list[str]
-) -> Iterator[list[int]]:
+def killed_now_and_then(folder: Path, url: str, processes: int, robots: int, finished: list[str]) -> Iterator[list[int]]:
     """Servers of one study, of which one is killed and begun again each time another fifth of the robots have finished; gives
     their ports. All begin at once.
     """
@@ -175,10 +173,7 @@ def test_what_is_stored_is_what_the_robots_did_byte_for_byte(
         done[f"robot-{number}"] = take(machine, ports, f"robot-{number}")
         finished.append(f"robot-{number}")
 
-    with (
-        killed_now_and_then(study_folder, database_url, processes, robots, finished) as ports,
-        ThreadPoolExecutor(AT_ONCE) as pool,
-    ):
+    with killed_now_and_then(study_folder, database_url, processes, robots, finished) as ports, ThreadPoolExecutor(AT_ONCE) as pool:
         list(pool.map(robot, range(robots)))
     key = routes.load_existing_key(study_folder / "data" / "participant.key")
     store = Store(database_url, create=False)

@@ -9,13 +9,7 @@ import pytest
 
 from gardenpath import experiment, study
 from gardenpath.experiment.platforms import platform_export
-from gardenpath.experiment.platforms.features import (
-    FEATURES,
-    UNSUPPORTED,
-    find_features,
-    list_feature_losses,
-    refuse_unsupported,
-)
+from gardenpath.experiment.platforms.features import FEATURES, UNSUPPORTED, find_features, list_feature_losses, refuse_unsupported
 from gardenpath.experiment.platforms.gorilla import export as gorilla
 from gardenpath.experiment.platforms.imported_tables import build_tables
 from gardenpath.experiment.platforms.outline import Outline
@@ -26,18 +20,7 @@ from gardenpath.experiment.platforms.psychopy import export as psychopy
 from gardenpath.experiment.platforms.shown_materials import ShownMaterials
 from gardenpath.experiment.sessions.event_tables import collect_materials
 from gardenpath.experiment.tasks import TASKS
-from gardenpath.study.screens import (
-    SCREEN_KINDS,
-    Answers,
-    Exit,
-    Nothing,
-    Pace,
-    Pair,
-    Passage,
-    Stimulus,
-    WordPairs,
-    Words,
-)
+from gardenpath.study.screens import SCREEN_KINDS, Answers, Exit, Nothing, Pace, Pair, Passage, Stimulus, WordPairs, Words
 
 from .scripted import RATED, ROOT, STUDIES, asks, changed, files_of, odd
 
@@ -59,16 +42,7 @@ def test_there_is_a_feature_for_each_way_in_which_screens_can_differ() -> None:
 
 
 FOUND = {
-    "centred with ratings and questions": {
-        "centred",
-        "points",
-        "row",
-        "feedback",
-        "context",
-        "words",
-        "whole",
-        "breaks",
-    },
+    "centred with ratings and questions": {"centred", "points", "row", "feedback", "context", "words", "whole", "breaks"},
     "a moving window and a slider": {"moving_window", "slider"},
     "whole sentences, yes or no": {"row"},
     "with the task": {"above_sentence"},
@@ -184,9 +158,7 @@ def test_a_name_stands_for_the_same_prompt_in_all_trials() -> None:
     files = files_of(ROOT / "examples" / "relative-clauses")
     outline = Outline.from_files(files)
     assert outline.names == ("sentence_1", "ask_1", "ask_2")
-    asked = [
-        [(name, s.name) for name, s in outline.name_screens(step)][1:] for file in files for step in file.script.trials
-    ]
+    asked = [[(name, s.name) for name, s in outline.name_screens(step)][1:] for file in files for step in file.script.trials]
     assert {tuple(one) for one in asked} == {
         (("ask_1", "comprehension"), ("ask_2", "acceptability")),
         (("ask_2", "acceptability"),),
@@ -210,9 +182,7 @@ def test_nothing_that_goes_out_knows_a_task() -> None:
     """A kind of screen, or of a form's field, may be called as a task is."""
     folder = ROOT / "experiment" / "platforms"
     files = [*folder.glob("*/export.py"), *folder.glob("*/*.js"), *folder.glob("*/export.md")]
-    files += [
-        folder / name for name in ("features.py", "platform_export.py", "list_slots.py", "page.py", "page_rows.py")
-    ]
+    files += [folder / name for name in ("features.py", "platform_export.py", "list_slots.py", "page.py", "page_rows.py")]
     names = {kind for task in TASKS for kind in task.KINDS} - {*FEATURES}
     assert names >= {"rating", "question", "choice"}
     for path in files:
@@ -242,11 +212,7 @@ def test_a_number_of_any_task_is_right_where_the_screen_says_so(tmp_path: Path) 
 
     (file,) = changed([file], judged)
     trial = next(one for one in file.trial_list.trials if one.role == "target")
-    records = (
-        Record("toy", "good", "answered", "2"),
-        Record("toy", "good", "answered", "3"),
-        Record("toy", "good", "timeout"),
-    )
+    records = (Record("toy", "good", "answered", "2"), Record("toy", "good", "answered", "3"), Record("toy", "good", "timeout"))
     ran = [ImportedTrial(n, trial.item.id, trial.condition, "there", records=(one,)) for n, one in enumerate(records)]
     shown = ShownMaterials("lists", collect_materials([file]), {file.sha256: file})
     sat = ImportedSession("s", "p", "pcibex", tuple(ran), True, "there", list_name=file.name, list_sha256=file.sha256)

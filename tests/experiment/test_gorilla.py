@@ -117,13 +117,7 @@ def _events(row: dict[str, str], place: ListSlot, first_at_once: bool) -> Iterat
             yield {"Screen": name, "Response Type": "timelimit_screen", "Response": "", "Clock Time": screen.deadline}
         else:
             if isinstance(screen, Slider):  # changed before going on
-                yield {
-                    "Screen": name,
-                    "Response Type": "response",
-                    "Response": "1",
-                    "Reaction Time": 1,
-                    "Clock Time": 1,
-                }
+                yield {"Screen": name, "Response Type": "response", "Response": "1", "Reaction Time": 1, "Clock Time": 1}
             yield {"Screen": name, "Response Type": "response", "Response": said(n, screen), **time}
 
 
@@ -139,11 +133,7 @@ def test_an_example_comes_back_as_the_script_was(name: str, tmp_path: Path) -> N
     for place in exported(ROOT / "examples" / name, tmp_path)[2::5]:
         (session,) = read(written(place, tmp_path), tmp_path)
         assert [bare(t) for t in session.trials] == expected(place)
-        assert (session.list_name, session.list_sha256, session.slot) == (
-            place.file.name,
-            place.file.sha256,
-            place.number,
-        )
+        assert (session.list_name, session.list_sha256, session.slot) == (place.file.name, place.file.sha256, place.number)
         assert (session.participant, session.complete, session.device) == ("5f0c", True, "Firefox on Windows")
         assert session.started == "2026-03-01T11:30:05.100+00:00"
 
@@ -166,26 +156,18 @@ def test_typed_answers_come_back(tmp_path: Path) -> None:
 
 def test_what_is_asked_after_some_answers_alone_is_refused(tmp_path: Path) -> None:
     files = changed(files_of(odd(tmp_path / "study")), typed)
-    with pytest.raises(
-        study.DataError, match=r"gorilla cannot run screens that are asked after some answers alone: screen why"
-    ):
+    with pytest.raises(study.DataError, match=r"gorilla cannot run screens that are asked after some answers alone: screen why"):
         refuse_unsupported(files, gorilla.FEATURE_SUPPORT, gorilla.NAME)
 
 
 def test_the_recipe_says_what_stands_on_each_screen(tmp_path: Path) -> None:
     exported(
-        odd(
-            tmp_path / "study",
-            asks("question", "good", "sure", show="with_task", good="deadline = 900", sure='scale = "slider"'),
-        ),
+        odd(tmp_path / "study", asks("question", "good", "sure", show="with_task", good="deadline = 900", sure='scale = "slider"')),
         tmp_path,
     )
     recipe = (tmp_path / "README.md").read_text("utf-8")
     assert "`context_1`: Text, bound to `context_1`; Space To Continue" in recipe
-    assert (
-        "Text, bound to `ask_1_above`; Text, bound to `ask_1_prompt`; for each of `ask_1_label_1`, `ask_1_label_2`"
-        in recipe
-    )
+    assert "Text, bound to `ask_1_above`; Text, bound to `ask_1_prompt`; for each of `ask_1_label_1`, `ask_1_label_2`" in recipe
     assert "Rating Scale from 1 to 7, its ends bound to `ask_2_low` and `ask_2_high`" in recipe
     assert "Time Limit (Screen), bound to `ask_2_deadline`" in recipe
     assert "`ask_3`: Text, bound to `ask_3_above`; Text, bound to `ask_3_prompt`; Slider from 0 to 100" in recipe
@@ -205,9 +187,7 @@ def test_spreadsheets_keep_the_order_and_the_recipe_names_what_they_name(tmp_pat
     for place in found:
         rows = sheet(place, tmp_path)
         assert {row["randomise_blocks"] + row["randomise_trials"] for row in rows} == {""}
-        assert [row["item"] for row in rows if row["item"]] == [
-            place.file.trial_list.trials[n].item.id for n in place.order
-        ]
+        assert [row["item"] for row in rows if row["item"]] == [place.file.trial_list.trials[n].item.id for n in place.order]
         for row in rows:
             assert f"   - `{row['display']}`\n" in recipe
     assert "6 spreadsheets: each list in\n3 orders" in recipe
@@ -218,9 +198,7 @@ def test_what_gorilla_cannot_do_is_said(tmp_path: Path) -> None:
     assert "built by hand" in lost
     assert "the answer to a question was right is not shown" in lost
     assert "Deadlines are set by hand" not in lost
-    assert "Deadlines are set by hand" in " ".join(
-        gorilla.list_losses(files_of(odd(tmp_path / "late", **STUDIES["speeded"])))
-    )
+    assert "Deadlines are set by hand" in " ".join(gorilla.list_losses(files_of(odd(tmp_path / "late", **STUDIES["speeded"]))))
     items = (tmp_path / "study" / "items.jsonl").read_text("utf-8").replace("a@b", "a|b")
     (tmp_path / "study" / "items.jsonl").write_text(items, "utf-8")
     assert "separated by |" in " ".join(gorilla.list_losses(files_of(tmp_path / "study")))
@@ -239,9 +217,7 @@ def test_the_nodes_of_one_participant_are_joined_and_collected(tmp_path: Path) -
         asked += [about | {"Question Key": "BEGIN QUESTIONNAIRE"}, about | {"Question Key": "age", "Response": 20 + n}]
         asked += [about | {"Question Key": "age-quantised", "Response": 1}]
     (tmp_path / "data" / "questionnaire.csv").write_text(as_csv(asked), "utf-8")
-    tables = experiment.collect(
-        tmp_path / "data", platform="gorilla", materials=tmp_path / "out" / "lists", keep_ids=True
-    )
+    tables = experiment.collect(tmp_path / "data", platform="gorilla", materials=tmp_path / "out" / "lists", keep_ids=True)
     assert len(tables["sessions"]) == 9
     assert tables["sessions"]["complete"].all()
     assert sorted(tables["demographics"]["response"]) == [str(20 + n) for n in range(9)]
@@ -289,12 +265,8 @@ def test_task_builder_1_is_read_by_a_mapping_with_its_older_header(tmp_path: Pat
     assert (second.participant, second.complete) == ("4712", False)  # a blinded name, and a participant who left
 
 
-def test_times_that_a_spreadsheet_rounded_are_missing_and_said(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    text = (
-        fixture("task_builder_1.csv").replace("01/03/2021 09:00:00", "44256.375").replace("1614589200000", "1.61E+12")
-    )
+def test_times_that_a_spreadsheet_rounded_are_missing_and_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    text = fixture("task_builder_1.csv").replace("01/03/2021 09:00:00", "44256.375").replace("1614589200000", "1.61E+12")
     first, second = read(text, tmp_path, TB1)
     assert (first.started, first.finished) == (None, None)
     assert words_in(first.trials[0])[0].rt == 301.2
@@ -302,9 +274,7 @@ def test_times_that_a_spreadsheet_rounded_are_missing_and_said(
     assert "the time stamp 1.61E+12 was rewritten by a spreadsheet program" in caplog.text
 
 
-def test_a_file_without_its_last_line_is_read_and_that_is_said(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_file_without_its_last_line_is_read_and_that_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     whole = fixture("task_builder_1.csv")
     cut = whole[: whole.index("END OF FILE")]
     assert [s.trials for s in read(cut, tmp_path, TB1)] == [s.trials for s in read(whole, tmp_path, TB1)]
@@ -313,9 +283,7 @@ def test_a_file_without_its_last_line_is_read_and_that_is_said(
     assert "the line is cut off; left out" in caplog.text
 
 
-def test_presses_that_do_not_fit_the_words_are_left_out_and_said(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_presses_that_do_not_fit_the_words_are_left_out_and_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     place = exported(ROOT / "examples" / "minimal-pairs", tmp_path, 1)[0]
     lines = written(place, tmp_path).split("\n")
     presses = [n for n, line in enumerate(lines) if ",sentence_1,response," in line]
@@ -330,14 +298,8 @@ def test_presses_that_do_not_fit_the_words_are_left_out_and_said(
 FAULTS = {
     "empty": (lambda t: "", "the file is empty"),
     "another platform": (lambda t: "participant,item,rt\n1,2,3\n", "no column 'Participant Private ID'"),
-    "too few cells": (
-        lambda t: t.replace(",anna,4711,complete,", ",anna,", 1),
-        "line 2: cannot be cut into the header's",
-    ),
-    "a spreadsheet's ids": (
-        lambda t: t.replace(",4711,", ",4.7E+11,"),
-        "4.7E\\+11: a long number rounded by a spreadsheet",
-    ),
+    "too few cells": (lambda t: t.replace(",anna,4711,complete,", ",anna,", 1), "line 2: cannot be cut into the header's"),
+    "a spreadsheet's ids": (lambda t: t.replace(",4711,", ",4.7E+11,"), "4.7E\\+11: a long number rounded by a spreadsheet"),
 }
 
 

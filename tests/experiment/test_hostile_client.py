@@ -76,11 +76,7 @@ def file(made: study.Study) -> experiment.ListFile:
 def every_kind(n: int, step: Step) -> tuple[Any, ...]:
     words, rating = step.screens
     pairs = tuple(Pair(word, "other", "left") for word in words.words)  # type: ignore[union-attr]
-    reading = (
-        words,
-        WordPairs(name="maze", task="maze", pairs=pairs, redo=True),
-        replace(words, task="rsvp", pace=Pace(200.0)),
-    )
+    reading = (words, WordPairs(name="maze", task="maze", pairs=pairs, redo=True), replace(words, task="rsvp", pace=Pace(200.0)))
     asking = (
         rating,
         Slider(name="slider", task="rating", prompt="?", low="", high="", button="Go"),
@@ -142,9 +138,7 @@ class Client:
     def call(self, method: str, what: str, body: object) -> tuple[int, Any]:
         headers = {"Authorization": f"Bearer {self.payload['token']}"} if what else {}
         path = f"/api/sessions{what and '/' + self.payload['session']}{what}"
-        answer = self.client.request(
-            method, path, content=json.dumps(body).replace("Infinity", "1e999"), headers=headers
-        )
+        answer = self.client.request(method, path, content=json.dumps(body).replace("Infinity", "1e999"), headers=headers)
         assert answer.status_code in (200, 201, 400, 409), answer.text
         return answer.status_code, answer.json()
 
@@ -196,9 +190,7 @@ def test_every_field_of_every_kind_of_event_changed_harms_nobody_else(
     assert whole["complete"].all()
     assert whole["n_trials"].tolist() == [len(file.trial_list.trials)] * 2
     words = sum(
-        len(getattr(screen, "words", getattr(screen, "pairs", ())))
-        for step in file.script.trials
-        for screen in step.screens
+        len(getattr(screen, "words", getattr(screen, "pairs", ()))) for step in file.script.trials for screen in step.screens
     )
     assert tables["readings"]["session"].isin(whole["session"]).sum() == 2 * words
 
@@ -334,9 +326,7 @@ def test_what_was_set_apart_goes_into_a_folder_and_back_and_no_event_counts_as_l
 ) -> None:
     record = taken(file)
     apart = (RejectedEvent(len(record.events), "word 999; expected one from -1 to 9", '{"word": 999}'),)
-    more = replace(
-        record, rejected_events=apart, events=(*record.events, replace(record.events[-1], seq=len(record.events) + 1))
-    )
+    more = replace(record, rejected_events=apart, events=(*record.events, replace(record.events[-1], seq=len(record.events) + 1)))
     write_recorded_session(tmp_path, more, file)
     assert list(read_recorded_sessions(tmp_path)) == [more]
     assert experiment.collect(tmp_path)["sessions"]["complete"].tolist() == [True]

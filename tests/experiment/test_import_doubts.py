@@ -33,9 +33,7 @@ def table(tmp_path: Path) -> Callable[..., Tables]:
 
 # ------------------------------------------------------------------------------------------------ one column, one answer
 
-QUESTION = ResponseRule(
-    {"response": "Answer", "correct": "ok"}, "question", "comprehension", {"Controller name": "Question"}
-)
+QUESTION = ResponseRule({"response": "Answer", "correct": "ok"}, "question", "comprehension", {"Controller name": "Question"})
 TAKEN = {
     "what Ibex asks": ("ibex.txt", QUESTION, ["comprehension", "acceptability", "judgment", "acceptability"]),
     "an element of PennController": (
@@ -69,13 +67,8 @@ def test_the_questions_of_a_real_ibex_file_are_not_doubled_by_a_mapping(real_dat
 def test_a_column_that_two_rules_take_is_refused(table: Callable[..., Tables], tmp_path: Path) -> None:
     rules = ResponseRule({"response": "score"}, "rating"), ResponseRule({"response": "score"}, "question")
     lines = "subj,item,cond,score\n1,1,a,5\n"
-    for mapping in (
-        ColumnMapping({**WHO, "response": "score"}, responses=rules[:1]),
-        ColumnMapping(WHO, responses=rules),
-    ):
-        with pytest.raises(
-            study.DataError, match="column 'score' is the response of two answers; one column gives one"
-        ):
+    for mapping in (ColumnMapping({**WHO, "response": "score"}, responses=rules[:1]), ColumnMapping(WHO, responses=rules)):
+        with pytest.raises(study.DataError, match="column 'score' is the response of two answers; one column gives one"):
             table(lines, mapping)
     native = FIXTURES / "psychopy" / "native.csv"
     mapping = ColumnMapping(
@@ -95,8 +88,7 @@ def test_what_stands_for_no_value_stands_for_no_answer() -> None:
             [
                 r.answer
                 for s in read(
-                    Source.from_path(FIXTURES / platform / name),
-                    ColumnMapping(columns, responses=(rule,), missing_values=words),
+                    Source.from_path(FIXTURES / platform / name), ColumnMapping(columns, responses=(rule,), missing_values=words)
                 )
                 for t in s.trials
                 for r in t.records
@@ -117,12 +109,7 @@ def psychopy(who: str, items: int, date: str = "2026-03-01") -> str:
 
 
 def ibex(who: str, items: int, at: int) -> str:
-    names = [
-        "Results reception time",
-        "MD5 hash of participant's IP address",
-        "Controller name",
-        "Order number of item",
-    ]
+    names = ["Results reception time", "MD5 hash of participant's IP address", "Controller name", "Order number of item"]
     names += ["Inner element number", "Label", "Latin Square Group", "participant", "Question (NULL if none)", "Answer"]
     names += ["Whether or not answer was correct (NULL if N/A)", "Time taken to answer"]
     heads = "".join(f"# {n}. {name}.\n" for n, name in enumerate(names, start=1))
@@ -138,9 +125,7 @@ MADE = {
 
 
 @pytest.mark.parametrize("platform", MADE)
-def test_a_session_that_broke_off_is_not_complete(
-    platform: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_session_that_broke_off_is_not_complete(platform: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     make, mapping = MADE[platform]
     for n, items in enumerate((80, 80, 6, 80), start=1):
         (tmp_path / f"p{n}.csv").write_text(make(f"p{n}", items, n))
@@ -203,14 +188,8 @@ ODD = {
         lines(rows("p", "1", "Rel A"), rows("q", "1", "rel  a")),
         "2 conditions differ by case or a space alone ('Rel A', 'rel  a'); each is one of its own",
     ),
-    "participants that differ by case": (
-        lines(rows("p"), rows("P")),
-        "2 participants differ by case or a space alone;",
-    ),
-    "an item that has become a date": (
-        lines(rows("p", "02-Jan")),
-        "1 items look like dates, as a spreadsheet makes of 1-2",
-    ),
+    "participants that differ by case": (lines(rows("p"), rows("P")), "2 participants differ by case or a space alone;"),
+    "an item that has become a date": (lines(rows("p", "02-Jan")), "1 items look like dates, as a spreadsheet makes of 1-2"),
     "two lists of a text": (
         lines(
             *(
@@ -235,9 +214,7 @@ def test_what_is_odd_in_a_table_is_named_with_its_number(
     assert not (readings["rt"] < 0).any()
 
 
-def test_nothing_is_said_of_a_table_without_oddities(
-    table: Callable[..., Tables], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_nothing_is_said_of_a_table_without_oddities(table: Callable[..., Tables], caplog: pytest.LogCaptureFixture) -> None:
     table(lines(rows("p"), rows("q")), ColumnMapping(READ))
     assert not [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
 
@@ -258,18 +235,12 @@ REFUSED = {
         {"response": "rt"},
         r"participant p answers rating \(rating\) of item 1 2 times in one trial; name the column that tells trials",
     ),
-    "a row of nobody": (
-        lines(rows("p"), rows("", "2")),
-        {"session": "item"},
-        "line 5: participant empty; expected its name",
-    ),
+    "a row of nobody": (lines(rows("p"), rows("", "2")), {"session": "item"}, "line 5: participant empty; expected its name"),
 }
 
 
 @pytest.mark.parametrize(("text", "more", "message"), REFUSED.values(), ids=REFUSED)
-def test_whose_row_it_is_has_to_be_said(
-    text: str, more: dict[str, str], message: str, table: Callable[..., Tables]
-) -> None:
+def test_whose_row_it_is_has_to_be_said(text: str, more: dict[str, str], message: str, table: Callable[..., Tables]) -> None:
     columns = {k: v for k, v in READ.items() if "response" not in more or k in WHO} | more
     with pytest.raises(study.DataError, match=message):
         table(text, ColumnMapping(columns))

@@ -87,10 +87,7 @@ def test_a_prolific_id_in_the_rows_names_the_person_before_the_worker_does(tmp_p
 
 
 FAULTS = {
-    "no archive": (
-        b'[{"trial_type": "x", "time_elapsed": 1}]',
-        "does not look like data of jatos; it looks like jspsych",
-    ),
+    "no archive": (b'[{"trial_type": "x", "time_elapsed": 1}]', "does not look like data of jatos; it looks like jspsych"),
     "an empty file": (b"", "the file is empty"),
     "an archive cut short": (b"PK\x03\x04 and then nothing", "a zip file that is cut short"),
 }
@@ -123,13 +120,9 @@ def swollen(path: Path, name: str) -> Path:
 @pytest.mark.parametrize(
     ("platform", "name"), [("jatos", "study_result_1/comp-result_1/data.txt"), ("qualtrics", "xl/workbook.xml")]
 )
-def test_a_zip_that_unpacks_to_gigabytes_is_refused_before_it_is_unpacked(
-    platform: str, name: str, tmp_path: Path
-) -> None:
+def test_a_zip_that_unpacks_to_gigabytes_is_refused_before_it_is_unpacked(platform: str, name: str, tmp_path: Path) -> None:
     path = swollen(tmp_path / "results.zip", name)
-    with pytest.raises(
-        study.DataError, match=r"results.zip: a zip file of 0.0 MB that unpacks to 4.0 GB; expected 1 GB at most"
-    ):
+    with pytest.raises(study.DataError, match=r"results.zip: a zip file of 0.0 MB that unpacks to 4.0 GB; expected 1 GB at most"):
         experiment.collect(path, platform=platform)
 
 

@@ -23,9 +23,7 @@ def test_the_time_of_the_mask_is_no_words(tmp_path: Path) -> None:
     assert first["rt"].tolist() == [83, 254, 85, 82]
 
 
-def test_shifted_labels_of_a_sentence_with_a_line_break_are_not_trusted(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_shifted_labels_of_a_sentence_with_a_line_break_are_not_trusted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     readings = collected("plugin.json", tmp_path)["readings"]
     assert readings.loc[readings["item"] == "x2", "text"].tolist() == ["The", "old", "man", "slept"]
     assert readings.loc[readings["item"] == "x2", "rt"].tolist() == [301, 302, 303, 304]
@@ -135,9 +133,7 @@ def test_a_name_that_one_row_of_a_run_holds_is_that_of_the_run(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("name", ["plugin.json", "plugin.csv"])
-def test_of_a_file_cut_short_the_whole_rows_are_read(
-    name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_of_a_file_cut_short_the_whole_rows_are_read(name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     text = (FIXTURES / name).read_text()
     (tmp_path / name).write_text(text[: text.rindex("How natural?")])
     tables = experiment.collect(tmp_path / name, platform="jspsych")

@@ -30,9 +30,7 @@ def test_regions_come_from_the_materials(tmp_path: Path) -> None:
     assert readings.loc[readings["region"] == "critical", "rt"].tolist() == [303, 403]
 
 
-def test_chunks_that_are_not_the_items_words_are_left_out_and_named(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_chunks_that_are_not_the_items_words_are_left_out_and_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     text = FIXTURE.read_text().replace("Somebody|has|ever|come.", "Somebody has|ever|come.").replace("|404", "")
     (tmp_path / "results.csv").write_text(text.replace("Nobody|has|ever", "Nobody|had|ever"))
     tables = experiment.collect(tmp_path / "results.csv", platform="magpie", materials=MATERIALS)
@@ -49,7 +47,5 @@ def test_damaged_times_are_an_error(tmp_path: Path) -> None:
 
 
 def test_another_platforms_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(
-        study.DataError, match=r"does not look like data of jspsych; it looks like magpie \(--platform magpie\)"
-    ):
+    with pytest.raises(study.DataError, match=r"does not look like data of jspsych; it looks like magpie \(--platform magpie\)"):
         experiment.collect(FIXTURE, platform="jspsych", key=tmp_path / "key")

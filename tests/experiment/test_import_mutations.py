@@ -80,19 +80,7 @@ def number(cell: str) -> Place:
 
 
 def psychopy() -> Form:
-    head = [
-        "item",
-        "condition",
-        "sent",
-        "spr.rt",
-        "rate.keys",
-        "rate.rt",
-        "participant",
-        "session",
-        "date",
-        "expName",
-        "n",
-    ]
+    head = ["item", "condition", "sent", "spr.rt", "rate.keys", "rate.rt", "participant", "session", "date", "expName", "n"]
     rows = [
         [
             item,
@@ -138,18 +126,7 @@ def jspsych() -> Form:
         told = [item, condition, " ".join(words)]
         rows.append(["self-paced-reading", str(2 * n), str(2000 * n + 1), *told, labels, taken, "", "", who])
         rows.append(
-            [
-                "html-slider-response",
-                str(2 * n + 1),
-                str(2000 * n + 9),
-                *told[:2],
-                "",
-                "",
-                time(who, item),
-                "5",
-                "rating",
-                who,
-            ]
+            ["html-slider-response", str(2 * n + 1), str(2000 * n + 9), *told[:2], "", "", time(who, item), "5", "rating", who]
         )
     return Form([head, *rows], by("subject"))
 
@@ -171,26 +148,13 @@ def jatos() -> Form:
 
 def pcibex() -> Form:
     """Each trial has its words under comments of their own, and its question under others."""
-    shared = [
-        "Results reception time",
-        "MD5 hash of participant's IP address",
-        "Controller name",
-        "Order number of item",
-    ]
+    shared = ["Results reception time", "MD5 hash of participant's IP address", "Controller name", "Order number of item"]
     shared += ["Inner element number", "Label", "Latin Square Group", "participant"]
-    asked = [
-        "Question (NULL if none)",
-        "Answer",
-        "Whether or not answer was correct (NULL if N/A)",
-        "Time taken to answer",
-    ]
+    asked = ["Question (NULL if none)", "Answer", "Whether or not answer was correct (NULL if N/A)", "Time taken to answer"]
     lines: list[Cells] = []
     for who, n, item, condition, words in trials():
         at = str(1_600_000_000 + PEOPLE.index(who))
-        for controller, names in (
-            ("DashedSentence", ["Word number", "Word", "Reading time"]),
-            ("AcceptabilityJudgment", asked),
-        ):
+        for controller, names in (("DashedSentence", ["Word number", "Word", "Reading time"]), ("AcceptabilityJudgment", asked)):
             lines += [[f"# {k}. {name}."] for k, name in enumerate([*shared, *names], start=1)]
             told = [at, "x", controller, str(n), "0", condition, item, who]
             if controller == "DashedSentence":
@@ -204,11 +168,7 @@ def pcibex() -> Form:
         return (cells[7], cells[6], *word) if len(cells) > 7 else ("nobody",)
 
     return Form(
-        [[str(n) for n in range(12)], *lines],
-        places,
-        first=1,
-        quoted=False,
-        package=lambda text: text.partition("\n")[2].encode(),
+        [[str(n) for n in range(12)], *lines], places, first=1, quoted=False, package=lambda text: text.partition("\n")[2].encode()
     )
 
 
@@ -221,17 +181,7 @@ def gorilla() -> Form:
         "Participant Private ID",
         "Participant Status",
     ]
-    head += [
-        "Spreadsheet Row",
-        "Trial Number",
-        "Screen Name",
-        "Zone Type",
-        "Reaction Time",
-        "Response",
-        "item",
-        "cond",
-        "word",
-    ]
+    head += ["Spreadsheet Row", "Trial Number", "Screen Name", "Zone Type", "Reaction Time", "Response", "item", "cond", "word"]
     rows: list[Cells] = []
     for who, n, item, condition, words in trials():
         told = ["1614589200000", "31", who, f"47{PEOPLE.index(who)}", "complete", str(n + 2), str(n + 2)]
@@ -309,9 +259,7 @@ def written(lines: Sequence[Cells], *, quoted: bool) -> str:
 
 # What happens, to which line, with which other line, in which column, with what put there.
 mutations = st.tuples(
-    st.sampled_from(
-        ["delete", "swap", "double", "merge", "retype", "swap cells", "exchange", "merge cells", "delete cell"]
-    ),
+    st.sampled_from(["delete", "swap", "double", "merge", "retype", "swap cells", "exchange", "merge cells", "delete cell"]),
     *(st.integers(0, 999),) * 3,
     st.sampled_from(POOL),
 )

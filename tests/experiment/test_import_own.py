@@ -45,9 +45,7 @@ def in_csv(home: Path) -> tuple[str, Path]:
     made = io.StringIO(newline="")
     writer = csv.DictWriter(made, list(next(rows(home))), quoting=csv.QUOTE_ALL, lineterminator="\r\n")
     writer.writeheader()
-    writer.writerows(
-        {k: json.dumps(v) if isinstance(v, dict | list) else v for k, v in row.items()} for row in rows(home)
-    )
+    writer.writerows({k: json.dumps(v) if isinstance(v, dict | list) else v for k, v in row.items()} for row in rows(home))
     (home / "data.csv").write_text(made.getvalue(), newline="")
     return "jspsych", home / "data.csv"
 
@@ -83,7 +81,5 @@ def test_lists_of_another_state_of_the_study_are_refused_by_hash(home: Path) -> 
     platform, path = in_json(home)
     text = (home / "lists" / "E1-L1.json").read_text()
     (home / "lists" / "E1-L1.json").write_text(text.replace('"title": "', '"title": "Changed '))
-    with pytest.raises(
-        study.DataError, match=r"ran E1-L1 \([0-9a-f]{12}\.\.\.\), whose file is missing; give the lists"
-    ):
+    with pytest.raises(study.DataError, match=r"ran E1-L1 \([0-9a-f]{12}\.\.\.\), whose file is missing; give the lists"):
         experiment.collect(path, platform=platform, materials=home / "lists")

@@ -30,9 +30,7 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "data.json"
 
 
-def test_answers_stand_with_the_session_and_revoked_consent_removes_a_person(
-    data: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_answers_stand_with_the_session_and_revoked_consent_removes_a_person(data: Path, caplog: pytest.LogCaptureFixture) -> None:
     tables = experiment.collect(data, platform="jspsych", prolific=EXPORT)
     key = load_participant_key(data.parent / "participant.key")
     name = {who: hash_participant(who, key) for who in ("5f3c", "60aa", "61bb", "unknown")}
@@ -57,12 +55,8 @@ def test_answers_stand_with_the_session_and_revoked_consent_removes_a_person(
 SAVED = {
     "semicolons": lambda text: text.replace(",", ";"),
     "tabs and blanks": lambda text: text.replace(",", "\t "),
-    "older headings": lambda text: text.replace("Participant id", "participant_id").replace(
-        "Submission id", "submission_id"
-    ),
-    "other headings": lambda text: text.replace("Participant id", "Participant ID").replace(
-        "Submission id", "SUBMISSION_ID"
-    ),
+    "older headings": lambda text: text.replace("Participant id", "participant_id").replace("Submission id", "submission_id"),
+    "other headings": lambda text: text.replace("Participant id", "Participant ID").replace("Submission id", "SUBMISSION_ID"),
 }
 
 
@@ -73,9 +67,7 @@ def test_the_export_is_read_however_it_was_saved(saved: Callable[[str], str], tm
 
 
 def test_an_export_of_another_study_is_an_error(data: Path, tmp_path: Path) -> None:
-    (tmp_path / "other.csv").write_text(
-        EXPORT.read_text().replace("5f3c", "x").replace("60aa", "y").replace("61bb", "z")
-    )
+    (tmp_path / "other.csv").write_text(EXPORT.read_text().replace("5f3c", "x").replace("60aa", "y").replace("61bb", "z"))
     with pytest.raises(study.DataError, match="none of the 4 participants is among the export's 4"):
         experiment.collect(data, platform="jspsych", prolific=tmp_path / "other.csv")
 
@@ -108,9 +100,7 @@ def test_the_command_writes_what_the_function_returns(data: Path, tmp_path: Path
     assert set(sidecar["inputs"]) == {"data.json", "export.csv"}  # type: ignore[call-overload]
 
 
-def test_collections_of_another_platform_are_joined_with_an_export_each_or_one_for_all(
-    data: Path, tmp_path: Path
-) -> None:
+def test_collections_of_another_platform_are_joined_with_an_export_each_or_one_for_all(data: Path, tmp_path: Path) -> None:
     later = shutil.copy(data, tmp_path / "later.json")
     older = tmp_path / "older.csv"
     older.write_text(EXPORT.read_text().replace(",31,", ",30,"))
@@ -127,10 +117,7 @@ def test_collections_of_another_platform_are_joined_with_an_export_each_or_one_f
     assert len(set(sidecar["data_sha256"])) == 1  # type: ignore[arg-type]
     assert set(sidecar["inputs"]) == {"data.json", "later.json", "export.csv", "older.csv"}  # type: ignore[call-overload]
     done = run_here(f"{shared} --prolific {EXPORT} -o shared", tmp_path)
-    assert (
-        study.read(tmp_path / "shared", "demographics").query("question == 'Age'")["response"].tolist()
-        == ["31", "44"] * 2
-    )
+    assert study.read(tmp_path / "shared", "demographics").query("question == 'Age'")["response"].tolist() == ["31", "44"] * 2
     refused = run_here(f"{shared} {' '.join([f'--prolific {EXPORT}'] * 3)} -o more", tmp_path)
     assert refused.code != 0
     assert "3 exports of Prolific for 2 collections; expected one, or one for each" in refused.said

@@ -82,10 +82,7 @@ def test_a_line_of_condition_labels_is_a_line_of_headings(folder: Path) -> None:
 
 
 FAULTS = {
-    "ratings as texts": (
-        lambda t: t.replace(",7,2,", ",Very natural,2,"),
-        "a rating is 'Very natural', expected a number",
-    ),
+    "ratings as texts": (lambda t: t.replace(",7,2,", ",Very natural,2,"), "a rating is 'Very natural', expected a number"),
     "cut short": (lambda t: t[:-30], r"line 6: \d+ cells, expected 14 as in the first line; the file is cut short"),
     "a doubled column": (lambda t: t.replace("Q2_2", "Q2_1", 1), "column 'Q2_1' occurs twice"),
     "no answers": (lambda t: "\n".join(t.splitlines()[:3]), "no column holds ratings"),
@@ -135,9 +132,7 @@ def test_the_ratings_of_turblimp_are_read_with_their_sentences(
     ]
     for n, rows in enumerate(zip(*lists, strict=True), start=2):
         sentences = {condition: {"text": " ".join(text.split())} for text, _, condition in rows}
-        records.append(
-            {"record": "item", "id": str(n), "paradigm": rows[0][1], "language": "tr", "sentences": sentences}
-        )
+        records.append({"record": "item", "id": str(n), "paradigm": rows[0][1], "language": "tr", "sentences": sentences})
     (tmp_path / "items.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
 
     (tmp_path / "map.toml").write_text(TURBLIMP)
@@ -150,9 +145,7 @@ def test_the_ratings_of_turblimp_are_read_with_their_sentences(
     assert responses["item"].nunique() == columns / 2
     assert responses["condition"].value_counts().to_dict() == {"good": len(responses) / 2, "bad": len(responses) / 2}
     assert responses["paradigm"].nunique() == pairs
-    found = Counter(
-        zip(responses["paradigm"] + "_" + responses["condition"], responses["response"].astype(int), strict=True)
-    )
+    found = Counter(zip(responses["paradigm"] + "_" + responses["condition"], responses["response"].astype(int), strict=True))
     assert found == counted
     assert len(tables["items"]) == 432
     sides = responses.groupby("session")["list"].unique()

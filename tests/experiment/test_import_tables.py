@@ -66,14 +66,8 @@ def test_a_time_that_no_analysis_can_read_is_refused(items: ShownMaterials, time
 
 
 MISMATCHES = {
-    "a word too few": (
-        read_as("Nobody has ever come, you"),
-        "the file has 5 words .*, expected 6: Nobody has ever come, you know",
-    ),
-    "another word": (
-        read_as("Nobody has never come, you know."),
-        "word 2 is 'never', expected 'ever': Nobody has ever come",
-    ),
+    "a word too few": (read_as("Nobody has ever come, you"), "the file has 5 words .*, expected 6: Nobody has ever come, you know"),
+    "another word": (read_as("Nobody has never come, you know."), "word 2 is 'never', expected 'ever': Nobody has ever come"),
     "an unknown item": (read_as(GOOD, item="9"), "item '9' is not in the materials"),
     "an unknown condition": (
         read_as(GOOD, condition="gram"),
@@ -103,9 +97,7 @@ def pair(first: str, second: str, trial: int) -> ImportedTrial:
     return ImportedTrial(trial, "1", "grammatical+ungrammatical", f"data.json, row {trial}", records=records)
 
 
-def test_each_sentence_of_a_pair_is_held_against_its_own(
-    items: ShownMaterials, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_each_sentence_of_a_pair_is_held_against_its_own(items: ShownMaterials, caplog: pytest.LogCaptureFixture) -> None:
     trials = pair(GOOD, "Somebody has ever come.", 0), pair(GOOD, "Somebody had ever come.", 1)
     tables = build_tables([session(*trials)], items, str)
     conditions = tables["readings"]["condition"].tolist()
@@ -140,17 +132,13 @@ def test_the_lists_hash_names_roles_and_right_answers(list_files: list[experimen
 
 def test_an_unknown_list_is_refused_and_named(list_files: list[experiment.ListFile]) -> None:
     shown = ShownMaterials("lists", collect_materials(list_files), {f.sha256: f for f in list_files})
-    with pytest.raises(
-        study.DataError, match=r"data.json: ran E1-L1 0{12}; lists has E1-L1 [0-9a-f]{12}.*give the lists"
-    ):
+    with pytest.raises(study.DataError, match=r"data.json: ran E1-L1 0{12}; lists has E1-L1 [0-9a-f]{12}.*give the lists"):
         build_tables([session(read_as(GOOD), list_name="E1-L1", list_sha256="0" * 64)], shown, str)
 
 
 def test_mixed_lists_are_refused_even_when_none_is_known() -> None:
     ran = [session(read_as(GOOD), list_name="E1-L1", list_sha256=digit * 64) for digit in "01"]
-    with pytest.raises(
-        study.DataError, match=r"sessions ran 2 different texts of E1-L1 \(000000000000, 111111111111\)"
-    ):
+    with pytest.raises(study.DataError, match=r"sessions ran 2 different texts of E1-L1 \(000000000000, 111111111111\)"):
         build_tables(ran, None, str)
 
 
@@ -162,27 +150,20 @@ def test_a_study_its_lists_and_its_items_are_the_same_materials(study_folder: Pa
     assert by_study.materials == by_lists.materials
 
 
-def test_a_folder_is_read_file_by_file_and_what_does_not_belong_is_named(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_folder_is_read_file_by_file_and_what_does_not_belong_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     lines = (FIXTURES / "jspsych" / "lines.json").read_text().splitlines()
     for name, text in {"a.json": lines[0], "b.json": lines[1], "empty.json": "", "notes.txt": "not data"}.items():
         (tmp_path / name).write_text(text)
     assert len(experiment.collect(tmp_path, platform="jspsych")["sessions"]) == 2
     assert "empty.json: the file is empty; expected data of jspsych; left out" in caplog.text
-    assert (
-        "notes.txt: does not look like data of jspsych; it has the format of no platform known here; left out"
-        in caplog.text
-    )
+    assert "notes.txt: does not look like data of jspsych; it has the format of no platform known here; left out" in caplog.text
 
 
 def test_the_same_download_twice_is_an_error(tmp_path: Path) -> None:
     line = (FIXTURES / "jspsych" / "lines.json").read_text().splitlines()[0]
     for name in ("a.json", "a (1).json"):
         (tmp_path / name).write_text(line)
-    with pytest.raises(
-        study.DataError, match=r"a\.json: one of its sessions is also in .*a \(1\)\.json; give each download once"
-    ):
+    with pytest.raises(study.DataError, match=r"a\.json: one of its sessions is also in .*a \(1\)\.json; give each download once"):
         experiment.collect(tmp_path, platform="jspsych")
 
 
@@ -197,9 +178,7 @@ def test_two_sessions_of_one_person_in_two_files_are_two_sessions(tmp_path: Path
 
 def test_a_file_without_a_platform_is_told_what_it_looks_like(tmp_path: Path) -> None:
     path = FIXTURES / "magpie" / "results.csv"
-    with pytest.raises(
-        study.DataError, match=r"not a database of gardenpath; it looks like magpie \(--platform magpie\)"
-    ):
+    with pytest.raises(study.DataError, match=r"not a database of gardenpath; it looks like magpie \(--platform magpie\)"):
         experiment.collect(path)
 
 
@@ -249,10 +228,7 @@ def test_a_native_run_written_as_a_long_table_comes_back_as_it_was(study_folder:
     pd.testing.assert_series_equal(*pairs)
 
 
-AS_AT_HOME = {
-    **STUDIES,
-    "pairs read at once": {"procedure": asks("choice", show="whole"), "design": PAIRS},
-}
+AS_AT_HOME = {**STUDIES, "pairs read at once": {"procedure": asks("choice", show="whole"), "design": PAIRS}}
 
 
 def _at_home(place: ListSlot) -> RecordedSession:
@@ -308,9 +284,7 @@ who,trial,item,cond,pos,word,line,ms,first,right,asked,answer,ended,key,took
 """
 
 
-def test_columns_of_other_tasks_come_from_a_plain_table_and_an_answer_out_of_time_is_an_empty_one(
-    tmp_path: Path,
-) -> None:
+def test_columns_of_other_tasks_come_from_a_plain_table_and_an_answer_out_of_time_is_an_empty_one(tmp_path: Path) -> None:
     (tmp_path / "maze.csv").write_text(MAZE)
     words = {"participant": "who", "trial": "trial", "item": "item", "condition": "cond", "word": "pos", "text": "word"}
     words |= {"line": "line", "rt": "ms", "rt_first": "first", "correct": "right"}
@@ -380,9 +354,7 @@ def test_a_header_without_rows_is_no_empty_study(tmp_path: Path) -> None:
         experiment.collect(tmp_path / "data.csv", platform="gorilla", materials=ITEMS)
 
 
-def test_a_byte_order_mark_is_read_without_a_word_for_each_file(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_byte_order_mark_is_read_without_a_word_for_each_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     for name in ("plain", "marked"):
         (tmp_path / name).write_bytes(b"\xef\xbb\xbf" * (name == "marked") + b"who,item,cond,pos,rt\n1,1,a,1,300\n")
     stated = ColumnMapping({"participant": "who", "item": "item", "condition": "cond", "word": "pos", "rt": "rt"})

@@ -49,9 +49,7 @@ def read_words(
 ) -> dict[str, pd.DataFrame]:
     """Return the tables of one trial of the item of six words, and of one that is there as a whole."""
     rows = [f"1,1,grammatical,{n},{300 + n},{texts[k] if texts else ''}" for k, n in enumerate(positions)]
-    (tmp_path / "rt.csv").write_text(
-        "\n".join(["subj,item,cond,pos,RT,text", *rows]).replace("come,", '"come,"') + "\n"
-    )
+    (tmp_path / "rt.csv").write_text("\n".join(["subj,item,cond,pos,RT,text", *rows]).replace("come,", '"come,"') + "\n")
     (tmp_path / "map.toml").write_text((f"first_word_position = {first}\n" if first is not None else "") + TEXTS)
     return experiment.collect(tmp_path / "rt.csv", platform="table", mapping=tmp_path / "map.toml", materials=ITEMS)
 
@@ -72,16 +70,12 @@ def test_a_text_at_another_position_than_its_own_leaves_the_trial_out(tmp_path: 
 
 
 def test_where_numbers_do_not_say_which_word_the_mapping_is_asked(tmp_path: Path) -> None:
-    with pytest.raises(
-        study.DataError, match=r"\(column 'pos'\) begin at 3; state in the mapping .* first_word_position = 1  or"
-    ):
+    with pytest.raises(study.DataError, match=r"\(column 'pos'\) begin at 3; state in the mapping .* first_word_position = 1  or"):
         read_words(tmp_path, [3])
     with pytest.raises(study.DataError, match="begin at 1, and counted from there nobody read a sentence's last word"):
         read_words(tmp_path, [1, 2, 3, 4, 5])
     assert read_words(tmp_path, [1, 2, 3, 4, 5], FIVE)["readings"]["word"].tolist() == [0, 1, 2, 3, 4]
-    assert read_words(tmp_path, [3], first=1)["readings"][["word", "text", "region"]].values.tolist() == [
-        [2, "ever", "critical"]
-    ]
+    assert read_words(tmp_path, [3], first=1)["readings"][["word", "text", "region"]].values.tolist() == [[2, "ever", "critical"]]
     assert read_words(tmp_path, [1, 2, 3, 4, 5], first=0)["readings"]["text"].tolist()[0] == "has"
     with pytest.raises(study.DataError, match="the word's position is 0, expected a whole number from 1"):
         read_words(tmp_path, [0, 1], first=1)
@@ -147,9 +141,7 @@ WHO = '[columns]\nparticipant = "subj"\nitem = "item"\ncondition = "cond"\n'
 
 
 def test_a_table_of_ratings_becomes_responses(tmp_path: Path) -> None:
-    mapping = (
-        WHO + 'response = "score"\ntask = "what"\nprompt = "ask"\nrt = "time"\nrole = "type"\n\n[units]\nrt = "s"\n'
-    )
+    mapping = WHO + 'response = "score"\ntask = "what"\nprompt = "ask"\nrt = "time"\nrole = "type"\n\n[units]\nrt = "s"\n'
     table = (
         "subj,item,cond,what,ask,score,time,type\n"
         "1,1,a,rating,acceptability,6,1.25,target\n"
@@ -194,9 +186,7 @@ columns = { response = "nat" }
         tables_of(tmp_path, table.replace("310,,5", "310,,4"), mapping)
 
 
-def test_rows_are_left_out_and_cells_carried_and_missing_as_declared(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_rows_are_left_out_and_cells_carried_and_missing_as_declared(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     mapping = (
         'missing_values = ["NA"]\nfill_down = ["item"]\nseparator = ";"\n'
         + MAPPING
@@ -238,26 +228,10 @@ FAULTS = {
     "a file cut short": (TABLE[:-7], MAPPING, "line 5: 4 cells, expected 5 as in the header; the file is cut short"),
     "a header alone": (TABLE[:22], MAPPING, "the file holds no rows"),
     "an empty file": ("", MAPPING, "rt.csv: the file is empty; expected data of table"),
-    "a role that is none": (
-        TABLE,
-        MAPPING.replace('rt = "RT"', 'rt = "RT"\nrole = "cond"'),
-        "role is 'a', expected one of target",
-    ),
-    "an error of a spreadsheet": (
-        TABLE.replace("330.5", "#NAME?"),
-        MAPPING,
-        "line 5: #NAME?: an error of a spreadsheet",
-    ),
-    "a unit that is none": (
-        TABLE,
-        MAPPING + '[units]\nrt = "sec"\n',
-        "units.rt: 'sec' is not a unit; expected ms or s",
-    ),
-    "a word read twice": (
-        TABLE + "2,1,b,2,9\n",
-        MAPPING,
-        "line 6: participant 2 reads position 2 of item 1 a second time",
-    ),
+    "a role that is none": (TABLE, MAPPING.replace('rt = "RT"', 'rt = "RT"\nrole = "cond"'), "role is 'a', expected one of target"),
+    "an error of a spreadsheet": (TABLE.replace("330.5", "#NAME?"), MAPPING, "line 5: #NAME?: an error of a spreadsheet"),
+    "a unit that is none": (TABLE, MAPPING + '[units]\nrt = "sec"\n', "units.rt: 'sec' is not a unit; expected ms or s"),
+    "a word read twice": (TABLE + "2,1,b,2,9\n", MAPPING, "line 6: participant 2 reads position 2 of item 1 a second time"),
     "a time that is none": (TABLE.replace("330.5", "fast"), MAPPING, "line 5: rt is 'fast', expected a number"),
     "a position that is none": (
         TABLE.replace("b,2,", "b,two,"),
@@ -282,9 +256,7 @@ def test_a_fault_is_named(tmp_path: Path, table: str, mapping: str, message: str
 
 
 @pytest.mark.data
-def test_grodner_and_gibson_2005_are_imported_with_a_declared_repair(
-    real_data: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_grodner_and_gibson_2005_are_imported_with_a_declared_repair(real_data: Path, caplog: pytest.LogCaptureFixture) -> None:
     source = real_data / "grodner-gibson-2005" / "GrodnerGibson2005E1.csv"
     with caplog.at_level(logging.INFO, "gardenpath"):
         readings = experiment.collect(source, platform="table", mapping=GRODNER)["readings"]
@@ -319,9 +291,7 @@ def test_lost_sentences_are_stood_in_for_by_items_with_as_many_words(real_data: 
 
 
 @pytest.mark.data
-def test_jaeger_2015_is_imported_with_its_words_and_questions(
-    real_data: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_jaeger_2015_is_imported_with_its_words_and_questions(real_data: Path, caplog: pytest.LogCaptureFixture) -> None:
     source = real_data / "jaeger-2015" / "expt1fulldata.txt"
     cells = [line.replace('"', "").split() for line in source.read_text("utf-8").splitlines()[1:]]
     asked = [row for row in cells if row[5] == "?"]

@@ -64,9 +64,7 @@ def test_the_data_of_an_item_that_was_replaced_do_not_count(both: Tables) -> Non
     ledger = ExclusionLog()
     of = [both[name] for name in ("readings", "responses", "sessions", "items")]
     stated = study.ExcludeSection(min_accuracy=0, items={"npi-02": "the verb is misspelt", NEW: "the verb is misspelt"})
-    readings, responses, *_ = apply_exclusions(
-        *of, replacements=both["replacements"], exclude=stated, exclusion_log=ledger
-    )
+    readings, responses, *_ = apply_exclusions(*of, replacements=both["replacements"], exclude=stated, exclusion_log=ledger)
     kept = set(readings["item"]) | set(responses["item"])
     assert kept == (set(both["readings"]["item"]) | set(both["responses"]["item"])) - {OLD, NEW, "npi-02"}
     steps = ledger.build_table().query("condition == 'all' and table == 'responses'").set_index("rule")["n_excluded"]
@@ -85,9 +83,7 @@ def test_items_that_differ_and_collections_named_twice_are_refused(data: tuple[P
 
 def test_an_item_that_is_not_there_and_one_without_a_reason_are_refused(both: Tables) -> None:
     of = [both[name] for name in ("readings", "responses", "sessions", "items")]
-    with pytest.raises(
-        study.DataError, match=r"exclude\.items names 'npi-99', which is not in table items; expected one of"
-    ):
+    with pytest.raises(study.DataError, match=r"exclude\.items names 'npi-99', which is not in table items; expected one of"):
         apply_exclusions(*of, exclude=study.ExcludeSection(items={"npi-99": "wrong"}))
     with pytest.raises(ValueError, match=r"items\.npi-01 has no reason; expected why the item is left out"):
         study.ExcludeSection(items={OLD: " "})

@@ -121,9 +121,7 @@ def test_two_participants_one_after_the_other_leave_nothing_in_the_browser(site:
     hashes = {routes.hash_participant(code, b"key") for code in ("P01", "P02")}
     assert set(_column(site, "SELECT participant FROM sessions")) == hashes
     assert set(_column(site, "SELECT id FROM payments")) == {"P01", "P02"}
-    assert set(_column(site, "SELECT list_name FROM sessions")) == {"E1-L1", "E1-L2"}, (
-        "the places are those of any session"
-    )
+    assert set(_column(site, "SELECT list_name FROM sessions")) == {"E1-L1", "E1-L2"}, "the places are those of any session"
     tables = experiment.collect(site.folder)
     assert tables["sessions"]["complete"].all()
     assert len(tables["responses"]) == 8
@@ -274,9 +272,7 @@ def _unsuitable(reader: Reader) -> None:
         (_unsuitable, "does not work on this device"),
     ],
 )
-def test_who_leaves_leaves_nothing_behind(
-    site: Site, reader: Reader, leave: Callable[[Reader], None], text: str
-) -> None:
+def test_who_leaves_leaves_nothing_behind(site: Site, reader: Reader, leave: Callable[[Reader], None], text: str) -> None:
     _enter(reader, "P01")
     leave(reader)
     reader.at("over")
@@ -327,9 +323,7 @@ def test_who_withdraws_is_gone_only_when_the_server_has_heard_of_it(site: Site, 
 
 
 def test_the_start_comes_back_by_itself(site: Site, browser: Any) -> None:  # noqa: F811
-    sooner = (
-        f"const later = setTimeout; window.setTimeout = (act, ms) => later(act, ms === {SECONDS * 1000} ? 300 : ms);"
-    )
+    sooner = f"const later = setTimeout; window.setTimeout = (act, ms) => later(act, ms === {SECONDS * 1000} ? 300 : ms);"
     with opened(browser, site.address, (sooner,)) as reader:
         _enter(reader, "P01")
         with reader.page.expect_navigation():

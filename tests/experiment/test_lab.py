@@ -19,17 +19,7 @@ import pytest
 from gardenpath import experiment, study
 from gardenpath.cli import lab
 from gardenpath.experiment.players.lab import layout, reservations, session_launch, typesetting
-from gardenpath.experiment.players.lab.displays import (
-    AnswerDisplay,
-    Blank,
-    Display,
-    Key,
-    Lines,
-    Page,
-    Pair,
-    TypedCharacter,
-    Word,
-)
+from gardenpath.experiment.players.lab.displays import AnswerDisplay, Blank, Display, Key, Lines, Page, Pair, TypedCharacter, Word
 from gardenpath.experiment.players.lab.journal import Journal
 from gardenpath.experiment.scripts.script import TimelineStep, build_timeline
 from gardenpath.experiment.sessions import sessions
@@ -38,19 +28,7 @@ from gardenpath.experiment.tasks.answer_options import build_answers, build_scal
 from gardenpath.experiment.texts.standard_texts import LAB_SECTION, Texts, list_languages
 from gardenpath.study import screens
 from gardenpath.study.events import Record, Visit
-from gardenpath.study.screens import (
-    SKIP_STEP,
-    After,
-    Answers,
-    Entry,
-    Exit,
-    Pace,
-    Passage,
-    Slider,
-    Step,
-    Whole,
-    WordPairs,
-)
+from gardenpath.study.screens import SKIP_STEP, After, Answers, Entry, Exit, Pace, Passage, Slider, Step, Whole, WordPairs
 
 from .conftest import needs_font
 from .lab_screens import FRAME, Reader
@@ -85,9 +63,7 @@ class Machine(Reader):
         pass
 
 
-def take(
-    folder: Path, files: list[experiment.ListFile], reader: Machine, participant: str = "P01"
-) -> session_launch.VisitOutcome:
+def take(folder: Path, files: list[experiment.ListFile], reader: Machine, participant: str = "P01") -> session_launch.VisitOutcome:
     """Begin a session, or go on with one."""
     place = session_launch.find_unfinished_reservation(folder, participant)
     if place is None:
@@ -102,9 +78,7 @@ def events(folder: Path, session: str) -> list[sessions.Event]:
 
 def placed(folder: Path, outcome: session_launch.VisitOutcome) -> tuple[TimelineStep, ...]:
     file = next(
-        record
-        for record in reservations.read_stored_list_files(folder).values()
-        if record.sha256 == outcome.session.list_sha256
+        record for record in reservations.read_stored_list_files(folder).values() if record.sha256 == outcome.session.list_sha256
     )
     return build_timeline(file.script, outcome.session.order)
 
@@ -137,19 +111,9 @@ def test_a_session_gives_the_events_of_the_schema_and_the_same_tables_as_a_robot
     assert outcome.ending == "finished"
     ours = events(tmp_path / "data", outcome.session.id)
     assert [event.seq for event in ours] == list(range(len(ours)))
-    assert [(event.kind, event.step) for event in ours[:4]] == [
-        ("visit", None),
-        ("begin", 0),
-        ("outcome", 0),
-        ("done", 0),
-    ]
+    assert [(event.kind, event.step) for event in ours[:4]] == [("visit", None), ("begin", 0), ("outcome", 0), ("done", 0)]
     given = sessions.build_payload(
-        outcome.session,
-        files[0],
-        sessions.replay_session_events(outcome.session, files[0]),
-        token="",
-        visit=0,
-        next_seq=0,
+        outcome.session, files[0], sessions.replay_session_events(outcome.session, files[0]), token="", visit=0, next_seq=0
     )
     theirs = list(experiment.create_robot(files, seed=1).simulate_events(given, "r"))
     assert [(e.kind, e.step, e.screen) for e in ours] == [(e["kind"], e["step"], e["screen"]) for e in theirs]
@@ -410,13 +374,7 @@ def test_a_digit_is_met_by_the_top_row_and_by_the_keypad(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("presentation", "kind"),
-    [
-        ("moving_window", Lines),
-        ("cumulative", Lines),
-        ("whole", Whole),
-        ("with_task", AnswerDisplay),
-        ("centred", Word),
-    ],
+    [("moving_window", Lines), ("cumulative", Lines), ("whole", Whole), ("with_task", AnswerDisplay), ("centred", Word)],
 )
 def test_each_presentation_shows_the_sentence(tmp_path: Path, presentation: str, kind: type[Any]) -> None:
     text = stated(show=presentation) + "\n[procedure.display]\nline_width = 20\n"
@@ -511,9 +469,7 @@ def test_a_resumed_session_goes_on_with_the_step_that_was_not_ended(tmp_path: Pa
     first, second = (one.paragraphs for one in reader.of(Page)[:2])
     steps = placed(data, outcome)
     assert [step.step.name for step in steps[:5]] == ["device", "consent", *["instructions"] * 3]
-    shown = [
-        screen.paragraphs if screen.lab is None else screen.lab for screen in (steps[n].step.screens[0] for n in (3, 4))
-    ]
+    shown = [screen.paragraphs if screen.lab is None else screen.lab for screen in (steps[n].step.screens[0] for n in (3, 4))]
     assert [first, second] == shown, "the first page of instructions was read"
     recorded = events(data, outcome.session.id)
     assert [e.step for e in recorded if e.kind == "done"] == list(range(len(steps)))
@@ -749,9 +705,7 @@ def test_a_typed_answer_is_what_was_typed_and_when_it_began(tmp_path: Path) -> N
     outcome = take(data, files, reader := Typist())
     typed = outcomes(data, outcome, "entry")
     assert [value["answer"] for value in typed] == ["a door", *["é" * 12] * 3]
-    assert [(value["outcome"], value["pasted"], value["press"]["by"]) for value in typed] == [
-        ("answered", 0, "key")
-    ] * 4
+    assert [(value["outcome"], value["pasted"], value["press"]["by"]) for value in typed] == [("answered", 0, "key")] * 4
     assert {one.fault for one in reader.of(Blank)} == {"", "Please type a few words."}
     assert {one.text_above for one in reader.of(Blank)} == {"The key to the"}
     assert not [e for events_ in in_trials(data, outcome, "press") for e in events_], "what is typed is no stray press"
@@ -808,11 +762,7 @@ def test_an_answer_after_the_deadline_is_none(tmp_path: Path, ms: float, ended: 
     class Slow(Machine):
         def answer(self, display: Any) -> None:
             if isinstance(display, (AnswerDisplay, Blank)):
-                {
-                    "answers": lambda: None,
-                    "slider": lambda: self.press("End", after=90),
-                    "entry": lambda: self.write("x"),
-                }[kind]()
+                {"answers": lambda: None, "slider": lambda: self.press("End", after=90), "entry": lambda: self.write("x")}[kind]()
                 key = {"answers": "Digit4", "slider": "Space", "entry": "Enter"}[kind]
                 self.press(key, after=(self.painted.frame if self.painted else 0) + ms - self._next(0))
             else:
@@ -847,12 +797,7 @@ def test_feedback_and_what_is_skipped_follow_the_outcome(tmp_path: Path) -> None
     file = replace(file, script=replace(file.script, trials=tuple(map(with_feedback, file.script.trials))))
     outcome = take(tmp_path / "data", [file], reader := Varied())
     ends = [[e.value["outcome"] for e in events_] for events_ in in_trials(tmp_path / "data", outcome, "outcome")]
-    assert ends == [
-        ["read", "wrong", "continued"],
-        ["read", "timeout", "continued"],
-        ["read", "right"],
-        ["read", "right"],
-    ]
+    assert ends == [["read", "wrong", "continued"], ["read", "timeout", "continued"], ["read", "right"], ["read", "right"]]
     assert sum(one.paragraphs == ("Faster, please.",) for one in reader.of(Page)) == 2
     assert next(one for one in reader.of(Page) if one.paragraphs == ("Faster, please.",)).hint == ENGLISH["continue"]
 
@@ -1005,9 +950,7 @@ def test_a_line_broken_in_the_middle_is_an_error_that_names_it(tmp_path: Path) -
 # ------------------------------------------------------------------------------------------------- places
 
 
-def test_lists_stay_balanced_with_dropouts_and_slots_count_up(
-    tmp_path: Path, list_files: list[experiment.ListFile]
-) -> None:
+def test_lists_stay_balanced_with_dropouts_and_slots_count_up(tmp_path: Path, list_files: list[experiment.ListFile]) -> None:
     now, files = NOW, list_files[:3]
     given = []
     for n in range(12):
@@ -1024,21 +967,15 @@ def test_lists_stay_balanced_with_dropouts_and_slots_count_up(
         assert slots == list(range(len(slots))), "each place of a list has its own order"
 
 
-def test_an_unfinished_session_holds_its_place_for_an_hour(
-    tmp_path: Path, list_files: list[experiment.ListFile]
-) -> None:
+def test_an_unfinished_session_holds_its_place_for_an_hour(tmp_path: Path, list_files: list[experiment.ListFile]) -> None:
     files = list_files[:2]
     first = reservations.reserve_slot(tmp_path, files, "P01", now=NOW)
     second = reservations.reserve_slot(tmp_path, files, "P02", now=NOW + timedelta(minutes=5))
     assert first.list_name != second.list_name
     reservations.finish_session(tmp_path, second)
-    assert (
-        reservations.reserve_slot(tmp_path, files, "P03", now=NOW + timedelta(minutes=50)).list_name == first.list_name
-    )
+    assert reservations.reserve_slot(tmp_path, files, "P03", now=NOW + timedelta(minutes=50)).list_name == first.list_name
     # Now P01 and P03 hold two places of the first list, until they have run out.
-    assert (
-        reservations.reserve_slot(tmp_path, files, "P04", now=NOW + timedelta(minutes=200)).list_name == first.list_name
-    )
+    assert reservations.reserve_slot(tmp_path, files, "P04", now=NOW + timedelta(minutes=200)).list_name == first.list_name
 
 
 def test_two_windows_that_open_at_once_get_different_places(tmp_path: Path) -> None:
@@ -1064,9 +1001,7 @@ def test_two_windows_that_open_at_once_get_different_places(tmp_path: Path) -> N
     assert len(reservations._read_reservations(folder)) == 20
 
 
-def test_a_label_that_was_used_is_refused_unless_it_is_meant(
-    tmp_path: Path, list_files: list[experiment.ListFile]
-) -> None:
+def test_a_label_that_was_used_is_refused_unless_it_is_meant(tmp_path: Path, list_files: list[experiment.ListFile]) -> None:
     session = reservations.reserve_slot(tmp_path, list_files[:3], "P01", now=NOW)
     unfinished = session_launch.find_unfinished_reservation(tmp_path, "P01")
     assert unfinished is not None
@@ -1078,18 +1013,14 @@ def test_a_label_that_was_used_is_refused_unless_it_is_meant(
     assert another.list_name != session.list_name, "a further session shows another list"
 
 
-def test_a_session_that_is_begun_anew_leaves_the_old_place(
-    tmp_path: Path, list_files: list[experiment.ListFile]
-) -> None:
+def test_a_session_that_is_begun_anew_leaves_the_old_place(tmp_path: Path, list_files: list[experiment.ListFile]) -> None:
     first = reservations.reserve_slot(tmp_path, list_files[:1], "P01", now=NOW)
     second = reservations.reserve_slot(tmp_path, list_files[:1], "P01", now=NOW)
     left = {place.session: place.left for place in reservations._read_reservations(tmp_path)}
     assert left == {first.id: True, second.id: False}
 
 
-def test_a_list_of_places_that_a_crash_left_behind_is_mended(
-    tmp_path: Path, list_files: list[experiment.ListFile]
-) -> None:
+def test_a_list_of_places_that_a_crash_left_behind_is_mended(tmp_path: Path, list_files: list[experiment.ListFile]) -> None:
     reservations.reserve_slot(tmp_path, list_files[:2], "P01", now=NOW)
     before = (tmp_path / "reservations.json").read_text()
     second = reservations.reserve_slot(tmp_path, list_files[:2], "P02", now=NOW)
@@ -1102,11 +1033,7 @@ def test_a_list_of_places_that_a_crash_left_behind_is_mended(
 def test_a_session_runs_in_one_window(tmp_path: Path, list_files: list[experiment.ListFile]) -> None:
     session = reservations.reserve_slot(tmp_path, list_files[:1], "P01", now=NOW)
     again = reservations.lock_session(tmp_path, session.id)
-    with (
-        reservations.lock_session(tmp_path, session.id),
-        pytest.raises(ValueError, match="runs in another window"),
-        again,
-    ):
+    with reservations.lock_session(tmp_path, session.id), pytest.raises(ValueError, match="runs in another window"), again:
         pass
     with reservations.lock_session(tmp_path, session.id):
         pass
@@ -1121,9 +1048,7 @@ def test_a_changed_list_has_a_new_revision(tmp_path: Path, list_files: list[expe
 
 
 @pytest.mark.parametrize("label", ["", " ", "P01 ", "a\nb", "x" * 201])
-def test_a_label_that_no_file_should_hold_is_refused(
-    tmp_path: Path, label: str, list_files: list[experiment.ListFile]
-) -> None:
+def test_a_label_that_no_file_should_hold_is_refused(tmp_path: Path, label: str, list_files: list[experiment.ListFile]) -> None:
     with pytest.raises(ValueError, match="expected a label"):
         reservations.reserve_slot(tmp_path, list_files[:1], label)
     with pytest.raises(ValueError, match="expected a label"):
@@ -1131,25 +1056,19 @@ def test_a_label_that_no_file_should_hold_is_refused(
 
 
 @pytest.mark.parametrize("label", ["../x", "a b", "الطالبة", "学生1"])
-def test_a_label_is_no_path_and_may_be_of_any_script(
-    tmp_path: Path, label: str, list_files: list[experiment.ListFile]
-) -> None:
+def test_a_label_is_no_path_and_may_be_of_any_script(tmp_path: Path, label: str, list_files: list[experiment.ListFile]) -> None:
     session = reservations.reserve_slot(tmp_path / "data", list_files[:1], label)
     assert [place.participant for place in reservations.find_reservations(tmp_path / "data", label)] == [label]
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
     assert (tmp_path / "data" / session.id / "session.json").exists()
 
 
-def test_a_folder_of_another_study_or_of_robots_is_refused(
-    tmp_path: Path, list_files: list[experiment.ListFile]
-) -> None:
+def test_a_folder_of_another_study_or_of_robots_is_refused(tmp_path: Path, list_files: list[experiment.ListFile]) -> None:
     reservations.check_folder(tmp_path / "data", list_files)
     assert not (tmp_path / "data").exists(), "looking leaves nothing behind"
     reservations.reserve_slot(tmp_path / "data", list_files[:1], "P01")
     reservations.check_folder(tmp_path / "data", [replace(list_files[0], title="A changed title")])
-    with pytest.raises(
-        study.DataError, match=r"has sessions of the study 'minimal-pairs', not 'another'; give another folder"
-    ):
+    with pytest.raises(study.DataError, match=r"has sessions of the study 'minimal-pairs', not 'another'; give another folder"):
         reservations.check_folder(tmp_path / "data", [replace(list_files[0], study="another")])
     experiment.simulate(list_files, tmp_path / "robots", participants=2, seed=1)
     with pytest.raises(study.DataError, match=r"robots has 2 simulated sessions"):
@@ -1170,9 +1089,7 @@ def test_machines_with_first_slots_of_their_own_show_different_orders(
     tmp_path: Path, list_files: list[experiment.ListFile]
 ) -> None:
     here = [reservations.reserve_slot(tmp_path / "a", list_files[:1], f"P{n}", now=NOW) for n in range(2)]
-    there = [
-        reservations.reserve_slot(tmp_path / "b", list_files[:1], f"P{n}", now=NOW, first_slot=1000) for n in range(2)
-    ]
+    there = [reservations.reserve_slot(tmp_path / "b", list_files[:1], f"P{n}", now=NOW, first_slot=1000) for n in range(2)]
     assert [session.slot for session in (*here, *there)] == [0, 1, 1000, 1001]
     assert len({session.order for session in (*here, *there)}) == 4
 
@@ -1206,9 +1123,7 @@ def test_nobody_in_the_lab_is_told_of_a_page_or_to_have_a_computer(tmp_path: Pat
 def test_a_consent_of_the_study_is_shown_as_it_stands(tmp_path: Path) -> None:
     files = made(tmp_path, stated(procedure='consent = "Our own.\\n\\nAnd more."\n'))
     take(tmp_path / "data", files, reader := Machine())
-    assert any(
-        one.paragraphs == ("Our own.", "And more.") and one.heading == "Reading sentences" for one in reader.of(Page)
-    )
+    assert any(one.paragraphs == ("Our own.", "And more.") and one.heading == "Reading sentences" for one in reader.of(Page))
 
 
 def room(direction: str = "ltr", width: float = 1000, height: float = 700) -> layout.Rect:
@@ -1218,9 +1133,7 @@ def room(direction: str = "ltr", width: float = 1000, height: float = 700) -> la
 def asked(prompt: str, given: tuple[screens.Answer, ...], arrangement: Any = "pair", above: str = "") -> AnswerDisplay:
     of = screens.Nothing() if not above else Passage(above)
     ends = {"low": "very bad " * 9, "high": "very good " * 9} if arrangement == "points" else {}
-    return AnswerDisplay(
-        Answers(name="a", prompt=prompt, answers=given, arrangement=arrangement, above=of, **ends), 0.5
-    )
+    return AnswerDisplay(Answers(name="a", prompt=prompt, answers=given, arrangement=arrangement, above=of, **ends), 0.5)
 
 
 def test_what_is_shown_stays_on_the_screen() -> None:
@@ -1229,9 +1142,7 @@ def test_what_is_shown_stays_on_the_screen() -> None:
         Page(("word " * 600,)),
         asked("Which?", build_answers(["long sentence " * 12, "short"], ["a", "b"], "ltr")),
         asked("How good?", build_scale_points(9), "points", above="word " * 80),
-        Blank(
-            "", "", "How does it go on? " * 5, "typed " * 40, "hint", text_above="The key to the " * 10, progress=0.5
-        ),
+        Blank("", "", "How does it go on? " * 5, "typed " * 40, "hint", text_above="The key to the " * 10, progress=0.5),
         Pair("a" * 25, "b" * 3, "That was not the next word. " * 6),
         Blank("About you", "", "Where?", "", "hint", tuple(f"country {n}" for n in range(25))),
     ]
@@ -1335,11 +1246,7 @@ def test_a_moving_window_uncovers_one_word_in_its_place(direction: str, sign: in
     places_ = layout.locate_words(30, breaks)
     assert (places_[0], places_[10], places_[11], places_[29]) == ((0, 0), (0, 10), (1, 0), (2, 9))
     for n, (line, _) in enumerate(places_):
-        seen = [
-            mark
-            for mark in layout.build_marks(replace(display, visible_word=n), here)
-            if isinstance(mark, layout.TextMark)
-        ]
+        seen = [mark for mark in layout.build_marks(replace(display, visible_word=n), here) if isinstance(mark, layout.TextMark)]
         assert [mark.text for mark in seen] == [words[n]]
         assert seen[0].x == pytest.approx(covered[n].x)
         if n and line == places_[n - 1][0]:
@@ -1364,9 +1271,7 @@ def test_words_stand_on_one_line_in_the_middle_whatever_their_letters() -> None:
         image, (left, _, right, _) = ink(face, text)
         assert abs((left + right) - image.width) <= 4
         first = image.crop((left, 0, left + 20, image.height))
-        base.append(
-            max(y for y in range(first.height) if first.getpixel((5, y)) != first.getpixel((0, 0))) - image.height / 2
-        )
+        base.append(max(y for y in range(first.height) if first.getpixel((5, y)) != first.getpixel((0, 0))) - image.height / 2)
     assert len(set(base)) == 1, "accents and descenders do not move the line"
 
 
@@ -1406,9 +1311,7 @@ def test_without_fribidi_plain_arabic_and_hebrew_are_drawn_and_marks_refused(mon
 
 def test_lines_are_broken_before_they_are_turned_round() -> None:
     assert typesetting.break_lines("אחת שתיים שלוש", 9, len) == ["אחת שתיים", "שלוש"]
-    assert typesetting.break_lines("one\ntwo  three", 9, len) == ["one two", "three"], (
-        "spaces of every kind are one space"
-    )
+    assert typesetting.break_lines("one\ntwo  three", 9, len) == ["one two", "three"], "spaces of every kind are one space"
     assert typesetting.break_lines("彼は「本」を読んだ。", 4, len) == ["彼は", "「本」を", "読んだ。"]
 
 
@@ -1428,9 +1331,7 @@ def test_a_font_is_found_where_fontconfig_knows_one(language: str, text: str) ->
         pytest.skip("fontconfig is not installed (no fc-list)")
 
     def listed(pattern: str) -> set[str]:
-        return set(
-            subprocess.run(["fc-list", pattern, "file"], capture_output=True, text=True, check=True).stdout.splitlines()
-        )
+        return set(subprocess.run(["fc-list", pattern, "file"], capture_output=True, text=True, check=True).stdout.splitlines())
 
     upright = f":lang={language}:slant=0:weight=80"  # of usual weight
     if not listed(upright) - listed(":variable=true"):

@@ -22,20 +22,7 @@ from gardenpath.experiment.players.lab import window
 from gardenpath.experiment.players.lab.displays import FrameTimes
 from gardenpath.experiment.sessions import sessions
 from gardenpath.experiment.tasks.answer_options import build_answers, build_scale_points
-from gardenpath.study.screens import (
-    SKIP_STEP,
-    After,
-    Answers,
-    Entry,
-    Exit,
-    Pace,
-    Pair,
-    Passage,
-    Slider,
-    Text,
-    Whole,
-    WordPairs,
-)
+from gardenpath.study.screens import SKIP_STEP, After, Answers, Entry, Exit, Pace, Pair, Passage, Slider, Text, Whole, WordPairs
 
 from .conftest import needs_font
 from .lab_robot import PATIENCE, Participant, Screen, gardenpath, plan, timed, xvfb
@@ -165,9 +152,7 @@ def test_a_session_killed_at_a_key_loses_at_most_that_key_and_goes_on(folder: Pa
     reader.leave()
     before = recorded(folder)
     assert len(timed(before)) >= until - 1, "the last key may be lost"
-    refused = gardenpath(
-        "lab", folder / "study.toml", "--participant", "P01", "-o", folder / "data", screen=screen.name
-    )
+    refused = gardenpath("lab", folder / "study.toml", "--participant", "P01", "-o", folder / "data", screen=screen.name)
     _, errors = refused.communicate(timeout=PATIENCE)
     assert refused.returncode == 2
     assert "give --resume to go on or --new-session to begin another" in errors
@@ -186,9 +171,7 @@ def test_a_session_killed_at_a_key_loses_at_most_that_key_and_goes_on(folder: Pa
     words = {row.item: row.sentence.split() for row in tables["items"].itertuples()}
     for item, sentence in tables["readings"].groupby("item"):
         assert len(sentence) == len(words[item])
-    assert tables["readings"].loc[tables["readings"]["quality_flags"] == "seen_before", "trial"].unique().tolist() == [
-        1
-    ]
+    assert tables["readings"].loc[tables["readings"]["quality_flags"] == "seen_before", "trial"].unique().tolist() == [1]
 
 
 def everything(file: experiment.ListFile) -> experiment.ListFile:
@@ -198,11 +181,7 @@ def everything(file: experiment.ListFile) -> experiment.ListFile:
     pairs = tuple(Pair(word, f"un{word}", "right" if n % 2 else "left") for n, word in enumerate(words.words))
     error: dict[str, Any] = {"redo": True, "delay": 500, "error": "That was not it.", "again": "Now the other one."}
     ask: dict[str, Any] = {"prompt": "And now?", "task": "rating"}
-    right: dict[str, Any] = {
-        "answers": build_answers(["yes", "no"], [1, 0], "ltr"),
-        "right": (0,),
-        "is_judged_by_player": True,
-    }
+    right: dict[str, Any] = {"answers": build_answers(["yes", "no"], [1, 0], "ltr"), "right": (0,), "is_judged_by_player": True}
     after = {name: After(5, (name,)) for name in ("right", "wrong")}
     screens = (
         Whole(name="context", task="whole", text="It was late."),
@@ -213,10 +192,7 @@ def everything(file: experiment.ListFile) -> experiment.ListFile:
         Answers(name="told", deadline=30_000.0, **right, **ask),
         *(Text(name=name, when=after[name], paragraphs=(f"That was {name}.",)) for name in after),  # type: ignore[index]
         Answers(
-            name="pair",
-            arrangement="stacked_pair",
-            answers=build_answers(["A.", "B."], ["a", "b"], "ltr", stacked=True),
-            **ask,
+            name="pair", arrangement="stacked_pair", answers=build_answers(["A.", "B."], ["a", "b"], "ltr", stacked=True), **ask
         ),
         Answers(name="late", deadline=700.0, answers=build_scale_points(7), arrangement="points", **ask),
     )
@@ -317,10 +293,7 @@ def _written(folder: Path, language: str, words: list[str]) -> Path:
     item = {"record": "item", "paradigm": "order", "language": language}
     records = [
         {"record": "paradigm", "id": "order", "phenomenon": "order"},
-        *(
-            {**item, "id": one, "sentences": {"grammatical": sentence, "ungrammatical": sentence}}
-            for one in ("z-1", "z-2")
-        ),
+        *({**item, "id": one, "sentences": {"grammatical": sentence, "ungrammatical": sentence}} for one in ("z-1", "z-2")),
     ]
     folder.mkdir()
     (folder / "items.jsonl").write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
@@ -407,9 +380,7 @@ def test_a_key_says_where_it_stands_and_what_the_layout_types(folder: Path, scre
 # ------------------------------------------------------------------------------------------------- what is missing
 
 
-LATER = pytest.mark.skipif(
-    sys.version_info >= (3, 13), reason="PsychoPy has no release for this Python, which is said first"
-)
+LATER = pytest.mark.skipif(sys.version_info >= (3, 13), reason="PsychoPy has no release for this Python, which is said first")
 
 
 @LATER
@@ -436,9 +407,7 @@ def test_without_a_screen_nothing_begins(folder: Path) -> None:
 
 
 @pytest.mark.lab
-def test_a_screen_that_is_not_there_and_a_small_window_are_errors_before_the_session(
-    folder: Path, screen: Screen
-) -> None:
+def test_a_screen_that_is_not_there_and_a_small_window_are_errors_before_the_session(folder: Path, screen: Screen) -> None:
     command = ["lab", folder / "study.toml", "--participant", "P01", "-o", folder / "data", "--window"]
     absent = gardenpath(*command, "640x400", screen=":4711")
     small = gardenpath(*command, "640x400", screen=screen.name)
@@ -489,9 +458,7 @@ def test_a_display_stands_for_its_frames_by_flips_or_by_the_clock(refresh: float
 
     still = Still()
     assert still.hold_display(frames) is None
-    assert still.flipped == (frames - 1 if refresh else 9), (
-        "what comes next is the flip after these; 13 of 60 Hz are 217 ms"
-    )
+    assert still.flipped == (frames - 1 if refresh else 9), "what comes next is the flip after these; 13 of 60 Hz are 217 ms"
 
 
 @pytest.mark.parametrize(

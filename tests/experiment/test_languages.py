@@ -43,9 +43,7 @@ ONE = "ratio = { grammatical = 1, ungrammatical = 1 }\nlists = 2\n"
 
 @pytest.mark.data
 @pytest.mark.slow
-def test_turblimp_is_read_to_the_end_in_turkish(
-    real_data: Path, study_folder: Path, chromium: str, tmp_path: Path
-) -> None:
+def test_turblimp_is_read_to_the_end_in_turkish(real_data: Path, study_folder: Path, chromium: str, tmp_path: Path) -> None:
     path = study_folder / "study.toml"
     file = sorted((real_data / "turblimp" / "data" / "base").glob("*.csv"))[0]
     text = stated(
@@ -70,9 +68,7 @@ def test_turblimp_is_read_to_the_end_in_turkish(
     assert tables["sessions"]["complete"].tolist() == [True]
     assert len(tables["responses"]) == 13
     for (item, condition), group in tables["readings"].groupby(["item", "condition"]):
-        trial = next(
-            t for f in list_files for t in f.trial_list.trials if (t.item.id, t.condition) == (item, condition)
-        )
+        trial = next(t for f in list_files for t in f.trial_list.trials if (t.item.id, t.condition) == (item, condition))
         assert " ".join(group["text"]) == trial.shown_sentences[0][1].text
 
 
@@ -89,9 +85,7 @@ def test_a_right_to_left_study_begins_at_the_right(tmp_path: Path, browser: Any)
         reader.begin()
         reader.skip_text()
         reader.at("start")
-        places = reader.page.locator(".lines span").evaluate_all(
-            "all => all.map((s) => s.getBoundingClientRect().left)"
-        )
+        places = reader.page.locator(".lines span").evaluate_all("all => all.map((s) => s.getBoundingClientRect().left)")
         assert places == sorted(places, reverse=True), "the first word stands at the right"
         middle = reader.page.evaluate("innerWidth / 2")
         assert max(places) > middle
@@ -120,10 +114,7 @@ def test_of_a_right_to_left_pair_the_first_stands_at_the_right(tmp_path: Path, b
         answers = [e["value"] for e in site.events() if e["kind"] == "outcome" and e["trial"] is not None]
     trials = [file.trial_list.trials[n] for n in file.trial_list.order_trials(row["slot"])]
     firsts = [[condition for condition, _ in trial.shown_sentences] for trial in trials]
-    assert [(value["side"], value["answer"]) for value in answers] == [
-        ("right", firsts[0][0]),
-        ("left", firsts[1][1]),
-    ]
+    assert [(value["side"], value["answer"]) for value in answers] == [("right", firsts[0][0]), ("left", firsts[1][1])]
 
 
 @pytest.mark.parametrize("presentation", ["centred", "moving_window"])

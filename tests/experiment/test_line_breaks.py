@@ -60,10 +60,7 @@ def test_design_names_the_items_that_are_broken_before_different_words(tmp_path:
     """Descriptions have a word more than names: the same number is another word."""
     path = factorial(tmp_path, line_width=40)
     ran = CliRunner().invoke(cli, ["design", str(path), "-o", str(tmp_path / "lists")], catch_exceptions=False)
-    assert (
-        "items of more than 40 letters a line are broken before different words in their conditions: rc-01"
-        in ran.stderr
-    )
+    assert "items of more than 40 letters a line are broken before different words in their conditions: rc-01" in ran.stderr
     path = factorial(tmp_path)
     ran = CliRunner().invoke(cli, ["design", str(path), "-o", str(tmp_path / "v"), "--force"], catch_exceptions=False)
     assert "broken before" not in ran.stderr
@@ -71,12 +68,7 @@ def test_design_names_the_items_that_are_broken_before_different_words(tmp_path:
 
 @pytest.mark.parametrize(
     ("texts", "width", "expected"),
-    [
-        (["a b c d"], 3, (2,)),
-        (["a b c d", "a bbb c d"], 4, (1, 2)),
-        (["aaaaaa b"], 3, (1,)),
-        (["a b", "a b c d"], 3, (2,)),
-    ],
+    [(["a b c d"], 3, (2,)), (["a b c d", "a bbb c d"], 4, (1, 2)), (["aaaaaa b"], 3, (1,)), (["a b", "a b c d"], 3, (2,))],
 )
 def test_a_line_ends_before_the_first_word_that_does_not_fit_in_any_condition(
     texts: list[str], width: int, expected: tuple[int, ...]

@@ -13,17 +13,14 @@ def test_a_list_is_the_same_after_writing_and_reading(list_files: list[experimen
         file.write(tmp_path)
     read = experiment.read_list_files(tmp_path)
     assert read == list_files
-    assert [file.sha256 for file in read] == [
-        study.files.hash_file(tmp_path / f"{file.name}.json") for file in list_files
-    ]
+    assert [file.sha256 for file in read] == [study.files.hash_file(tmp_path / f"{file.name}.json") for file in list_files]
 
 
 def test_another_schema_is_refused(list_files: list[experiment.ListFile], tmp_path: Path) -> None:
     path = list_files[0].write(tmp_path)
     path.write_text(json.dumps({**json.loads(path.read_text()), "schema": 99}))
     with pytest.raises(
-        study.DataError,
-        match="schema is 99, expected 4: it was written by another release of gardenpath; write it again",
+        study.DataError, match="schema is 99, expected 4: it was written by another release of gardenpath; write it again"
     ):
         experiment.read_list_files(tmp_path)
 

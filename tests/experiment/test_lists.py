@@ -70,9 +70,7 @@ def items_of(session: Session, file: experiment.ListFile) -> list[tuple[str, str
 
 
 @pytest.fixture(params=BOTH)
-def served(
-    request: pytest.FixtureRequest, tmp_path: Path, clock: Clock
-) -> Iterator[tuple[Running, experiment.ListFile]]:
+def served(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[tuple[Running, experiment.ListFile]]:
     made = stated(tmp_path)
     [file] = experiment.build_list_files(made)
     for running in serve(made, [file], tmp_path / "data", new_database(request.param, tmp_path, request), clock=clock):
@@ -158,9 +156,7 @@ def test_a_page_gets_its_own_list_and_no_other_sentence(tmp_path: Path, clock: C
 
 def test_who_has_left_the_last_list_is_given_neither_another_nor_the_code(tmp_path: Path, clock: Clock) -> None:
     made = stated(tmp_path, sessions=1)
-    store = open_store(
-        made, experiment.build_list_files(made), build_sqlite_url(tmp_path / "study.sqlite"), clock=clock
-    )
+    store = open_store(made, experiment.build_list_files(made), build_sqlite_url(tmp_path / "study.sqlite"), clock=clock)
     store.open_session(Arrival("anna"))
     clock.pass_minutes(60 * 25)
     with pytest.raises(Refusal) as refused:

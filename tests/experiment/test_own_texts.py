@@ -61,9 +61,7 @@ def test_once_it_is_translated_nobody_reads_english(kind: str, tmp_path: Path) -
     plan = study.load(tmp_path / "study")
     assert not list_untranslated_texts(plan)
     english = {
-        one
-        for name in ("session", "choice", "maze", "rating", "self_paced", "question")
-        for one in _strings(Texts("en")[name])
+        one for name in ("session", "choice", "maze", "rating", "self_paced", "question") for one in _strings(Texts("en")[name])
     }
     for file in experiment.build_list_files(plan):
         shown = set(_strings(dataclasses.asdict(file.script)))
@@ -77,9 +75,7 @@ def test_once_it_is_translated_nobody_reads_english(kind: str, tmp_path: Path) -
 def test_one_text_in_ones_own_words_leaves_the_others(polish: Path) -> None:
     stated = (polish / "study.toml").read_text("utf-8").replace('language = "pl"', 'language = "de"')
     (polish / "study.toml").write_text(stated, "utf-8")
-    (polish / "texts.toml").write_text(
-        '[session]\nbreak = "Pause!"\n[session.lab]\nready = "Los."\n[endings]\nfull = "Voll."\n'
-    )
+    (polish / "texts.toml").write_text('[session]\nbreak = "Pause!"\n[session.lab]\nready = "Los."\n[endings]\nfull = "Voll."\n')
     plan = study.load(polish)
     said, german = load_texts(plan), Texts("de")
     assert said["session"] == {

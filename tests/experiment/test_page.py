@@ -37,10 +37,7 @@ def test_a_whole_session_is_in_the_database_with_reading_times_from_key_to_key(s
     assert [event["seq"] for event in events] == list(range(len(events)))
     step = ["begin", "outcome", "done"]
     assert [event["kind"] for event in events[:7]] == ["visit", *step, *step], "what came before consent follows on it"
-    assert [event["value"]["outcome"] for event in events[:7] if event["kind"] == "outcome"] == [
-        "continued",
-        "accepted",
-    ]
+    assert [event["value"]["outcome"] for event in events[:7] if event["kind"] == "outcome"] == ["continued", "accepted"]
     assert events[-1]["kind"] == "end"
     done = [event["step"] for event in events if event["kind"] == "done"]
     assert done == list(range(len(done))), "each step once, pages and the break among them"

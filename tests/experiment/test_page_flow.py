@@ -308,9 +308,7 @@ def test_who_magnifies_the_page_twice_on_a_laptop_takes_part(tmp_path: Path, bro
                 assert all(box["y"] >= 0 and box["y"] + box["height"] <= 330 for box in boxes)
                 reader.rate(1 + n)
             assert reader.code() == "GARDEN-PATH-1"
-        with opened(
-            browser, f"{site.address}?participant=P2", screen={"width": 1366, "height": 768}, **small
-        ) as reader:
+        with opened(browser, f"{site.address}?participant=P2", screen={"width": 1366, "height": 768}, **small) as reader:
             reader.page.get_by_text("The window is too small for this study.").wait_for()
 
 

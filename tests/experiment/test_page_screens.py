@@ -27,9 +27,7 @@ def _screens(change: Callable[[Any], Any]) -> Change:
     """Put another screen for each one of the trials."""
 
     def changed(file: experiment.ListFile) -> experiment.ListFile:
-        trials = tuple(
-            dataclasses.replace(step, screens=tuple(map(change, step.screens))) for step in file.script.trials
-        )
+        trials = tuple(dataclasses.replace(step, screens=tuple(map(change, step.screens))) for step in file.script.trials)
         return dataclasses.replace(file, script=dataclasses.replace(file.script, trials=trials))
 
     return changed
@@ -199,9 +197,7 @@ def test_a_typed_answer_is_what_was_typed_and_when_it_began(tmp_path: Path, brow
         elif n == 1:
             compose = reader.page.context.new_cdp_session(reader.page)
             for part in ("と", "とび", "とびら"):
-                compose.send(
-                    "Input.imeSetComposition", {"text": part, "selectionStart": len(part), "selectionEnd": len(part)}
-                )
+                compose.send("Input.imeSetComposition", {"text": part, "selectionStart": len(part), "selectionEnd": len(part)})
             enter = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 229}  # as input methods get it
             for kind in ("rawKeyDown", "keyUp"):
                 compose.send("Input.dispatchKeyEvent", {"type": kind, **enter})
@@ -347,9 +343,7 @@ def test_a_wrong_word_is_corrected_after_the_delay(tmp_path: Path, browser: Any)
     of = readings[readings["trial"] == 1]
     ends = [start["t"], *(event["t"] for event in shown)]
     assert of["rt"].tolist() == [after - before for before, after in pairwise(ends)]
-    assert of["rt_first"].tolist() == [
-        event["value"]["first"] - before for before, event in zip(ends, shown, strict=False)
-    ]
+    assert of["rt_first"].tolist() == [event["value"]["first"] - before for before, event in zip(ends, shown, strict=False)]
     assert of["correct"].astype(bool).tolist() == [n != 2 for n in range(len(shown))]
 
 

@@ -96,9 +96,7 @@ def test_who_is_late_or_fast_or_does_not_count_is_paid_all_the_same(paying: Runn
 
 
 @pytest.mark.parametrize("reason", ["refused", "unsuitable"])
-def test_refusal_and_an_unsuitable_device_leave_nothing_and_ask_to_return_the_submission(
-    paying: Running, reason: str
-) -> None:
+def test_refusal_and_an_unsuitable_device_leave_nothing_and_ask_to_return_the_submission(paying: Running, reason: str) -> None:
     visitor = Visitor(paying, **PROLIFIC)
     visitor.call("events", {"events": [vars(made_event(0, 1.0, "end"))]}, "PUT")
     answer = visitor.call("withdraw", {"reason": reason}).json()

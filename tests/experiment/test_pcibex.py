@@ -81,14 +81,7 @@ def logs(command: dict[str, Any]) -> bool:
 class Penn:
     """Writes results as PennController's documentation says, of a participant who does what the script says."""
 
-    def __init__(
-        self,
-        place: ListSlot,
-        told: dict[str, Any],
-        *,
-        newer: bool,
-        late_presses: bool = False,
-    ) -> None:
+    def __init__(self, place: ListSlot, told: dict[str, Any], *, newer: bool, late_presses: bool = False) -> None:
         self.place, self.told, self.newer, self.late_presses = place, told, newer, late_presses
         self.outline = Outline.from_files([place.file])
         self.now = 1_700_000_000_000.0
@@ -103,11 +96,7 @@ class Penn:
         lines = [*head, "# Design number was non-random = 0", "#", "# Columns below this comment are as follows:"]
         for number, trial in enumerate(self.told["trials"]):
             before = [("Results reception time", received), ("MD5 hash of participant's IP address", address)]
-            before += [
-                ("Controller name", "PennController"),
-                ("Order number of item", number),
-                ("Inner element number", 0),
-            ]
+            before += [("Controller name", "PennController"), ("Order number of item", number), ("Inner element number", 0)]
             before += [("Label", trial["label"]), ("Latin Square Group", "NULL")]
             for event in self._events(trial):
                 lines += self._row([*before, *event])
@@ -116,8 +105,7 @@ class Penn:
     def _row(self, cells: list[tuple[str, Any]]) -> Iterator[str]:
         names = [name for name, _ in cells]
         same = next(
-            (n for n, (a, b) in enumerate(zip(names, self.columns, strict=False)) if a != b),
-            min(len(names), len(self.columns)),
+            (n for n, (a, b) in enumerate(zip(names, self.columns, strict=False)) if a != b), min(len(names), len(self.columns))
         )
         if len(names) != len(self.columns) or same < len(names):
             yield from (f"# {n + 1}. {name}." for n, name in enumerate(names) if n >= same)
@@ -128,11 +116,7 @@ class Penn:
         shown = [self._event("_Trial_" if not self.newer else "trial", trial["label"], "Start")]
         position = dict(trial["log"]).get("trial")
         if position is None:
-            shown += [
-                self._event(c["name"], "Html", "age", "31")
-                for c in trial["commands"]
-                if c["element"] == "Html" and logs(c)
-            ]
+            shown += [self._event(c["name"], "Html", "age", "31") for c in trial["commands"] if c["element"] == "Html" and logs(c)]
             self.now += 3000
         else:
             shown += self._trial(int(position), trial["commands"])
@@ -191,9 +175,7 @@ class Penn:
         there = self.chosen.get(command["name"])
         calls = {call[0]: call[1:] for call in command["calls"]}
         labels = calls["test.selected"]
-        return (there in labels if labels else there is not None) or any(
-            self._holds(one) for one in calls.get("or", [])
-        )
+        return (there in labels if labels else there is not None) or any(self._holds(one) for one in calls.get("or", []))
 
     def _label(self, position: int, screen: Any) -> str:
         value = said(position, screen)
@@ -230,9 +212,7 @@ class Penn:
                 lines.append([*event[:-1], *line[2:], event[-1]])
         return lines
 
-    def _event(
-        self, name: str, kind: str, parameter: object, value: object = "", comment: str = "NULL"
-    ) -> list[tuple[str, Any]]:
+    def _event(self, name: str, kind: str, parameter: object, value: object = "", comment: str = "NULL") -> list[tuple[str, Any]]:
         if name in ("_Trial_", "trial"):
             newer = [
                 ("PennElementName", kind),
@@ -240,12 +220,7 @@ class Penn:
                 ("Parameter", "__Event__"),
                 ("Value", f"__{parameter}__"),
             ]
-            older = [
-                ("PennElementType", "PennController"),
-                ("PennElementName", 1),
-                ("Parameter", "_Trial_"),
-                ("Value", parameter),
-            ]
+            older = [("PennElementType", "PennController"), ("PennElementName", 1), ("Parameter", "_Trial_"), ("Value", parameter)]
             return [*(newer if self.newer else older), ("EventTime", int(self.now)), ("Comments", comment)]
         both = [("PennElementType", kind), ("PennElementName", name)]
         return [
@@ -277,11 +252,7 @@ def test_an_example_comes_back_as_the_script_was(name: str, newer: bool, tmp_pat
         robot = Penn(place, program(tmp_path, counter), newer=newer)
         (session,) = read(robot.text(), tmp_path)
         assert [bare(t) for t in session.trials] == expected(place, stacked=True)
-        assert (session.list_name, session.list_sha256, session.slot) == (
-            place.file.name,
-            place.file.sha256,
-            place.number,
-        )
+        assert (session.list_name, session.list_sha256, session.slot) == (place.file.name, place.file.sha256, place.number)
         assert (session.participant, session.complete, session.device) == ("p1", True, "Firefox on Windows")
         assert session.finished == "2023-11-14T22:23:20.000+00:00"
 
@@ -295,9 +266,7 @@ def test_every_presentation_and_task_comes_back(stated: dict[str, str], newer: b
     (session,) = read(text, tmp_path)
     assert [bare(t) for t in session.trials] == expected(found[1], stacked=True)
     (tmp_path / "results.csv").write_text(text, "utf-8")
-    tables = experiment.collect(
-        tmp_path / "results.csv", platform="pcibex", materials=tmp_path / "study/study.toml", keep_ids=True
-    )
+    tables = experiment.collect(tmp_path / "results.csv", platform="pcibex", materials=tmp_path / "study/study.toml", keep_ids=True)
     assert len(tables["responses"]) == sum(len(answers_in(t)) for t in expected(found[1]))
     assert len(tables["readings"]) == sum(len(words_in(t)) for t in expected(found[1]))
 
@@ -322,9 +291,7 @@ def test_main_js_is_javascript_that_shows_each_place_in_its_order(tmp_path: Path
 @needs_node
 def test_questions_about_the_participant_are_asked_and_come_back(tmp_path: Path) -> None:
     asked = '[[procedure.demographics]]\nname = "age"\nlabel = "Age < 99?"\nkind = "number"\nrequired = true\n'
-    asked += (
-        '[[procedure.demographics]]\nname = "hand"\nlabel = "Hand?"\nkind = "choice"\nchoices = ["left", "right"]\n'
-    )
+    asked += '[[procedure.demographics]]\nname = "hand"\nlabel = "Hand?"\nkind = "choice"\nchoices = ["left", "right"]\n'
     found = exported(odd(tmp_path / "study", RATED + asked), tmp_path)
     told = program(tmp_path, 0)
     assert "about" in told["sequence"]
@@ -351,8 +318,7 @@ def test_what_pcibex_cannot_do_is_said(tmp_path: Path) -> None:
     assert "kept by a timer" in lost(**STUDIES["speeded"])
     assert "The device is not checked" in lost(RATED)
     unchecked = [
-        replace(file, script=replace(file.script, front=file.script.front[1:]))
-        for file in files_of(odd(tmp_path / "study"))
+        replace(file, script=replace(file.script, front=file.script.front[1:])) for file in files_of(odd(tmp_path / "study"))
     ]
     assert "The device is not checked" not in " ".join(pcibex.list_losses(unchecked))
 
@@ -396,13 +362,9 @@ def test_an_answer_after_the_deadline_counts_as_none(tmp_path: Path) -> None:
 @needs_node
 def test_answers_stand_as_the_language_runs(tmp_path: Path) -> None:
     """The first answer stands on the right in Hebrew: F is the key of the one on the left."""
-    place = exported(
-        odd(tmp_path / "study", asks("good", show="whole", good='scale = "yes_no"'), language="he"), tmp_path
-    )[0]
+    place = exported(odd(tmp_path / "study", asks("good", show="whole", good='scale = "yes_no"'), language="he"), tmp_path)[0]
     told = program(tmp_path, 0)
-    scale = next(
-        c for t in told["trials"] if t["log"] for c in t["commands"] if c["element"] == "Scale" and c["how"] == "new"
-    )
+    scale = next(c for t in told["trials"] if t["log"] for c in t["commands"] if c["element"] == "Scale" and c["how"] == "new")
     assert scale["args"] == ["very bad", "very good"]
     assert ["keys", "F", "J"] in scale["calls"]
     (session,) = read(Penn(place, told, newer=False).text(), tmp_path)
@@ -421,12 +383,7 @@ def test_columns_change_in_mid_file_and_rows_come_in_groups(tmp_path: Path) -> N
         (2, "8", "cond_b", None),
         (3, "filler-9", "filler", "filler"),
     ]
-    assert [(w.text, w.rt) for w in words_in(first.trials[1])] == [
-        ("Yes,", 301.5),
-        ("she", 255),
-        ("100%", 280),
-        ("slept.", 420.25),
-    ]
+    assert [(w.text, w.rt) for w in words_in(first.trials[1])] == [("Yes,", 301.5), ("she", 255), ("100%", 280), ("slept.", 420.25)]
     assert answers_in(first.trials[1]) == (Record("question", "question", "right", "Yes, she did", rt=900),)
     assert answers_in(first.trials[2]) == (Record("rating", "acceptability", "answered", "6", rt=1411),)
     assert answers_in(first.trials[3]) == (Record("question", "judgment", "wrong", "odd", rt=700.0),)
@@ -434,9 +391,7 @@ def test_columns_change_in_mid_file_and_rows_come_in_groups(tmp_path: Path) -> N
     assert answers_in(second.trials[0]) == (Record("rating", "acceptability", "answered", "2", rt=1500),)
 
 
-def test_sessions_are_told_apart_by_time_and_hash_and_a_hash_is_no_person(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_sessions_are_told_apart_by_time_and_hash_and_a_hash_is_no_person(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "gardenpath"):
         sessions = read(fixture("ibex.txt"), tmp_path)
     assert len({s.participant for s in sessions}) == len({s.id for s in sessions}) == 2
@@ -452,9 +407,7 @@ def test_raw_results_say_the_same_as_results(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("layout", ["penn_2021.txt", "penn_2024.txt"])
-def test_both_layouts_of_penncontroller_are_read_with_logged_columns_that_a_mapping_names(
-    layout: str, tmp_path: Path
-) -> None:
+def test_both_layouts_of_penncontroller_are_read_with_logged_columns_that_a_mapping_names(layout: str, tmp_path: Path) -> None:
     mapping = '[columns]\nparticipant = "ID"\nitem = "ItemNo"\ncondition = "Cond"\n'
     mapping += '[[responses]]\ntask = "rating"\nprompt = "naturalness"\nwhere = { PennElementName = "nat" }\ncolumns = { response = "Value" }\n'
     (session,) = read(fixture(layout), tmp_path, mapping)
@@ -563,18 +516,14 @@ def test_a_spreadsheets_commas_after_comments_and_rows_do_no_harm(tmp_path: Path
     assert [s.trials for s in read(padded, tmp_path)] == [s.trials for s in read(fixture("ibex.txt"), tmp_path)]
 
 
-def test_a_file_that_is_cut_off_loses_its_last_row_and_says_so(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_file_that_is_cut_off_loses_its_last_row_and_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     whole = fixture("ibex.txt")
     first, second = read(whole[: whole.rindex(",1500") - 12], tmp_path)
     assert (first.complete, second.complete) == (None, False)
     assert "the row is cut off; left out" in caplog.text
 
 
-def test_raw_results_that_are_cut_off_lose_their_last_submission(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_raw_results_that_are_cut_off_lose_their_last_submission(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     whole = fixture("ibex_raw.txt")
     (session,) = read(whole[:-30], tmp_path)
     assert session.trials == read(whole, tmp_path)[0].trials
@@ -586,9 +535,7 @@ def test_raw_results_that_are_cut_off_lose_their_last_submission(
 
 def test_a_session_without_a_trial_is_not_complete(tmp_path: Path) -> None:
     kinds = ("DashedSentence", "FlashSentence", "Question", "AcceptabilityJudgment")
-    parts = [
-        f'[[exclude_rows]]\nwhere = {{ "Controller name" = "{kind}" }}\nreason = "an older version"\n' for kind in kinds
-    ]
+    parts = [f'[[exclude_rows]]\nwhere = {{ "Controller name" = "{kind}" }}\nreason = "an older version"\n' for kind in kinds]
     sessions = read(fixture("ibex.txt"), tmp_path, "".join(parts))
     assert [(len(s.trials), s.complete) for s in sessions] == [(0, False)] * len(sessions)
     assert all(s.trials and s.complete is None for s in read(fixture("ibex.txt"), tmp_path))
@@ -620,13 +567,10 @@ def test_an_export_is_collected_to_the_tables_of_the_study(tmp_path: Path) -> No
     experiment.export(stated, "pcibex", tmp_path / "out", 2)
     found = enumerate_slots(experiment.build_list_files(stated), 2)
     lines = [
-        Penn(found[n], program(tmp_path / "out", n, f"participant=p{n}"), newer=True).text(1_700_000_600 + n)
-        for n in range(8)
+        Penn(found[n], program(tmp_path / "out", n, f"participant=p{n}"), newer=True).text(1_700_000_600 + n) for n in range(8)
     ]
     (tmp_path / "results.csv").write_text("".join(lines), "utf-8")
-    tables = experiment.collect(
-        tmp_path / "results.csv", platform="pcibex", materials=tmp_path / "out" / "lists", keep_ids=True
-    )
+    tables = experiment.collect(tmp_path / "results.csv", platform="pcibex", materials=tmp_path / "out" / "lists", keep_ids=True)
     assert len(tables["sessions"]) == 8
     assert tables["sessions"]["complete"].all()
     assert len(tables["readings"]) == sum(len(words_in(t)) for place in found for t in expected(place))
@@ -652,9 +596,7 @@ def test_what_is_recognised(tmp_path: Path) -> None:
 
 @pytest.mark.data
 @pytest.mark.parametrize("name", ["results", "raw_results"])
-def test_the_turkish_results_are_read_with_their_counts(
-    name: str, real_data: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_turkish_results_are_read_with_their_counts(name: str, real_data: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Counted apart from this with awk: 118 headings, 107 hashes, 10502 rows of 11 cells, 137 of them without an answer (NULL)."""
     with caplog.at_level(logging.INFO, "gardenpath"):
         sessions = results.read(Source.from_path(real_data / "ibex-tr-short" / name), None)
@@ -662,10 +604,6 @@ def test_the_turkish_results_are_read_with_their_counts(
     assert sum(len(s.trials) for s in sessions) == 10502
     assert sum(len(t.records) for s in sessions for t in s.trials) == 10365
     assert "(137 times)" in caplog.text
-    assert {t.condition for s in sessions for t in s.trials} == {
-        "practice",
-        "filler",
-        *(f"condition_{x}" for x in "abcd"),
-    }
+    assert {t.condition for s in sessions for t in s.trials} == {"practice", "filler", *(f"condition_{x}" for x in "abcd")}
     if name == "results":
         assert "118 of 118 sessions do not say who took part (107 different hashes" in caplog.text

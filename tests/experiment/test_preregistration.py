@@ -59,15 +59,7 @@ def registered(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def analysed(folder: Path, settings: study.AnalysisSection) -> None:
     """Write the tables of results in which deviations show, as `analyse` does, without the time that models take."""
-    ledger = {
-        "step": 0,
-        "table": "readings",
-        "condition": "all",
-        "rule": "none",
-        "n_before": 1,
-        "n_excluded": 0,
-        "n_after": 1,
-    }
+    ledger = {"step": 0, "table": "readings", "condition": "all", "rule": "none", "n_before": 1, "n_excluded": 0, "n_after": 1}
     steps = pd.DataFrame([ledger | {"n_participants_before": 1, "n_participants_after": 1}])
     study.write(steps, "exclusions", folder / "results", command="analyse", notes=describe_settings(settings))
     names = study.TABLES["factorial_models"].column_names
@@ -94,9 +86,7 @@ def found(folder: Path) -> pd.DataFrame:
     return table
 
 
-Drift = Callable[
-    [Path, random.Random], set[tuple[str, str]]
-]  # changes a study, and returns what is to be found, and where
+Drift = Callable[[Path, random.Random], set[tuple[str, str]]]  # changes a study, and returns what is to be found, and where
 
 
 def stated(old: str, new: str, *keys: str) -> Drift:
@@ -225,9 +215,7 @@ def another_phenomenon(folder: Path, drawn: random.Random) -> set[tuple[str, str
 
 DRIFTS: dict[str, Drift] = {
     "another formula": stated(
-        '(1|participant) + (1|item)"\n\n',
-        '(1 + grammaticality|participant) + (1|item)"\n\n',
-        "analysis.models.ease.formula",
+        '(1|participant) + (1|item)"\n\n', '(1 + grammaticality|participant) + (1|item)"\n\n', "analysis.models.ease.formula"
     ),
     "a covariate more": stated("+ log_trial +", "+ log_trial + position +", "analysis.models.speed.formula"),
     "another contrast": stated('= "sum"', '= "treatment"', "analysis.models.speed.contrasts.grammaticality"),
@@ -244,15 +232,11 @@ DRIFTS: dict[str, Drift] = {
     ),
     "another band of reading times": stated("min_rt = 100.0", "min_rt = %0.0", "analysis.min_rt"),
     "who is left out by what they say": stated(
-        "[analysis.sesoi]",
-        '[analysis.exclude.demographics]\nage = ["2%"]\n\n[analysis.sesoi]',
-        "analysis.exclude.demographics.age",
+        "[analysis.sesoi]", '[analysis.exclude.demographics]\nage = ["2%"]\n\n[analysis.sesoi]', "analysis.exclude.demographics.age"
     ),
     "an item left out": item_left_out,
     "another smallest effect": stated("z = 0.2", "z = 0.0%", "analysis.sesoi.z"),
-    "another choice of random effects": stated(
-        'engine = "glmm"', 'engine = "glmm"\npolicy = "maximal"', "analysis.policy"
-    ),
+    "another choice of random effects": stated('engine = "glmm"', 'engine = "glmm"\npolicy = "maximal"', "analysis.policy"),
     "other shares of conditions": stated(
         "grammatical = 2, ungrammatical = 1",
         "grammatical = 1, ungrammatical = 2",
@@ -262,9 +246,7 @@ DRIFTS: dict[str, Drift] = {
     "another scale": stated("points = 7", "points = %", "procedure.tasks.acceptability.points"),
     "another way of showing": stated('show = "centred"', 'show = "moving_window"', "procedure.target.show"),
     "another rule of order": stated(
-        'no_adjacent = "paradigm"',
-        'no_adjacent = "paradigm"\nmax_run = { condition = % }',
-        "ordering.max_run.condition",
+        'no_adjacent = "paradigm"', 'no_adjacent = "paradigm"\nmax_run = { condition = % }', "ordering.max_run.condition"
     ),
     "another seed": stated("seed = 20261132", "seed = %", "seed"),
     "more places": stated("quota = 1", "quota = %", "sample.participants", "sample.sessions"),
@@ -331,9 +313,7 @@ def test_all_drifts_at_once_are_all_found(folder: Path) -> None:
         ("texts.toml", "Weiter geht es.", "Los.", "texts.session.break"),
     ],
 )
-def test_what_the_words_of_study_toml_leave_open_is_registered_too(
-    tmp_path: Path, file: str, old: str, new: str, key: str
-) -> None:
+def test_what_the_words_of_study_toml_leave_open_is_registered_too(tmp_path: Path, file: str, old: str, new: str, key: str) -> None:
     """The order of levels, which decides the sign; of items, where they come as in their file; words in a file of their own."""
     folder = Path(shutil.copytree(ROOT / "examples" / "agreement-attraction", tmp_path / "study"))
     toml = folder / "study.toml"
@@ -341,10 +321,7 @@ def test_what_the_words_of_study_toml_leave_open_is_registered_too(
     toml.write_text(text.replace("[procedure]\n", '[procedure]\ntexts = "texts.toml"\n'))
     (folder / "texts.toml").write_text('[session]\nbreak = "Weiter geht es."\n')
     registered = preregistration.read_statements(
-        preregistration.format_preregistration(
-            study.load(folder), preregistration.build_statements(study.load(folder))
-        ),
-        "page",
+        preregistration.format_preregistration(study.load(folder), preregistration.build_statements(study.load(folder))), "page"
     )
     changed = (folder / file).read_text()
     assert old in changed
@@ -371,12 +348,8 @@ def test_texts_that_nobody_reads_may_be_deleted(tmp_path: Path) -> None:
 
 def test_reasons_and_kinds_stand_beside_deviations(folder: Path) -> None:
     path = folder / "study.toml"
-    path.write_text(
-        path.read_text().replace("accuracy = 0.75", "accuracy = 0.6").replace("min_rt = 100.0", "min_rt = 50.0")
-    )
-    path.write_text(
-        path.read_text() + '\n[archive.deviations]\n"analysis.exclude.min_accuracy" = "a question was ambiguous"\n'
-    )
+    path.write_text(path.read_text().replace("accuracy = 0.75", "accuracy = 0.6").replace("min_rt = 100.0", "min_rt = 50.0"))
+    path.write_text(path.read_text() + '\n[archive.deviations]\n"analysis.exclude.min_accuracy" = "a question was ambiguous"\n')
     done = run_here("gardenpath deviations study.toml preregistration.md -o results", folder)
     assert "registered 0.75, found 0.6; reason: a question was ambiguous" in done.printed
     assert "2 deviations from preregistration.md; 1 without a reason (archive.deviations)" in done.printed
@@ -408,17 +381,11 @@ def test_the_page_says_what_is_fixed_and_what_is_open(registered: Path) -> None:
             "no statements with their SHA-256",
         ),
         ("deviations study.toml items.csv -o r", ("", ""), "expected a page of  gardenpath preregister"),
-        (
-            "preregister study.toml --participants 8 -o p.md",
-            ("", ""),
-            "study.toml has places for 9; expected one number",
-        ),
+        ("preregister study.toml --participants 8 -o p.md", ("", ""), "study.toml has places for 9; expected one number"),
         ("preregister study.toml -o preregistration.md", ("", ""), "exists already"),
     ],
 )
-def test_what_is_not_as_it_was_deposited_is_refused(
-    folder: Path, line: str, change: tuple[str, str], said: str
-) -> None:
+def test_what_is_not_as_it_was_deposited_is_refused(folder: Path, line: str, change: tuple[str, str], said: str) -> None:
     path = folder / "preregistration.md"
     path.write_text(path.read_text().replace(*change))
     done = run_here(f"gardenpath {line}", folder)

@@ -27,17 +27,13 @@ def earlier(example: study.Study, list_files: list[experiment.ListFile], tmp_pat
     folder.mkdir(parents=True)
     (folder / "participant.key").write_text(OTHER_KEY)
     store = open_store(example, list_files, build_sqlite_url(folder / "study.sqlite"))
-    store.open_session(
-        Arrival(hash_participant("5f", bytes.fromhex(OTHER_KEY)), PlatformParticipant("5f", "prolific"), "server")
-    )
+    store.open_session(Arrival(hash_participant("5f", bytes.fromhex(OTHER_KEY)), PlatformParticipant("5f", "prolific"), "server"))
     store.database.engine.dispose()
     return folder
 
 
 @pytest.fixture
-def main(
-    example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path, earlier: Path
-) -> Iterator[Running]:
+def main(example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path, earlier: Path) -> Iterator[Running]:
     online = dataclasses.replace(example.online, excluded_participants=["norming/data"])
     stated = dataclasses.replace(example, online=online, path=tmp_path / "study.toml")
     yield from serve(stated, list_files[:1], tmp_path / "main")
@@ -55,9 +51,7 @@ def test_who_took_part_before_is_not_let_in_and_others_are(main: Running) -> Non
 
 def test_who_had_begun_before_may_go_on(main: Running, earlier: Path) -> None:
     key = b"key"  # of the server of these tests
-    main.store.open_session(
-        Arrival(hash_participant("5f", key), PlatformParticipant("5f", "prolific"), "server", tab="a" * 8)
-    )
+    main.store.open_session(Arrival(hash_participant("5f", key), PlatformParticipant("5f", "prolific"), "server", tab="a" * 8))
     assert Visitor(main, PROLIFIC_PID="5f", STUDY_ID="1", SESSION_ID="2", tab="a" * 8).opened.status_code == 200
 
 
@@ -70,12 +64,8 @@ def test_a_session_of_theirs_does_not_count(
     (folder / "participant.key").write_text(key)
     store = open_store(example, list_files, build_sqlite_url(folder / "study.sqlite"))
     for id in ("5e", "5f"):
-        store.open_session(
-            Arrival(hash_participant(id, bytes.fromhex(key)), PlatformParticipant(id, "prolific"), "server")
-        )
-    sessions = experiment.collect(folder, excluded_participants=[earlier])["sessions"].set_index("participant")[
-        "exclusion_reason"
-    ]
+        store.open_session(Arrival(hash_participant(id, bytes.fromhex(key)), PlatformParticipant(id, "prolific"), "server"))
+    sessions = experiment.collect(folder, excluded_participants=[earlier])["sessions"].set_index("participant")["exclusion_reason"]
     assert sessions[hash_participant("5f", bytes.fromhex(key))] == f"took part in {earlier}"
     assert sessions.isna().sum() == 1
     store.forget_payments()
@@ -95,10 +85,7 @@ def test_ids_of_a_platform_are_known_again(tmp_path: Path, earlier: Path) -> Non
     tables = experiment.collect(
         tmp_path / "answers.csv", platform="table", mapping=tmp_path / "map.toml", excluded_participants=[earlier]
     )
-    assert tables["sessions"].set_index("participant")["exclusion_reason"].notna().to_dict() == {
-        "5e": False,
-        "5f": True,
-    }
+    assert tables["sessions"].set_index("participant")["exclusion_reason"].notna().to_dict() == {"5e": False, "5f": True}
 
 
 def test_tables_do_in_place_of_data_and_no_sessions_are_a_fault(tmp_path: Path, earlier: Path) -> None:

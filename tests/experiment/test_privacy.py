@@ -60,11 +60,7 @@ ROBOT = {"source": "robot", "key": ROBOT_KEY}
 
 
 def test_no_address_and_no_user_agent_is_stored(running: Running) -> None:
-    agent = {
-        "User-Agent": "Mozilla/5.0 unmistakable",
-        "X-Forwarded-For": "203.0.113.77",
-        "Referer": "https://app.example/",
-    }
+    agent = {"User-Agent": "Mozilla/5.0 unmistakable", "X-Forwarded-For": "203.0.113.77", "Referer": "https://app.example/"}
     httpx2.post(f"{running.address}api/sessions", json={**ROBOT, **WHO}, headers=agent).raise_for_status()
     for text in ("unmistakable", "203.0.113.77", "127.0.0.1", "app.example"):
         assert tables_with(running, text) == set()
@@ -169,9 +165,7 @@ def test_the_command_forgets_by_the_platforms_id_or_the_tables(study_folder: Pat
 
     assert forget("anna", anonymous.participant).returncode == 0
     assert len([*opened.read_recorded_sessions()]) == 2
-    assert forget(routes.hash_participant("bert", key)).stdout.endswith(
-        "1 session deleted; tables made before still hold them\n"
-    )
+    assert forget(routes.hash_participant("bert", key)).stdout.endswith("1 session deleted; tables made before still hold them\n")
     nobody = forget("nobody")
     assert (nobody.returncode, nobody.stderr.splitlines()) == (
         2,
@@ -179,9 +173,7 @@ def test_the_command_forgets_by_the_platforms_id_or_the_tables(study_folder: Pat
     )
     assert forget("--payments").stdout == "1 payment deleted\n"
     assert forget().returncode == 2
-    assert [record.session.participant for record in opened.read_recorded_sessions()] == [
-        routes.hash_participant("cleo", key)
-    ]
+    assert [record.session.participant for record in opened.read_recorded_sessions()] == [routes.hash_participant("cleo", key)]
 
 
 def test_nobody_else_on_the_machine_can_read_the_files_of_the_database(tmp_path: Path) -> None:

@@ -112,14 +112,10 @@ def store(study_folder: Path, list_files: list[experiment.ListFile]) -> Store:
     opened = Store(build_sqlite_url(study_folder / "data" / "study.sqlite"))
     opened.publish_lists(list_files)
     for id in (*STATUSES, "elsewhere"):
-        session = opened.open_session(
-            Arrival(f"hash-{id}", PlatformParticipant(f"person-{id}", "prolific", id))
-        ).session
+        session = opened.open_session(Arrival(f"hash-{id}", PlatformParticipant(f"person-{id}", "prolific", id))).session
         if id in FINISHED:  # as `complete` leaves it, which the tests of payment run
             with opened.database.begin_writing() as connection:
-                connection.execute(
-                    SESSIONS.update().where(SESSIONS.c.id == session.id).values(finished=session.started)
-                )
+                connection.execute(SESSIONS.update().where(SESSIONS.c.id == session.id).values(finished=session.started))
             opened.note_payment_status(id, "completed")
     return opened
 
@@ -190,17 +186,11 @@ def test_what_cannot_be_done_is_said_and_nothing_is_paid(
     monkeypatch.setenv("GARDENPATH_PROLIFIC_TOKEN", "secret")
     (study_folder / "bonus.csv").write_text("submission,amount\nnobody,1\ndone,1\ndone,2\npaid,-3\nodd,0\n")
     faulty = synced(study_folder, prolific, "--bonus", "bonus.csv", "--pay")
-    for said in (
-        "line 2: submission 'nobody' is none",
-        "line 4: submission 'done' is there twice",
-        "amount '-3'",
-        "amount '0'",
-    ):
+    for said in ("line 2: submission 'nobody' is none", "line 4: submission 'done' is there twice", "amount '-3'", "amount '0'"):
         assert said in faulty.said
     assert "expected --bonus" in synced(study_folder, prolific, "--pay").said
     other = run_here(
-        f"gardenpath prolific sync study.toml --study 99 --api http://127.0.0.1:{prolific.server_address[1]}/api/v1",
-        study_folder,
+        f"gardenpath prolific sync study.toml --study 99 --api http://127.0.0.1:{prolific.server_address[1]}/api/v1", study_folder
     )
     assert "Prolific refuses GET submissions/: 404" in other.said
     assert (prolific.payments, prolific.statuses) == ([], STATUSES)

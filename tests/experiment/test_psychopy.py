@@ -49,13 +49,7 @@ from .scripted import (
 
 FIXTURES = Path(__file__).parent / "fixtures" / "psychopy"
 ONLINE = study.config.OnlineSection("CODE")
-INFO = {
-    "participant": "p 1",
-    "session": "001",
-    "date": "2026-03-01_12h30.05.123",
-    "expName": "spr",
-    "psychopyVersion": "2026.2.5",
-}
+INFO = {"participant": "p 1", "session": "001", "date": "2026-03-01_12h30.05.123", "expName": "spr", "psychopyVersion": "2026.2.5"}
 INFO |= {"frameRate": "59.94", "expStart": "2026-03-01 12h30.05.123456 +0100"}
 
 
@@ -110,14 +104,10 @@ def _key(n: int, screen: Answers) -> str:
 def by_psychopy(conditions: Path, given: list[dict[str, Any]], out: Path) -> str:
     """Return the wide CSV that PsychoPy itself makes of a conditions file and of answers."""
     data = pytest.importorskip("psychopy.data", reason="PsychoPy is not installed")
-    handler = data.ExperimentHandler(
-        name="spr", extraInfo=INFO, savePickle=False, saveWideText=False, dataFileName=str(out)
-    )
+    handler = data.ExperimentHandler(name="spr", extraInfo=INFO, savePickle=False, saveWideText=False, dataFileName=str(out))
     handler.addData("consent.started", 1.5)
     handler.nextEntry()
-    loop = data.TrialHandler2(
-        nReps=1, method="sequential", trialList=data.importConditions(str(conditions)), name="trials"
-    )
+    loop = data.TrialHandler2(nReps=1, method="sequential", trialList=data.importConditions(str(conditions)), name="trials")
     handler.addLoop(loop)
     for _, answers in zip(loop, given, strict=True):
         for name, value in answers.items():
@@ -153,17 +143,11 @@ def test_an_example_comes_back_as_the_script_was(name: str, online: bool, tmp_pa
     for n, place in list(enumerate(exported(ROOT / "examples" / name, tmp_path)))[2::5]:
         conditions = tmp_path / "conditions" / f"assignment-{n}.csv"
         text = (
-            by_pavlovia(conditions, answered(place))
-            if online
-            else by_psychopy(conditions, answered(place), tmp_path / "data.csv")
+            by_pavlovia(conditions, answered(place)) if online else by_psychopy(conditions, answered(place), tmp_path / "data.csv")
         )
         (session,) = read(text, tmp_path)
         assert [bare(t) for t in session.trials] == expected(place)
-        assert (session.list_name, session.list_sha256, session.slot) == (
-            place.file.name,
-            place.file.sha256,
-            place.number,
-        )
+        assert (session.list_name, session.list_sha256, session.slot) == (place.file.name, place.file.sha256, place.number)
         assert (session.participant, session.complete, session.device) == ("p 1", True, "PsychoPy 2026.2.5")
         assert (session.refresh_hz, session.started) == (59.94, "2026-03-01T11:30:05.123+00:00")
 
@@ -173,11 +157,7 @@ def test_an_example_comes_back_as_the_script_was(name: str, online: bool, tmp_pa
 def test_every_presentation_and_task_comes_back(stated: dict[str, str], online: bool, tmp_path: Path) -> None:
     place = exported(odd(tmp_path / "study", **stated), tmp_path)[1]
     conditions = tmp_path / "conditions" / "assignment-1.csv"
-    text = (
-        by_pavlovia(conditions, answered(place))
-        if online
-        else by_psychopy(conditions, answered(place), tmp_path / "data.csv")
-    )
+    text = by_pavlovia(conditions, answered(place)) if online else by_psychopy(conditions, answered(place), tmp_path / "data.csv")
     (session,) = read(text, tmp_path)
     assert [bare(t) for t in session.trials] == expected(place)
 
@@ -190,8 +170,7 @@ def test_typed_answers_and_what_is_asked_after_wrong_answers_alone_come_back(onl
     text = by_pavlovia(conditions, given) if online else by_psychopy(conditions, given, tmp_path / "data.csv")
     (session,) = read(text, tmp_path)
     untimed = [
-        replace(t, records=tuple(replace(r, rt=None) if r.task == "completion" else r for r in t.records))
-        for t in expected(place)
+        replace(t, records=tuple(replace(r, rt=None) if r.task == "completion" else r for r in t.records)) for t in expected(place)
     ]
     assert [bare(t) for t in session.trials] == untimed
 
@@ -202,13 +181,9 @@ def test_an_export_is_collected_to_the_tables_of_the_study(tmp_path: Path) -> No
     found = enumerate_slots(experiment.build_list_files(stated), 1)
     (tmp_path / "data").mkdir()
     for n, place in enumerate(found):
-        text = by_pavlovia(tmp_path / "out" / "conditions" / f"assignment-{n}.csv", answered(place)).replace(
-            "p 1", f"p{n}"
-        )
+        text = by_pavlovia(tmp_path / "out" / "conditions" / f"assignment-{n}.csv", answered(place)).replace("p 1", f"p{n}")
         (tmp_path / "data" / f"{n}.csv").write_text(text, "utf-8")
-    tables = experiment.collect(
-        tmp_path / "data", platform="psychopy", materials=tmp_path / "out" / "lists", keep_ids=True
-    )
+    tables = experiment.collect(tmp_path / "data", platform="psychopy", materials=tmp_path / "out" / "lists", keep_ids=True)
     assert len(tables["sessions"]) == 9
     assert tables["sessions"]["complete"].all()
     assert len(tables["readings"]) == sum(len(words_in(t)) for place in found for t in expected(place))
@@ -238,11 +213,7 @@ def test_pages_between_trials_and_after_answers_stand_in_the_conditions(tmp_path
     assert [row["has_pause"] for row in rows] == ["0", "1", "0", "1", "0"]
     assert rows[1]["pause_text"].startswith("That was the practice.")
     assert rows[3]["pause_text"].startswith("Time for a short break.")
-    assert (rows[0]["page_1_after"], rows[0]["page_1_outcomes"], rows[0]["page_2_outcomes"]) == (
-        "ask_1",
-        "right",
-        "wrong",
-    )
+    assert (rows[0]["page_1_after"], rows[0]["page_1_outcomes"], rows[0]["page_2_outcomes"]) == ("ask_1", "right", "wrong")
     assert rows[0]["ask_1_right_keys"] in ("f", "j")
     assert (rows[1]["has_page_1"], rows[1]["ask_1_right_keys"]) == ("0", " ")
 
@@ -314,18 +285,13 @@ def test_undoubled_quotes_a_comma_after_each_line_and_lists_are_read(tmp_path: P
     assert [w.text for w in words_in(first)] == ['"Go,"', "she", "said,", '"now".']
     assert [w.rt for w in words_in(first)] == [250.5, 300.0, 199.5, 410.0]
     assert answers_in(first) == (Record("rating", "natural", "right", "5", rt=812.3),)
-    assert [w.rt for w in words_in(second)] == [
-        500.0,
-        250.0,
-    ]  # as many presses as words: the first word stood there at once
+    assert [w.rt for w in words_in(second)] == [500.0, 250.0]  # as many presses as words: the first word stood there at once
     assert words_in(third) == ()
     assert session.started is None  # the file does not say in which time zone
 
 
 def test_a_press_in_each_row_of_an_inner_loop_is_a_word(tmp_path: Path) -> None:
-    mapping = (
-        '[columns]\nitem = "item"\ncondition = "cond"\nrt = "word_key.rt"\ntext = "word"\ntrial = "trials.thisN"\n'
-    )
+    mapping = '[columns]\nitem = "item"\ncondition = "cond"\nrt = "word_key.rt"\ntext = "word"\ntrial = "trials.thisN"\n'
     (session,) = read(fixture("rows.csv"), tmp_path, mapping)
     assert [(t.position, [(w.text, w.rt) for w in words_in(t)]) for t in session.trials] == [
         (0, [("She", 300.0), ("slept.", 412.5)]),
@@ -377,9 +343,7 @@ def test_a_damaged_file_is_refused_with_its_line(case: tuple[str, str], tmp_path
         read(case[0], tmp_path)
 
 
-def test_a_file_that_is_cut_off_loses_its_last_line_and_says_so(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_file_that_is_cut_off_loses_its_last_line_and_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     place = exported(ROOT / "examples" / "minimal-pairs", tmp_path, 1)[0]
     text = by_pavlovia(tmp_path / "conditions" / "assignment-0.csv", answered(place))
     (session,) = read(text[: text.rindex("[") - 100], tmp_path)

@@ -150,9 +150,7 @@ def _kept(page: Any) -> set[str]:
     return set(page.evaluate(keys))
 
 
-def test_what_another_person_left_at_this_computer_is_forgotten_once_nobody_can_go_on_with_it(
-    site: Site, reader: Reader
-) -> None:
+def test_what_another_person_left_at_this_computer_is_forgotten_once_nobody_can_go_on_with_it(site: Site, reader: Reader) -> None:
     context = reader.page.context
     reader.begin()
     context.route("**/events", lambda route: route.abort())
@@ -218,9 +216,7 @@ def test_another_browser_of_the_same_person_is_refused(site: Site, reader: Reade
     assert reader.code() == "GARDEN-PATH-1"
 
 
-def test_after_two_minutes_without_the_server_there_is_a_file_to_keep(
-    site: Site, reader: Reader, tmp_path: Path
-) -> None:
+def test_after_two_minutes_without_the_server_there_is_a_file_to_keep(site: Site, reader: Reader, tmp_path: Path) -> None:
     reader.begin()
     reader.page.route("**/events", lambda route: route.abort())
     reader.trials(4)
@@ -297,9 +293,7 @@ def test_a_word_ends_only_when_the_press_before_it_is_on_disk(site: Site, browse
     assert [e["t"] for e in presses] == [t for t in keys if presses[0]["t"] <= t <= presses[-1]["t"]]
     assert len(presses) == 4
     shown = presses[2]["value"]["display"]["request"]  # of the word that the second press called
-    assert shown - presses[0]["value"]["press"]["handler"] >= 220, (
-        "the next word waited for the disk, its press did not"
-    )
+    assert shown - presses[0]["value"]["press"]["handler"] >= 220, "the next word waited for the disk, its press did not"
 
 
 NOTHING = (

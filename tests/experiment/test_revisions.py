@@ -42,16 +42,11 @@ def test_each_session_knows_the_revision_that_it_ran(
     study_folder: Path, database_url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     serve_again(study_folder, database_url).open_session(Arrival())
-    same = serve_again(
-        study_folder, database_url, 'completion_code = "GARDEN-PATH-1"', 'completion_code = "X"\nquota = 9'
-    )
+    same = serve_again(study_folder, database_url, 'completion_code = "GARDEN-PATH-1"', 'completion_code = "X"\nquota = 9')
     assert (told(same), caplog.text) == ([(1, [])], "")
     same.open_session(Arrival())
     changed = serve_again(study_folder, database_url, "How good", "How natural")
-    assert (
-        "changed since its first sessions (texts): those 2 keep what they ran, new ones are of revision 2"
-        in caplog.text
-    )
+    assert "changed since its first sessions (texts): those 2 keep what they ran, new ones are of revision 2" in caplog.text
     changed.open_session(Arrival())
     changed = serve_again(study_folder, database_url, "The courier left", "A courier left")
     changed = serve_again(study_folder, database_url, "quota = 9", 'quota = 9\nwithdrawal = "keep"')

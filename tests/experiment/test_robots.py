@@ -42,9 +42,7 @@ def test_questions_are_asked_on_half_of_the_trials_and_answered_with_the_stated_
     assert asked["correct"].notna().all()
     # 960 answers: three standard errors are 0.039.
     assert asked["correct"].astype(bool).mean() == pytest.approx(0.8, abs=0.04)
-    answers = {
-        (trial.item.id, trial.condition): trial.get_answer() for file in list_files for trial in file.trial_list.trials
-    }
+    answers = {(trial.item.id, trial.condition): trial.get_answer() for file in list_files for trial in file.trial_list.trials}
     for row in asked.itertuples():
         assert row.correct == (row.response == answers[row.item, row.condition])
     assert tables["responses"].query("task == 'rating'").groupby("session").size().eq(50).all()
@@ -73,8 +71,7 @@ def test_processes_beside_each_other_write_the_same_sessions(example: study.Stud
     for name, workers in (("one", None), ("two", study.executors.LocalExecutor(2))):
         assert experiment.simulate(list_files, tmp_path / name, participants=23, seed=4, workers=workers) == 23
     one, two = (
-        {path.relative_to(tmp_path / name): path.read_bytes() for path in (tmp_path / name).rglob("*.*")}
-        for name in ("one", "two")
+        {path.relative_to(tmp_path / name): path.read_bytes() for path in (tmp_path / name).rglob("*.*")} for name in ("one", "two")
     )
     assert len(one) > 2 * 23
     assert one == two

@@ -82,15 +82,7 @@ def test_who_is_screened_out_is_told_at_once_leaves_no_data_and_cannot_try_again
 
 def test_answers_that_are_none_are_refused_and_change_nothing(screened: Running) -> None:
     visitor = Visitor(screened, **PROLIFIC)
-    for odd in (
-        None,
-        [],
-        {},
-        {"native": "yes"},
-        answer(hand="both"),
-        {**answer(), "more": "x"},
-        {"native": 1, "hand": []},
-    ):
+    for odd in (None, [], {}, {"native": "yes"}, answer(hand="both"), {**answer(), "more": "x"}, {"native": 1, "hand": []}):
         assert visitor.call("screener", {"answers": odd}).status_code == 400, odd
     assert visitor.call("screener", {"answers": answer()}).json() == {"outcome": "accepted"}
 
@@ -187,10 +179,7 @@ def test_exports_say_what_of_a_screener_does_not_hold(tmp_path: Path) -> None:
         assert QUOTA_LOSS in made.losses
         assert any("Nobody is screened out" in said for said in made.losses) is not judged
     told = (tmp_path / "jspsych" / "study.js").read_text().removeprefix("window.gardenpathStudy = ").rstrip(";\n")
-    assert _forms(json.loads(told)["lists"][0]["script"])["accepted"] == {
-        "native": ["yes"],
-        "hand": ["left", "right"],
-    }
+    assert _forms(json.loads(told)["lists"][0]["script"])["accepted"] == {"native": ["yes"], "hand": ["left", "right"]}
 
 
 @pytest.mark.parametrize(

@@ -63,12 +63,7 @@ def test_a_trial_is_its_context_its_sentence_and_what_is_asked(tmp_path: Path) -
         ("no", ("KeyJ", "ArrowRight", "2"), "right"),
     ]
     assert isinstance(rating, Answers)
-    assert (rating.task, rating.name, len(rating.answers), rating.arrangement) == (
-        "rating",
-        "acceptability",
-        7,
-        "points",
-    )
+    assert (rating.task, rating.name, len(rating.answers), rating.arrangement) == ("rating", "acceptability", 7, "points")
 
 
 def test_a_right_answer_leaves_for_players_only_where_they_have_to_judge(tmp_path: Path) -> None:
@@ -76,9 +71,7 @@ def test_a_right_answer_leaves_for_players_only_where_they_have_to_judge(tmp_pat
     trials = (TARGET, dataclasses.replace(TARGET, role="practice"))
     made = build_script(of, load_tasks(of), TrialList("L1", "E1", trials, Ordering(), 1))
     stored = [next(s for s in step.screens if s.name == "comprehension").right for step in made.trials]  # type: ignore[union-attr]
-    sent = [
-        next(s for s in step.screens if s.name == "comprehension").right for step in strip_correct_answers(made).trials
-    ]  # type: ignore[union-attr]
+    sent = [next(s for s in step.screens if s.name == "comprehension").right for step in strip_correct_answers(made).trials]  # type: ignore[union-attr]
     assert (stored, sent) == ([("yes",), ("yes",)], [(), ("yes",)])
     feedback = [screen for screen in made.trials[1].screens if isinstance(screen, Text)]
     assert [screen.when.outcomes for screen in feedback if screen.when] == [("right",), ("wrong",)]
@@ -140,10 +133,7 @@ def test_practice_to_a_criterion_is_a_bounded_repeat_written_out(tmp_path: Path)
         ("trial", "", None),
     ]
     assert all(
-        screen.is_judged_by_player
-        for step in steps
-        for screen in step.screens
-        if screen.name == "comprehension" and step.block
+        screen.is_judged_by_player for step in steps for screen in step.screens if screen.name == "comprehension" and step.block
     )
 
 
@@ -188,9 +178,7 @@ def test_instructions_tell_what_this_study_shows_and_asks(study_folder: Path) ->
 
 
 def test_roles_of_which_nothing_is_stated_are_shown_and_asked_as_targets_are(study_folder: Path) -> None:
-    of = _changed(
-        study_folder, {'"centred"': '"whole"', "[online]": '[procedure.practice]\nshow = "centred"\n[online]'}
-    )
+    of = _changed(study_folder, {'"centred"': '"whole"', "[online]": '[procedure.practice]\nshow = "centred"\n[online]'})
     tasks = load_tasks(of)
     assert tasks.presentation_by_role == dict.fromkeys(study.config.ROLES, "whole") | {"practice": "centred"}
     assert tasks.tasks_by_role == {role: ["acceptability"] for role in study.config.ROLES}
@@ -216,25 +204,13 @@ def test_reading_with_questions_and_no_rating_is_a_study(tmp_path: Path) -> None
             "procedure.tasks.acceptability: key 'scale' is 'stars': input should be 'keys', 'slider' or",
         ),
         ({'low = "very bad"\n': ""}, "low is '' and high 'very good'; expected what the two ends mean"),
-        (
-            {"points = 7": "pionts = 7"},
-            "procedure.tasks.acceptability: key 'pionts' is not known; did you mean 'points'?",
-        ),
-        (
-            {'kind = "rating"': 'kind = "ratting"'},
-            "task 'ratting' is not known; expected one of centred, moving_window",
-        ),
+        ({"points = 7": "pionts = 7"}, "procedure.tasks.acceptability: key 'pionts' is not known; did you mean 'points'?"),
+        ({'kind = "rating"': 'kind = "ratting"'}, "task 'ratting' is not known; expected one of centred, moving_window"),
         ({'kind = "rating"\n': ""}, "procedure: tasks.acceptability has no kind"),
         ({'ask = ["acceptability"]': 'ask = ["plausibility"]'}, "procedure.target.ask names 'plausibility'"),
         ({'ask = ["acceptability"]': 'ask = ["centred"]'}, "procedure.target.ask names centred, which shows"),
-        (
-            {"lists = 3": "lists = 3\ntask_shares = { x = 0.5 }"},
-            "design.task_shares names 'x', which no role asks",
-        ),
-        (
-            {'show = "centred"\nask = ["acceptability"]': 'show = "with_task"\nask = []'},
-            "with the task and asks nothing",
-        ),
+        ({"lists = 3": "lists = 3\ntask_shares = { x = 0.5 }"}, "design.task_shares names 'x', which no role asks"),
+        ({'show = "centred"\nask = ["acceptability"]': 'show = "with_task"\nask = []'}, "with the task and asks nothing"),
         (
             {"[online]": '[[procedure.demographics]]\nname = "age"\nlabel = "Age"\nkind = "choice"\n[online]'},
             "expected choices with kind = 'choice' alone",
@@ -245,9 +221,7 @@ def test_reading_with_questions_and_no_rating_is_a_study(tmp_path: Path) -> None
         ),
     ],
 )
-def test_a_procedure_that_cannot_be_is_refused_by_its_key(
-    study_folder: Path, change: dict[str, str], message: str
-) -> None:
+def test_a_procedure_that_cannot_be_is_refused_by_its_key(study_folder: Path, change: dict[str, str], message: str) -> None:
     with pytest.raises(study.DataError, match=re.escape(message)):
         experiment.build_list_files(_changed(study_folder, change))
 
@@ -262,15 +236,9 @@ def test_all_faults_of_all_tasks_are_told_at_once(study_folder: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        (
-            "[procedure.rating]\nprompt = 'x'\n",
-            "'procedure.rating' is now [procedure.tasks.NAME] with kind",
-        ),
+        ("[procedure.rating]\nprompt = 'x'\n", "'procedure.rating' is now [procedure.tasks.NAME] with kind"),
         ("[procedure.choice]\n", "'procedure.choice' is now [procedure.tasks.NAME]"),
-        (
-            "[procedure]\npresentation = 'whole'\n",
-            "'procedure.presentation' is now [procedure.target] show",
-        ),
+        ("[procedure]\npresentation = 'whole'\n", "'procedure.presentation' is now [procedure.target] show"),
         ("questions = 0.5\n", "'design.questions' is now [design.task_shares] NAME"),
     ],
 )
@@ -308,26 +276,18 @@ def test_a_page_without_buttons_is_left_by_a_key_and_by_what_stands_aside(tmp_pa
     device = build_script(of, load_tasks(of), TrialList("L1", "E1", (TARGET,), Ordering(), 1)).front[0].screens[0]
     assert find_outcome_fault(device, {"outcome": "continued", "answer": None}) is None
     assert find_outcome_fault(device, {"outcome": "unsuitable", "answer": None}) is None
-    assert "expected continued or unsuitable" in str(
-        find_outcome_fault(device, {"outcome": "accepted", "answer": None})
-    )
+    assert "expected continued or unsuitable" in str(find_outcome_fault(device, {"outcome": "accepted", "answer": None}))
 
 
 @pytest.mark.parametrize(
     ("show", "context"), [("centred", ""), ("moving_window", ""), ("whole", ""), ("maze", ""), ("with_task", "Before.")]
 )
-def test_what_goes_on_by_keys_alone_is_refused_where_no_keyboard_is_asked_for(
-    tmp_path: Path, show: str, context: str
-) -> None:
+def test_what_goes_on_by_keys_alone_is_refused_where_no_keyboard_is_asked_for(tmp_path: Path, show: str, context: str) -> None:
     tasks = '[procedure.tasks.maze]\nkind = "maze"\n' if show == "maze" else ""
-    procedure = (
-        f'[procedure.device]\nkeyboard = false\n[procedure.target]\nshow = "{show}"\nask = ["good"]\n{GOOD}{tasks}'
-    )
+    procedure = f'[procedure.device]\nkeyboard = false\n[procedure.target]\nshow = "{show}"\nask = ["good"]\n{GOOD}{tasks}'
     items = sentences() if not context else with_context(sentences(), context)
     plan = small(tmp_path, procedure, items=items)
-    with pytest.raises(
-        study.DataError, match=r"keyboard is false, and \w+ goes on by keys alone; expected keyboard = true"
-    ):
+    with pytest.raises(study.DataError, match=r"keyboard is false, and \w+ goes on by keys alone; expected keyboard = true"):
         experiment.build_list_files(plan)
 
 

@@ -21,10 +21,7 @@ from ..conftest import run_here
 def serving(folder: Path, *options: str) -> Iterator[tuple[list[str], str]]:
     """Run the command; give the lines that it printed and the address at which it listens."""
     call = [sys.executable, "-m", "gardenpath.cli.main", "serve", str(folder / "study.toml"), "--port", "0", *options]
-    with (
-        open(folder / "log", "w") as log,
-        subprocess.Popen(call, stdout=subprocess.PIPE, stderr=log, text=True) as process,
-    ):
+    with open(folder / "log", "w") as log, subprocess.Popen(call, stdout=subprocess.PIPE, stderr=log, text=True) as process:
         try:
             assert process.stdout is not None
             lines: list[str] = []
@@ -94,10 +91,7 @@ def test_logs_hold_no_ids_and_no_addresses(study_folder: Path) -> None:
 
 @pytest.mark.parametrize("path", ["", "study/one/"], ids=["path taken away by the proxy", "path left by the proxy"])
 def test_it_runs_below_a_path_behind_a_proxy(study_folder: Path, path: str) -> None:
-    with serving(study_folder, "--address", "https://lab.example/study/one", "--trust-proxy", "127.0.0.1") as (
-        lines,
-        inner,
-    ):
+    with serving(study_folder, "--address", "https://lab.example/study/one", "--trust-proxy", "127.0.0.1") as (lines, inner):
         assert lines[1].endswith("https://lab.example/study/one/")
         assert httpx2.get(f"{inner}{path}").status_code == 200
         assert httpx2.get(f"{inner}{path}static/app.js").status_code == 200
@@ -175,10 +169,7 @@ def test_a_key_that_is_missing_is_not_replaced_while_people_are_known_by_it(stud
     key.unlink()
     # Nobody was known by the first key: somebody without an id has a random label.
     with serving(study_folder) as (_, address):
-        assert (
-            httpx2.post(f"{address}api/sessions", json={"PROLIFIC_PID": "anna", "tab": "tab-of-anna"}).status_code
-            == 201
-        )
+        assert httpx2.post(f"{address}api/sessions", json={"PROLIFIC_PID": "anna", "tab": "tab-of-anna"}).status_code == 201
     kept = key.read_text()
     key.unlink()
     call = [sys.executable, "-m", "gardenpath.cli.main", "serve", str(study_folder), "--port", "0"]
@@ -191,7 +182,4 @@ def test_a_key_that_is_missing_is_not_replaced_while_people_are_known_by_it(stud
     key.write_text(kept)
     with serving(study_folder) as (_, address):
         # 200: the session that this person began; a stranger would get 201.
-        assert (
-            httpx2.post(f"{address}api/sessions", json={"PROLIFIC_PID": "anna", "tab": "tab-of-anna"}).status_code
-            == 200
-        )
+        assert httpx2.post(f"{address}api/sessions", json={"PROLIFIC_PID": "anna", "tab": "tab-of-anna"}).status_code == 200

@@ -44,9 +44,7 @@ def end(seq: int, t: float = 1.0) -> dict[str, object]:
     return {"seq": seq, "visit": 0, "t": t, "kind": "end", "step": None, "screen": None, "value": {}}
 
 
-def test_robots_take_sessions_and_all_their_events_are_stored(
-    running: Running, list_files: list[experiment.ListFile]
-) -> None:
+def test_robots_take_sessions_and_all_their_events_are_stored(running: Running, list_files: list[experiment.ListFile]) -> None:
     robot = experiment.create_robot(list_files, seed=1)
     transport = experiment.HttpTransport(running.address, ROBOT_KEY)
     assert experiment.run_robot_session(robot, transport, "r1") == "GARDEN-PATH-1"
@@ -127,10 +125,7 @@ def test_what_the_script_does_not_know_is_stored_apart_and_named(client: httpx2.
             (outcome(0, 3.0, 5, 1, "answered", 99), rating),  # the first trial's rating
             (outcome(0, 3.0, 500, 0, "answered", 1), "step 500; expected one from 0 to 45"),
             (outcome(0, 3.0, 5, 9, "answered", 1), "screen 9; expected one from 0 to 1"),
-            (
-                outcome(0, 3.0, 5, 1, "right", 1),
-                "the outcome 'right' of a screen of kind answers; expected answered",
-            ),
+            (outcome(0, 3.0, 5, 1, "right", 1), "the outcome 'right' of a screen of kind answers; expected answered"),
             (word(0, 3.0, 5, 999), "word 999; expected one from -1 to"),
             (replace(read, screen=1), "a word on a screen of kind answers"),
             (replace(read, t=float("inf")), "t: Input should be a finite number"),
@@ -214,9 +209,7 @@ def test_a_port_in_use_is_named() -> None:
             routes.bind_socket("127.0.0.1", port)
 
 
-def test_a_class_behind_one_address_gets_in(
-    example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path
-) -> None:
+def test_a_class_behind_one_address_gets_in(example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path) -> None:
     for running in serve(example, list_files[:1], tmp_path, site=routes.SiteSettings(is_behind_proxy=True)):
         with httpx2.Client(base_url=running.address) as client:
             said = [client.post("api/sessions", json={"participant": f"p{n}"}).status_code for n in range(100)]
@@ -253,11 +246,7 @@ def test_postgresqls_full_disk_is_known_too() -> None:
     ],
 )
 def test_a_connection_that_sends_no_whole_request_is_dropped(
-    example: study.Study,
-    list_files: list[experiment.ListFile],
-    tmp_path: Path,
-    sent: str,
-    caplog: pytest.LogCaptureFixture,
+    example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path, sent: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     for running in serve(example, list_files[:1], tmp_path, site=routes.SiteSettings(password="x" * 12), patience=0.3):
         port = int(running.address.rsplit(":", 1)[1].rstrip("/"))

@@ -7,12 +7,7 @@ import pytest
 
 from gardenpath import experiment
 from gardenpath.experiment.sessions import session_schema
-from gardenpath.experiment.sessions.sessions import (
-    build_payload,
-    check_events,
-    open_session,
-    replay_session_events,
-)
+from gardenpath.experiment.sessions.sessions import build_payload, check_events, open_session, replay_session_events
 from gardenpath.study.events import EVENT_TYPES, create_event
 
 from .made_events import word

@@ -27,11 +27,7 @@ def surprisal(example: study.Study, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 def readings(
-    list_files: list[experiment.ListFile],
-    folder: Path,
-    surprisal: pd.DataFrame,
-    ms: tuple[float, ...],
-    participants: int,
+    list_files: list[experiment.ListFile], folder: Path, surprisal: pd.DataFrame, ms: tuple[float, ...], participants: int
 ) -> dict[str, pd.DataFrame]:
     # Critical words of ungrammatical sentences are not slow by themselves: the models have surprisal alone.
     effects = experiment.Effects(ms_per_bit=ms, critical=0, spillover=0)
@@ -74,9 +70,7 @@ def test_words_without_a_surprisal_slow_nobody_and_are_counted(
     for part in (surprisal[~first], surprisal.assign(surprisal=surprisal["surprisal"].mask(first))):
         caplog.clear()
         with caplog.at_level(logging.WARNING, "gardenpath"):
-            robot = experiment.create_robot(
-                list_files, seed=1, effects=experiment.Effects(ms_per_bit=(3.0,)), surprisal=part
-            )
+            robot = experiment.create_robot(list_files, seed=1, effects=experiment.Effects(ms_per_bit=(3.0,)), surprisal=part)
         [said] = caplog.messages
         assert said.startswith("216 of 2522 words have no surprisal of their own and slow nobody; the first: item ")
         assert {added[0] for added in robot.added_word_times.values()} == {0.0}
@@ -86,15 +80,11 @@ def test_words_without_a_surprisal_slow_nobody_and_are_counted(
 def test_scores_of_other_sentences_are_refused(list_files: list[experiment.ListFile], surprisal: pd.DataFrame) -> None:
     effects = experiment.Effects(ms_per_bit=(3.0,))
     other = surprisal.assign(text=surprisal["text"].mask(surprisal["text"] == "has", "hat"))
-    with pytest.raises(
-        study.DataError, match=r"word \d+: 'has' was scored as 'hat'\n.*\nscore the study's materials"
-    ) as caught:
+    with pytest.raises(study.DataError, match=r"word \d+: 'has' was scored as 'hat'\n.*\nscore the study's materials") as caught:
         experiment.create_robot(list_files, seed=1, effects=effects, surprisal=other)
     assert len(caught.value.faults) == 7
     with pytest.raises(study.DataError, match="table surprisal has no word of the study, such as item"):
-        experiment.create_robot(
-            list_files, seed=1, effects=effects, surprisal=surprisal.assign(item="i" + surprisal["item"])
-        )
+        experiment.create_robot(list_files, seed=1, effects=effects, surprisal=surprisal.assign(item="i" + surprisal["item"]))
     with pytest.raises(ValueError, match="belong together"):
         experiment.create_robot(list_files, seed=1, effects=effects)
     with pytest.raises(ValueError, match="expected 0 or more"):
@@ -110,9 +100,7 @@ def test_of_several_models_one_is_named(surprisal: pd.DataFrame) -> None:
         select_model_rows(both, "a", "pll")
 
 
-def test_the_truth_goes_with_the_tables_to_the_estimates(
-    study_folder: Path, surprisal: pd.DataFrame, tmp_path: Path
-) -> None:
+def test_the_truth_goes_with_the_tables_to_the_estimates(study_folder: Path, surprisal: pd.DataFrame, tmp_path: Path) -> None:
     scores = pd.concat([surprisal, surprisal.assign(model="other", surprisal=np.float64(1))])
     study.write(scores, "surprisal", tmp_path / "scores", command="test")
     place = {name: str(tmp_path / name) for name in ("scores", "data", "tables", "results")}
@@ -134,12 +122,8 @@ def test_the_truth_goes_with_the_tables_to_the_estimates(
     run("collect", place["data"], "-o", place["tables"])
     # Of the other model there is nothing to model: all words are alike to it.
     study.write(surprisal, "surprisal", tmp_path / "scores", command="test")
-    said = run(
-        "align", place["tables"], place["scores"], "--no-slopes", "--lags", "0", "--folds", "2", "-o", place["results"]
-    )
-    assert (
-        f"Simulated: 3 ms per bit of {name} (default), for the word read. Estimated from the times themselves: " in said
-    )
+    said = run("align", place["tables"], place["scores"], "--no-slopes", "--lags", "0", "--folds", "2", "-o", place["results"])
+    assert f"Simulated: 3 ms per bit of {name} (default), for the word read. Estimated from the times themselves: " in said
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,7 @@ FIRST, SECOND = "tab-of-the-first", "tab-of-the-second"
 
 @pytest.fixture
 def site(
-    example: study.Study,
-    list_files: list[experiment.ListFile],
-    tmp_path: Path,
-    clock: Clock,
-    request: pytest.FixtureRequest,
+    example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path, clock: Clock, request: pytest.FixtureRequest
 ) -> Iterator[Running]:
     url = new_database(getattr(request, "param", "sqlite"), tmp_path, request)
     yield from serve(example, list_files[:1], tmp_path / "data", url, clock=clock)
@@ -73,9 +69,7 @@ def test_a_tab_from_which_the_session_was_taken_can_neither_write_nor_withdraw(s
 
 
 @pytest.fixture
-def signed(
-    example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path, clock: Clock
-) -> Iterator[Running]:
+def signed(example: study.Study, list_files: list[experiment.ListFile], tmp_path: Path, clock: Clock) -> Iterator[Running]:
     stated = dataclasses.replace(example, online=dataclasses.replace(example.required_online, signed_links=True))
     yield from serve(stated, list_files[:1], tmp_path / "data", clock=clock)
 

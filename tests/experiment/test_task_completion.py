@@ -36,9 +36,7 @@ SHOWN = {
 
 @pytest.mark.parametrize(("setting", "expected"), SHOWN.values(), ids=SHOWN.keys())
 def test_the_fragment_stands_above_as_the_study_cuts_it(tmp_path: Path, setting: str, expected: str) -> None:
-    shown = [
-        screens[0].above.text.replace(" are ", " is ") for screens in trial_screens(stated(tmp_path, ABOVE + setting))
-    ]
+    shown = [screens[0].above.text.replace(" are ", " is ") for screens in trial_screens(stated(tmp_path, ABOVE + setting))]
     assert sorted(shown) == [expected.replace("0", str(n)) for n in range(4)]
 
 

@@ -64,9 +64,7 @@ def test_every_task_has_a_section_with_its_kind_and_its_settings() -> None:
 
 def test_a_robot_takes_it_in_this_process(made: study.Study, tmp_path: Path) -> None:
     assert not [
-        f
-        for f in stimuli.check(stimuli.read(*made.list_material_paths()))
-        if f.severity == "error" and "region" not in f.rule
+        f for f in stimuli.check(stimuli.read(*made.list_material_paths())) if f.severity == "error" and "region" not in f.rule
     ]
     experiment.simulate(experiment.build_list_files(made), tmp_path / "data", participants=4, seed=1)
     _holds(made, experiment.collect(tmp_path / "data"))

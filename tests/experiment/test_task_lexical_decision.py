@@ -15,9 +15,7 @@ STRINGS = "paradigm,phenomenon,item,condition,sentence,lexicality\n" + "".join(
     for condition in ("grammatical", "ungrammatical")
 )
 DECIDED = '[procedure.target]\nshow = "with_task"\nask = ["lexical_decision"]\n'
-SET = (
-    DECIDED.replace('["lexical_decision"]', '["decision"]') + '[procedure.tasks.decision]\nkind = "lexical_decision"\n'
-)
+SET = DECIDED.replace('["lexical_decision"]', '["decision"]') + '[procedure.tasks.decision]\nkind = "lexical_decision"\n'
 PRACTICE = 'practice = [{ sentence = "tree", columns = { lexicality = "word" } }]'
 
 

@@ -12,9 +12,7 @@ from gardenpath.experiment.sessions.sessions import build_payload, check_events,
 
 from .task_studies import sentences, stated, tables, trial_screens
 
-ONCE = (
-    '[procedure.target]\nshow = "maze"\nask = ["comprehension"]\n[procedure.tasks.comprehension]\nkind = "question"\n'
-)
+ONCE = '[procedure.target]\nshow = "maze"\nask = ["comprehension"]\n[procedure.tasks.comprehension]\nkind = "question"\n'
 REDO = ONCE.replace('"maze"', '"g_maze"') + '[procedure.tasks.g_maze]\nkind = "maze"\nredo = true\ndelay = 700\n'
 
 
@@ -67,9 +65,7 @@ def test_an_error_ends_the_trial_with_the_time_of_the_first_choice_alone(tmp_pat
     ended = trials["correct"].transform("min") == 0
     assert 0.3 < trials["correct"].min().eq(0).mean() < 0.9, "1 - 0.9 ** 9 = 0.61 of the trials"
     wrong = readings[readings["correct"] == False]  # noqa: E712
-    assert (
-        trials["word"].max().loc[list(zip(wrong["session"], wrong["trial"], strict=True))] == wrong["word"].values
-    ).all()
+    assert (trials["word"].max().loc[list(zip(wrong["session"], wrong["trial"], strict=True))] == wrong["word"].values).all()
     assert wrong["rt"].isna().all()
     assert (wrong["rt_first"] > 0).all()
     right = readings[readings["correct"] == True]  # noqa: E712
@@ -92,9 +88,7 @@ def test_a_corrected_error_keeps_both_times(tmp_path: Path) -> None:
 
 
 def test_robots_read_with_the_effects_that_they_are_given(tmp_path: Path) -> None:
-    tasks = REDO.replace('ask = ["comprehension"]\n', "").replace(
-        '[procedure.tasks.comprehension]\nkind = "question"\n', ""
-    )
+    tasks = REDO.replace('ask = ["comprehension"]\n', "").replace('[procedure.tasks.comprehension]\nkind = "question"\n', "")
     effects = experiment.Effects(slips=0, critical=0.5, residual_sd=0.05)
     readings = tables(stated(tmp_path, tasks, items=sentences(12)), participants=4, effects=effects)["readings"]
     critical = readings[readings["region"] == "critical"].groupby("condition")["rt"].mean()
@@ -134,9 +128,7 @@ def test_the_server_takes_what_a_robot_does(tmp_path: Path, procedure: str) -> N
 
 @pytest.mark.parametrize(("slips", "rounds"), [(0.0, 1), (1.0, 3)])
 @pytest.mark.parametrize("tasks", [ONCE, REDO])
-def test_practice_is_over_when_enough_sentences_had_no_wrong_choice(
-    tmp_path: Path, tasks: str, slips: float, rounds: int
-) -> None:
+def test_practice_is_over_when_enough_sentences_had_no_wrong_choice(tmp_path: Path, tasks: str, slips: float, rounds: int) -> None:
     practice = f'show = "{"maze" if tasks == ONCE else "g_maze"}"\nask = []\ncriterion = 0.5\nmax_rounds = 3\n'
     design = 'practice = [{ sentence = "She slept very well.", alternatives = "x-x-x upon hers lace." }]\n'
     made = stated(tmp_path, f"{tasks}[procedure.practice]\n{practice}", design=design)

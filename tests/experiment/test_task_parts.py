@@ -97,15 +97,12 @@ def test_a_practice_sentence_that_lacks_something_is_refused(tmp_path: Path, ent
 def test_a_sentence_that_stands_with_its_task_and_is_asked_nothing_is_refused(tmp_path: Path) -> None:
     shown = ASKED.replace("ask =", 'show = "with_task"\nask =')
     with pytest.raises(
-        study.DataError,
-        match=r"item practice-1: show is .with_task. for practice, but no task is asked of its sentence",
+        study.DataError, match=r"item practice-1: show is .with_task. for practice, but no task is asked of its sentence"
     ):
         experiment.build_list_files(stated(tmp_path, shown, design='practice = ["She slept."]'))
 
 
 def test_a_task_that_no_item_can_be_asked_is_refused(tmp_path: Path) -> None:
     items = "".join(line.rsplit(",", 2)[0] + "\n" for line in sentences().splitlines())
-    with pytest.raises(
-        study.DataError, match="procedure asks comprehension of sentences that have question, but no sentence does"
-    ):
+    with pytest.raises(study.DataError, match="procedure asks comprehension of sentences that have question, but no sentence does"):
         experiment.build_list_files(stated(tmp_path, ASKED, items=items))

@@ -62,8 +62,7 @@ def test_an_interrupted_stream_flags_its_words_and_ends_its_trial(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("setting", "message"),
-    [("word_duration = 5", "word_duration is 5"), ("pause_duration = -1", "pause_duration is -1")],
+    ("setting", "message"), [("word_duration = 5", "word_duration is 5"), ("pause_duration = -1", "pause_duration is -1")]
 )
 def test_times_that_cannot_be_are_refused(tmp_path: Path, setting: str, message: str) -> None:
     with pytest.raises(study.DataError, match=message):

@@ -50,22 +50,15 @@ def _items() -> str:
 
 STUDIES = {
     "questions and ratings by key, centred": stated(tasks=QUESTION + RATING, ask=BOTH),
-    "questions and no rating, with feedback": stated(
-        procedure="", tasks=QUESTION + 'feedback = "always"\n', ask=["comprehension"]
-    ),
+    "questions and no rating, with feedback": stated(procedure="", tasks=QUESTION + 'feedback = "always"\n', ask=["comprehension"]),
     "slider, moving window": stated(procedure=AGE + HAND, tasks=SLIDER, show="moving_window"),
     "yes or no, cumulative": stated(procedure="", tasks=YES_NO, show="cumulative"),
-    "whole sentences, practice centred": stated(
-        procedure='[procedure.practice]\nshow = "centred"\n', show="whole", tasks=RATING
-    ),
+    "whole sentences, practice centred": stated(procedure='[procedure.practice]\nshow = "centred"\n', show="whole", tasks=RATING),
     "sentence above the scale": stated(tasks=QUESTION + RATING, ask=BOTH, show="with_task"),
     "two scales, one after the other": stated(tasks=RATING + EASE, ask=["acceptability", "ease"]),
     "choice side by side": stated(PAIRS, procedure="", tasks="", show="with_task", ask=["choice"]),
     "choice between stacked sentences read before": stated(
-        PAIRS,
-        procedure="",
-        tasks='[procedure.tasks.better]\nkind = "choice"\narrangement = "stacked"\n',
-        ask=["better"],
+        PAIRS, procedure="", tasks='[procedure.tasks.better]\nkind = "choice"\narrangement = "stacked"\n', ask=["better"]
     ),
 }
 
@@ -105,12 +98,7 @@ STEPS = ("begin", "word", "outcome", "done")
 def what(event: dict[str, Any]) -> tuple[Any, ...]:
     """Of an event all but its times and the device."""
     value = event["value"]
-    return (
-        event["kind"],
-        event["step"],
-        event["screen"],
-        *(value.get(key) for key in ("word", "outcome", "answer", "side")),
-    )
+    return (event["kind"], event["step"], event["screen"], *(value.get(key) for key in ("word", "outcome", "answer", "side")))
 
 
 def test_a_question_is_right_or_wrong_a_rating_neither(tmp_path: Path, browser: Any) -> None:  # noqa: F811
@@ -164,9 +152,7 @@ def test_practice_questions_have_feedback_and_ratings_none(tmp_path: Path, brows
         assert judged.to_dict() == {"question": False}
 
 
-@pytest.mark.parametrize(
-    "display", ["", "\n[procedure.display]\nline_width = 20\nfont_size = 24\nfont = 'monospace'\n"]
-)
+@pytest.mark.parametrize("display", ["", "\n[procedure.display]\nline_width = 20\nfont_size = 24\nfont = 'monospace'\n"])
 def test_a_moving_window_shows_one_word_in_its_place(display: str, tmp_path: Path, browser: Any) -> None:  # noqa: F811
     with served(tmp_path, stated(show="moving_window") + display) as site:
         with opened(browser, f"{site.address}?participant=P1", viewport={"width": 820, "height": 600}) as reader:

@@ -8,13 +8,7 @@ from typing import Any
 import pytest
 
 from gardenpath.experiment.scripts.script import LAB_TEXTS, PAGE_TEXTS
-from gardenpath.experiment.texts.standard_texts import (
-    START_SECTION,
-    Texts,
-    get_direction,
-    list_languages,
-    list_text_names,
-)
+from gardenpath.experiment.texts.standard_texts import START_SECTION, Texts, get_direction, list_languages, list_text_names
 
 LANGUAGES = ("ar", "de", "en", "he", "ja", "nl", "tr", "zh")
 NAMES = [*list_text_names(), START_SECTION]
@@ -68,8 +62,7 @@ def test_the_lab_says_every_text_that_it_is_given(key: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tag", "expected"),
-    [("en", "ltr"), ("ar-EG", "rtl"), ("he", "rtl"), ("FA", "rtl"), ("az-Arab-IR", "rtl"), ("ur-Latn", "ltr")],
+    ("tag", "expected"), [("en", "ltr"), ("ar-EG", "rtl"), ("he", "rtl"), ("FA", "rtl"), ("az-Arab-IR", "rtl"), ("ur-Latn", "ltr")]
 )
 def test_a_script_decides_the_direction_before_the_language(tag: str, expected: str) -> None:
     assert get_direction(tag) == expected

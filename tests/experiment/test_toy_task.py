@@ -68,9 +68,7 @@ def test_its_screens_stand_in_the_script(made: study.Study) -> None:
     for trial, step in zip(file.trial_list.trials, file.script.trials, strict=True):
         _, asked, *said = step.screens
         assert isinstance(asked, Answers)
-        assert [one.label for one in asked.answers] == (
-            ["rusty", "shiny"] if trial.role == "target" else ["well", "ill"]
-        )
+        assert [one.label for one in asked.answers] == (["rusty", "shiny"] if trial.role == "target" else ["well", "ill"])
         assert [isinstance(page, Text) for page in said] == [True, True] * (trial.role == "practice")
     said = [text for step in file.script.front for screen in step.screens for text in screen.paragraphs]  # type: ignore[union-attr]
     assert "After each sentence, choose the word that was in it." in said
@@ -91,10 +89,7 @@ def test_without_its_file_it_is_not_known(made: study.Study, monkeypatch: pytest
 def test_a_robot_at_the_keyboard_takes_it_on_the_page(tmp_path: Path, chromium: str) -> None:
     with served(tmp_path, STUDY, ITEMS) as site:
         robot = experiment.create_robot(site.list_files, seed=3)
-        assert (
-            experiment.run_session_in_browser(robot, site.address, "anna", key=ROBOT_KEY, chromium=chromium, pace=20)
-            == "TOY-1"
-        )
+        assert experiment.run_session_in_browser(robot, site.address, "anna", key=ROBOT_KEY, chromium=chromium, pace=20) == "TOY-1"
         _holds(experiment.collect(site.folder), 5)
 
 

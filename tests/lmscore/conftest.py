@@ -41,9 +41,7 @@ def byte_level(size: int = 400):
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     backend.decoder = decoders.ByteLevel()
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    trainer = trainers.BpeTrainer(
-        vocab_size=size, special_tokens=["<|endoftext|>"], initial_alphabet=alphabet, show_progress=False
-    )
+    trainer = trainers.BpeTrainer(vocab_size=size, special_tokens=["<|endoftext|>"], initial_alphabet=alphabet, show_progress=False)
     backend.train_from_iterator(CORPUS, trainer)
     return PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="<|endoftext|>")
 
@@ -126,13 +124,7 @@ def sentencepiece(scheme: str = "prepend"):
     trained.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
     trained.train_from_iterator(CORPUS[:5], trainers.BpeTrainer(vocab_size=150, show_progress=False))
     learned = json.loads(trained.to_str())["model"]
-    pieces = [
-        "<unk>",
-        "<s>",
-        "</s>",
-        *(f"<0x{i:02X}>" for i in range(256)),
-        *sorted(learned["vocab"], key=learned["vocab"].get),
-    ]
+    pieces = ["<unk>", "<s>", "</s>", *(f"<0x{i:02X}>" for i in range(256)), *sorted(learned["vocab"], key=learned["vocab"].get)]
     pieces += [] if "▁" in pieces else ["▁"]
     merges = [tuple(merge) for merge in learned["merges"]]
     ids = {piece: i for i, piece in enumerate(pieces)}
@@ -185,11 +177,7 @@ def whitespace_marks(model) -> tuple[str, ...]:
 def folders(tmp_path_factory) -> dict[str, Path]:
     """One folder for each kind of small model."""
     base = tmp_path_factory.mktemp("models")
-    return {
-        "gpt2": gpt2(base / "gpt2"),
-        "llama": llama(base / "llama"),
-        "metaspace": llama(base / "metaspace", "first"),
-    }
+    return {"gpt2": gpt2(base / "gpt2"), "llama": llama(base / "llama"), "metaspace": llama(base / "metaspace", "first")}
 
 
 @pytest.fixture(scope="session", params=KINDS)

@@ -66,9 +66,7 @@ def opens(kind: str, piece: str) -> bool:
     """Whether a piece of that kind begins a word or ends the text, as its notation says."""
     if kind == "wordpieces":
         return not piece.startswith("##")
-    return piece == END or piece.startswith(
-        {"bytes": tuple("ĠĉĊċČčĜĝĞğ"), "characters": tuple(" \t\n"), "unigrams": "▁"}[kind]
-    )
+    return piece == END or piece.startswith({"bytes": tuple("ĠĉĊċČčĜĝĞğ"), "characters": tuple(" \t\n"), "unigrams": "▁"}[kind])
 
 
 def folder(path: Path, kind: str) -> Path:

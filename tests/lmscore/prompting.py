@@ -25,9 +25,7 @@ def by_hand(folder: Path, table: dict[str, dict[str, float]], chat: str | None =
     backend.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     backend.decoder = decoders.WordPiece(prefix="##", cleanup=False)
     backend.add_special_tokens([AddedToken("<end>", special=True)])
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=backend, eos_token="<end>", unk_token="[UNK]", chat_template=chat
-    )
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="<end>", unk_token="[UNK]", chat_template=chat)
     size = len(ids)
     config = GPT2Config(
         vocab_size=size, n_positions=64, n_embd=size, n_layer=2, n_head=1, bos_token_id=None, eos_token_id=0,

@@ -27,9 +27,7 @@ TEXTS = ["No student has ever complained about the exams.", "The cat didn't sit 
 
 def needs(*packages: str) -> pytest.MarkDecorator:
     absent = [name for name in packages if not importlib.util.find_spec(name)]
-    return pytest.mark.skipif(
-        bool(absent), reason=f"{', '.join(absent)} not installed (the extras quantized, adapters)"
-    )
+    return pytest.mark.skipif(bool(absent), reason=f"{', '.join(absent)} not installed (the extras quantized, adapters)")
 
 
 def numbers(model) -> np.ndarray:
@@ -71,10 +69,7 @@ def test_four_bits_are_nf4_with_double_quantization_computed_in_bfloat16(tmp_pat
     assert (settings["bnb_4bit_quant_type"], settings["bnb_4bit_use_double_quant"]) == ("nf4", True)
     assert settings["bnb_4bit_compute_dtype"].endswith("bfloat16")
     bits = BitsAndBytesConfig(
-        load_in_4bit=True,
-        bnb_4bit_quant_type="nf4",
-        bnb_4bit_use_double_quant=True,
-        bnb_4bit_compute_dtype=torch.bfloat16,
+        load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_use_double_quant=True, bnb_4bit_compute_dtype=torch.bfloat16
     )
     with huggingface.silence_libraries():
         plain = AutoModelForCausalLM.from_pretrained(folder, quantization_config=bits, device_map={"": "cpu"}).eval()
@@ -109,12 +104,9 @@ def test_a_model_that_is_quantized_already_is_coarse_whatever_its_label_says(tmp
 
 @needs("accelerate")
 @pytest.mark.parametrize(
-    ("method", "packages"),
-    [("gptq", "optimum gptqmodel"), ("awq", "gptqmodel"), ("compressed-tensors", "compressed-tensors")],
+    ("method", "packages"), [("gptq", "optimum gptqmodel"), ("awq", "gptqmodel"), ("compressed-tensors", "compressed-tensors")]
 )
-def test_packages_that_a_quantized_model_needs_and_are_not_there_are_one_line(
-    folders, tmp_path, method, packages, monkeypatch
-):
+def test_packages_that_a_quantized_model_needs_and_are_not_there_are_one_line(folders, tmp_path, method, packages, monkeypatch):
     shutil.copytree(folders["llama"], tmp_path, dirs_exist_ok=True)
     config = json.loads((tmp_path / "config.json").read_text())
     config["quantization_config"] = {"quant_method": method, "bits": 4, "group_size": 128, "config_groups": {}}
@@ -136,9 +128,7 @@ def test_a_way_of_quantizing_that_transformers_does_not_know_is_not_read_as_plai
     config = json.loads((tmp_path / "config.json").read_text())
     config["quantization_config"] = {"quant_method": "exl9", "bits": 3}
     (tmp_path / "config.json").write_text(json.dumps(config))
-    with pytest.raises(
-        ValueError, match=r"quantized by 'exl9', which transformers [\d.]+ does not know; expected one of .*gptq"
-    ):
+    with pytest.raises(ValueError, match=r"quantized by 'exl9', which transformers [\d.]+ does not know; expected one of .*gptq"):
         lmscore.load(tmp_path, device="cpu")
 
 
@@ -194,9 +184,7 @@ def test_a_model_spread_over_memory_and_disk_gives_the_same_numbers(folders, on_
 @needs("accelerate")
 def test_a_device_map_is_named_and_refused_in_one_line(folders, tmp_path):
     whole = lmscore.load(folders["gpt2"], device_map="auto", dtype="float64")
-    np.testing.assert_allclose(
-        numbers(whole), numbers(lmscore.load(folders["gpt2"], device="cpu", dtype="float64")), atol=1e-9
-    )
+    np.testing.assert_allclose(numbers(whole), numbers(lmscore.load(folders["gpt2"], device="cpu", dtype="float64")), atol=1e-9)
     with pytest.raises(ValueError, match="device_map 'anyhow' is not known; expected auto, balanced"):
         lmscore.load(folders["gpt2"], device_map="anyhow")
     with pytest.raises(ValueError, match="device 'cpu' beside a device_map"):
@@ -311,9 +299,7 @@ def test_an_encoder_decoder_refuses_what_it_cannot_read(tmp_path):
     model = lmscore.load(encoder_decoder(tmp_path / "bart", "bart"), device="cpu")
     pair = {"grammatical": Sentence("The cat sat."), "ungrammatical": Sentence("The cat sit.")}
     number = Paradigm("number", "agreement")
-    with pytest.raises(
-        study.DataError, match="has no context, and an encoder-decoder predicts a sentence from"
-    ) as caught:
+    with pytest.raises(study.DataError, match="has no context, and an encoder-decoder predicts a sentence from") as caught:
         lmscore.evaluate(Materials((number,), (Item("i1", "number", pair),)), model)
     assert "item 'i1'" in str(caught.value)
     given = Materials((number,), (Item("i1", "number", pair, context=CONTEXT),))
@@ -365,7 +351,5 @@ def test_a_slow_tokenizer_has_its_characters_found_by_decoding(tmp_path):
 
 
 def test_what_a_model_is_called_says_all_that_was_asked_for():
-    whole = identity.format_model_label(
-        "m", revision="r", adapter="a", quantization="4bit", dtype="float16", kind="toy"
-    )
+    whole = identity.format_model_label("m", revision="r", adapter="a", quantization="4bit", dtype="float16", kind="toy")
     assert whole == "m@r+a (toy, 4bit, float16)"

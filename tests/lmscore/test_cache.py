@@ -51,17 +51,14 @@ def model(request, folders, tmp_path_factory):
 def calls(model):
     """What the network was called with, since the test began."""
     seen = []
-    hook = model.network.register_forward_pre_hook(
-        lambda _, __, inputs: seen.append(inputs["input_ids"].shape), with_kwargs=True
-    )
+    hook = model.network.register_forward_pre_hook(lambda _, __, inputs: seen.append(inputs["input_ids"].shape), with_kwargs=True)
     yield seen
     hook.remove()
 
 
 def bytes_of(tables) -> list[tuple[bytes, ...]]:
     return [
-        (t.logprob.tobytes(), t.log_boundary.tobytes(), t.entropy.tobytes(), t.renyi.tobytes(), bytes([t.windows]))
-        for t in tables
+        (t.logprob.tobytes(), t.log_boundary.tobytes(), t.entropy.tobytes(), t.renyi.tobytes(), bytes([t.windows])) for t in tables
     ]
 
 
@@ -316,9 +313,7 @@ def test_an_ngram_model_is_not_cached(tmp_path):
 def test_layout_noise_is_measured_and_not_read(folders, materials, tmp_path):
     model = add_cache(lmscore.load(folders["gpt2"], device="cpu", dtype="bfloat16"), tmp_path)
     pairs = lmscore.evaluate(materials, model, ["lp"])
-    assert lmscore.estimate_layout_noise(materials, model, pairs) == lmscore.estimate_layout_noise(
-        materials, model.uncached, pairs
-    )
+    assert lmscore.estimate_layout_noise(materials, model, pairs) == lmscore.estimate_layout_noise(materials, model.uncached, pairs)
 
 
 def test_a_folder_that_cannot_be_used_is_one_clear_line(byte_model, tmp_path):
@@ -341,9 +336,7 @@ def test_a_run_that_goes_on_gives_the_bytes_of_one_that_was_not_interrupted(mode
     short = (text for text in grammar.draw_sentences(5) if len(text) < 40)  # within any of the windows
     texts = [model.encode(text) for text in itertools.islice(short, 120)]
     # Longer than the window of one of the models, so that some are computed in several batches.
-    texts += [
-        model.encode(" ".join(itertools.islice(grammar.draw_sentences(k), 5))) for k in range(4) if not model.masked
-    ]
+    texts += [model.encode(" ".join(itertools.islice(grammar.draw_sentences(k), 5))) for k in range(4) if not model.masked]
     whole = bytes_of(add_cache(model, tmp_path / "whole").forward(texts, batch_tokens=200))
 
     def stop(done, total):
@@ -401,9 +394,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(folders, tmp_path, name):
     assert "finished" not in rest, errors
     model = lmscore.load(folders["gpt2"], device="cpu")
     rows = []
-    hook = model.network.register_forward_pre_hook(
-        lambda _, __, inputs: rows.append(len(inputs["input_ids"])), with_kwargs=True
-    )
+    hook = model.network.register_forward_pre_hook(lambda _, __, inputs: rows.append(len(inputs["input_ids"])), with_kwargs=True)
     texts = [model.encode(text) for text in itertools.islice(grammar.draw_sentences(1), 60)]
     tables = add_cache(model, tmp_path).forward(texts, batch_tokens=1)
     hook.remove()
@@ -411,9 +402,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(folders, tmp_path, name):
     counted = [int(line) for line in (*said, *rest.split()) if line.isdigit()]
     distinct = len({(text.context_ids, text.ids) for text in texts})
     total = []
-    hook = model.network.register_forward_pre_hook(
-        lambda _, __, inputs: total.append(len(inputs["input_ids"])), with_kwargs=True
-    )
+    hook = model.network.register_forward_pre_hook(lambda _, __, inputs: total.append(len(inputs["input_ids"])), with_kwargs=True)
     plain = model.forward(texts, batch_tokens=1)
     hook.remove()
     assert 7 <= max(counted) < distinct

@@ -62,9 +62,7 @@ def test_a_session_costs_its_tokens_about_once(tmp_path: Path) -> None:
     sit(model, carried, 12)  # the probes are of the first session
     counts = fed_to(model)
     _, _, drawn = sit(model, carried, 12, seed=2)
-    questions = [
-        f"\n{prompt}\n<<{answer}>>" for (prompt, _), answer in zip([*ANSWERS.items()] * 12, drawn, strict=True)
-    ]
+    questions = [f"\n{prompt}\n<<{answer}>>" for (prompt, _), answer in zip([*ANSWERS.items()] * 12, drawn, strict=True)]
     trials = [f"The keys to cabinet {n} are on the table.{''.join(questions[2 * n : 2 * n + 2])}" for n in range(12)]
     tokens = len(model.encoder.tokenizer("\n\n".join(["Read each sentence.", *trials]))["input_ids"])
     answers = sum(len(model.encoder.tokenizer(one)["input_ids"]) for row in ANSWERS.values() for one in row) * 12

@@ -143,9 +143,7 @@ def test_what_texts_share_is_computed_once_where_a_network_goes_on_from_it(speci
 
 
 def test_a_head_that_no_setting_explains_is_left_to_the_model(byte_model, monkeypatch):
-    monkeypatch.setattr(
-        output_layers, "list_heads", lambda network: [output_layers.Head(network.get_output_embeddings(), 1.01)]
-    )
+    monkeypatch.setattr(output_layers, "list_heads", lambda network: [output_layers.Head(network.get_output_embeddings(), 1.01)])
     found = fast_paths.enable_fast_paths(byte_model)
     assert found.head is None
     assert found.row_size
@@ -178,11 +176,7 @@ def test_float32_is_as_exact_as_the_plain_loop_itself(folders, source):
     together = logits(model, [[*one.context_ids, *one.ids] for one in encoded])
     expected = [plain(model, one) for one in encoded]
     batched = [from_logits(model, one, row) for one, row in zip(encoded, together, strict=True)]
-    noise = max(
-        np.abs(a - b).max()
-        for one, other in zip(expected, batched, strict=True)
-        for a, b in zip(one, other, strict=True)
-    )
+    noise = max(np.abs(a - b).max() for one, other in zip(expected, batched, strict=True) for a, b in zip(one, other, strict=True))
     assert 0 < noise < 1e-3
     assert_equal(model.forward(encoded), expected, 5 * noise)
 
@@ -203,12 +197,7 @@ def test_an_improbable_boundary_keeps_its_probability(byte_model):
     blocks = output_layers.build_class_blocks(np.array([False, True, False, False]), [2], "cpu")
     with torch.inference_mode():
         found = output_layers.measure_predictions(
-            output_layers.Head(network),
-            blocks,
-            torch.zeros(1, 1),
-            np.array([0, 0]),
-            np.array([1, -1]),
-            frozenset(COLUMNS),
+            output_layers.Head(network), blocks, torch.zeros(1, 1), np.array([0, 0]), np.array([1, -1]), frozenset(COLUMNS)
         )
     norm = math.log1p(math.exp(-1)) + 1
     np.testing.assert_allclose(found.logprob, [-300 - norm, -310 - norm], rtol=1e-6)
@@ -323,9 +312,7 @@ def test_out_of_memory_halves_the_batch_and_goes_on_with_one_warning(byte_model,
     errors = {
         "torch": torch.OutOfMemoryError("CUDA out of memory"),
         "allocator": refused_by_the_allocator(),
-        "allocator of Windows": RuntimeError(
-            "[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: not enough memory"
-        ),
+        "allocator of Windows": RuntimeError("[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: not enough memory"),
     }
     encoded = [encode(byte_model.encoder, text) for text in TEXTS]
     model = dataclasses.replace(byte_model, row_size=0)

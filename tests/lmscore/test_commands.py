@@ -100,9 +100,7 @@ def test_evaluate_writes_pairs_and_accuracy_and_prints_the_accuracy(folders, pai
 def test_evaluate_sets_several_models_side_by_side(folders, pairs_file, tmp_path):
     names = [str(folders[kind]) for kind in ("gpt2", "llama")]
     models = [option for name in names for option in ("--model", name)]
-    result = run(
-        evaluate, pairs_file, *models, "--device", "cpu", "--measure", "lp", "--measure", "two_prefix", "-o", tmp_path
-    )
+    result = run(evaluate, pairs_file, *models, "--device", "cpu", "--measure", "lp", "--measure", "two_prefix", "-o", tmp_path)
     assert result.exit_code == 0, result.output
     pairs = study.read(tmp_path, "pairs")
     assert pairs.groupby(["model", "measure"]).size().to_dict() == {
@@ -110,15 +108,7 @@ def test_evaluate_sets_several_models_side_by_side(folders, pairs_file, tmp_path
     }
     table = study.table_files.read_csv(tmp_path / "accuracy_by_model.csv")
     assert list(table.columns) == ["measure", "phenomenon", *names]
-    assert table["phenomenon"].tolist() == [
-        "npi_licensing",
-        "agreement",
-        "mean",
-        "pooled",
-        "npi_licensing",
-        "mean",
-        "pooled",
-    ]
+    assert table["phenomenon"].tolist() == ["npi_licensing", "agreement", "mean", "pooled", "npi_licensing", "mean", "pooled"]
     side = study.files.read_sidecar(tmp_path / "accuracy_by_model.csv")
     assert [model["name"] for model in side["models"]] == names
     assert side["seed"] == 1
@@ -126,10 +116,7 @@ def test_evaluate_sets_several_models_side_by_side(folders, pairs_file, tmp_path
         noise = side["noise"][name]["lp"]
         assert noise["nats"] < 1e-3
         assert noise["verdicts"] == 2
-        assert (
-            f"{name}, lp: scores moved by up to {noise['nats']:.1e} nats in another batch; 0 of 2 verdicts lie"
-            in result.stdout
-        )
+        assert f"{name}, lp: scores moved by up to {noise['nats']:.1e} nats in another batch; 0 of 2 verdicts lie" in result.stdout
 
 
 def test_causal_masked_and_ngram_models_stand_side_by_side(folders, pairs_file, tmp_path):
@@ -178,12 +165,7 @@ def test_a_protocol_and_unigrams_stand_in_tables_and_sidecars(folders, pairs_fil
     how = ("--model", folders["gpt2"], "--device", "cpu", "--protocol", "lm-eval", "--unigrams", corpus)
     assert run(score, pairs_file, *how, "-o", tmp_path / "scores").exit_code == 0
     assert run(evaluate, pairs_file, *how, "--measure", "slor", "-o", tmp_path / "results").exit_code == 0
-    for folder, name in (
-        ("scores", "surprisal"),
-        ("scores", "sentence_scores"),
-        ("results", "pairs"),
-        ("results", "accuracy"),
-    ):
+    for folder, name in (("scores", "surprisal"), ("scores", "sentence_scores"), ("results", "pairs"), ("results", "accuracy")):
         assert set(study.read(tmp_path / folder, name)["protocol"]) == {"lm-eval"}
         side = study.files.read_sidecar(tmp_path / folder / f"{name}.csv")
         assert "a space stands before its first word" in side["protocol"]["lm-eval"]
@@ -201,12 +183,7 @@ def many(tmp_path, pairs: int):
     """A file of pairs that no two share a sentence."""
     path = tmp_path / "many.jsonl"
     lines = [
-        {
-            **LINES[1],
-            "pairID": str(k),
-            "sentence_good": f"The {k} keys are old.",
-            "sentence_bad": f"The {k} keys is old.",
-        }
+        {**LINES[1], "pairID": str(k), "sentence_good": f"The {k} keys are old.", "sentence_bad": f"The {k} keys is old."}
         for k in range(pairs)
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -295,9 +272,7 @@ def test_help_of_the_commands_imports_neither_torch_nor_transformers():
 
 
 def test_importing_lmscore_imports_no_torch():
-    code = (
-        "import sys; from gardenpath import lmscore; print([m for m in ('torch', 'transformers') if m in sys.modules])"
-    )
+    code = "import sys; from gardenpath import lmscore; print([m for m in ('torch', 'transformers') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -335,7 +310,5 @@ def test_a_study_is_scored_in_its_language_which_its_items_do_not_state(folders,
     noted = json.loads((tmp_path / "scores" / "surprisal.csv.meta.json").read_text())["inputs"]
     assert [name.rpartition("/")[2] for name in noted] == ["study.toml", "items.csv"]
     with pytest.raises(study.DataError, match=r"study.toml beside 1 more; expected one STUDY.toml, or materials"):
-        run(
-            score, tmp_path / "study.toml", tmp_path / "items.csv", "--model", folders["gpt2"], "-o", tmp_path / "again"
-        )
+        run(score, tmp_path / "study.toml", tmp_path / "items.csv", "--model", folders["gpt2"], "-o", tmp_path / "again")
     assert not (tmp_path / "again").exists()

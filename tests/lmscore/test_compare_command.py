@@ -9,12 +9,7 @@ from gardenpath.cli.main import cli
 from gardenpath.study import DataError, read
 
 CORPUS = "the cat sleeps .\nthe cats sleep .\nthe dog sleeps .\nthe dogs sleep .\na cat sleeps .\n"
-PAIRS = [
-    ("cat", "sleeps", "sleep"),
-    ("cats", "sleep", "sleeps"),
-    ("dog", "sleeps", "sleep"),
-    ("dogs", "sleep", "sleeps"),
-]
+PAIRS = [("cat", "sleeps", "sleep"), ("cats", "sleep", "sleeps"), ("dog", "sleeps", "sleep"), ("dogs", "sleep", "sleeps")]
 
 
 def run(*arguments: object) -> Result:
@@ -34,11 +29,7 @@ def materials(folder: Path) -> Path:
 
 def test_models_of_one_run_and_of_an_earlier_one_are_compared(tmp_path: Path) -> None:
     items = materials(tmp_path)
-    for name, corpus in (
-        ("good", CORPUS),
-        ("poor", CORPUS.replace("cats sleep", "cats sleeps")),
-        ("flat", "the .\na .\n"),
-    ):
+    for name, corpus in (("good", CORPUS), ("poor", CORPUS.replace("cats sleep", "cats sleeps")), ("flat", "the .\na .\n")):
         (tmp_path / name).write_text(corpus)
     models = {name: f"ngram:{tmp_path / name}:2" for name in ("good", "poor", "flat")}
     assert run("evaluate", items, "--model", models["flat"], "-o", tmp_path / "early").exit_code == 0
@@ -61,9 +52,7 @@ def test_models_of_one_run_and_of_an_earlier_one_are_compared(tmp_path: Path) ->
     assert told.exit_code == 0, told.output
     assert set(read(tmp_path / "more", "accuracy_bins")["predictor"]) == {"confidence", "length", "perplexity", "lp"}
     assert len(read(tmp_path / "more", "length_bias")) == 1
-    doubled = run(
-        "evaluate", items, "--model", models["flat"], "--compare-with", tmp_path / "early", "-o", tmp_path / "twice"
-    )
+    doubled = run("evaluate", items, "--model", models["flat"], "--compare-with", tmp_path / "early", "-o", tmp_path / "twice")
     assert isinstance(doubled.exception, DataError)
 
 

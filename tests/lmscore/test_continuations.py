@@ -104,9 +104,7 @@ def test_two_labels_on_a_long_prompt_cost_little_more_than_their_new_tokens(tmp_
 @pytest.mark.parametrize("kind", ["wide sliding window", "capped logits"])
 def test_long_prefixes_are_shared_only_where_that_is_exact(kind, tmp_path, monkeypatch):
     model = lmscore.load(other(tmp_path, kind), device="cpu")
-    prompts = [
-        "The keys to the cabinet are on the table. " * 20 + end for end in ("The cat.", "No student.", "I know.")
-    ]
+    prompts = ["The keys to the cabinet are on the table. " * 20 + end for end in ("The cat.", "No student.", "I know.")]
     asked = [one for prompt in prompts for one in lmscore.encode_continuations(model, prompt, [" Yes", " No"])]
     assert 200 < max(len(one.context_ids) for one in asked) < 256
     tables, computed = positions(model, asked, monkeypatch)

@@ -43,9 +43,7 @@ def taken(folder: Path, text: str, mapping: str = MAPPING, materials: str = " --
     (folder / "items.csv").write_text(ITEMS)
     (folder / "gpt2.csv").write_text(text)
     (folder / "map.toml").write_text('missing_values = ["NA"]\n' + mapping)
-    return run_here(
-        f"gardenpath score gpt2.csv --input-format table --mapping map.toml{materials} -o scores --force", folder
-    )
+    return run_here(f"gardenpath score gpt2.csv --input-format table --mapping map.toml{materials} -o scores --force", folder)
 
 
 def test_a_published_table_becomes_the_table_that_score_writes(tmp_path: Path) -> None:
@@ -55,9 +53,7 @@ def test_a_published_table_becomes_the_table_that_score_writes(tmp_path: Path) -
     assert made["text"].tolist() == ["The", "keys", "are", "old.", "Keys,", "they", "say,", "rust."]
     assert made["word"].tolist() == [0, 1, 2, 3] * 2
     assert made["region"].fillna("").tolist() == ["", "critical", "", ""] * 2
-    assert made["surprisal"].fillna(-1).tolist() == [
-        -1 if v is None else pytest.approx(math.log2(math.e) * v) for v in NATS
-    ]
+    assert made["surprisal"].fillna(-1).tolist() == [-1 if v is None else pytest.approx(math.log2(math.e) * v) for v in NATS]
     assert {*made["model"]} == {"gpt2"}
     assert {*made["protocol"]} == {"imported"}
     assert "1 of 8 words have no surprisal" in ran.said
@@ -68,13 +64,7 @@ def test_a_published_table_becomes_the_table_that_score_writes(tmp_path: Path) -
 
 @pytest.mark.parametrize(
     ("unit", "value"),
-    [
-        ("bits", 2.0),
-        ("nats", math.log(4)),
-        ("log10", math.log10(4)),
-        ("ln p", math.log(0.25)),
-        ("log10 p", math.log10(0.25)),
-    ],
+    [("bits", 2.0), ("nats", math.log(4)), ("log10", math.log10(4)), ("ln p", math.log(0.25)), ("log10 p", math.log10(0.25))],
 )
 def test_every_unit_of_a_probability_of_a_quarter_is_two_bits(unit: str, value: float) -> None:
     row = pd.DataFrame([{"model": "m", "item": "i", "condition": "c", "word": 0, "text": "a", "surprisal": value}])
@@ -115,9 +105,7 @@ def test_without_materials_words_are_the_tables_and_gaps_stay_gaps(tmp_path: Pat
     assert made["text"].tolist() == [word for word in WORDS if word != "keys"]
 
 
-def test_sentences_without_a_row_and_words_without_one_are_said(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_sentences_without_a_row_and_words_without_one_are_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     rows = pd.DataFrame({"model": "m", "item": "i1", "condition": "s", "word": [0, 3], "surprisal": 1.0})
     (tmp_path / "items.csv").write_text(ITEMS)
     with caplog.at_level(logging.WARNING, "gardenpath"):

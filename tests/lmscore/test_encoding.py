@@ -94,11 +94,7 @@ def test_a_context_is_fed_and_its_spans_are_not_counted(byte_model):
 def test_characters_split_into_bytes_stay_whole(byte_model):
     encoded = encode(byte_model.encoder, "a 猫 b")
     assert encoded.spans == ((0, 1), (1, 2), (2, 3), (2, 3), (2, 3), (3, 5))
-    assert [(unit.first, unit.stop) for unit in align_tokens_to_words(encoded, Sentence("a 猫 b"))] == [
-        (0, 1),
-        (1, 5),
-        (5, 6),
-    ]
+    assert [(unit.first, unit.stop) for unit in align_tokens_to_words(encoded, Sentence("a 猫 b"))] == [(0, 1), (1, 5), (5, 6)]
 
 
 def cut(*regions: Region) -> Sentence:
@@ -110,11 +106,7 @@ def test_a_token_that_spans_two_of_the_authors_words_joins_them(byte_model):
     encoded = encode(byte_model.encoder, "see the cat")
     assert encoded.spans.count((3, 7)) == 1
     found = align_tokens_to_words(encoded, cut(Region("critical", 4, 7)))
-    assert [(unit.word.index, unit.word.text, unit.word_count) for unit in found] == [
-        (0, "see", 1),
-        (1, "the", 2),
-        (3, "cat", 1),
-    ]
+    assert [(unit.word.index, unit.word.text, unit.word_count) for unit in found] == [(0, "see", 1), (1, "the", 2), (3, "cat", 1)]
     assert found[1].stop - found[1].first == 1
     assert found[1].word.region == "critical"
 
@@ -130,9 +122,7 @@ def test_a_chain_of_joined_words_is_one_unit(byte_model):
 
 def test_a_region_edge_inside_joined_words_is_an_error_that_names_both(byte_model):
     encoded = encode(byte_model.encoder, "see the cat")
-    with pytest.raises(
-        ValueError, match=r"region 'cue' \(characters 5 to 11\) has an edge inside 'the' \(characters 4 to 7\)"
-    ):
+    with pytest.raises(ValueError, match=r"region 'cue' \(characters 5 to 11\) has an edge inside 'the' \(characters 4 to 7\)"):
         align_tokens_to_words(encoded, cut(Region("cue", 5, 11)))
 
 

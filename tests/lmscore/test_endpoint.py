@@ -150,10 +150,7 @@ def test_answers_are_cached_under_a_declared_revision_alone(server, folders, tmp
         (lambda numbers: [*numbers[:3], None, *numbers[4:]], "gave None as the log-probability of token 3 of a prompt"),
         (lambda numbers: [*numbers[:2], 0.5, *numbers[3:]], "gave 0.5 as the log-probability of token 2"),
         (lambda numbers: [None] + [-1.0] * (len(numbers) - 1), "the same log-probabilities for different tokens"),
-        (
-            lambda numbers: [None, *(n * 1.5 ** len(numbers) for n in numbers[1:])],
-            "differ by .* nats for the same tokens",
-        ),
+        (lambda numbers: [None, *(n * 1.5 ** len(numbers) for n in numbers[1:])], "differ by .* nats for the same tokens"),
         (lambda numbers: [None, -3.0, *numbers[1:-1]], "gave each token the log-probability of the one before it"),
     ],
 )

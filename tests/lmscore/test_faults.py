@@ -73,9 +73,7 @@ def test_what_float16_cannot_hold_is_named(folders, tmp_path):
     assert np.isfinite(lmscore.load(folder, device="cpu").network.lm_head.weight.detach().numpy()).all()
     assert "its numbers overflow in float16; expected bfloat16 or float32 (--dtype)" in refusal(folder, dtype="float16")
     huge = changed(folders["llama"], tmp_path / "huge", "model.norm.weight", lambda weight: weight.mul_(1e5))
-    assert "first model.norm.weight; expected whole weights, and a dtype that holds them" in refusal(
-        huge, dtype="float16"
-    )
+    assert "first model.norm.weight; expected whole weights, and a dtype that holds them" in refusal(huge, dtype="float16")
 
 
 def test_a_tokenizer_of_another_model_is_refused(folders, tmp_path):
@@ -137,15 +135,7 @@ def test_a_sentence_of_one_token_has_an_empty_score_and_is_counted(folders, capl
 
 
 def settings() -> dict[str, object]:
-    names = (
-        "",
-        "transformers",
-        "huggingface_hub",
-        "accelerate",
-        "bitsandbytes",
-        "accelerate.big_modeling",
-        "gardenpath",
-    )
+    names = ("", "transformers", "huggingface_hub", "accelerate", "bitsandbytes", "accelerate.big_modeling", "gardenpath")
     return {
         "precision": torch.get_float32_matmul_precision(),
         "tf32": (torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32),

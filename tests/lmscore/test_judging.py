@@ -115,9 +115,7 @@ def logits(model, ids):
 def test_yes_or_no_is_the_sigmoid_of_a_double_loop(kind, tmp_path):
     folder = llama(tmp_path / "llama") if kind == "llama" else kinds.folder(tmp_path, kind)
     model = lmscore.load(folder, device="cpu")
-    asked = template(
-        "yes_no", "did it? {{ sentence }}", ("it", "did") if kind != "characters" else ("y", "n"), space=" "
-    )
+    asked = template("yes_no", "did it? {{ sentence }}", ("it", "did") if kind != "characters" else ("y", "n"), space=" ")
     items = [pair("the cat did it.", "the cat did did.", "i1"), pair("it did.", "it it.", "i2")]
     table = judged(model, ["yes_no"], [asked], *items)
     tokenizer = model.encoder.tokenizer
@@ -127,9 +125,7 @@ def test_yes_or_no_is_the_sigmoid_of_a_double_loop(kind, tmp_path):
             prompt = f"did it? {item.sentences[condition].text}"
             odds = []
             for label in asked.labels:
-                spaced, bare = (
-                    tokenizer(prompt + each, add_special_tokens=False)["input_ids"] for each in (f" {label}", label)
-                )
+                spaced, bare = (tokenizer(prompt + each, add_special_tokens=False)["input_ids"] for each in (f" {label}", label))
                 [start] = [len(tokenizer(prompt, add_special_tokens=False)["input_ids"])]
                 ids = next((each for each in (spaced, bare) if len(each) == start + 1), spaced)
                 lp = 0.0
@@ -148,17 +144,10 @@ def test_labels_that_a_model_cannot_tell_apart_are_no_ties(tmp_path, join):
 
     tokenizer = kinds.of_characters()  # which knows neither 是 nor 否
     folder = save(
-        tmp_path,
-        tokenizer,
-        GPT2LMHeadModel(GPT2Config(vocab_size=len(tokenizer), n_positions=64, n_embd=8, n_layer=1, n_head=1)),
+        tmp_path, tokenizer, GPT2LMHeadModel(GPT2Config(vocab_size=len(tokenizer), n_positions=64, n_embd=8, n_layer=1, n_head=1))
     )
     with pytest.raises(study.DataError, match="are the same tokens to"):
-        judged(
-            lmscore.load(folder),
-            ["yes_no"],
-            [template("yes_no", "{{ sentence }}?", ("是", "否"))],
-            prompt_tokenization=join,
-        )
+        judged(lmscore.load(folder), ["yes_no"], [template("yes_no", "{{ sentence }}?", ("是", "否"))], prompt_tokenization=join)
 
 
 def test_parts_are_tokenised_each_by_itself(byte_model):
@@ -186,9 +175,7 @@ def test_as_released_is_the_released_code(hand, tmp_path):
     tokenizer = model.encoder.tokenizer
     single = template("single", "The cat: {{ sentence }}")
     yes_no = template("yes_no", "the cat? {{ sentence }}", ("a", "b"), space=" ", answer="\nit:")
-    table = judged(
-        model, ["template_lp", "yes_no"], [single, yes_no], pair("on the mat.", "on mat."), original_implementation=True
-    )
+    table = judged(model, ["template_lp", "yes_no"], [single, yes_no], pair("on the mat.", "on mat."), original_implementation=True)
     scores = []
     for text in ("on the mat.", "on mat."):
         row = logits(model, tokenizer(f"the cat? {text}\nit: ")["input_ids"])
@@ -196,9 +183,7 @@ def test_as_released_is_the_released_code(hand, tmp_path):
         scores.append(yes / (yes + no))
     assert table.loc[("yes_no", "i1"), ["score_grammatical", "score_ungrammatical"]].tolist() == pytest.approx(scores)
     # A tokenizer that adds nothing: the first token is fed and not scored.
-    row = judged(hand, ["template_lp", "lp"], [SINGLE], original_implementation=True)["score_grammatical"].droplevel(
-        "item"
-    )
+    row = judged(hand, ["template_lp", "lp"], [SINGLE], original_implementation=True)["score_grammatical"].droplevel("item")
     assert row["template_lp"] == pytest.approx(math.log(0.5 * 0.5 * 0.4))
     assert row["lp"] == pytest.approx(math.log(0.5 * 0.4))
 
@@ -206,8 +191,7 @@ def test_as_released_is_the_released_code(hand, tmp_path):
 def test_labels_summed_are_all_ways_to_write_them(byte_model):
     asked = template("yes_no", "{{ sentence }}?", ("Yes", "No"), space=" ")
     [one, summed] = (
-        judged(byte_model, ["yes_no"], [asked], pair("The cat sat", "The cat sit"), label_scoring=how)
-        for how in ("first", "sum")
+        judged(byte_model, ["yes_no"], [asked], pair("The cat sat", "The cat sit"), label_scoring=how) for how in ("first", "sum")
     )
     ways = [space + case for space in (" ", "") for case in ("Yes", "yes", "YES")]
     asked_for = [*ways, *(way.replace("Yes", "No").replace("yes", "no").replace("YES", "NO") for way in ways)]
@@ -284,10 +268,7 @@ def test_a_sentence_that_holds_a_special_token_is_left_out(families, caplog):
 
 def test_labels_that_a_model_hardly_gives_are_said(hand, caplog):
     judged(hand, ["rate"], [RATE])
-    assert (
-        "rate, template 1: the labels have 4 % of the probability (mean), so their comparison says little"
-        in caplog.text
-    )
+    assert "rate, template 1: the labels have 4 % of the probability (mean), so their comparison says little" in caplog.text
     caplog.clear()
     judged(hand, ["yes_no"], [YES_NO])
     assert "says little" not in caplog.text
@@ -378,9 +359,7 @@ def test_a_missing_template_names_the_languages_that_have_it(hand):
 @pytest.fixture(scope="module")
 def talker(tmp_path_factory):
     """A model that says, whatever it is asked: Zin 2 <end>."""
-    chat = (
-        "{% for message in messages %}{{ message['content'] }}{% endfor %}{% if add_generation_prompt %} > {% endif %}"
-    )
+    chat = "{% for message in messages %}{{ message['content'] }}{% endfor %}{% if add_generation_prompt %} > {% endif %}"
     table = {
         ">": {"Zin": 0.9, "5": 0.05},
         "Zin": {"2": 0.9, "1": 0.05},
@@ -421,10 +400,7 @@ def test_generated_answers_are_read_and_what_cannot_be_is_wrong(talker):
         ({"methods": ["yesno"]}, "method 'yesno'; expected one or more of lp, mean_lp"),
         ({"methods": ["rate_generated"]}, "has no chat template to answer by; expected rate, which reads"),
         ({"methods": ["ab"], "language": "nl"}, "there is no template of ab in 'nl'"),
-        (
-            {"methods": None, "language": "tr"},
-            "there is no template of any type in 'tr'; expected a language of en, nl, zh",
-        ),
+        ({"methods": None, "language": "tr"}, "there is no template of any type in 'tr'; expected a language of en, nl, zh"),
         ({"methods": ["lp"], "chat": True}, "has no chat template; expected an instruction model"),
         ({"methods": ["lp"], "protocol": "pll"}, "not a masked model, which the protocol pll does not score"),
     ],
@@ -491,13 +467,7 @@ def test_below_float32_it_runs(tmp_path):
 
 def test_a_corpus_is_judged_whole(byte_model, tmp_path):
     file = tmp_path / "npi.jsonl"
-    row = {
-        "sentence_good": "The cat sat.",
-        "sentence_bad": "The cat sit.",
-        "field": "x",
-        "linguistics_term": "t",
-        "UID": "u",
-    }
+    row = {"sentence_good": "The cat sat.", "sentence_bad": "The cat sit.", "field": "x", "linguistics_term": "t", "UID": "u"}
     file.write_text("".join(json.dumps({**row, "pairID": str(k)}) + "\n" for k in range(3)))
     table = lmscore.judge(stimuli.read(file), byte_model, ["lp"])
     pairs = lmscore.evaluate(stimuli.read(file), byte_model)
@@ -512,9 +482,7 @@ def test_generated_answers_are_kept_and_no_weights_are_needed_for_them(talker, t
     plain = judged(talker, methods, *asked)
     computed = []
     real = generation._generate_batch
-    monkeypatch.setattr(
-        generation, "_generate_batch", lambda model, batch: computed.extend(batch) or real(model, batch)
-    )
+    monkeypatch.setattr(generation, "_generate_batch", lambda model, batch: computed.extend(batch) or real(model, batch))
     for expected in (6, 0):  # of each pair one order to choose in, and each member to rate
         computed.clear()
         assert judged(lmscore.add_cache(talker, tmp_path), methods, *asked).equals(plain)

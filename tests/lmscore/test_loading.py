@@ -66,9 +66,7 @@ def small(kind: str):
 
     if kind == "bidirectional":
         return hf.BertLMHeadModel(
-            hf.BertConfig(
-                vocab_size=400, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16
-            )
+            hf.BertConfig(vocab_size=400, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16)
         )
     if kind == "headless":
         return hf.GPT2Model(hf.GPT2Config(vocab_size=400, n_embd=16, n_layer=1, n_head=2))

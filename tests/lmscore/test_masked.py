@@ -48,9 +48,7 @@ def bert(folder: Path, **settings) -> Path:
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
     names = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=backend, **{f"{name}_token": token for name, token in names.items()}
-    )
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, **{f"{name}_token": token for name, token in names.items()})
     torch.manual_seed(0)
     config = BertConfig(
         vocab_size=len(tokenizer) + 3,
@@ -77,17 +75,11 @@ def roberta(folder: Path) -> Path:
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     backend.decoder = decoders.ByteLevel()
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    trainer = trainers.BpeTrainer(
-        vocab_size=350, special_tokens=special, initial_alphabet=alphabet, show_progress=False
-    )
+    trainer = trainers.BpeTrainer(vocab_size=350, special_tokens=special, initial_alphabet=alphabet, show_progress=False)
     backend.train_from_iterator(CORPUS, trainer)
-    backend.post_processor = processors.RobertaProcessing(
-        ("</s>", 2), ("<s>", 0), trim_offsets=False, add_prefix_space=False
-    )
+    backend.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), trim_offsets=False, add_prefix_space=False)
     names = {"bos": "<s>", "eos": "</s>", "cls": "<s>", "sep": "</s>", "pad": "<pad>", "unk": "<unk>", "mask": "<mask>"}
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=backend, **{f"{name}_token": token for name, token in names.items()}
-    )
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, **{f"{name}_token": token for name, token in names.items()})
     torch.manual_seed(1)
     config = RobertaConfig(
         vocab_size=len(tokenizer),
@@ -259,18 +251,14 @@ def test_a_text_over_the_window_is_refused_with_its_length(model):
     (table,) = model.forward([model.encode(fitting)])
     assert np.isfinite(table.logprob[:-1]).all()
     assert len(table.encoded_text.ids) == model.encoder.window - 2
-    with pytest.raises(
-        ValueError, match=rf"exceed the window of {model.encoder.window}; a masked model needs the whole"
-    ):
+    with pytest.raises(ValueError, match=rf"exceed the window of {model.encoder.window}; a masked model needs the whole"):
         model.encode(f"{fitting} a")
 
 
 def test_a_protocol_that_does_not_fit_the_model_is_refused(places, folders, materials):
     with pytest.raises(ValueError, match="a masked model, which the protocol default does not score; expected pll or"):
         lmscore.score(materials, str(places["bert"]), protocol="default")
-    with pytest.raises(
-        ValueError, match="not a masked model, which the protocol pll does not score; expected default or"
-    ):
+    with pytest.raises(ValueError, match="not a masked model, which the protocol pll does not score; expected default or"):
         lmscore.score(materials, str(folders["gpt2"]), protocol="pll")
 
 

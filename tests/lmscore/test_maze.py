@@ -90,9 +90,7 @@ def test_bounds_are_bounds_of_every_candidate_and_that_of_the_first_token(model)
     forms = {}
     for place in (place for item in TWO.items for place in find_positions(item, DEFAULT_PROTOCOL)):
         for site in place.sites:
-            forms[site] = [
-                site.format_distractor(word) for word in listed.find_candidates(place, 2, 1.5, 20, 1, frozenset())
-            ]
+            forms[site] = [site.format_distractor(word) for word in listed.find_candidates(place, 2, 1.5, 20, 1, frozenset())]
     own, below = asking.compute_bounds(forms)
     exact = asking.compute_surprisals([(site, form) for site, of_site in forms.items() for form in of_site])
     bounds = np.concatenate([below[site] for site in forms])
@@ -173,9 +171,7 @@ def test_the_chosen_one_is_the_first_candidate_in_order_that_passes_everywhere(b
         expected = None
         for word in candidates:
             costs = asking.compute_surprisals([(site, site.format_distractor(word)) for site in sites])
-            passes = all(
-                demands.compute_shortfall(cost, of_word) <= 0 for cost, of_word in zip(costs, own, strict=True)
-            )
+            passes = all(demands.compute_shortfall(cost, of_word) <= 0 for cost, of_word in zip(costs, own, strict=True))
             if passes and word not in used:
                 expected = word
                 break
@@ -272,9 +268,7 @@ def unspaced(tmp_path_factory):
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     backend.decoder = decoders.ByteLevel()
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    trainer = trainers.BpeTrainer(
-        vocab_size=330, special_tokens=["<end>"], initial_alphabet=alphabet, show_progress=False
-    )
+    trainer = trainers.BpeTrainer(vocab_size=330, special_tokens=["<end>"], initial_alphabet=alphabet, show_progress=False)
     backend.train_from_iterator(["我喜欢狗。", "他喜欢猫。", "我吃饭了。", "abcdef"] * 5, trainer)
     torch.manual_seed(0)
     network = GPT2LMHeadModel(
@@ -334,14 +328,8 @@ def test_a_list_of_ones_own_with_frequencies(byte_model, tmp_path):
     assert listed.get_zipf("CAT") == 4.05
     one = pairs(("The cat [is].", "The cat [are]."))
     [place, *_] = find_positions(one.items[0], DEFAULT_PROTOCOL)
-    assert sorted(listed.find_candidates(place, 0, 0.2, 10, 1, {"nor"})) == [
-        "cat",
-        "lid",
-        "sue",
-    ]  # lid has no frequency
-    found = lmscore.add_distractors(
-        one, byte_model, words=words, surprisal=0, margin=-100, length=0, zipf=0.2, exclude=["NOR"]
-    )
+    assert sorted(listed.find_candidates(place, 0, 0.2, 10, 1, {"nor"})) == ["cat", "lid", "sue"]  # lid has no frequency
+    found = lmscore.add_distractors(one, byte_model, words=words, surprisal=0, margin=-100, length=0, zipf=0.2, exclude=["NOR"])
     table = found.distractors.set_index("position")
     assert table.loc["start 2", "distractor"] in ("sue", "lid")
     assert table.loc["critical 1", "reason"].startswith("its words are too unlike")
@@ -427,9 +415,7 @@ def test_repeats_over_the_materials_are_bounded(byte_model):
 
 def test_pseudowords_are_no_words_as_long_and_the_same_for_a_seed():
     made = lmscore.add_distractors(TWO, pseudowords=True).distractors
-    assert (
-        made["distractor"].tolist() == lmscore.add_distractors(TWO, pseudowords=True).distractors["distractor"].tolist()
-    )
+    assert made["distractor"].tolist() == lmscore.add_distractors(TWO, pseudowords=True).distractors["distractor"].tolist()
     known = set(load_wordfreq("en").words)
     found = made.dropna(subset="distractor")
     assert len(found) > 8
@@ -444,9 +430,7 @@ def test_pseudowords_are_no_words_as_long_and_the_same_for_a_seed():
 def test_a_call_that_cannot_be_followed_is_refused_in_a_line(byte_model, tmp_path):
     with pytest.raises(ValueError, match="places lack a distractor and there is no model to choose by"):
         lmscore.add_distractors(TWO)
-    with pytest.raises(
-        ValueError, match=r"wordfreq has no list of words of the language 'th'; expected a list of your own"
-    ):
+    with pytest.raises(ValueError, match=r"wordfreq has no list of words of the language 'th'; expected a list of your own"):
         lmscore.add_distractors(pairs(("a [b] c", "a [d] c"), language="th"), byte_model)
     with pytest.raises(ValueError, match="length is -1; expected 0 or more"):
         lmscore.add_distractors(TWO, byte_model, length=-1)

@@ -55,9 +55,7 @@ class Dictionaries:
         self.order = order
         texts = [["<s>", *(token for token, _ in ngram.split_tokens(s)), "</s>"] for s in sentences]
         self.words = {"<unk>", "</s>"} | {word for text in texts for word in text[1:]}
-        raw = Counter(
-            tuple(text[i : i + n]) for text in texts for n in range(1, order + 1) for i in range(len(text) - n + 1)
-        )
+        raw = Counter(tuple(text[i : i + n]) for text in texts for n in range(1, order + 1) for i in range(len(text) - n + 1))
         before = defaultdict(set)
         for gram in raw:
             before[gram[1:]].add(gram[0])
@@ -303,9 +301,7 @@ def test_columns_that_are_not_asked_for_are_nan(small, columns):
 def test_materials_are_scored_and_evaluated_by_an_ngram_model(small):
     good = Sentence("the cat sat on the mat.", (Region("critical", 8, 11),))
     bad = Sentence("the cat mat on the sat.", (Region("critical", 8, 11),))
-    materials = Materials(
-        (Paradigm("order", "order"),), (Item("order-1", "order", {"grammatical": good, "ungrammatical": bad}),)
-    )
+    materials = Materials((Paradigm("order", "order"),), (Item("order-1", "order", {"grammatical": good, "ungrammatical": bad}),))
     scores = lmscore.score(materials, f"ngram:{small}")
     assert set(scores.surprisal["model"]) == {f"ngram:{small}"}
     assert (scores.surprisal["surprisal"] == scores.surprisal["surprisal_naive"]).all()
@@ -332,25 +328,13 @@ def test_a_gzipped_text_and_the_order_in_the_name_are_understood(small, tmp_path
         ("a.txt", b"\n \n\n", r"a\.txt: holds no word"),
         ("a.txt", b"one\ntwo caf\xe9\n", r"a\.txt, line 2: byte 0xe9 is not UTF-8"),
         ("a.txt", b"a\nb\n", r"a\.txt: no sentence has 3 words, which an order of 5 needs"),
-        (
-            "a.txt.gz",
-            gzip.compress(b"a b c " * 999, mtime=0)[:40],
-            r"a\.txt\.gz: the gzip file is damaged or cut short",
-        ),
+        ("a.txt.gz", gzip.compress(b"a b c " * 999, mtime=0)[:40], r"a\.txt\.gz: the gzip file is damaged or cut short"),
         ("a.arpa", b"hello\n", r"a\.arpa: has no line \\1-grams:"),
         ("a.arpa", PRUNED.encode()[:90], r"a\.arpa: has no line \\end\\"),
         ("a.arpa", PRUNED.replace("-0.3\ta b", "-0.3\ta c").encode(), r"a\.arpa, line 17: 'c' is not a 1-gram"),
-        (
-            "a.arpa",
-            PRUNED.replace("-0.3\ta b", "x\ta b").encode(),
-            r"a\.arpa, line 17: 'x.*expected a log10 probability",
-        ),
+        ("a.arpa", PRUNED.replace("-0.3\ta b", "x\ta b").encode(), r"a\.arpa, line 17: 'x.*expected a log10 probability"),
         ("a.arpa", PRUNED.replace("-0.7\ta", "0.7\ta").encode(), r"a\.arpa, line 10: .*expected a log10 probability"),
-        (
-            "a.arpa",
-            PRUNED.replace("<s> a a", "b b a").encode(),
-            r"the 3-gram 'b b a' begins with what is not an n-gram",
-        ),
+        ("a.arpa", PRUNED.replace("<s> a a", "b b a").encode(), r"the 3-gram 'b b a' begins with what is not an n-gram"),
         ("a.arpa", PRUNED.replace("-0.4\tb a", "-0.4\ta b").encode(), r"the 2-gram 'a b' occurs twice \(1 such\)"),
         ("a.arpa", PRUNED.replace("</s>", "end").encode(), r"</s> is not a 1-gram of it"),
     ],

@@ -55,19 +55,14 @@ def test_blocks_in_order_give_the_same_log_probabilities_without_copies():
     blocks = output_layers.build_ordered_blocks(SIZE)
     tokens = TARGETS >= 0
     with torch.inference_mode():
-        found = output_layers.measure_predictions(
-            head, blocks, STATES, SOURCES, TARGETS, frozenset({"logprob", "entropy"})
-        )
+        found = output_layers.measure_predictions(head, blocks, STATES, SOURCES, TARGETS, frozenset({"logprob", "entropy"}))
     np.testing.assert_allclose(found.logprob[tokens], textbook(head)[0][tokens], atol=1e-12)
     np.testing.assert_allclose(found.entropy, textbook(head)[3], atol=1e-12)
     assert np.isnan(found.logprob[~tokens]).all()
     assert np.isnan(found.renyi).all()
     assert all(head.linear.weight[entries].data_ptr() >= head.linear.weight.data_ptr() for entries in blocks.entries)
     assert (
-        sum(
-            head.linear.weight[entries].untyped_storage().data_ptr() == head.linear.weight.data_ptr()
-            for entries in blocks.entries
-        )
+        sum(head.linear.weight[entries].untyped_storage().data_ptr() == head.linear.weight.data_ptr() for entries in blocks.entries)
         == 3
     )
 
@@ -95,7 +90,5 @@ def test_the_models_own_logits_may_hold_minus_infinity():
             frozenset({"logprob", "entropy", "renyi"}),
         )
     np.testing.assert_allclose(found.logprob, [np.log(p[0, 7])], atol=1e-12)
-    np.testing.assert_allclose(
-        found.entropy, -np.where(p > 0, p * np.log(np.where(p > 0, p, 1)), 0).sum(-1), atol=1e-12
-    )
+    np.testing.assert_allclose(found.entropy, -np.where(p > 0, p * np.log(np.where(p > 0, p, 1)), 0).sum(-1), atol=1e-12)
     np.testing.assert_allclose(found.renyi, 2 * np.log(np.sqrt(p).sum(-1)), atol=1e-12)

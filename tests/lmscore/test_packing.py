@@ -64,9 +64,7 @@ def test_what_fills_a_row_up_sees_itself_only(sequences):
 
 @pytest.mark.parametrize("repeated", [(), (9,)])
 @given(length=st.integers(1, 60), window=st.integers(4, 20), context=st.integers(0, 30), end=st.booleans())
-def test_windows_predict_every_token_once_with_at_least_half_a_window_of_context(
-    repeated, length, window, context, end
-):
+def test_windows_predict_every_token_once_with_at_least_half_a_window_of_context(repeated, length, window, context, end):
     text = encoded(range(100, 100 + length), (9, *range(50, 50 + context)))
     whole = (*text.context_ids, *text.ids)
     found = packing.build_paths(0, text, window, repeated, end)
@@ -89,9 +87,7 @@ def test_windows_predict_every_token_once_with_at_least_half_a_window_of_context
 def test_groups_go_on_from_exactly_what_their_paths_share(sequences, most):
     paths = paths_of(sequences)
     alike, alone = packing.group_paths(paths, most)
-    assert sorted(p.text for p in (*alone, *(p for groups in alike for g in groups for p in g.paths))) == [
-        *range(len(paths))
-    ]
+    assert sorted(p.text for p in (*alone, *(p for groups in alike for g in groups for p in g.paths))) == [*range(len(paths))]
     for groups in alike:
         assert sum(group.size for group in groups) >= most // 4
         batch = packing.lay_out_groups(groups)

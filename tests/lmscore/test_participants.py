@@ -49,9 +49,7 @@ def test_answers_come_after_everything_before_them(small) -> None:
     assert found.probabilities.sum() == pytest.approx(1)
     assert found.total_probability == pytest.approx(np.exp(found.lps).sum())
     (alone,) = answer_questions(small, [asked], independent=True)
-    assert alone.lps == pytest.approx(
-        [lp_by_loop(small, "Rate.\n\nA cat sleeps.\n<<", one) for one in asked.answers], abs=1e-4
-    )
+    assert alone.lps == pytest.approx([lp_by_loop(small, "Rate.\n\nA cat sleeps.\n<<", one) for one in asked.answers], abs=1e-4)
 
 
 def test_the_first_trials_go_where_the_window_ends(small) -> None:
@@ -133,9 +131,7 @@ def test_sessions_as_text_are_read_as_editors_leave_them(small, tmp_path: Path) 
     from gardenpath.cli.session_judgments import _read_transcripts
 
     text = "A dog\u2028barks.\n<<3>>\n\nCats.\n<<5>>"
-    lines = [
-        json.dumps({"participant": "p", "text": one}, ensure_ascii=False) for one in (text, text.replace("\n", "\r\n"))
-    ]
+    lines = [json.dumps({"participant": "p", "text": one}, ensure_ascii=False) for one in (text, text.replace("\n", "\r\n"))]
     (tmp_path / "edited.jsonl").write_bytes("\r\n".join(["\ufeff" + lines[0], lines[1], ""]).encode())
     assert [one["text"] for one in _read_transcripts(tmp_path / "edited.jsonl")] == [text, text]
 
@@ -152,12 +148,9 @@ def test_models_take_part_and_people_are_read_from_the_command_line(tmp_path: Pa
     assert answers.loc[answers["task"] == "question", "expected_response"].isna().all()
     again = run_here(f"gardenpath judge study --model {folder} --participants 2 --seed 5 -o again", tmp_path)
     assert again.code == 0
-    assert (tmp_path / "again" / "model_responses.csv").read_bytes() == (
-        tmp_path / "models" / "model_responses.csv"
-    ).read_bytes()
+    assert (tmp_path / "again" / "model_responses.csv").read_bytes() == (tmp_path / "models" / "model_responses.csv").read_bytes()
     fewer = run_here(
-        f"gardenpath judge study --model {folder} --model ngram:nothing --participants 1 --seed 5 -o again --force",
-        tmp_path,
+        f"gardenpath judge study --model {folder} --model ngram:nothing --participants 1 --seed 5 -o again --force", tmp_path
     )
     assert fewer.code == 1
     assert "1 of 2 models could not be used" in fewer.said
@@ -176,10 +169,7 @@ def test_models_take_part_and_people_are_read_from_the_command_line(tmp_path: Pa
     assert likelihoods["n_responses"].sum() == len(answers)
     assert likelihoods["lp"].sum() == pytest.approx(answers["lp"].sum(), rel=0.05)
     for line, message in (
-        (
-            f"gardenpath judge study --model {folder} --method choose -o x",
-            "--method is about minimal pairs, and study holds none",
-        ),
+        (f"gardenpath judge study --model {folder} --method choose -o x", "--method is about minimal pairs, and study holds none"),
         (f"gardenpath judge models/sessions.jsonl --model {folder} --expected -o x", "--expected belongs to a study"),
         (f"gardenpath judge study --model {folder} -o models", "exists already"),
     ):

@@ -101,9 +101,7 @@ def test_the_plain_ones_are_the_columns_that_are_always_there(model):
     (table,) = model.forward([model.encode(sentence.text)], columns=[*COLUMNS, *names])
     assert table.windows > 1
     for word, row in zip(
-        reductions.compute_word_scores(table, sentence),
-        reductions.compute_word_predictors(table, sentence, names),
-        strict=True,
+        reductions.compute_word_scores(table, sentence), reductions.compute_word_predictors(table, sentence, names), strict=True
     ):
         assert row["renyi_0.5"] == pytest.approx(word.renyi, abs=1e-9)
         assert row["surprisal_t1"] == pytest.approx(word.surprisal, abs=1e-9)
@@ -131,9 +129,7 @@ def test_the_cache_keeps_each_by_its_name_and_a_batch_that_lacks_one_is_computed
     asked = []
     forward = type(plain).forward
     monkeypatch.setattr(
-        type(plain),
-        "forward",
-        lambda self, texts, **how: asked.append(list(how["columns"])) or forward(self, texts, **how),
+        type(plain), "forward", lambda self, texts, **how: asked.append(list(how["columns"])) or forward(self, texts, **how)
     )
     texts = [plain.encode(text) for text in CORPUS]
     whole = forward(plain, texts, columns=[*COLUMNS, *NAMES])
@@ -152,9 +148,7 @@ def test_other_kinds_of_models_are_refused_in_one_line(materials, tmp_path):
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("\n".join(CORPUS))
     for model in (lmscore.estimate_ngram(corpus), lmscore.load(bert(tmp_path / "bert"), device="cpu")):
-        with pytest.raises(
-            ValueError, match="predictor 'renyi_2' needs a causal model whose layers and probabilities are"
-        ):
+        with pytest.raises(ValueError, match="predictor 'renyi_2' needs a causal model whose layers and probabilities are"):
             lmscore.score(materials, model, predictors=["renyi_2"])
 
 
@@ -184,15 +178,11 @@ def test_a_context_is_joined_as_its_language_is_written_or_as_is_said(folders):
     def lp(language: str, joiner: str | None = None) -> float:
         item = Item("i", "p", {"a": Sentence("他来了。")}, context="你好。", language=language)
         materials = Materials((Paradigm("p", "p"),), (item,))
-        (score,) = lmscore.score(materials, model, protocol=replace(DEFAULT_PROTOCOL, joiner=joiner)).sentence_scores[
-            "lp"
-        ]
+        (score,) = lmscore.score(materials, model, protocol=replace(DEFAULT_PROTOCOL, joiner=joiner)).sentence_scores["lp"]
         return score
 
     def plain(context: str, text: str) -> float:
-        ids = [
-            model.encoder.tokenizer(part, add_special_tokens=False)["input_ids"] for part in (context, context + text)
-        ]
+        ids = [model.encoder.tokenizer(part, add_special_tokens=False)["input_ids"] for part in (context, context + text)]
         with torch.no_grad():
             logp = model.network(torch.tensor([[0, *ids[1]]])).logits[0].log_softmax(-1)
         return sum(float(logp[j, ids[1][j]]) for j in range(len(ids[0]), len(ids[1])))

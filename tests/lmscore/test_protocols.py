@@ -55,9 +55,7 @@ def test_the_default_is_the_prefix_token_and_then_the_sentence(model):
 
 def test_blimp_2020_sums_the_closing_end_of_text_too(model):
     [end] = model.encoder.end_ids
-    expected = [
-        summed(model, [model.encoder.prefix, *plain(model, t, add_special_tokens=False), end], 1) for t in TEXTS
-    ]
+    expected = [summed(model, [model.encoder.prefix, *plain(model, t, add_special_tokens=False), end], 1) for t in TEXTS]
     assert scores(model, "blimp-2020") == pytest.approx(expected, abs=1e-9)
     n = [len(plain(model, t, add_special_tokens=False)) + 1 for t in TEXTS]
     assert scores(model, "blimp-2020", mean_lp) == pytest.approx([e / k for e, k in zip(expected, n, strict=True)])
@@ -67,9 +65,7 @@ def test_blimp_2020_sums_the_closing_end_of_text_too(model):
 
 
 def test_lm_eval_puts_a_space_before_the_sentence(model):
-    expected = [
-        summed(model, [model.encoder.prefix, *plain(model, f" {t}", add_special_tokens=False)], 1) for t in TEXTS
-    ]
+    expected = [summed(model, [model.encoder.prefix, *plain(model, f" {t}", add_special_tokens=False)], 1) for t in TEXTS]
     assert scores(model, "lm-eval") == pytest.approx(expected, abs=1e-9)
 
 
@@ -149,9 +145,7 @@ def test_a_context_is_before_the_sentence_under_every_protocol(byte_model):
     ids = plain(byte_model, "I slept. The cat sat.", add_special_tokens=False)
     start = len(plain(byte_model, "I slept.", add_special_tokens=False))
     found = {name: lp(compute_token_tables(one, byte_model, protocol=name)[0].table) for name in CAUSAL}
-    assert (
-        found["default"] == found["lm-eval"] == pytest.approx(summed(byte_model, [prefix, *ids], start + 1), abs=1e-9)
-    )
+    assert found["default"] == found["lm-eval"] == pytest.approx(summed(byte_model, [prefix, *ids], start + 1), abs=1e-9)
     assert found["minicons-default"] == pytest.approx(summed(byte_model, ids, start), abs=1e-9)
     assert found["blimp-2020"] == pytest.approx(summed(byte_model, [prefix, *ids, 0], start + 1), abs=1e-9)
 
@@ -160,11 +154,7 @@ def test_a_word_with_an_unscored_token_has_no_score_and_keeps_its_row(byte_model
     text = "The cat sat."
     surprisal = lmscore.score(of([text]), byte_model, protocol="minicons-default").surprisal
     assert surprisal["text"].tolist() == ["The", "cat", "sat."]
-    assert surprisal[["surprisal", "surprisal_naive", "entropy", "renyi"]].isna().all(axis=1).tolist() == [
-        True,
-        False,
-        False,
-    ]
+    assert surprisal[["surprisal", "surprisal_naive", "entropy", "renyi"]].isna().all(axis=1).tolist() == [True, False, False]
     usual = lmscore.score(of([text]), byte_model).surprisal
     assert surprisal["n_tokens"].tolist() == usual["n_tokens"].tolist()
     assert set(surprisal["protocol"]) == {"minicons-default"}
@@ -180,7 +170,5 @@ def test_a_region_with_an_unscored_token_has_no_score(byte_model):
 def test_protocols_are_known_by_name():
     assert get_protocol("default") is get_protocol(DEFAULT_PROTOCOL) is DEFAULT_PROTOCOL
     assert DEFAULT_PROTOCOL.list_options() == {}
-    with pytest.raises(
-        ValueError, match="protocol 'blimp' is not known; expected one of default, blimp-2020, lm-eval, mini"
-    ):
+    with pytest.raises(ValueError, match="protocol 'blimp' is not known; expected one of default, blimp-2020, lm-eval, mini"):
         get_protocol("blimp")

@@ -46,9 +46,7 @@ def test_corrected_scores_telescope_in_float32(folders, kind):
     model = lmscore.load(folders[kind], device="cpu")
     for text in TEXTS.values():
         table = table_of(model, text)
-        assert sum(s.surprisal for s in compute_word_scores(table, Sentence(text))) == pytest.approx(
-            telescoped(table), abs=1e-4
-        )
+        assert sum(s.surprisal for s in compute_word_scores(table, Sentence(text))) == pytest.approx(telescoped(table), abs=1e-4)
 
 
 @pytest.mark.parametrize("context", ["No student came.", "No student came.\n", "No student came. "])
@@ -291,9 +289,7 @@ def test_an_absent_or_empty_region_has_no_score(byte_model):
 
 def test_a_region_edge_inside_a_token_is_an_error_that_names_both(byte_model):
     sentence = Sentence("see the cat", (Region("critical", 5, 11),))
-    with pytest.raises(
-        ValueError, match=r"region 'critical' \(characters 5 to 11\) .* token 'the' \(characters 4 to 7\)"
-    ):
+    with pytest.raises(ValueError, match=r"region 'critical' \(characters 5 to 11\) .* token 'the' \(characters 4 to 7\)"):
         region_lp(table_of(byte_model, sentence.text), sentence)
 
 

@@ -23,10 +23,7 @@ from .test_masked import bert
 
 pytestmark = pytest.mark.lm
 
-ENCODINGS = {
-    False: [{}, {"prefix": False}, {"leading_space": True}, {"closing": True}],
-    True: [{}, {"word_l2r": True}],
-}
+ENCODINGS = {False: [{}, {"prefix": False}, {"leading_space": True}, {"closing": True}], True: [{}, {"word_l2r": True}]}
 
 
 @pytest.fixture
@@ -34,9 +31,7 @@ def loads(monkeypatch):
     """What was loaded, since the test began."""
     seen = []
     real = metadata_cache.load
-    monkeypatch.setattr(
-        metadata_cache, "load", lambda name, **settings: seen.append(str(name)) or real(name, **settings)
-    )
+    monkeypatch.setattr(metadata_cache, "load", lambda name, **settings: seen.append(str(name)) or real(name, **settings))
     return seen
 
 
@@ -61,17 +56,11 @@ def test_a_cache_on_a_disk_that_can_only_be_read_serves_and_is_gone_on_without(f
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     mounted = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1"'
     unshare = ["unshare", "--mount", "sh", "-c"]
-    if (
-        not shutil.which("unshare")
-        or subprocess.run([*unshare, mounted, "sh", str(cache)], capture_output=True).returncode
-    ):
+    if not shutil.which("unshare") or subprocess.run([*unshare, mounted, "sh", str(cache)], capture_output=True).returncode:
         pytest.skip("no disk can be mounted for reading alone here")
     call = [sys.executable, "-c", READING, str(folders["gpt2"]), str(cache), known, new]
     read = subprocess.run(
-        [*unshare, f'{mounted} && shift && exec "$@"', "sh", str(cache), *call],
-        capture_output=True,
-        text=True,
-        check=False,
+        [*unshare, f'{mounted} && shift && exec "$@"', "sh", str(cache), *call], capture_output=True, text=True, check=False
     )
     assert read.returncode == 0, read.stderr
     plain = lmscore.load(folders["gpt2"], device="cpu")
@@ -151,9 +140,7 @@ def test_weights_that_change_between_reading_and_computing_are_an_error(folders,
 
 
 @pytest.mark.parametrize(
-    "commands",
-    [{"score": "surprisal sentence_scores", "evaluate": "pairs"}, {"judge --template 1": "judgments"}],
-    ids=" ".join,
+    "commands", [{"score": "surprisal sentence_scores", "evaluate": "pairs"}, {"judge --template 1": "judgments"}], ids=" ".join
 )
 def test_a_run_of_what_is_cached_imports_neither_torch_nor_transformers(tmp_path, commands):
     """In a process of its own: the second run of each command."""

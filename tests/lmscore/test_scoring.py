@@ -119,9 +119,7 @@ def test_words_that_a_token_joins_are_one_flagged_row(byte_model):
 
 def test_layout_noise_is_the_largest_move_of_a_pair_scored_alone(folders, materials):
     exact, coarse = (lmscore.load(folders["gpt2"], device="cpu", dtype=dtype) for dtype in ("float64", "bfloat16"))
-    items = [
-        pair(f"i{k}", f"The cat sat on {k * 7} mats.", f"The cat sit on {k * 13} mats {'.' * k}") for k in range(20)
-    ]
+    items = [pair(f"i{k}", f"The cat sat on {k * 7} mats.", f"The cat sit on {k * 13} mats {'.' * k}") for k in range(20)]
     for model, low, high in ((exact, 0, 1e-9), (coarse, 1e-4, 5)):
         found = lmscore.evaluate(of(*items), model, ["lp", "mean_lp"])
         noise = lmscore.estimate_layout_noise(of(*items), model, found, seed=1)
@@ -132,8 +130,7 @@ def test_layout_noise_is_the_largest_move_of_a_pair_scored_alone(folders, materi
             moved = max(
                 moved,
                 abs(
-                    (alone.score_grammatical - alone.score_ungrammatical)
-                    - (before.score_grammatical - before.score_ungrammatical)
+                    (alone.score_grammatical - alone.score_ungrammatical) - (before.score_grammatical - before.score_ungrammatical)
                 ),
             )
         assert noise["lp"] == moved
@@ -155,11 +152,7 @@ def test_members_of_a_pair_share_a_batch_below_float32(folders):
 
 
 def test_verdicts_within_the_noise_are_counted_and_ties_are_not(byte_model):
-    pairs = [
-        pair("near", "The cat sat.", "The cat sit."),
-        pair("tie", "A.", "A."),
-        pair("far", "The cat.", "A é猫 b c d."),
-    ]
+    pairs = [pair("near", "The cat sat.", "The cat sit."), pair("tie", "A.", "A."), pair("far", "The cat.", "A é猫 b c d.")]
     found = lmscore.evaluate(of(*pairs), byte_model, ["lp"])
     near = found.loc[0, "score_grammatical"] - found.loc[0, "score_ungrammatical"]
     assert lmscore.count_within_noise(found, {"lp": abs(near)}) == {"lp": 1}

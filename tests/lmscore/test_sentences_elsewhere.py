@@ -93,9 +93,7 @@ def test_evaluate_takes_scores_of_several_programs_and_draws_a_curve_over_their_
 ) -> None:
     for k, tokens in enumerate((1e6, 2e6, 4e6)):
         better = sentences["lp"] + (sentences["condition"] == "grammatical").astype(float) * 2.0 * k
-        sentences[["sentence"]].assign(lp=better.clip(upper=-0.1)).to_csv(
-            tmp_path / f"lstm-{tokens:g}.csv", index=False
-        )
+        sentences[["sentence"]].assign(lp=better.clip(upper=-0.1)).to_csv(tmp_path / f"lstm-{tokens:g}.csv", index=False)
     (tmp_path / "runs.csv").write_text("model,tokens\nlstm-1e+06,1000000\nlstm-2e+06,2000000\nlstm-4e+06,4000000\n")
     files = " ".join(f"--from-scores {path.name}" for path in sorted(tmp_path.glob("lstm-*.csv")))
     done = run_here(f"gardenpath evaluate {ITEMS} {files} --training-sizes runs.csv -o out", tmp_path)

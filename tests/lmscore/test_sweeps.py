@@ -244,19 +244,13 @@ def test_what_was_computed_elsewhere_under_another_identity_is_not_merged_in_sil
     assert '"1.0"' in merged.faults[0]
     assert "expected one" in merged.faults[0]
     assert "gpt2" not in {*merged.tables["pairs"]["model"]}
-    assert (
-        merged_results.merge(other, kept, mixed=True)
-        .tables["pairs"]
-        .equals(merged_results.merge(made, store).tables["pairs"])
-    )
+    assert merged_results.merge(other, kept, mixed=True).tables["pairs"].equals(merged_results.merge(made, store).tables["pairs"])
 
 
 def test_memory_that_runs_out_halves_a_batch_then_asks_for_more_cards_then_is_recorded(place, monkeypatch):
     models = '[[models]]\nname = "gpt2"\ngpus = 1\n'
     made, store = planned(place, "memory", models=models, unit_size=2**20)
-    monkeypatch.setattr(
-        manifest.ModelVariant, "build_load_arguments", lambda self, cards: {"name": self.source, "device": "cpu"}
-    )
+    monkeypatch.setattr(manifest.ModelVariant, "build_load_arguments", lambda self, cards: {"name": self.source, "device": "cpu"})
     compute, room, asked = CausalModel._compute, {1: 0, 2: 64}, []
 
     def short(self, layout, *given):
@@ -339,10 +333,7 @@ def test_what_another_run_is_at_is_left_for_last(place, whole):
     execution.run_sweep(made, store, lambda cards: None, on_report=lambda unit, report: order.append(unit.id))
     assert order == [unit.id for unit in (*made.units[1:], made.units[0])]
     # What was computed by another run meanwhile is not computed again.
-    assert (
-        worker.compute_unit(worker.UnitTask(made.units[0], dict(made.how), store.address, 0)).state
-        == worker.STATE_ELSEWHERE
-    )
+    assert worker.compute_unit(worker.UnitTask(made.units[0], dict(made.how), store.address, 0)).state == worker.STATE_ELSEWHERE
 
 
 def test_models_are_asked_too_and_their_judgments_are_those_of_judge(folders, tmp_path):
@@ -407,9 +398,7 @@ def test_a_worker_killed_at_fifty_random_points_leaves_the_bytes_of_one_that_was
     torch.set_num_threads(1)
     one = {"models": '[[models]]\nname = "gpt2"\n', "batch_tokens": 64}
     made, store = planned(place, "unkilled", **one)
-    worker._get_model(
-        worker.UnitTask(made.units[0], dict(made.how), store.address, 0)
-    )  # so that what is killed is computing
+    worker._get_model(worker.UnitTask(made.units[0], dict(made.how), store.address, 0))  # so that what is killed is computing
     assert not in_a_process(made, store)
     expected, chance = bytes_of(merged_results.merge(made, store)), random.Random(1)
     kills = rounds = 0
@@ -456,9 +445,7 @@ def test_a_machine_of_a_cluster_that_is_lost_leaves_its_units_to_the_other(place
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0"}
     with tempfile.TemporaryDirectory(prefix="gp", dir="/tmp", ignore_cleanup_errors=True) as short:  # sockets lie there
         line = [sys.executable, "-c", CLUSTER.format(path=sys.path), kept.address]
-        ran = subprocess.run(
-            line, env={**environment, "RAY_TMPDIR": short}, capture_output=True, text=True, timeout=300
-        )
+        ran = subprocess.run(line, env={**environment, "RAY_TMPDIR": short}, capture_output=True, text=True, timeout=300)
     # Ray's own remarks stand around it.
     assert f"machines lost: 1 units done: {len(lost.units)} failed: 0\n" in ran.stdout, ran.stdout + ran.stderr
     assert bytes_of(merged_results.merge(lost, kept)) == bytes_of(merged_results.merge(made, store))

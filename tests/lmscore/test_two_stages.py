@@ -86,9 +86,7 @@ def test_wrong_verdicts_among_those_decided_are_counted_and_bounded(stated, cloc
     exact = {name: value if name in both else flipped[name] for name, value in exact.items()}
     scores, facts, asked = stated(exact, coarse)
     checked = {name for is_coarse, names in asked[-1:] for name in names} - {*both}
-    wrong = sum(
-        (exact[name] > 0) != (coarse[name] > 0) and abs(coarse[name]) > facts["within"]["lp"] for name in checked
-    )
+    wrong = sum((exact[name] > 0) != (coarse[name] > 0) and abs(coarse[name]) > facts["within"]["lp"] for name in checked)
     assert facts["wrong"]["lp"] == wrong > 0
     assert facts["wrong_at_most"]["lp"] == compute_share_bound(wrong, SAMPLE_PAIRS)
     assert all(scores[name] == exact[name] for name in checked)
@@ -112,9 +110,7 @@ def test_a_coarse_model_that_saves_nothing_is_not_used_and_that_is_said(stated, 
     assert scores.to_dict() == exact
     few = dict(list(exact.items())[:512])
     scores, facts, asked = stated(few, coarse)
-    assert (
-        facts["note"] == "All pairs, 512, are computed exactly: from 513 on there is something to decide in two stages."
-    )
+    assert facts["note"] == "All pairs, 512, are computed exactly: from 513 on there is something to decide in two stages."
     assert not any(is_coarse for is_coarse, _ in asked)
 
 

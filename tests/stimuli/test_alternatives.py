@@ -60,19 +60,14 @@ FOUND = {
     "a capital": ("x-x-x Sue nor thirds.", {("alternative-unlike", "warning")}),
     "no final mark": ("x-x-x sue nor thirds", {("alternative-unlike", "warning")}),
     "one word twice": ("x-x-x sue nor sue.", {("alternative-repeated", "warning")}),
-    "the word with another mark": (
-        "x-x-x sue nor Barked",
-        {("alternative-same", "error"), ("alternative-unlike", "warning")},
-    ),
+    "the word with another mark": ("x-x-x sue nor Barked", {("alternative-same", "error"), ("alternative-unlike", "warning")}),
     "the first word's, which nobody sees": ("SUE. sue nor thirds.", set()),
     "nothing": ("x-x-x sue nor thirds.", set()),
 }
 
 
 @pytest.mark.parametrize(("cell", "expected"), FOUND.values(), ids=FOUND.keys())
-def test_an_alternative_that_gives_the_word_away_is_found(
-    tmp_path: Path, cell: str, expected: set[tuple[str, str]]
-) -> None:
+def test_an_alternative_that_gives_the_word_away_is_found(tmp_path: Path, cell: str, expected: set[tuple[str, str]]) -> None:
     findings = stimuli.check(read(tmp_path, HEADER + ROWS.replace("x-x-x sue nor thirds.", cell, 1)))
     assert {(f.rule, f.severity) for f in findings if f.rule.startswith("alternative")} == expected
     assert all(f.line == 2 for f in findings if f.rule.startswith("alternative"))

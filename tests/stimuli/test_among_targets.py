@@ -26,9 +26,7 @@ def valid(between: int, first: int) -> set[tuple[int, ...]]:
 
 @pytest.mark.parametrize(("between", "first"), [(0, 0), (1, 0), (0, 1), (0, 2)])
 def test_orders_are_uniform_over_those_of_an_enumeration(between: int, first: int) -> None:
-    rules = stimuli.Ordering(
-        no_adjacent="paradigm", min_fillers_between=between, start_with={"filler": first}, scope="targets"
-    )
+    rules = stimuli.Ordering(no_adjacent="paradigm", min_fillers_between=between, start_with={"filler": first}, scope="targets")
     orders = build_target_orders(rules, TRIALS)
     expected = valid(between, first)
     drawn = Counter(orders.sample(seed=5, slot=slot).order for slot in range(80 * len(expected)))
@@ -72,9 +70,7 @@ def test_a_study_with_fillers_is_dealt_so() -> None:
     paradigms = (stimuli.Paradigm("p", "agreement"), stimuli.Paradigm("fill", "fillers", {"filler": single}))
     materials = stimuli.Materials(paradigms, (*targets, *fillers))
     design = stimuli.Design({"grammatical": 1, "ungrammatical": 1}, lists=2, fillers=("fill",))
-    ordering = stimuli.Ordering(
-        max_run={"condition": 1}, min_fillers_between=1, start_with={"filler": 2}, scope="targets"
-    )
+    ordering = stimuli.Ordering(max_run={"condition": 1}, min_fillers_between=1, start_with={"filler": 2}, scope="targets")
     for trial_list in design.build_trial_lists(materials, ordering=ordering, seed=1):
         for slot in range(20):
             trials = [trial_list.trials[i] for i in trial_list.order_trials(slot)]

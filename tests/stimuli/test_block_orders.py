@@ -6,12 +6,7 @@ from collections import Counter
 import pytest
 
 from gardenpath.stimuli import Design, Item, Materials, Ordering, Paradigm, Sentence, TrialList
-from gardenpath.stimuli.block_orders import (
-    SEQUENCE_BUILDERS,
-    build_latin_square,
-    build_williams_square,
-    list_permutations,
-)
+from gardenpath.stimuli.block_orders import SEQUENCE_BUILDERS, build_latin_square, build_williams_square, list_permutations
 
 
 @pytest.mark.parametrize("number", range(1, 8))
@@ -97,8 +92,7 @@ def test_lists_do_not_all_begin_with_the_same_order_of_blocks() -> None:
     design = Design({"grammatical": 1, "ungrammatical": 1}, lists=2)
     trial_lists = design.build_trial_lists(materials, ordering=Ordering(block_by="paradigm"), seed=1)
     firsts = [
-        [trial_list.trials[trial_list.order_trials(slot)[0]].item.paradigm for slot in range(3)]
-        for trial_list in trial_lists
+        [trial_list.trials[trial_list.order_trials(slot)[0]].item.paradigm for slot in range(3)] for trial_list in trial_lists
     ]
     assert firsts[0] != firsts[1]
     assert {*firsts[0]} == {*firsts[1]} == {*"abc"}

@@ -24,9 +24,7 @@ def test_what_readers_take_for_one_is_one(one: str) -> None:
     assert split_graphemes(f"a{one}b") == ["a", one, "b"]
     assert count_letters(one) == 1
     assert count_letters(f"({one})x9") == 3
-    assert (
-        "".join(split_graphemes(fill_blank(Blank("", "", "", f"a{one}", ""), Key("Backspace", 0.0, 0.0)).text)) == "a"
-    )
+    assert "".join(split_graphemes(fill_blank(Blank("", "", "", f"a{one}", ""), Key("Backspace", 0.0, 0.0)).text)) == "a"
 
 
 def test_emoji_take_the_room_of_two_letters_and_a_mark_none() -> None:

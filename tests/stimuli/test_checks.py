@@ -11,9 +11,7 @@ from gardenpath.stimuli.items import MINIMAL_PAIR
 
 
 def pair(good: str, bad: str, name: str = "i1", *, language: str = "en") -> Item:
-    sentences = {
-        c: Sentence(*marked_csv.parse_marked_sentence(t)) for c, t in (("grammatical", good), ("ungrammatical", bad))
-    }
+    sentences = {c: Sentence(*marked_csv.parse_marked_sentence(t)) for c, t in (("grammatical", good), ("ungrammatical", bad))}
     return Item(name, "p", sentences, language)
 
 
@@ -60,9 +58,7 @@ def test_a_rule_finds_its_breach(bad: str, expected: tuple[str, str]) -> None:
 
 
 def test_critical_words_are_named_as_they_are_written() -> None:
-    materials = Materials(
-        (Paradigm("p", "f", MINIMAL_PAIR),), (pair("Er [begrüßte] sie alle.", "Er [begrüßten] sie alle."),)
-    )
+    materials = Materials((Paradigm("p", "f", MINIMAL_PAIR),), (pair("Er [begrüßte] sie alle.", "Er [begrüßten] sie alle."),))
     said = [finding.message for finding in stimuli.check(materials) if finding.rule == "critical-words"]
     assert [message.split(";")[0] for message in said] == [
         "the critical words differ: 'begrüßte' (grammatical), 'begrüßten' (ungrammatical)"
@@ -98,10 +94,7 @@ def test_the_conditions_of_blimp_nl_can_be_made_errors() -> None:
 
 def test_duplicates_are_found_across_items() -> None:
     bad = "{The} man has [ever] come to us."
-    assert rules_found(pair(GOOD, bad), pair(GOOD, bad, "i2")) == {
-        ("duplicate-item", "error"),
-        ("duplicate-sentence", "warning"),
-    }
+    assert rules_found(pair(GOOD, bad), pair(GOOD, bad, "i2")) == {("duplicate-item", "error"), ("duplicate-sentence", "warning")}
 
 
 def test_the_example_keeps_the_three_conditions_and_its_promises(study_folder: Path) -> None:
@@ -160,18 +153,14 @@ def test_sentences_that_all_lack_a_mark_and_a_capital_lack_nothing() -> None:
 def test_a_condition_without_any_cue_needs_none() -> None:
     other = "A man has [ever] come to us."
     assert rules_found(pair(GOOD, other)) == set()
-    found = stimuli.check(
-        Materials((Paradigm("p", "f"),), (pair(GOOD, other), pair("No man had [ever] come to us.", other, "i2")))
-    )
+    found = stimuli.check(Materials((Paradigm("p", "f"),), (pair(GOOD, other), pair("No man had [ever] come to us.", other, "i2"))))
     (finding,) = [f for f in found if f.rule == "cue-missing"]
     assert (finding.item, finding.condition) == ("i2", "grammatical")
     assert finding.message == "no cue is marked; other sentences of this condition have one (1 in all)"
 
 
 def test_an_unknown_word_is_told_once_with_its_sentences() -> None:
-    items = [
-        pair(f"{n} men [saw] unsuprisingly little.", f"{n} men [sees] unsuprisingly little.", f"i{n}") for n in (1, 2)
-    ]
+    items = [pair(f"{n} men [saw] unsuprisingly little.", f"{n} men [sees] unsuprisingly little.", f"i{n}") for n in (1, 2)]
     (finding,) = [f for f in stimuli.check(Materials((Paradigm("p", "f"),), tuple(items))) if f.rule == "unknown-word"]
     assert finding.message == "the word 'unsuprisingly' is in no frequency list; misspelt? (4 sentences)"
 
@@ -242,9 +231,7 @@ def test_what_was_read_in_the_wrong_encoding_is_told_from_what_was_meant(word: s
     item = pair(f"{word} [ever] come to us.", f"{word} [never] come to us.", language="de")
     materials = Materials((Paradigm("p", "f", MINIMAL_PAIR),), (item,))
     told = {f.message for f in stimuli.check(materials, only_severity="error") if f.rule == "garbled-character"}
-    assert told == (
-        {f"UTF-8 read as Latin-1: {word}, probably {meant}; save the file again as UTF-8"} if meant else set()
-    )
+    assert told == ({f"UTF-8 read as Latin-1: {word}, probably {meant}; save the file again as UTF-8"} if meant else set())
 
 
 def test_a_question_in_the_wrong_encoding_is_found() -> None:
@@ -259,9 +246,7 @@ def test_fillers_need_no_critical_region() -> None:
     fillers = [Item(f"f{n}", "fillers", {"only": Sentence(text)}) for n, text in enumerate(("It rained.", "We left."))]
     read = Materials((Paradigm("fillers", "fillers", {"condition": ("only",)}),), tuple(fillers))
     assert [f.rule for f in stimuli.check(read)] == []
-    one = Item(
-        "f2", "fillers", {"only": Sentence(*marked_csv.parse_marked_sentence("They [left] the house late last night."))}
-    )
+    one = Item("f2", "fillers", {"only": Sentence(*marked_csv.parse_marked_sentence("They [left] the house late last night."))})
     findings = stimuli.check(Materials(read.paradigms, (*fillers, one)))
     assert [(f.rule, f.item) for f in findings] == [("region-missing", "f0"), ("region-missing", "f1")]
 
@@ -278,10 +263,7 @@ def test_sentences_of_another_language_are_named_once_and_not_word_by_word() -> 
     ("factor", "message"),
     [
         ("region", "factor 'region' has the name of a column of the tables of results; give it another one"),
-        (
-            "noun phrase",
-            "factor 'noun phrase' cannot be named in a formula; expected a letter, then letters, digits, '_' and ",
-        ),
+        ("noun phrase", "factor 'noun phrase' cannot be named in a formula; expected a letter, then letters, digits, '_' and "),
         ("function", "factor 'function' means something else in a formula; give it another name"),
         ("condition", None),
         ("attractor", None),

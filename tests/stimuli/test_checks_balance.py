@@ -16,9 +16,7 @@ SHORT = ["cat", "horse", "rabbit", "dog", "bird"]
 LONG = ["elephant", "crocodile", "butterfly", "kangaroo", "caterpillar"]
 
 
-def materials(
-    good: list[str], bad: list[str], frame: str = "{{Our}} old [{}] has come to us.", language: str = "en"
-) -> Materials:
+def materials(good: list[str], bad: list[str], frame: str = "{{Our}} old [{}] has come to us.", language: str = "en") -> Materials:
     items = [
         Item(
             f"i{n}",

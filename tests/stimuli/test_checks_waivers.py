@@ -36,11 +36,7 @@ def test_a_waiver_holds_for_its_own_paradigm_only() -> None:
 @pytest.mark.parametrize(
     ("name", "severity", "message"),
     [
-        (
-            "word-befor",
-            "error",
-            "a waiver names the rule 'word-befor', which is not known; did you mean 'word-before'?",
-        ),
+        ("word-befor", "error", "a waiver names the rule 'word-befor', which is not known; did you mean 'word-before'?"),
         ("xyz", "error", "a waiver names the rule 'xyz', which is not known; expected one of region-missing, "),
         ("spacing", "note", "the waiver of spacing waived nothing; it can be left out"),
     ],
@@ -73,10 +69,7 @@ def test_a_reason_that_a_cell_cannot_hold_is_listed_as_lost(tmp_path: Path) -> N
     ("cells", "message"),
     [
         (("balance", ""), "line 2: i1 (grammatical): waive is 'balance'; expected  rule: reason"),
-        (
-            ("balance: a", "balance: b"),
-            "line 3: i1 (ungrammatical): the waiver of balance gives the reason 'b', but 'a' above",
-        ),
+        (("balance: a", "balance: b"), "line 3: i1 (ungrammatical): the waiver of balance gives the reason 'b', but 'a' above"),
     ],
 )
 def test_a_waiver_without_a_reason_or_with_two_is_a_fault(tmp_path: Path, cells: tuple[str, str], message: str) -> None:
@@ -104,7 +97,4 @@ def test_many_findings_of_a_rule_are_cut_to_three_and_counted() -> None:
 
 def test_the_summary_counts_each_severity_of_each_paradigm() -> None:
     found = [*findings("a", "waived", 2), *findings("b", "error", 1), *findings("format", "error", 1, "")]
-    assert summarise_findings(materials({}), found) == [
-        FindingSummary("p", 1, 1, 0, 0, 2),
-        FindingSummary("", 0, 1, 0, 0, 0),
-    ]
+    assert summarise_findings(materials({}), found) == [FindingSummary("p", 1, 1, 0, 0, 2), FindingSummary("", 0, 1, 0, 0, 0)]

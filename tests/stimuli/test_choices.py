@@ -24,9 +24,7 @@ def source(tmp_path: Path, *rows: tuple[str, str, str], language: str = "de", he
 @pytest.mark.parametrize("answer", ["yes", "ja", "Ja"])
 def test_yes_and_no_are_said_in_the_language_of_the_item(tmp_path: Path, answer: str) -> None:
     (item,) = stimuli.read(source(tmp_path, ("Bellt er?", answer, ""), ("Bellt er?", "no", ""))).items
-    assert item.question == stimuli.Question(
-        "Bellt er?", {"grammatical": "ja", "ungrammatical": "nein"}, ("ja", "nein")
-    )
+    assert item.question == stimuli.Question("Bellt er?", {"grammatical": "ja", "ungrammatical": "nein"}, ("ja", "nein"))
 
 
 def test_the_language_of_the_study_counts_where_items_state_none(tmp_path: Path) -> None:
@@ -85,10 +83,7 @@ def test_answers_can_be_any_two_or_more(tmp_path: Path) -> None:
             (("Wer?", "Rex", "Rex / Bello"), ("Wer?", "Rex", "")),
             "choices is 'Rex / Bello'; expected two or more different answers with",
         ),
-        (
-            (("Wer?", "Rex", "Rex|Rex"), ("Wer?", "Rex", "")),
-            "choices is 'Rex|Rex'; expected two or more different answers",
-        ),
+        ((("Wer?", "Rex", "Rex|Rex"), ("Wer?", "Rex", "")), "choices is 'Rex|Rex'; expected two or more different answers"),
         ((("Wer?", "Rex", "Rex|Bello"), ("Wer?", "Rex", "Rex|beide")), "line 3: i1 (ungrammatical): question 'Wer?'"),
     ],
 )

@@ -50,14 +50,10 @@ def test_a_phenomenon_is_spread_over_the_experiments(experiments: int) -> None:
     """Equally many paradigms in each, and of every phenomenon as many as can be, one more or less."""
     some = materials(48, 3)
     paradigms = tuple(replace(p, phenomenon=f"f{min(k * k // 90, 9)}") for k, p in enumerate(some.paradigms))
-    trial_lists = Design(RATIO, lists=3, experiments=experiments).build_trial_lists(
-        replace(some, paradigms=paradigms), seed=2
-    )
+    trial_lists = Design(RATIO, lists=3, experiments=experiments).build_trial_lists(replace(some, paradigms=paradigms), seed=2)
     seen: dict[str, Counter[str]] = {}
     for trial_list in trial_lists[::3]:
-        seen[trial_list.experiment] = Counter(
-            {t.item.paradigm: t.factors["phenomenon"] for t in trial_list.trials}.values()
-        )
+        seen[trial_list.experiment] = Counter({t.item.paradigm: t.factors["phenomenon"] for t in trial_list.trials}.values())
     assert {counts.total() for counts in seen.values()} == {48 // experiments}
     for phenomenon in {p.phenomenon for p in paradigms}:
         counts = [count[phenomenon] for count in seen.values()]
@@ -139,10 +135,7 @@ REFUSED = {
         Design({"gramatical": 2, "ungrammatical": 1}, 3, 9),
         "'gramatical', which paradigm p0 does not have; it has grammatical, ungrammatical",
     ),
-    "experiments that do not divide": (
-        Design(RATIO, 3, 9, experiments=3),
-        "4 paradigms cannot be dealt equally to 3 experiments",
-    ),
+    "experiments that do not divide": (Design(RATIO, 3, 9, experiments=3), "4 paradigms cannot be dealt equally to 3 experiments"),
 }
 
 
@@ -194,20 +187,14 @@ def test_a_two_by_two_is_a_latin_square_with_all_fillers_in_every_list() -> None
     exposures = stimuli.compute_exposures(trial_lists, participants=10)
     assert set(exposures[exposures["paradigm"] == "rc"]["n_lists"]) == {1}
     assert set(exposures[exposures["paradigm"] == "fill"]["n_participants"]) == {10}
-    assert sorted(set(exposures[exposures["paradigm"] == "rc"]["n_participants"])) == [2, 3], (
-        "10 participants over 4 lists"
-    )
+    assert sorted(set(exposures[exposures["paradigm"] == "rc"]["n_participants"])) == [2, 3], "10 participants over 4 lists"
     per_item = exposures[exposures["paradigm"] == "rc"].groupby("item")["n_participants"].sum()
     assert set(per_item) == {10}
 
 
 def test_readers_of_blimp_nl_are_twenty_and_ten() -> None:
     trial_lists = Design(RATIO, lists=3, items=9, experiments=7).build_trial_lists(materials(84, 10), seed=1)
-    exposures = (
-        stimuli.compute_exposures(trial_lists, participants=210)
-        .groupby("condition")["n_participants"]
-        .agg(["min", "max"])
-    )
+    exposures = stimuli.compute_exposures(trial_lists, participants=210).groupby("condition")["n_participants"].agg(["min", "max"])
     assert exposures.loc["grammatical"].tolist() == [20, 20]
     assert exposures.loc["ungrammatical"].tolist() == [10, 10]
 
@@ -225,18 +212,12 @@ def test_fillers_stand_between_targets_where_the_rules_say_so() -> None:
 @pytest.mark.parametrize(
     ("design", "message"),
     [
-        (
-            Design(EQUAL, 4, fillers=["filler"]),
-            "fillers names filler, which the materials do not have; they have rc, fill",
-        ),
+        (Design(EQUAL, 4, fillers=["filler"]), "fillers names filler, which the materials do not have; they have rc, fill"),
         (
             Design(EQUAL, 4, fillers=["fill"], filler_ratio={"x": 1}),
             "filler_ratio names the condition 'x', which paradigm fill does not have",
         ),
-        (
-            Design({"subject.name": 1, "object.name": 1}, 2, fillers=["fill"]),
-            "ratio gives no share to subject.noun, object.noun",
-        ),
+        (Design({"subject.name": 1, "object.name": 1}, 2, fillers=["fill"]), "ratio gives no share to subject.noun, object.noun"),
         (Design(EQUAL, 4, fillers=["fill"], catch=["sure"]), "catch names sure, which the materials do not have"),
         (
             Design(EQUAL, 4, fillers=["fill"], between_participants=["number"]),
@@ -251,10 +232,7 @@ def test_fillers_stand_between_targets_where_the_rules_say_so() -> None:
             "paradigm rc has 4 conditions; expected two, since a trial shows a pair",
         ),
         (Design(EQUAL, 4, fillers=["fill"], practice=[["One.", "Two."]]), "practice 1 has 2 sentences; expected one"),
-        (
-            Design(EQUAL, 3, fillers=["fill"]),
-            "a ratio of 1:1:1:1 repeats every 4 items, which 3 lists cannot rotate",
-        ),
+        (Design(EQUAL, 3, fillers=["fill"]), "a ratio of 1:1:1:1 repeats every 4 items, which 3 lists cannot rotate"),
     ],
 )
 def test_impossible_fillers_and_shares_are_refused(design: Design, message: str) -> None:
@@ -288,13 +266,9 @@ def test_every_level_between_items_is_balanced_in_itself() -> None:
 
 def test_a_level_whose_items_do_not_divide_is_refused_with_the_arithmetic() -> None:
     with pytest.raises(ValueError, match="5 items of paradigm p at level high cannot be split 1:1 over 2 lists"):
-        Design({"grammatical": 1, "ungrammatical": 1}, 2, between_items=["frequency"]).build_trial_lists(
-            levelled(5, 6), seed=1
-        )
+        Design({"grammatical": 1, "ungrammatical": 1}, 2, between_items=["frequency"]).build_trial_lists(levelled(5, 6), seed=1)
     with pytest.raises(ValueError, match="7 items of paradigm p cannot be taken equally from 2 levels"):
-        Design({"grammatical": 1, "ungrammatical": 1}, 2, 7, between_items=["frequency"]).build_trial_lists(
-            levelled(6, 6), seed=1
-        )
+        Design({"grammatical": 1, "ungrammatical": 1}, 2, 7, between_items=["frequency"]).build_trial_lists(levelled(6, 6), seed=1)
 
 
 def test_each_participant_sees_one_level_of_a_factor_between_participants() -> None:
@@ -435,9 +409,7 @@ ASKED = """\
 def _practising(folder: Path, practice: str) -> study.Study:
     path = folder / "study.toml"
     text = path.read_text()
-    path.write_text(
-        re.sub(r"practice = \[.*?^\]", f"practice = {practice}", text, count=1, flags=re.DOTALL | re.MULTILINE)
-    )
+    path.write_text(re.sub(r"practice = \[.*?^\]", f"practice = {practice}", text, count=1, flags=re.DOTALL | re.MULTILINE))
     return study.load(path)
 
 
@@ -445,11 +417,7 @@ def test_a_practice_sentence_may_have_its_question(study_folder: Path) -> None:
     for trial_list in stimuli.design(_practising(study_folder, ASKED), **ASKS):
         plain, asked = (trial_list.trials[i] for i in trial_list.order_trials(0)[:2])
         assert (plain.prompts, plain.item.question) == (("acceptability",), None)
-        assert (asked.role, asked.prompts, asked.get_answer()) == (
-            "practice",
-            ("comprehension", "acceptability"),
-            "the boy",
-        )
+        assert (asked.role, asked.prompts, asked.get_answer()) == ("practice", ("comprehension", "acceptability"), "the boy")
         assert asked.item.question is not None
         assert (asked.item.question.text, asked.item.question.choices) == ("Who slept?", ("she", "the boy"))
 
@@ -469,9 +437,7 @@ def test_a_practice_sentence_may_have_its_question(study_folder: Path) -> None:
         ('[["One.", 2]]', "key 'design.practice.0.1' is 2: input should be a valid string"),
     ],
 )
-def test_what_is_wrong_with_a_practice_sentence_is_said_of_its_own_kind(
-    study_folder: Path, practice: str, fault: str
-) -> None:
+def test_what_is_wrong_with_a_practice_sentence_is_said_of_its_own_kind(study_folder: Path, practice: str, fault: str) -> None:
     with pytest.raises(study.DataError) as caught:
         _practising(study_folder, practice)
     assert any(fault in told for told in caught.value.faults)
@@ -545,23 +511,11 @@ def test_experiments_with_conditions_of_their_own_share_a_session(gp: dict[str, 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (
-            {"lists": 4, "paradigm_ratios": {"gp": {"with": 2, "without": 1}}},
-            "12 lists rotate the conditions of all paradigms",
-        ),
-        (
-            {"lists": 4, "paradigm_ratios": {"gq": {"with": 1}}},
-            "paradigm_ratios names gq, which the materials do not have",
-        ),
-        (
-            {"lists": 4, "paradigm_ratios": {"fill": {"grammatical": 1}}},
-            "paradigm_ratios names fill, which is no target",
-        ),
+        ({"lists": 4, "paradigm_ratios": {"gp": {"with": 2, "without": 1}}}, "12 lists rotate the conditions of all paradigms"),
+        ({"lists": 4, "paradigm_ratios": {"gq": {"with": 1}}}, "paradigm_ratios names gq, which the materials do not have"),
+        ({"lists": 4, "paradigm_ratios": {"fill": {"grammatical": 1}}}, "paradigm_ratios names fill, which is no target"),
         ({"lists": 4, "paradigm_ratios": {"gp": {"wiht": 1}}}, "paradigm_ratios.gp names the condition 'wiht'"),
-        (
-            {"lists": 4, "ratio": {"with": 1, "without": 1}},
-            "names the condition 'with', which paradigm agr does not have",
-        ),
+        ({"lists": 4, "ratio": {"with": 1, "without": 1}}, "names the condition 'with', which paradigm agr does not have"),
     ],
 )
 def test_shares_that_paradigms_cannot_have_are_named(settings: dict[str, Any], message: str) -> None:

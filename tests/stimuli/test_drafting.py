@@ -108,11 +108,7 @@ def test_regions_stand_where_the_seeds_have_them_whatever_the_words() -> None:
     made = build_drafts(
         SEEDED,
         "p",
-        [
-            ModelReply(
-                "Correct: My old uncle near the lakes is proud.\nIncorrect: My old uncle near the lakes are proud."
-            )
-        ],
+        [ModelReply("Correct: My old uncle near the lakes is proud.\nIncorrect: My old uncle near the lakes are proud.")],
         EN,
     )
     good, bad = made.materials.items[0].sentences.values()
@@ -126,12 +122,7 @@ def test_regions_stand_where_the_seeds_have_them_whatever_the_words() -> None:
 def test_a_region_that_has_no_one_place_in_the_seeds_stands_at_their_words_or_nowhere() -> None:
     seeds = (
         pair("s1", "No dog has ever barked here.", "The dog has ever barked here.", critical=("ever", "ever")),
-        pair(
-            "s2",
-            "No cat of ours has ever slept here.",
-            "The cat of ours has ever slept here.",
-            critical=("ever", "ever"),
-        ),
+        pair("s2", "No cat of ours has ever slept here.", "The cat of ours has ever slept here.", critical=("ever", "ever")),
     )
     placed = find_anchors(seeds)
     assert placed["grammatical", "critical"].span is None
@@ -232,21 +223,15 @@ def test_a_near_copy_shares_four_fifths_of_its_trigrams() -> None:
         "The judge in the tower near the lake by the sea are angry.",
     )
     two = pair(
-        "two",
-        "The judge in the tower near the lake by the sea is sad.",
-        "The judge in the tower near the lake by the sea are sad.",
+        "two", "The judge in the tower near the lake by the sea is sad.", "The judge in the tower near the lake by the sea are sad."
     )
     assert "near copy of draft one" in examine_drafts([one, two], SEEDS, PARADIGM)["two"]
 
 
 def test_forms_of_the_same_content_words_in_other_function_words_are_a_near_copy() -> None:
-    one = pair(
-        "one", "La casa de mis abuelos es blanca desde el verano.", "La casa de mis abuelos es blanco desde el verano."
-    )
+    one = pair("one", "La casa de mis abuelos es blanca desde el verano.", "La casa de mis abuelos es blanco desde el verano.")
     two = pair("two", "La casa de tu abuelo es blanca este verano.", "La casa de tu abuelo es blanco este verano.")
-    three = pair(
-        "three", "La casa de mis abuelos es fea desde el verano.", "La casa de mis abuelos es feo desde el verano."
-    )
+    three = pair("three", "La casa de mis abuelos es fea desde el verano.", "La casa de mis abuelos es feo desde el verano.")
     spanish = [dataclasses.replace(item, language="es") for item in (one, two, three)]
     odd = examine_drafts(spanish[1:], spanish[:1], PARADIGM)
     assert "near copy of seed one: the same content words" in odd["two"]
@@ -268,13 +253,8 @@ def test_another_kind_of_difference_is_said() -> None:
 
 
 def test_lengths_and_words_that_come_too_often_stand_out() -> None:
-    many = [
-        pair(f"d{n}", f"The wizard near the {n} doors is fine.", f"The wizard near the {n} doors are fine.")
-        for n in range(12)
-    ]
-    long = pair(
-        "long", "The judge " + "near the sea " * 12 + "is fine.", "The judge " + "near the sea " * 12 + "are fine."
-    )
+    many = [pair(f"d{n}", f"The wizard near the {n} doors is fine.", f"The wizard near the {n} doors are fine.") for n in range(12)]
+    long = pair("long", "The judge " + "near the sea " * 12 + "is fine.", "The judge " + "near the sea " * 12 + "are fine.")
     odd = examine_drafts([*many, long], SEEDS, PARADIGM)
     assert any(said.startswith("length 40 words") for said in odd["long"])
     assert any("wizard (12)" in said for said in odd["d3"])
@@ -303,10 +283,7 @@ def test_requests_hold_the_pairs_and_sentences_are_never_read_as_words_of_a_requ
         ("[fr]\n", "nothing in the language 'en'"),
         ("en = 3\n", "nothing in the language 'en'"),
         ("[en\n", "not valid TOML"),
-        (
-            "[en]\ngood='a'\nbad='b'\nfirst='{m} pairs'\nmore='m'\nvary='v'\navoid='a'\ntopic='t'\n",
-            r"\{m\} is not known",
-        ),
+        ("[en]\ngood='a'\nbad='b'\nfirst='{m} pairs'\nmore='m'\nvary='v'\navoid='a'\ntopic='t'\n", r"\{m\} is not known"),
     ],
 )
 def test_a_request_of_ones_own_that_is_none_is_refused(tmp_path, text: str, said: str) -> None:
@@ -330,11 +307,7 @@ def test_where_items_come_from_is_kept_by_formats_with_free_columns(tmp_path) ->
     made = build_drafts(
         SEEDED,
         "p",
-        [
-            ModelReply(
-                "Correct: A cook at the doors is ill.\nIncorrect: A cook at the doors are ill.", "m@1", "top-p 1", "ff"
-            )
-        ],
+        [ModelReply("Correct: A cook at the doors is ill.\nIncorrect: A cook at the doors are ill.", "m@1", "top-p 1", "ff")],
         EN,
     )
     for name in ("items.jsonl", "items.csv"):

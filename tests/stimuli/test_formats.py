@@ -34,24 +34,16 @@ FAULTS = {
     "an unknown column": (HEADER.replace("item,", "item,itm,"), ["line 1: column 'itm' is not known"]),
     "an unknown condition": (
         HEADER + PAIR + PAIR.replace("i1,ung", "i2,ung").replace("i1", "i2").replace("ungrammatical", "ungramatical"),
-        [
-            "line 5: i2 (ungramatical): condition 'ungramatical' is not known in paradigm npi",
-        ],
+        ["line 5: i2 (ungramatical): condition 'ungramatical' is not known in paradigm npi"],
     ),
     "an empty sentence": (
         HEADER + "npi,n,i1,grammatical,\n" + PAIR.splitlines()[1],
         ["line 2: i1 (grammatical): the sentence is empty"],
     ),
     "an unquoted comma": (HEADER + "npi,n,i1,grammatical,Yes, he did.\n", ["line 2: 6 cells, expected 5"]),
-    "an unclosed region": (
-        HEADER + PAIR.replace("[ever]", "[ever", 1),
-        ["region 'critical' is opened and never closed"],
-    ),
+    "an unclosed region": (HEADER + PAIR.replace("[ever]", "[ever", 1), ["region 'critical' is opened and never closed"]),
     "a doubled item": (HEADER + PAIR + PAIR, ["line 4: i1 (grammatical): item i1 has this condition already"]),
-    "two phenomena": (
-        HEADER + PAIR.replace("npi,n,i1,u", "npi,m,i1,u"),
-        ["phenomenon 'm', but paradigm npi belongs to 'n' above"],
-    ),
+    "two phenomena": (HEADER + PAIR.replace("npi,n,i1,u", "npi,m,i1,u"), ["phenomenon 'm', but paradigm npi belongs to 'n' above"]),
     "a missing member": (
         HEADER + PAIR.splitlines()[0] + "\n",
         ["line 2: i1 (ungrammatical): no sentence for condition 'ungrammatical'"],
@@ -82,9 +74,7 @@ def test_semicolons_and_tabs_separate_as_well(tmp_path: Path, separator: str) ->
     assert len(stimuli.read(write(tmp_path, lines)).items) == 1
 
 
-@pytest.mark.parametrize(
-    "change", [lambda t: t.replace("\n", "\r"), lambda t: "\ufeff" + t, lambda t: t.replace("\n", "\r\n")]
-)
+@pytest.mark.parametrize("change", [lambda t: t.replace("\n", "\r"), lambda t: "\ufeff" + t, lambda t: t.replace("\n", "\r\n")])
 def test_old_line_ends_and_byte_order_marks_are_read(tmp_path: Path, change) -> None:  # type: ignore[no-untyped-def]
     assert stimuli.read(write(tmp_path, change(HEADER + PAIR))) == stimuli.read(write(tmp_path, HEADER + PAIR, "b.csv"))
 
@@ -162,14 +152,10 @@ def test_questions_display_text_and_notes_survive_both_formats_of_ours(tmp_path:
         ("Did he?,yes,One two", "2 words to display, expected 7, one for each word"),
     ],
 )
-def test_a_question_without_its_answer_and_a_display_of_other_length_are_faults(
-    tmp_path: Path, cells: str, message: str
-) -> None:
+def test_a_question_without_its_answer_and_a_display_of_other_length_are_faults(tmp_path: Path, cells: str, message: str) -> None:
     rows = [f"npi,n,i1,{c},A man has [ever] come to us.,{cells}" for c in ("grammatical", "ungrammatical")]
     with pytest.raises(study.DataError) as caught:
-        stimuli.read(
-            write(tmp_path, HEADER.replace("sentence", "sentence,question,answer,display") + "\n".join(rows) + "\n")
-        )
+        stimuli.read(write(tmp_path, HEADER.replace("sentence", "sentence,question,answer,display") + "\n".join(rows) + "\n"))
     assert message in str(caught.value)
 
 
@@ -198,10 +184,7 @@ def test_factors_that_cannot_be_read_or_are_stated_twice_are_faults(tmp_path: Pa
 
 
 MISREAD = {
-    "other levels": (
-        '"gap: subj, obj"',
-        ["condition 's' is not known in paradigm rc; expected subj or obj (and 39 more rows)"],
-    ),
+    "other levels": ('"gap: subj, obj"', ["condition 's' is not known in paradigm rc; expected subj or obj (and 39 more rows)"]),
     "a level too few": ('"gap: s"', ["condition 'o' is not known in paradigm rc; expected s (and 39 more rows)"]),
     "semicolons": ('"gap: s; o"', ["factors is 'gap: s; o'; expected  factor: level, level"]),
     "a condition": ("s", ["factors is 's'; expected  factor: level, level", "(and 79 more rows)"]),
@@ -210,9 +193,7 @@ MISREAD = {
 
 @pytest.mark.parametrize("everywhere", [False, True], ids=["on one row", "on every row"])
 @pytest.mark.parametrize(("cell", "said"), MISREAD.values(), ids=MISREAD)
-def test_factors_that_are_misread_are_said_in_three_lines(
-    cell: str, said: list[str], everywhere: bool, tmp_path: Path
-) -> None:
+def test_factors_that_are_misread_are_said_in_three_lines(cell: str, said: list[str], everywhere: bool, tmp_path: Path) -> None:
     rows = [
         f"rc,r,i{n},{condition},One two.,{cell if everywhere or (n == 0 and condition == 's') else ''}\n"
         for n in range(40)
@@ -225,12 +206,7 @@ def test_factors_that_are_misread_are_said_in_three_lines(
 
 
 def test_a_corpus_with_some_of_blimps_fields_is_read_as_pairs_in_the_language_of_its_study(tmp_path: Path) -> None:
-    record = {
-        "sentence_good": "Die Hunde schlafen.",
-        "sentence_bad": "Die Hunde schläft.",
-        "UID": "kongruenz",
-        "pair_id": 1,
-    }
+    record = {"sentence_good": "Die Hunde schlafen.", "sentence_bad": "Die Hunde schläft.", "UID": "kongruenz", "pair_id": 1}
     (tmp_path / "x.jsonl").write_text(json.dumps(record | {"phenomenon": "Kongruenz", "source": "hand"}) + "\n")
     alone, stated = (stimuli.read(tmp_path / "x.jsonl", language=tag).items[0] for tag in (None, "de"))
     assert (alone.id, alone.language, alone.extra["source"]) == ("kongruenz-1", "und", "hand")

@@ -17,11 +17,7 @@ BROKEN = {  # file: a line to put in as the second but one, what is said of it, 
     "blimp.jsonl": ('{"sentence_good": "A.", "UID": 7}', "sentence_bad, UID, linguistics_term, pairID missing", 3),
     "blimp-nl.csv": ("1,Hoeden,1,hoed,7,Grammatical,Een geit, zegt men, slaapt.,slaapt,,", "12 cells, expected 10", 4),
     "turblimp_base.csv": ("Keçi gördü.;Keçi;gördü", "3 cells, expected 6", 4),
-    "turblimp_experimental.csv": (
-        '"Keçi, gördü.,Keçiyi gördü.,x,y,gördü,a,b',
-        "the quotes of a cell are not closed",
-        2,
-    ),
+    "turblimp_experimental.csv": ('"Keçi, gördü.,Keçiyi gördü.,x,y,gördü,a,b', "the quotes of a cell are not closed", 2),
     "rublimp.csv": ("9,,Коза,а,б,S,A,goat_number,g,news,3", "source_sentence is empty", 2),
     "multiblimp.tsv": ("12\tone cell", "2 cells, expected 23", 4),
     "sling.jsonl": ('{"sentence_good": ', "not valid JSON", 2),
@@ -60,21 +56,9 @@ def test_a_broken_row_costs_itself_only(tmp_path: Path, name: str, case: tuple[s
     [
         ("goat_agrmt.txt", "False\tthe goat sleep .", "a False sentence without a True one of its own"),
         ("goat_agrmt.txt", "True\tthe goat sleeps .", "a True sentence without a False one of its own"),
-        (
-            "generated.tab",
-            "N\t8\t0\tsing\tis\tcorrect\tx\tthe\t0\t1\tthe is",
-            "only the correct form of this sentence is there",
-        ),
-        (
-            "generated.tab",
-            "N\t8\t0\tsing\tis\tbest\tx\tthe\t0\t1\tthe is",
-            "class 'best' and form 'is'; expected correct or wrong",
-        ),
-        (
-            "generated.tab",
-            "N\t8\t0\tsing\tis\twrong\tx\ta\t0\t1\tthe is",
-            "'the is' does not begin with its prefix 'a'",
-        ),
+        ("generated.tab", "N\t8\t0\tsing\tis\tcorrect\tx\tthe\t0\t1\tthe is", "only the correct form of this sentence is there"),
+        ("generated.tab", "N\t8\t0\tsing\tis\tbest\tx\tthe\t0\t1\tthe is", "class 'best' and form 'is'; expected correct or wrong"),
+        ("generated.tab", "N\t8\t0\tsing\tis\twrong\tx\ta\t0\t1\tthe is", "'the is' does not begin with its prefix 'a'"),
         ("generated.tab", "N_V!12\t7\t1\tplur\teat\twrong\tx\ta\t0\t1\ta eat", "a second wrong form of this sentence"),
     ],
 )
@@ -103,11 +87,7 @@ def test_a_cell_over_two_lines_is_one_cell_and_later_lines_keep_their_numbers(tm
 
 HEADERS = {
     "a missing column": ("id,source_sentence\n", "rublimp", "column 'target_sentence', 'source_word'"),
-    "a doubled column": (
-        (FIXTURES / "rublimp.csv").read_text().replace("level", "domain"),
-        "rublimp",
-        "'domain' is there twice",
-    ),
+    "a doubled column": ((FIXTURES / "rublimp.csv").read_text().replace("level", "domain"), "rublimp", "'domain' is there twice"),
     "no sentence column": ("Item,Group\n1,A\n", "pcibex", "no column Sentence or Stimulus"),
     "no suite": ('{"items": []}', "syntaxgym", "a suite has no meta with a name"),
     "no JSON": ("{", "syntaxgym", "not valid JSON"),
@@ -116,9 +96,7 @@ HEADERS = {
 
 
 @pytest.mark.parametrize(("text", "format", "message"), HEADERS.values(), ids=HEADERS)
-def test_a_file_of_another_shape_is_an_error_and_no_traceback(
-    tmp_path: Path, text: str, format: str, message: str
-) -> None:
+def test_a_file_of_another_shape_is_an_error_and_no_traceback(tmp_path: Path, text: str, format: str, message: str) -> None:
     (tmp_path / "file").write_text(text)
     with pytest.raises(study.DataError) as caught:
         stimuli.read(tmp_path / "file", format=format)
@@ -135,15 +113,9 @@ def test_an_item_without_a_pair_row_is_named(tmp_path: Path) -> None:
 
 SUITE = json.loads((FIXTURES / "syntaxgym.json").read_text(encoding="utf-8"))
 SUITES = {
-    "no content": (
-        lambda s: s["items"][0]["conditions"][0]["regions"][1].pop("content"),
-        "a condition is malformed",
-    ),
+    "no content": (lambda s: s["items"][0]["conditions"][0]["regions"][1].pop("content"), "a condition is malformed"),
     "no conditions": (lambda s: s["items"][0].pop("conditions"), "an item has no item_number or no conditions"),
-    "no name of a condition": (
-        lambda s: s["items"][0]["conditions"][1].pop("condition_name"),
-        "a condition is malformed",
-    ),
+    "no name of a condition": (lambda s: s["items"][0]["conditions"][1].pop("condition_name"), "a condition is malformed"),
     "a condition less": (lambda s: s["items"][0]["conditions"].pop(), "no sentence for condition 'comma'"),
 }
 
@@ -205,9 +177,7 @@ def test_a_damaged_file_is_read_in_part_or_refused_and_never_breaks_the_reader(t
         damaged = list(text)
         for _ in range(random.randint(1, 4)):
             at = random.randrange(len(damaged))
-            damaged[at : at + random.randint(0, 2)] = random.choice(
-                ['"', "\n", "null", "[]", "{}", "0", ",", ";", "\t", "#"]
-            )
+            damaged[at : at + random.randint(0, 2)] = random.choice(['"', "\n", "null", "[]", "{}", "0", ",", ";", "\t", "#"])
         (tmp_path / name).write_text("".join(damaged), encoding="utf-8")
         with contextlib.suppress(study.DataError):
             materials, findings = stimuli.examine(tmp_path / name, format=format)

@@ -41,9 +41,7 @@ def count(path: Path) -> int:
 
 
 @pytest.mark.parametrize(("pattern", "case"), CORPORA.items(), ids=CORPORA)
-def test_a_corpus_is_read_with_the_counts_of_its_lines(
-    real_data: Path, pattern: str, case: tuple[str, int, int, int]
-) -> None:
+def test_a_corpus_is_read_with_the_counts_of_its_lines(real_data: Path, pattern: str, case: tuple[str, int, int, int]) -> None:
     format, files, items, regional = case
     paths = sorted(real_data.glob(pattern))
     texts = [path.read_text(encoding="utf-8-sig") for path in paths]

@@ -24,10 +24,7 @@ FILES = {  # file: format, and the warnings that reading it gives, as (line, rul
         "blimp-nl",
         [(4, "region-ambiguous"), (5, "region-ambiguous"), (8, "region-not-found"), (9, "region-not-found")],
     ),
-    "multiblimp.tsv": (
-        "multiblimp",
-        [(4, "region-ambiguous"), (4, "region-ambiguous"), (5, "format"), (5, "region-not-found")],
-    ),
+    "multiblimp.tsv": ("multiblimp", [(4, "region-ambiguous"), (4, "region-ambiguous"), (5, "format"), (5, "region-not-found")]),
     "SG_PL_SV_verb_2+.tsv": ("multiblimp", []),
     "turblimp_base.csv": ("turblimp", [(4, "region-ambiguous"), (5, "region-not-found"), (5, "region-not-found")]),
     "turblimp_experimental.csv": ("turblimp", []),
@@ -197,17 +194,13 @@ LOST = {
 
 
 @pytest.mark.parametrize("format", [module.NAME for module in formats.FORMATS])
-def test_what_a_format_cannot_hold_of_the_example_study_is_listed(
-    study_folder: Path, tmp_path: Path, format: str
-) -> None:
+def test_what_a_format_cannot_hold_of_the_example_study_is_listed(study_folder: Path, tmp_path: Path, format: str) -> None:
     materials = stimuli.read(study_folder / "items.csv")
     assert stimuli.write(materials, tmp_path / "written", format=format) == LOST[format]
     again, _ = stimuli.examine(tmp_path / "written", format=format)
     assert holds(again, materials) == (not LOST[format])
     if format not in ("linzen", "gulordava"):
-        assert [list(t.values()) for t in texts(again).values()] == [
-            list(t.values()) for t in texts(materials).values()
-        ]
+        assert [list(t.values()) for t in texts(again).values()] == [list(t.values()) for t in texts(materials).values()]
 
 
 @pytest.mark.parametrize("target", [module for module in formats.FORMATS if module.NAME != "source"])
@@ -354,10 +347,7 @@ def test_a_column_that_numbers_something_else_names_no_items(tmp_path: Path) -> 
 def test_the_verb_is_the_region_of_gulordavas_rows_and_the_rest_of_the_sentence_follows_it() -> None:
     materials = fixture("generated.tab")
     assert list(texts(materials).values()) == [
-        {
-            "grammatical": "the goat near the hats sleeps here .",
-            "ungrammatical": "the goat near the hats sleep here .",
-        },
+        {"grammatical": "the goat near the hats sleeps here .", "ungrammatical": "the goat near the hats sleep here ."},
         {"grammatical": "six moons eat a hat", "ungrammatical": "six moons eats a hat"},
     ]
     assert regions(materials, "generated-N_V!12-7-0", "ungrammatical") == {"critical": "sleep"}

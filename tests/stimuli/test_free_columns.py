@@ -48,18 +48,12 @@ def test_the_critical_region_may_stand_in_a_column_of_its_own(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("sentence", "critical", "fault"),
     [
-        (
-            "The dog saw the dog.",
-            "dog",
-            "critical is 'dog', which stands 2 times in 'The dog saw the dog.'; expected words",
-        ),
+        ("The dog saw the dog.", "dog", "critical is 'dog', which stands 2 times in 'The dog saw the dog.'; expected words"),
         ("The dog barks.", "bark loud", "which stands nowhere in 'The dog barks.'"),
         ("The [dog] barks.", "barks", r"critical is 'barks', and the sentence marks \[dog\]; expected one of the two"),
     ],
 )
-def test_a_critical_region_that_cannot_be_found_is_a_fault(
-    tmp_path: Path, sentence: str, critical: str, fault: str
-) -> None:
+def test_a_critical_region_that_cannot_be_found_is_a_fault(tmp_path: Path, sentence: str, critical: str, fault: str) -> None:
     with pytest.raises(study.DataError, match=fault):
         read(tmp_path, f"paradigm,phenomenon,item,condition,sentence,critical\nv,v,1,only,{sentence},{critical}\n")
 
@@ -94,9 +88,7 @@ def test_a_name_that_would_not_be_read_again_is_said_to_be_lost(tmp_path: Path) 
 
 
 def test_a_factor_between_items_stands_in_a_column_of_csv(tmp_path: Path) -> None:
-    text = HEADER + "".join(
-        ROWS.replace("i1", f"i{n}").replace("3.1", level) for n, level in enumerate(["low", "high"] * 2)
-    )
+    text = HEADER + "".join(ROWS.replace("i1", f"i{n}").replace("3.1", level) for n, level in enumerate(["low", "high"] * 2))
     plan = Design({"grammatical": 1, "ungrammatical": 1}, lists=2, between_items=["norm"])
     trial_list, _ = plan.build_trial_lists(read(tmp_path, text), seed=1)
     shown = [(trial.factors["norm"], trial.condition) for trial in trial_list.trials]
@@ -107,10 +99,7 @@ def test_a_task_is_asked_of_the_items_that_have_what_it_needs(tmp_path: Path) ->
     text = HEADER + ROWS + ROWS.replace("i1", "i2").replace(",word", ",").replace(",nonword", ",")
     plan = Design({"grammatical": 1, "ungrammatical": 1}, lists=2)
     trial_list, _ = plan.build_trial_lists(
-        read(tmp_path, text),
-        seed=1,
-        tasks_by_role={"target": ["judge", "rate"]},
-        required_columns={"judge": ["lexicality"]},
+        read(tmp_path, text), seed=1, tasks_by_role={"target": ["judge", "rate"]}, required_columns={"judge": ["lexicality"]}
     )
     asked = {trial.item.id: trial.prompts for trial in trial_list.trials}
     assert asked == {"i1": ("judge", "rate"), "i2": ("rate",)}
@@ -123,9 +112,7 @@ def test_the_level_of_a_factor_serves_as_a_column(tmp_path: Path) -> None:
     for trial_list in Design({"word": 1, "nonword": 1}, lists=2, items=None).build_trial_lists(
         read(tmp_path, header + rows + rows.replace("i1", "i2")), seed=1
     ):
-        assert [trial.get_value("lexicality") for trial in trial_list.trials] == [
-            t.condition for t in trial_list.trials
-        ]
+        assert [trial.get_value("lexicality") for trial in trial_list.trials] == [t.condition for t in trial_list.trials]
 
 
 def test_words_of_a_language_without_spaces_stand_in_a_column(tmp_path: Path) -> None:

@@ -70,8 +70,7 @@ def test_a_count_is_that_of_the_grammar_worked_out_by_hand(grammar: Grammar) -> 
 def test_each_construct_prints_what_its_templates_say(grammar: Grammar) -> None:
     texts = {
         name: {
-            tuple(sentence.text for sentence in item.sentences.values())
-            for item in items(compile_paradigm(grammar, name), 3000)
+            tuple(sentence.text for sentence in item.sentences.values()) for item in items(compile_paradigm(grammar, name), 3000)
         }
         for name in grammar.paradigms
     }
@@ -94,9 +93,7 @@ def test_relations_hold_in_what_is_printed(grammar: Grammar) -> None:
     for name, holds in {
         "verb_agreement": lambda e: e["V"].lemma == e["V*"].lemma and e["V"].form != e["V*"].form,
         "irregular_past": lambda e: "past" in e["V"].features["vform"] and "en" in e["V*"].features["vform"],
-        "animate_subject": lambda e: (
-            e["S"].features["animate"] != e["S*"].features["animate"] and e["O"].lemma != e["S"].lemma
-        ),
+        "animate_subject": lambda e: e["S"].features["animate"] != e["S*"].features["animate"] and e["O"].lemma != e["S"].lemma,
         "relative_clauses": lambda e: e["L@sg"].lemma == e["L@pl"].lemma != e["H"].lemma,
     }.items():
         compiled = compile_paradigm(grammar, name)
@@ -162,9 +159,7 @@ def test_the_answer_to_a_question_is_printed_from_the_items_own_words(tmp_path: 
         ("maybe", "nobody", "line 9: the answer 'maybe' is no choice"),
     ],
 )
-def test_an_answer_that_is_no_choice_is_refused_with_its_line(
-    answer: str, other: str, message: str, tmp_path: Path
-) -> None:
+def test_an_answer_that_is_no_choice_is_refused_with_its_line(answer: str, other: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=message):
         asked(tmp_path, answer, other)
 
@@ -172,10 +167,7 @@ def test_an_answer_that_is_no_choice_is_refused_with_its_line(
 def test_a_line_may_be_left_out_and_a_constraint_added(grammar: Grammar) -> None:
     whole = compile_paradigm(grammar, "numerals")
     differ = next(line for line in whole.lines if line.text == "N != M")
-    assert (
-        count_derivations(compile_paradigm(grammar, "numerals", dropped_lines=frozenset([differ])).alternatives)
-        == 2 * 2 * 7 * 7
-    )
+    assert count_derivations(compile_paradigm(grammar, "numerals", dropped_lines=frozenset([differ])).alternatives) == 2 * 2 * 7 * 7
     short = Relation(("N",), (lambda entry: len(entry.form) < 5,), bool, differ)
     assert count_derivations(compile_paradigm(grammar, "numerals", extra=[short]).alternatives) == 2 * 2 * 1 * 6  # boys
     spec = next(line for line in whole.lines if line.text == "M = N & sg")
@@ -189,9 +181,7 @@ def test_slots_that_are_kept_apart_have_classes_of_one_lemma(grammar: Grammar) -
     assert all(len(set(lemmas)) == 1 for variable in graph.variables for lemmas in variable.classes)
     subject = next(phrase for phrase in graph.phrases if phrase.name == "S")
     assert {"boy", "girl"} <= set(subject.lemmas["S"])
-    assert count_derivations(compiled.alternatives) == count_derivations(
-        compile_paradigm(grammar, "irregular_past").alternatives
-    )
+    assert count_derivations(compiled.alternatives) == count_derivations(compile_paradigm(grammar, "irregular_past").alternatives)
 
 
 FAULTS = {
@@ -226,9 +216,7 @@ def test_a_fault_is_named_with_its_line_and_what_was_expected(tmp_path: Path, te
 @pytest.mark.parametrize("words", ["", "category,form\n"])
 def test_without_words_nothing_is_said_of_what_would_need_them(tmp_path: Path, words: str) -> None:
     with pytest.raises(study.DataError) as error:
-        read_grammar(
-            written(tmp_path, '[paradigm.p]\ngood = "<N>."\nbad = "a <N>."\nslots = { N = "N & sg" }\n', words)
-        )
+        read_grammar(written(tmp_path, '[paradigm.p]\ngood = "<N>."\nbad = "a <N>."\nslots = { N = "N & sg" }\n', words))
     [fault] = error.value.faults
     assert "no word; expected a header with category and lemma, and a word a row" in fault
     (tmp_path / "words.csv").unlink()
@@ -279,9 +267,7 @@ def test_a_restriction_of_the_lexicon_that_nothing_meets_is_named(tmp_path: Path
         ("fr", "près de le <N>", "Près du dog."),
     ],
 )
-def test_words_that_meet_and_capitals_follow_the_language(
-    tmp_path: Path, language: str, template: str, text: str
-) -> None:
+def test_words_that_meet_and_capitals_follow_the_language(tmp_path: Path, language: str, template: str, text: str) -> None:
     path = written(tmp_path, f'[paradigm.p]\ngood = "{template}."\nbad = "<N>."\nslots = {{ N = "N & sg" }}\n')
     path.write_text(path.read_text().replace('"en"', f'"{language}"'))
     (item,) = items(compile_paradigm(read_grammar(path), "p"))
@@ -301,9 +287,7 @@ def test_a_language_without_spaces_keeps_its_words(tmp_path: Path) -> None:
 
 def test_a_rule_whose_tests_fail_is_refused(tmp_path: Path) -> None:
     rule = '[[rewrite]]\nwords = "one"\nto = "1"\ntests = { "one dog" = "a dog" }\n[paradigm.p]\ngood = "one <N>."\nbad = "<N>."\n'
-    with pytest.raises(
-        study.DataError, match=r"line \d+: the rule makes '1 dog' of 'one dog'; its tests expect 'a dog'"
-    ):
+    with pytest.raises(study.DataError, match=r"line \d+: the rule makes '1 dog' of 'one dog'; its tests expect 'a dog'"):
         read_grammar(written(tmp_path, rule))
 
 

@@ -17,16 +17,7 @@ from gardenpath.stimuli.grammar.derivation_counts import (
     find_blocking_factor_lines,
     list_lines,
 )
-from gardenpath.stimuli.grammar.graphs import (
-    Alternative,
-    Alternatives,
-    Derivation,
-    Export,
-    Factor,
-    Graph,
-    Phrase,
-    Variable,
-)
+from gardenpath.stimuli.grammar.graphs import Alternative, Alternatives, Derivation, Export, Factor, Graph, Phrase, Variable
 
 
 def enumerated(alternatives: Alternatives) -> Iterator[tuple[tuple[int, ...], Derivation]]:
@@ -34,8 +25,7 @@ def enumerated(alternatives: Alternatives) -> Iterator[tuple[tuple[int, ...], De
     for number, alternative in enumerate(alternatives.members):
         graph = alternative.graph
         slots = [
-            [(c, i) for c, members in enumerate(variable.classes) for i in range(len(members))]
-            for variable in graph.variables
+            [(c, i) for c, members in enumerate(variable.classes) for i in range(len(members))] for variable in graph.variables
         ]
         inner = [list(enumerated(phrase.alternatives)) for phrase in graph.phrases]
         for chosen in itertools.product(*slots):
@@ -165,11 +155,7 @@ def test_lines_are_named_counted_without_and_blamed() -> None:
     assert count_derivations(impossible) == 0
     assert find_blocking_factor_lines(impossible) == ["line 3: V(N)"]
     never = [Factor((name,), np.zeros(2, bool), f"line {i}") for i, name in enumerate(["N", "V", "N"])]
-    assert find_blocking_factor_lines(sentence(Graph(graph.variables, (), tuple(never)))) == [
-        "line 0",
-        "line 1",
-        "line 2",
-    ]
+    assert find_blocking_factor_lines(sentence(Graph(graph.variables, (), tuple(never)))) == ["line 0", "line 1", "line 2"]
     assert find_blocking_factor_lines(sentence(Graph((Variable("N", ()),), (), ()))) == []
 
 

@@ -8,16 +8,7 @@ import pytest
 from scipy import stats
 
 from gardenpath.stimuli.grammar.derivation_counts import Counts
-from gardenpath.stimuli.grammar.graphs import (
-    Alternative,
-    Alternatives,
-    Derivation,
-    Export,
-    Factor,
-    Graph,
-    Phrase,
-    Variable,
-)
+from gardenpath.stimuli.grammar.graphs import Alternative, Alternatives, Derivation, Export, Factor, Graph, Phrase, Variable
 from gardenpath.stimuli.grammar.sampling import (
     SamplingScheme,
     TooFewError,
@@ -108,21 +99,15 @@ def test_strings_drawn_before_are_replaced_and_counted(clause: Alternatives) -> 
     def text(derivation: Derivation) -> tuple[object, ...]:
         return derivation.entries["V"], derivation.phrases["S"].alternative
 
-    drawn = draw_derivations(
-        clause, 10, Random(1), text=text
-    )  # 4 verbs with names or nouns, 2 with nouns: all there are
+    drawn = draw_derivations(clause, 10, Random(1), text=text)  # 4 verbs with names or nouns, 2 with nouns: all there are
     assert len({text(d) for d in drawn.derivations}) == 10
     assert drawn.collisions > 0
-    with pytest.raises(
-        TooFewError, match="11 asked for, but only 10 differ: of 46 assignments, 36 print a sentence again"
-    ):
+    with pytest.raises(TooFewError, match="11 asked for, but only 10 differ: of 46 assignments, 36 print a sentence again"):
         draw_derivations(clause, 11, Random(1), text=text)
 
 
 def test_what_is_not_accepted_is_counted(clause: Alternatives) -> None:
-    drawn = draw_derivations(
-        clause, 12, Random(1), text=lambda d: (key(d),) if d.phrases["S"].alternative == 0 else None
-    )
+    drawn = draw_derivations(clause, 12, Random(1), text=lambda d: (key(d),) if d.phrases["S"].alternative == 0 else None)
     assert all(d.phrases["S"].alternative == 0 for d in drawn.derivations)
     assert drawn.refusals > 0
 
@@ -146,10 +131,7 @@ def chi_square(clause: Alternatives, draws: int, taken: int) -> float:
     random = Random(11)
     counts = Counts()
     for _ in range(draws // taken):
-        times.update(
-            key(d)
-            for d in draw_derivations(clause, taken, random, SamplingScheme("uniform"), counts=counts).derivations
-        )
+        times.update(key(d) for d in draw_derivations(clause, taken, random, SamplingScheme("uniform"), counts=counts).derivations)
     assert len(times) == 46
     # Without replacement, the statistic is smaller by what each draw of several leaves to vary.
     statistic = stats.chisquare([*times.values()]).statistic * 45 / (46 - taken)

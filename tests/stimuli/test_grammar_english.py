@@ -75,11 +75,7 @@ def test_there_are_67_paradigms_in_fifteen_lines_at_the_median(grammar: Grammar)
 
 
 def test_the_lexicon_has_three_hundred_lemmas_and_more() -> None:
-    lemmas = {
-        (row["category"], row["lemma"])
-        for path in FOLDER.glob("*.csv")
-        for row in csv.DictReader(path.open(newline=""))
-    }
+    lemmas = {(row["category"], row["lemma"]) for path in FOLDER.glob("*.csv") for row in csv.DictReader(path.open(newline=""))}
     assert len(lemmas) >= 300
 
 
@@ -91,9 +87,7 @@ def test_each_has_pairs_and_critical_words_enough_or_a_note_why_not(
     assert scarce == {name for name, rule in grammar.paradigms.items() if "note" in rule.settings}
 
 
-def test_what_is_counted_as_critical_is_what_is_drawn(
-    few: GeneratedMaterials, words: dict[str, frozenset[str]]
-) -> None:
+def test_what_is_counted_as_critical_is_what_is_drawn(few: GeneratedMaterials, words: dict[str, frozenset[str]]) -> None:
     for item in few.materials.items:
         for sentence in item.sentences.values():
             for region in sentence.regions:
@@ -131,10 +125,7 @@ def test_in_67_thousand_pairs_none_comes_twice_and_no_members_are_alike(grammar:
 
 
 def test_the_table_of_the_page_is_what_the_grammar_holds(
-    grammar: Grammar,
-    words: dict[str, frozenset[str]],
-    few: GeneratedMaterials,
-    request: pytest.FixtureRequest,
+    grammar: Grammar, words: dict[str, frozenset[str]], few: GeneratedMaterials, request: pytest.FixtureRequest
 ) -> None:
     samples = of_paradigms(few)
     rows = ["| paradigm | pairs | critical words | a pair |", "|---|--:|--:|---|"]

@@ -22,9 +22,7 @@ were,be off,W,pl,
 was,be,W,sg,
 are,be,W,pl,
 """
-HEAD = (
-    'language = "de"\nlexicon = "words.csv"\nselects = ["subject"]\n[features]\nnumber = ["sg", "pl"]\n[paradigm.p]\n'
-)
+HEAD = 'language = "de"\nlexicon = "words.csv"\nselects = ["subject"]\n[features]\nnumber = ["sg", "pl"]\n[paradigm.p]\n'
 
 
 @pytest.fixture
@@ -54,9 +52,7 @@ def test_what_a_paradigm_breaks_is_refused_with_its_line(grammar, paradigm: str,
 
 
 def test_what_is_waived_is_said_and_generated(grammar) -> None:
-    read = grammar(
-        'good = "[<N>] in a big house <V>."\nbad = "in a big house [<N>] <V>."\nwaive = ["position", "word-before"]'
-    )
+    read = grammar('good = "[<N>] in a big house <V>."\nbad = "in a big house [<N>] <V>."\nwaive = ["position", "word-before"]')
     found = {g.rule: g.status for g in compile_with_guarantees(read, "p")[1]}
     assert found == {
         "differ": "each item",
@@ -74,10 +70,7 @@ def test_counterparts_of_other_lengths_are_no_part_of_the_count(grammar) -> None
     [counted] = (generated := generate(grammar(text), None, seed=1)).counts
     assert counted.total == 2  # dog, cat: was/are; "was off" has "were" for a counterpart, a word less
     assert {g.rule: g.status for g in counted.guarantees}["length"] == "counted"
-    assert {item.sentences["ungrammatical"].text for item in generated.materials.items} == {
-        "The dog are.",
-        "The cat are.",
-    }
+    assert {item.sentences["ungrammatical"].text for item in generated.materials.items} == {"The dog are.", "The cat are."}
     [waived] = generate(grammar(f'{text}\nwaive = ["length"]'), None, seed=1).counts
     assert waived.total == 4
 
@@ -86,18 +79,14 @@ def test_members_that_are_alike_in_some_items_are_left_out_and_counted(grammar) 
     text = 'good = "<A> [and] <B> <V>."\nbad = "<B> [and] <A> <V>."\nslots = { A = "N & number=sg", B = "N & number=sg", V = "V" }\nwaive = ["word-before"]'
     [counted] = (generated := generate(grammar(text), None, seed=1)).counts
     assert (counted.total, counted.drawn_items, counted.refusals) == (16, 8, 8)
-    assert all(
-        item.sentences["grammatical"].text != item.sentences["ungrammatical"].text for item in generated.materials.items
-    )
+    assert all(item.sentences["grammatical"].text != item.sentences["ungrammatical"].text for item in generated.materials.items)
 
 
 def test_prefixes_follow_from_where_the_region_stands(grammar) -> None:
     def says(text: str) -> str:
         return {g.rule: g.description for g in compile_with_guarantees(grammar(text), "p")[1]}["prefix"]
 
-    assert says('good = "the <N> [<V>]."\nbad = "the <N> [<V*>]."\nwhere = ["V* = V but subject"]').startswith(
-        "one-prefix"
-    )
+    assert says('good = "the <N> [<V>]."\nbad = "the <N> [<V*>]."\nwhere = ["V* = V but subject"]').startswith("one-prefix")
     assert says('good = "no <N> has [ever] slept."\nbad = "some <N> has [ever] slept."').startswith("two-prefix")
 
 

@@ -16,16 +16,7 @@ LANGUAGES = Path(str(files("gardenpath.stimuli.grammar") / "languages"))
 PHENOMENA = """adpositional_phrases adverbial_modification anaphor_agreement argument_structure auxiliaries binding_principle_a
 complementive crossing_dependencies determiners extraposition finite_argument_clause infinitival_argument_clause nominalization
 parasitic_gaps passive quantifiers r_words relativization topicalization verb_second wh_movement wh_movement_restrictions"""
-VOWELS = {
-    "a": "aı",
-    "ı": "aı",
-    "o": "au",
-    "u": "au",
-    "e": "ei",
-    "i": "ei",
-    "ö": "eü",
-    "ü": "eü",
-}  # a suffix's two kinds of vowel
+VOWELS = {"a": "aı", "ı": "aı", "o": "au", "u": "au", "e": "ei", "i": "ei", "ö": "eü", "ü": "eü"}  # a suffix's two kinds of vowel
 
 
 def grammar_of(language: str) -> Grammar:
@@ -66,9 +57,7 @@ def test_turkish_forms_keep_vowel_harmony():
         if entry.category not in ("N", "V") or entry.lemma in loans:
             continue
         lemma, form = (text.split()[-1] for text in (entry.lemma, entry.form))
-        shared = sum(
-            1 for _ in itertools.takewhile(lambda letters: letters[0] == letters[1], zip(lemma, form, strict=False))
-        )
+        shared = sum(1 for _ in itertools.takewhile(lambda letters: letters[0] == letters[1], zip(lemma, form, strict=False)))
         stem_vowels = sum(letter in VOWELS for letter in form[:shared])
         vowels = [letter for letter in form if letter in VOWELS]
         for before, after in itertools.pairwise(vowels[max(stem_vowels - 1, 0) :]):

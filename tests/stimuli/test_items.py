@@ -32,19 +32,12 @@ def test_spans_count_code_points_not_bytes_or_utf_16_units() -> None:
 
 
 def test_the_authors_segmentation_takes_the_place_of_whitespace() -> None:
-    assert [w.text for w in Sentence("我们看书", segmentation=((0, 2), (2, 3), (3, 4))).list_words()] == [
-        "我们",
-        "看",
-        "书",
-    ]
+    assert [w.text for w in Sentence("我们看书", segmentation=((0, 2), (2, 3), (3, 4))).list_words()] == ["我们", "看", "书"]
 
 
 @pytest.mark.parametrize(
     ("text", "regions", "message"),
-    [
-        ("Short.", (Region("critical", 2, 9),), "outside the sentence of 6 characters"),
-        (" ", (), "the sentence is empty"),
-    ],
+    [("Short.", (Region("critical", 2, 9),), "outside the sentence of 6 characters"), (" ", (), "the sentence is empty")],
 )
 def test_an_impossible_sentence_is_refused(text: str, regions: tuple[Region, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
@@ -58,9 +51,7 @@ def test_conditions_are_all_combinations_of_levels() -> None:
 
 
 def test_tables_of_the_example_hold_every_sentence_word_and_level(example_materials: Materials) -> None:
-    items, words, conditions = (
-        make(example_materials) for make in (build_items_table, build_words_table, build_conditions_table)
-    )
+    items, words, conditions = (make(example_materials) for make in (build_items_table, build_words_table, build_conditions_table))
     assert (len(items), len(conditions)) == (240, 24)
     assert len(words) == sum(len(s.split()) for s in items["sentence"])
     assert words["zipf"].between(0, 8).all()

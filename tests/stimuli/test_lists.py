@@ -54,9 +54,7 @@ def test_blimp_is_dealt_as_published() -> None:
     assert all(len({trial.item.paradigm for trial in some}) == 4 for some in targets(trial_list))
     assert len(sides(trial_list)) == 335
     assert all(count == {"grammatical": 10, "ungrammatical": 10} for count in sides(trial_list).values())
-    attention = [
-        [trial.item.id for trial in part if trial.role == "attention"] for part in trial_list.list_participant_trials()
-    ]
+    attention = [[trial.item.id for trial in part if trial.role == "attention"] for part in trial_list.list_participant_trials()]
     assert Counter(itertools.chain(*attention)) == {f"attention-{n}": 335 for n in range(1, 6)}
     assert {len(some) for some in attention} == {1}
     places = Counter(
@@ -142,9 +140,7 @@ def test_what_is_refused_is_impossible_and_everything_else_is_dealt() -> None:
             sizes = (*[size] * (places // size), *rest)
             can = (shorter or not rest) and possible(tuple(sorted(n * readers for n in counts)), sizes)
             try:
-                [trial_list] = pairs_in_lists(size, readers, shorter=shorter).build_trial_lists(
-                    materials(*counts), seed=1
-                )
+                [trial_list] = pairs_in_lists(size, readers, shorter=shorter).build_trial_lists(materials(*counts), seed=1)
             except ValueError:
                 refused += 1
                 assert not can, (counts, size, readers, shorter)
@@ -159,30 +155,14 @@ def test_what_is_refused_is_impossible_and_everything_else_is_dealt() -> None:
 @pytest.mark.parametrize(
     ("items", "design", "message"),
     [
-        (
-            [5] * 67,
-            pairs_in_lists(4, 19),
-            r"335 items for 19 readers each are 6365 places, and lists of 4 leave 1 over",
-        ),
-        (
-            [5] * 67,
-            pairs_in_lists(4, 19),
-            r"expected ratings_per_item = 16 or 20, or allow_short_last_list = true$",
-        ),
+        ([5] * 67, pairs_in_lists(4, 19), r"335 items for 19 readers each are 6365 places, and lists of 4 leave 1 over"),
+        ([5] * 67, pairs_in_lists(4, 19), r"expected ratings_per_item = 16 or 20, or allow_short_last_list = true$"),
         ([5] * 67, pairs_in_lists(4, 3), r"expected ratings_per_item = 4, or"),
         ([9, 9, 9], pairs_in_lists(4, 4), r"lists of 4 items of different paradigms need 4 paradigms; there are 3"),
-        (
-            [9, 1, 2],
-            pairs_in_lists(2, 4),
-            r"9 items of paradigm p0 for 4 readers each need 36 lists, .* there are 24 lists",
-        ),
+        ([9, 1, 2], pairs_in_lists(2, 4), r"9 items of paradigm p0 for 4 readers each need 36 lists, .* there are 24 lists"),
         ([5] * 4, pairs_in_lists(4, 4, experiments=2), r"experiment E1: lists of 4 .* there are 2$"),
         ([5] * 4, pairs_in_lists(2, 4, fillers=["p3"]), r"lists have no fillers; expected it left out"),
-        (
-            [5] * 67,
-            pairs_in_lists(4, 20, experiments=17),
-            r"67 paradigms cannot be dealt equally to 17 experiments; expected ",
-        ),
+        ([5] * 67, pairs_in_lists(4, 20, experiments=17), r"67 paradigms cannot be dealt equally to 17 experiments; expected "),
         ([5] * 67, pairs_in_lists(4, 20, experiments=17), r"allow_unequal_experiments = true, for 16 of 4 and 1 of 3"),
         ([5] * 3, pairs_in_lists(4, 20, experiments=4), r"3 paradigms cannot be dealt equally to 4 experiments$"),
     ],
@@ -193,15 +173,11 @@ def test_what_cannot_be_is_refused_with_the_numbers(items: list[int], design: De
 
 
 def test_experiments_may_be_unequal_where_that_is_declared() -> None:
-    trial_lists = Design(EQUAL, 2, 4, 17, allow_unequal_experiments=True).build_trial_lists(
-        materials(*[4] * 67), seed=1
-    )
+    trial_lists = Design(EQUAL, 2, 4, 17, allow_unequal_experiments=True).build_trial_lists(materials(*[4] * 67), seed=1)
     shown = {trial_list.experiment: {trial.item.paradigm for trial in trial_list.trials} for trial_list in trial_lists}
     assert Counter(map(len, shown.values())) == {4: 16, 3: 1}
     assert set().union(*shown.values()) == {f"p{p}" for p in range(67)}
-    in_lists = pairs_in_lists(3, 6, experiments=17, allow_unequal_experiments=True).build_trial_lists(
-        materials(*[5] * 67), seed=1
-    )
+    in_lists = pairs_in_lists(3, 6, experiments=17, allow_unequal_experiments=True).build_trial_lists(materials(*[5] * 67), seed=1)
     assert Counter(len(trial_list.short_lists) for trial_list in in_lists) == {5 * 4 * 6 // 3: 16, 5 * 3 * 6 // 3: 1}
 
 
@@ -221,17 +197,13 @@ def test_nobody_reads_a_sentence_twice_in_a_list_or_in_two() -> None:
     assert trial_list.find_open_slot([], [], had) == min(open_ones)
     alike = [replace(item, sentences=pair(item.id[-1])) for item in some.items[:6]]
     with pytest.raises(ValueError, match=r"no lists of 2 items were found .* \(2 items share sentences"):
-        pairs_in_lists(2, 2).build_trial_lists(
-            replace(some, paradigms=some.paradigms[:2], items=(alike[0], alike[3])), seed=1
-        )
+        pairs_in_lists(2, 2).build_trial_lists(replace(some, paradigms=some.paradigms[:2], items=(alike[0], alike[3])), seed=1)
 
 
 def test_a_list_that_opens_again_has_a_place_of_its_own() -> None:
     [trial_list] = pairs_in_lists(2, 2).build_trial_lists(materials(2, 2), seed=1)
     assert len(trial_list.short_lists) == 4
-    assert trial_list.find_open_slot(held_slots=[0, 2], used_slots=[0, 1, 2]) == 5, (
-        "the second list, for the second time"
-    )
+    assert trial_list.find_open_slot(held_slots=[0, 2], used_slots=[0, 1, 2]) == 5, "the second list, for the second time"
     assert sorted(trial_list.order_trials(5)) == sorted(trial_list.order_trials(1))
     assert trial_list.find_open_slot(held_slots=[0, 1, 2, 3], used_slots=[0, 1, 2, 3]) is None
     assert trial_list.find_open_slot(held_slots=[], used_slots=[], first_slot=6) == 6
@@ -241,19 +213,14 @@ def test_the_tables_of_a_design_count_what_lists_show() -> None:
     trial_lists = pairs_in_lists(2, 4).build_trial_lists(materials(2, 2, 2), seed=1)
     lists = stimuli.build_short_lists_table(trial_lists)
     assert lists.groupby("item").size().unique().tolist() == [4]
-    assert stimuli.compute_exposures(trial_lists, len(trial_lists[0].short_lists))[
-        "n_participants"
-    ].unique().tolist() == [4]
+    assert stimuli.compute_exposures(trial_lists, len(trial_lists[0].short_lists))["n_participants"].unique().tolist() == [4]
     balance = stimuli.compute_design_balance(trial_lists).groupby(["paradigm", "condition", "side"])["n_trials"].sum()
     assert balance.unique().tolist() == [4]
 
 
 def test_lists_and_short_lists_are_not_both_stated() -> None:
     for stated, message in (
-        (
-            {"lists": 2, "short_lists": ShortListsSection(4, 20)},
-            "lists is 2 beside short_lists; expected the one or the other",
-        ),
+        ({"lists": 2, "short_lists": ShortListsSection(4, 20)}, "lists is 2 beside short_lists; expected the one or the other"),
         ({}, "lists is missing; expected at least 1, or short_lists in their place"),
     ):
         with pytest.raises(ValueError, match=message):

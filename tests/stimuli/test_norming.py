@@ -74,8 +74,7 @@ def test_items_of_two_languages_are_no_norming() -> None:
 
 def test_a_column_may_say_where_fragments_end() -> None:
     made, _ = select_items_to_norm(
-        materials(NARROW, **{"upto (narrow)": "She cut", "upto (wide)": "There was"}),
-        NormingSettings("cloze", fragment_end="upto"),
+        materials(NARROW, **{"upto (narrow)": "She cut", "upto (wide)": "There was"}), NormingSettings("cloze", fragment_end="upto")
     )
     assert build_fragments_table(made, "upto")[["fragment", "target"]].values.tolist() == [
         ["She cut", "the"],
@@ -89,12 +88,7 @@ def test_conditions_with_one_fragment_share_their_readers() -> None:
     same = {"is": "The key of the chests [is] old.", "are": "The key of the chests [are] old."}
     assert count_participants_needed(materials(NARROW), NormingSettings("cloze", 20)) == 40
     assert count_participants_needed(materials(same), NormingSettings("cloze", 20)) == 20
-    assert (
-        count_participants_needed(
-            materials(same, NARROW | {"is": "a [b]", "are": "c [d]"}), NormingSettings("cloze", 20)
-        )
-        == 80
-    )
+    assert count_participants_needed(materials(same, NARROW | {"is": "a [b]", "are": "c [d]"}), NormingSettings("cloze", 20)) == 80
     assert count_participants_needed(materials(same), NormingSettings("plausibility", 20)) == 40
     three = {"x": "a [b]", "y": "a [c]", "z": "d [e]"}  # of 60 readers 40 see `a`, and 20 `d`
     assert count_participants_needed(materials(three), NormingSettings("cloze", 20)) == 60
@@ -102,12 +96,9 @@ def test_conditions_with_one_fragment_share_their_readers() -> None:
 
 def test_nobody_is_asked_about_an_item_twice_and_every_sentence_is_asked_about_as_often() -> None:
     made, stated = select_items_to_norm(
-        materials(*[{name: f"{n} {text}" for name, text in NARROW.items()} for n in range(7)]),
-        NormingSettings("plausibility", 3),
+        materials(*[{name: f"{n} {text}" for name, text in NARROW.items()} for n in range(7)]), NormingSettings("plausibility", 3)
     )
-    lists = study.ShortListsSection(
-        items_per_list=6, ratings_per_item=count_participants_needed(made, stated), one_per="item"
-    )
+    lists = study.ShortListsSection(items_per_list=6, ratings_per_item=count_participants_needed(made, stated), one_per="item")
     [trial_list] = stimuli.Design(short_lists=lists).build_trial_lists(made, seed=1)
     assert len(trial_list.short_lists) == 7
     assert all(len({trial.item.id for trial in part}) == 6 for part in trial_list.list_participant_trials())
@@ -127,11 +118,7 @@ def test_a_sample_is_drawn_by_the_seed_and_stated() -> None:
     other, _ = select_items_to_norm(pool, NormingSettings("plausibility"), sample=10, seed=5)
     assert (stated.random_sample and stated.random_sample.pool_size, len(made.items)) == (30, 10)
     assert [i.id for i in made.items] == [i.id for i in again.items] != [i.id for i in other.items]
-    assert (
-        {item.extra[norming.HASH_COLUMN] for item in made.items}
-        == {stated.sha256}
-        != {NormingSettings("plausibility").sha256}
-    )
+    assert {item.extra[norming.HASH_COLUMN] for item in made.items} == {stated.sha256} != {NormingSettings("plausibility").sha256}
     with pytest.raises(study.DataError, match="30 items are asked for, of 30"):
         select_items_to_norm(pool, NormingSettings("plausibility"), sample=30)
 
@@ -141,13 +128,11 @@ def test_fillers_are_left_out_and_other_conditions_are_for_another_study() -> No
     filler = Item("f1", "fillers", {"": Sentence("Nothing happened.")})
     both = Materials((*made.paradigms, Paradigm("fillers", "fillers", {})), (*made.items, filler))
     assert [item.id for item in select_items_to_norm(both, NormingSettings("acceptability"))[0].items] == ["i1"]
-    assert [
-        item.id for item in select_items_to_norm(both, NormingSettings("acceptability"), paradigms=["fillers"])[0].items
-    ] == ["f1"]
+    assert [item.id for item in select_items_to_norm(both, NormingSettings("acceptability"), paradigms=["fillers"])[0].items] == [
+        "f1"
+    ]
     pairs = Materials((*made.paradigms, Paradigm("q", "f")), made.items)
-    with pytest.raises(
-        study.DataError, match=r"differ in their conditions \(narrow, wide; grammatical, ungrammatical\)"
-    ):
+    with pytest.raises(study.DataError, match=r"differ in their conditions \(narrow, wide; grammatical, ungrammatical\)"):
         select_items_to_norm(pairs, NormingSettings("acceptability"))
     with pytest.raises(study.DataError, match="no paradigm 'x'; expected one of p"):
         select_items_to_norm(made, NormingSettings("acceptability"), paradigms=["x"])
@@ -188,9 +173,7 @@ def test_a_rule_says_what_broke_it_and_all_have_to_hold() -> None:
         compute_norm_decisions(NORMS, NormingSettings("cloze", keep=("cloze <= 1 in far",)))
 
 
-@pytest.mark.parametrize(
-    "rule", ["cloze", "cloze <= much", "cloze.mean <= 1", "plausibility >= 4", "entropy.ci_low <= 1"]
-)
+@pytest.mark.parametrize("rule", ["cloze", "cloze <= much", "cloze.mean <= 1", "plausibility >= 4", "entropy.ci_low <= 1"])
 def test_what_is_no_rule_is_refused(rule: str) -> None:
     with pytest.raises(ValueError, match=r"keep is .*; expected"):
         NormingSettings("cloze", keep=(rule,))
@@ -224,16 +207,12 @@ def test_new_items_are_as_many_as_dropped_share_no_sentence_and_say_where_they_a
     assert draw_replacement_items(grammar, normed.items, dropped, seed=2) == made
     with pytest.raises(study.DataError, match="144"):
         draw_replacement_items(grammar, normed.items, dropped * 30, seed=2)
-    with pytest.raises(
-        study.DataError, match="the new items have no paradigm p; expected those of the items dropped, among "
-    ):
+    with pytest.raises(study.DataError, match="the new items have no paradigm p; expected those of the items dropped, among "):
         draw_replacement_items(grammar, normed.items, [("i1", "p")], seed=2)
 
 
 def test_new_items_may_come_from_reviewed_drafts_and_never_come_twice() -> None:
-    texts = [
-        {"narrow": f"She cut the fresh [bread{n}] well.", "wide": f"There was fresh [bread{n}] left."} for n in range(6)
-    ]
+    texts = [{"narrow": f"She cut the fresh [bread{n}] well.", "wide": f"There was fresh [bread{n}] left."} for n in range(6)]
     drafts = materials(*texts, origin="draft", model="some/model")
     seen = drafts.items[:3]
     made = draw_replacement_items(drafts, seen, [("old-1", "p"), ("old-2", "p")], seed=1)
@@ -244,9 +223,7 @@ def test_new_items_may_come_from_reviewed_drafts_and_never_come_twice() -> None:
         ("draft", "some/model", "old-1"),
         ("draft", "some/model", "old-2"),
     ]
-    with pytest.raises(
-        study.DataError, match="1 new items of p are asked for, and of 6 there are 0 that share no sentence"
-    ):
+    with pytest.raises(study.DataError, match="1 new items of p are asked for, and of 6 there are 0 that share no sentence"):
         draw_replacement_items(drafts, [*seen, *drafts.items[3:]], [("old-1", "p")], seed=1)
 
 

@@ -17,10 +17,7 @@ def norm(folder: Path, text: str, word: str = "Word", value: str = "AoA", **more
 
 
 def test_words_are_found_as_written_in_small_letters_or_by_case_alone(tmp_path: Path) -> None:
-    found = norm(
-        tmp_path,
-        "Word\tn\tAoA\nPolish\t1\t7,5\npolish\t1\t6,0\nBill\t2\t4\ncafe\u0301\t3\t9\nl’homme\t1\t2\nx\t1\tNA\n",
-    )
+    found = norm(tmp_path, "Word\tn\tAoA\nPolish\t1\t7,5\npolish\t1\t6,0\nBill\t2\t4\ncafe\u0301\t3\t9\nl’homme\t1\t2\nx\t1\tNA\n")
     words = ["Polish", "polish,", "POLISH", "bill", "«Café»", "l'homme", "x", "..."]
     assert [found.look_up(word) for word in words] == [7.5, 6.0, 6.0, 4.0, 9.0, 2.0, None, None]
     assert found.mean(["Polish", "bill", "unknown"]) == 5.75
@@ -107,9 +104,7 @@ def test_select_takes_norms_of_the_command_line_and_of_its_file(tmp_path: Path) 
     # The dog 0 barks: the mean of 1, 2 and 4; the number has no value.
     values = study.read(tmp_path / "chosen", "covariates").query("condition == 'one'")["value"]
     assert values.tolist() == [pytest.approx(7 / 3)] * 6
-    ran = run_here(
-        "gardenpath select pool.csv --items 2 --covariate aoa:critical --norm aoa aoa.csv Word AoA -o c", tmp_path
-    )
+    ran = run_here("gardenpath select pool.csv --items 2 --covariate aoa:critical --norm aoa aoa.csv Word AoA -o c", tmp_path)
     assert ran.code == 1
     assert "item 5 (two, aoa:critical) has no value" in ran.said
     (tmp_path / "in").mkdir()

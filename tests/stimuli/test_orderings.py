@@ -119,11 +119,7 @@ def test_draws_are_uniform_over_the_valid_orders(way: str, full: bool) -> None:
     valid = set(enumerated(rules, things))
     orders, random = Ordering(**rules).build_orders(things), Random(7)
     assert orders.draw(random).method == "rejection"
-    draw = (
-        (lambda: orders.draw(random).order)
-        if way == "rejection"
-        else (lambda: tuple(orders._state_counter.sample(random)))
-    )
+    draw = (lambda: orders.draw(random).order) if way == "rejection" else (lambda: tuple(orders._state_counter.sample(random)))
     draws = 60_000 if full else 10_000
     drawn = Counter(draw() for _ in range(draws))
     assert set(drawn) <= valid
@@ -171,27 +167,16 @@ def test_the_smallest_set_of_rules_that_cannot_hold_together_is_named() -> None:
     orders = Ordering(no_adjacent="paradigm", max_run={"condition": {"bad": 1}}, start_with={"filler": 1}).build_orders(
         trials(4, 2, 1)
     )
-    assert orders.find_conflict() == [
-        "no two neighbours of the same paradigm",
-        "at most 1 trials of condition bad in a row",
-    ]
+    assert orders.find_conflict() == ["no two neighbours of the same paradigm", "at most 1 trials of condition bad in a row"]
 
 
 @pytest.mark.parametrize(
     ("rules", "sizes", "message"),
     [
         ({"no_adjacent": "paradigm"}, (5, 2), "5 trials of one value, 2 positions apart, need 9 places; there are 7"),
-        (
-            {"max_run": {"condition": {"good": 1}}},
-            (6,),
-            "4 trials of one value in 4 runs of 1 need 3 others between; there are 2",
-        ),
+        ({"max_run": {"condition": {"good": 1}}}, (6,), "4 trials of one value in 4 runs of 1 need 3 others between; there are 2"),
         ({"start_with": {"filler": 3}}, (2, 2), "the first 3 of role filler asks for 3; there are 2"),
-        (
-            {"blocks": 2, "balance_across_blocks": "paradigm"},
-            (3, 3),
-            "3 trials of p0 cannot be spread evenly over 2 blocks",
-        ),
+        ({"blocks": 2, "balance_across_blocks": "paradigm"}, (3, 3), "3 trials of p0 cannot be spread evenly over 2 blocks"),
     ],
 )
 def test_a_rule_that_cannot_hold_is_refused_with_the_arithmetic(
@@ -218,16 +203,12 @@ def test_a_rule_without_meaning_is_refused(rules: dict[str, Any], message: str) 
 
 
 def test_an_unknown_factor_is_named_with_the_known_ones() -> None:
-    with pytest.raises(
-        ValueError, match="'colour' is not a factor of any trial; expected one of condition, paradigm, role"
-    ):
+    with pytest.raises(ValueError, match="'colour' is not a factor of any trial; expected one of condition, paradigm, role"):
         Ordering(no_adjacent="colour").build_orders(trials(2, 2))
 
 
 def test_a_rule_on_a_factor_leaves_the_trials_without_it_free() -> None:
-    things = [{"role": "target", "voice": voice} for voice in ("active", "active", "passive")] + [
-        {"role": "filler"}
-    ] * 2
+    things = [{"role": "target", "voice": voice} for voice in ("active", "active", "passive")] + [{"role": "filler"}] * 2
     orders = Ordering(no_adjacent="voice").build_orders(things)
     valid = [
         p
@@ -266,9 +247,7 @@ def test_rules_that_others_imply_and_factors_of_some_trials_stay_exact() -> None
         p
         for p in itertools.permutations(range(5))
         if not any(
-            small[a].get("structure", a) == small[b].get("structure", b)
-            for k in (1, 2)
-            for a, b in zip(p, p[k:], strict=False)
+            small[a].get("structure", a) == small[b].get("structure", b) for k in (1, 2) for a, b in zip(p, p[k:], strict=False)
         )
     ]
     assert orders.count() == len(apart)

@@ -18,9 +18,7 @@ def valid(chains: list[tuple[int, ...]], no_adjacent: bool) -> set[tuple[int, ..
         order
         for order in itertools.permutations(range(5))
         if all(order.index(a) < order.index(b) for chain in chains for a, b in itertools.pairwise(chain))
-        and not (
-            no_adjacent and any(TRIALS[a]["paradigm"] == TRIALS[b]["paradigm"] for a, b in itertools.pairwise(order))
-        )
+        and not (no_adjacent and any(TRIALS[a]["paradigm"] == TRIALS[b]["paradigm"] for a, b in itertools.pairwise(order)))
     }
 
 
@@ -34,9 +32,7 @@ def valid(chains: list[tuple[int, ...]], no_adjacent: bool) -> set[tuple[int, ..
         ([(0, 1), (1, 2)], "paradigm"),  # which share a member
     ],
 )
-def test_orders_are_drawn_uniformly_from_those_of_an_enumeration(
-    chains: list[tuple[int, ...]], rule: str | None
-) -> None:
+def test_orders_are_drawn_uniformly_from_those_of_an_enumeration(chains: list[tuple[int, ...]], rule: str | None) -> None:
     whole = stimuli.Ordering(no_adjacent=rule).build_orders(TRIALS)
     orders = PrecedenceOrders(whole, tuple(chains))
     expected = valid(chains, rule is not None)
@@ -44,9 +40,7 @@ def test_orders_are_drawn_uniformly_from_those_of_an_enumeration(
     assert {*drawn} == expected
     assert chisquare(list(drawn.values())).pvalue > 0.001
     assert orders.count() in (None, len(expected))
-    wrong = next(
-        order for order in itertools.permutations(range(5)) if order not in expected and not whole.check(order)
-    )
+    wrong = next(order for order in itertools.permutations(range(5)) if order not in expected and not whole.check(order))
     assert "does not stand before" in orders.check(wrong)[0]
 
 

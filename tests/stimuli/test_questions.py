@@ -47,8 +47,7 @@ def apart(trial_list: TrialList, answers: Sequence[str] = ("yes", "no")) -> int:
     counts = asked(trial_list)
     places = {(t.role, t.condition) for t in trial_list.trials}
     return max(
-        max(counts[*place, answer] for answer in answers) - min(counts[*place, answer] for answer in answers)
-        for place in places
+        max(counts[*place, answer] for answer in answers) - min(counts[*place, answer] for answer in answers) for place in places
     )
 
 
@@ -77,9 +76,7 @@ def test_numbers_of_answers_differ_by_at_most_one_whatever_the_share(ratio: tupl
     shares = dict(zip(CONDITIONS, ratio, strict=True))
     for sets, fillers, percent in itertools.product((2 * total, 3 * total), (0, 7, 2 * total), range(10, most + 1, 15)):
         materials = attraction(sets, fillers, lambda n, _: ("yes", "no")[n % 2])
-        plan = Design(
-            shares, total, fillers=["filler"] if fillers else [], task_shares={"comprehension": percent / 100}
-        )
+        plan = Design(shares, total, fillers=["filler"] if fillers else [], task_shares={"comprehension": percent / 100})
         for trial_list in plan.build_trial_lists(materials, seed=percent, **ASKS):
             assert asked(trial_list).total() == round(percent / 100 * (sets + fillers))
             assert apart(trial_list) <= 1, (ratio, sets, fillers, percent)
@@ -120,9 +117,7 @@ def test_several_paradigms_have_their_answers_in_balance_together() -> None:
         for n, answer in enumerate(("yes", "no") * 5)
     ]
     materials = Materials(tuple(Paradigm(f"p{p}", f"f{p}") for p in range(5)), tuple(items))
-    trial_lists = Design(dict.fromkeys(pair, 1), 2, task_shares={"comprehension": 0.2}).build_trial_lists(
-        materials, seed=1, **ASKS
-    )
+    trial_lists = Design(dict.fromkeys(pair, 1), 2, task_shares={"comprehension": 0.2}).build_trial_lists(materials, seed=1, **ASKS)
     for trial_list in trial_lists:
         assert apart(trial_list) <= 1
         per_paradigm: dict[str, int] = defaultdict(int)

@@ -35,9 +35,7 @@ ALL = dict.fromkeys(TICK_MEANINGS, True)
 def item(n: int, paradigm: str = "number") -> Item:
     texts = (f"The {n} judges wait here now.", f"The {n} judges waits here now.")
     sentences = (Sentence(text, (Region("critical", text.index("wait"), text.index(" here")),)) for text in texts)
-    return Item(
-        f"i{n}", paradigm, dict(zip(("grammatical", "ungrammatical"), sentences, strict=True)), extra={"model": "m"}
-    )
+    return Item(f"i{n}", paradigm, dict(zip(("grammatical", "ungrammatical"), sentences, strict=True)), extra={"model": "m"})
 
 
 MATERIALS = Materials(
@@ -151,14 +149,8 @@ def test_a_region_goes_with_its_words(text: str, words: list[str]) -> None:
 
 
 def test_pieces_show_where_members_differ() -> None:
-    assert split_differences("No dog ever barks.", "The dog ever barks.")[0] == [
-        ("No ", True),
-        ("dog ever barks.", False),
-    ]
-    assert split_differences("a b", "a x b") == (
-        [("a ", False), ("b", False)],
-        [("a ", False), ("x ", True), ("b", False)],
-    )
+    assert split_differences("No dog ever barks.", "The dog ever barks.")[0] == [("No ", True), ("dog ever barks.", False)]
+    assert split_differences("a b", "a x b") == ([("a ", False), ("b", False)], [("a ", False), ("x ", True), ("b", False)])
 
 
 def by_hand(table: list[list[int]]) -> tuple[list[bool], list[bool]]:

@@ -74,9 +74,7 @@ def test_a_choice_is_met_or_infeasible_as_enumeration_says(seed: int, spread: fl
         limits = {"x": tolerance, "y": tolerance, "x2": spread or 0, "y2": spread or 0}
         possible = any(all(apart <= limits[name] + 1e-9 for name, apart in one.items()) for one in every)
         sections = {name: CovariateSection() for name in values}
-        asked = Selection(
-            items=6, between_items=("level",), covariates=sections, tolerance=tolerance, spread_tolerance=spread
-        )
+        asked = Selection(items=6, between_items=("level",), covariates=sections, tolerance=tolerance, spread_tolerance=spread)
         found = stimuli.select(pool, asked)
         assert found.certificate.verdict == ("met" if possible else "infeasible")
         verdicts.add(found.certificate.verdict)
@@ -113,8 +111,7 @@ def test_conditions_are_matched_within_items() -> None:
     random = np.random.default_rng(3)
     words = ["cat", "horses", "elephant", "dog", "mouse", "crocodile", "bird"]
     rows = [
-        {"text a": f"The {random.choice(words)} ran {n}.", "text b": f"The {random.choice(words)} ran {n} x."}
-        for n in range(40)
+        {"text a": f"The {random.choice(words)} ran {n}.", "text b": f"The {random.choice(words)} ran {n} x."} for n in range(40)
     ]
     materials = made(rows, "ab")
     marked = Materials(
@@ -129,11 +126,7 @@ def test_conditions_are_matched_within_items() -> None:
         ),
     )
     asked = Selection(
-        items=12,
-        covariates={
-            "letters:critical": CovariateSection(tolerance=0.0),
-            "zipf:critical": CovariateSection(tolerance=0.2),
-        },
+        items=12, covariates={"letters:critical": CovariateSection(tolerance=0.0), "zipf:critical": CovariateSection(tolerance=0.2)}
     )
     found = stimuli.select(marked, asked)
     assert found.certificate.verdict == "met"
@@ -147,9 +140,7 @@ def test_conditions_are_matched_within_items() -> None:
 
 def test_a_conflict_is_minimal_and_every_part_of_it_is_needed() -> None:
     """x rises with the level, so no three of each are alike in x; y and the links have no part in it."""
-    rows = [
-        {"level": "uv"[n % 2], "x": n % 2 * 10 + n * 0.1, "y": n % 3, "phenomenon": "pq"[n // 2 % 2]} for n in range(12)
-    ]
+    rows = [{"level": "uv"[n % 2], "x": n % 2 * 10 + n * 0.1, "y": n % 3, "phenomenon": "pq"[n // 2 % 2]} for n in range(12)]
     pool = made(rows)
     asked = Selection(
         items=6,
@@ -165,9 +156,7 @@ def test_a_conflict_is_minimal_and_every_part_of_it_is_needed() -> None:
     assert found.materials is None
     # Three that conflict: of p, whose items go together, one alone cannot be chosen.
     pool = made([{"phenomenon": "pq"[n // 3]} for n in range(6)])
-    asked = Selection(
-        items=2, balance_on=("phenomenon",), keep_together=(("i0", "i1"), ("i1", "i2")), keep_apart=(("i3", "i4"),)
-    )
+    asked = Selection(items=2, balance_on=("phenomenon",), keep_together=(("i0", "i1"), ("i1", "i2")), keep_apart=(("i3", "i4"),))
     found = stimuli.select(pool, asked)
     assert found.certificate.verdict == "infeasible"
     holds = {
@@ -205,10 +194,7 @@ def test_links_phenomena_and_shared_sentences_hold_together_with_means() -> None
     x = np.array([float(row["x"]) for row in rows])  # type: ignore[arg-type]
     edges = np.quantile(x, [1 / 3, 2 / 3])
     kept = [n for n in range(60) if f"i{n}" in ids]
-    counts = [
-        Counter(int(np.searchsorted(edges, x[n], side="right")) for n in kept if rows[n]["level"] == one)
-        for one in "uv"
-    ]
+    counts = [Counter(int(np.searchsorted(edges, x[n], side="right")) for n in kept if rows[n]["level"] == one) for one in "uv"]
     assert all(abs(counts[0][b] - counts[1][b]) <= 1 for b in range(3))
 
 
@@ -279,9 +265,7 @@ def test_sets_of_three_are_as_many_as_enumeration_finds(null: str) -> None:
         if not left:
             return True
         at = (left - 1) % 3 if null == "balanced" else 0
-        return any(
-            good(t, at) and most(left - 1, used | {*t}) for t in itertools.product(*of.values()) if not used & {*t}
-        )
+        return any(good(t, at) and most(left - 1, used | {*t}) for t in itertools.product(*of.values()) if not used & {*t})
 
     asked = {"x": CovariateSection(difference_range=(-0.2, 0.1))}
     verdicts = []
@@ -300,17 +284,12 @@ def test_sets_of_three_are_as_many_as_enumeration_finds(null: str) -> None:
 
 def test_lists_hold_every_item_once_alike_and_no_sentence_twice() -> None:
     random = np.random.default_rng(8)
-    rows = [
-        {"phenomenon": "pqrs"[n % 4], "x": round(random.normal(), 2), "y": round(random.normal(), 2)} for n in range(48)
-    ]
+    rows = [{"phenomenon": "pqrs"[n % 4], "x": round(random.normal(), 2), "y": round(random.normal(), 2)} for n in range(48)]
     for n in range(0, 12, 2):
         rows[n]["text a"] = rows[n + 1]["text a"] = f"Shared {n}."
     pool = made(rows)
     asked = Division(
-        lists=3,
-        covariates={"x": CovariateSection(), "y": CovariateSection()},
-        balance_on=("phenomenon",),
-        spread_tolerance=0.2,
+        lists=3, covariates={"x": CovariateSection(), "y": CovariateSection()}, balance_on=("phenomenon",), spread_tolerance=0.2
     )
     dealt = stimuli.split(pool, asked)
     assert dealt.certificate.verdict == "met"
@@ -407,18 +386,14 @@ def test_the_largest_expected_effect_is_that_of_enumeration() -> None:
     random = np.random.default_rng(1)
     rows = [{"x": round(random.normal(), 2)} for _ in range(10)]
     pool = made(rows, "ab")
-    bits = {
-        (item.id, c): [float(value) for value in random.gamma(2, 3, 3).round(2)] for item in pool.items for c in "ab"
-    }
+    bits = {(item.id, c): [float(value) for value in random.gamma(2, 3, 3).round(2)] for item in pool.items for c in "ab"}
     section = stimuli.ExpectedEffectSection(ms_per_bit=4.0, source="10.1016/j.cognition.2013.02.013", region="sentence")
     asked = Selection(items=4, balance_on=(), maximise="power", effect=section, keep_apart=(("i1", "i2"),))
     found = stimuli.select(pool, asked, surprisal=scores(bits))
     ms = {item.id: 4 * (sum(bits[item.id, "b"]) - sum(bits[item.id, "a"])) for item in pool.items}
     sign = 1 if sum(ms.values()) > 0 else -1
     best = max(
-        sign * sum(ms[f"i{n}"] for n in chosen) / 4
-        for chosen in itertools.combinations(range(10), 4)
-        if not {1, 2} <= {*chosen}
+        sign * sum(ms[f"i{n}"] for n in chosen) / 4 for chosen in itertools.combinations(range(10), 4) if not {1, 2} <= {*chosen}
     )
     assert found.certificate.verdict == "met"
     assert found.certificate.value == pytest.approx(best)

@@ -115,19 +115,11 @@ def test_fillers_are_one_sentence_a_row_and_state_no_factors(tmp_path: Path, con
 
 
 def test_a_condition_that_is_nearly_one_of_a_pair_is_no_filler(tmp_path: Path) -> None:
-    with pytest.raises(
-        study.DataError, match="condition 'gramatical' is not known in paradigm p; expected grammatical or"
-    ):
+    with pytest.raises(study.DataError, match="condition 'gramatical' is not known in paradigm p; expected grammatical or"):
         stimuli.read(written(tmp_path, HEAD, ROWS[0].replace("grammatical", "gramatical")))
 
 
 def test_factors_are_stated_once_on_any_row(tmp_path: Path) -> None:
-    rows = [
-        f"rc,f,i{n},{c},Der Mann {c} {n}.,{'kind: a, b, c' if (n, c) == (2, 'b') else ''}"
-        for n in (1, 2)
-        for c in "abc"
-    ]
+    rows = [f"rc,f,i{n},{c},Der Mann {c} {n}.,{'kind: a, b, c' if (n, c) == (2, 'b') else ''}" for n in (1, 2) for c in "abc"]
     rows = [row.replace("kind: a, b, c", '"kind: a, b, c"') for row in rows]
-    assert stimuli.read(written(tmp_path, f"{HEAD},factors", *rows)).find_paradigm("rc").factors == {
-        "kind": ("a", "b", "c")
-    }
+    assert stimuli.read(written(tmp_path, f"{HEAD},factors", *rows)).find_paradigm("rc").factors == {"kind": ("a", "b", "c")}

@@ -54,21 +54,13 @@ def test_every_wrong_key_is_named_at_once_with_the_nearest_known_one(study_folde
             'spillover_regions = "both"',
             "analysis: spillover_regions is 'both'; expected 'following' or 'cumulative'",
         ),
-        (
-            "min_rt = 100.0",
-            'covariates = ["age"]',
-            "analysis: covariates names age; expected some of log_trial, position, or none",
-        ),
+        ("min_rt = 100.0", 'covariates = ["age"]', "analysis: covariates names age; expected some of log_trial, position, or none"),
         (
             "min_rt = 100.0",
             "figures = { stars = [0.01, 0.05] }",
             "analysis.figures: stars is [0.01, 0.05]; expected p-values below 1, each less",
         ),
-        (
-            "min_rt = 100.0",
-            'figures = { bars = "sd" }',
-            "analysis.figures: bars is 'sd'; expected 'interval' (95 %) or 'se'",
-        ),
+        ("min_rt = 100.0", 'figures = { bars = "sd" }', "analysis.figures: bars is 'sd'; expected 'interval' (95 %) or 'se'"),
         (
             "min_rt = 100.0",
             'models = [{ name = "m", formula = "log_rt ~ a", region = "critical..+1" }]',
@@ -111,10 +103,7 @@ def test_a_smallest_effect_is_stated_of_a_response_or_of_a_term() -> None:
             {"speed": 0.1},
             "sesoi names 'speed'; expected one of z, rating, log_rt, rt, correct, yes, chosen, or a term with its own",
         ),
-        (
-            {"a:b": {"speed": 0.1}},
-            "sesoi.a:b names 'speed'; expected one of z, rating, log_rt, rt, correct, yes, chosen",
-        ),
+        ({"a:b": {"speed": 0.1}}, "sesoi.a:b names 'speed'; expected one of z, rating, log_rt, rt, correct, yes, chosen"),
         ({"z": {"z": 0.1}}, "sesoi.z is a table; expected a number, as z is a response"),
         ({"a:b": {"z": 0.1}, "b:a": {"z": 0.2}}, "sesoi: 'a:b' and 'b:a' are the same term; expected it once"),
         ({"a:b": {"z": -0.1}}, "sesoi.a:b.z is -0.1; expected more than 0"),
@@ -130,8 +119,6 @@ def test_a_smallest_effect_that_nothing_can_be_held_against_is_refused(stated: d
 
 def test_a_reference_level_needs_treatment_contrasts() -> None:
     model = {"name": "m", "formula": "z ~ noun + (1|item)", "reference_levels": {"noun": "name"}}
-    assert parse_dataclass(
-        ModelSection, model | {"contrasts": {"noun": "treatment"}}, where="study.toml"
-    ).reference_levels
+    assert parse_dataclass(ModelSection, model | {"contrasts": {"noun": "treatment"}}, where="study.toml").reference_levels
     with pytest.raises(DataError, match=r'contrasts are repeated; expected contrasts\.noun = "treatment"'):
         parse_dataclass(ModelSection, model, where="study.toml")

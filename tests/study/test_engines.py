@@ -62,10 +62,7 @@ def test_what_a_process_died_over_is_done_by_another_until_it_has_died_too_often
 
 def test_a_group_stays_with_whoever_has_it() -> None:
     groups = ["a", "b"] * 8
-    found = {
-        outcome.get_value()
-        for outcome in executors.map_in_parallel(whose, groups, executors.LocalExecutor(1), groups=groups)
-    }
+    found = {outcome.get_value() for outcome in executors.map_in_parallel(whose, groups, executors.LocalExecutor(1), groups=groups)}
     assert len({process for _, process in found}) == 1
     plan = executors._WorkQueue(list("aaabbb"), attempts=1)
     assert [plan.take("a"), plan.take("b"), plan.take("a"), plan.take("a")] == [0, 3, 1, 2]

@@ -9,9 +9,7 @@ import pytest
 from gardenpath import study
 
 
-@pytest.mark.parametrize(
-    "raw", [b"a\nb\n", b"a\r\nb\r\n", b"a\rb\r", b"\xef\xbb\xbfa\nb\n"], ids=["LF", "CRLF", "CR", "BOM"]
-)
+@pytest.mark.parametrize("raw", [b"a\nb\n", b"a\r\nb\r\n", b"a\rb\r", b"\xef\xbb\xbfa\nb\n"], ids=["LF", "CRLF", "CR", "BOM"])
 def test_line_ends_and_byte_order_marks_do_not_matter(tmp_path: Path, raw: bytes) -> None:
     path = tmp_path / "x.txt"
     path.write_bytes(raw)
@@ -19,9 +17,7 @@ def test_line_ends_and_byte_order_marks_do_not_matter(tmp_path: Path, raw: bytes
 
 
 @pytest.mark.parametrize(("raw", "said"), [(b"a\rb\r", "CR only"), (b"\xef\xbb\xbfa", "byte-order mark")])
-def test_odd_files_are_read_and_reported(
-    tmp_path: Path, raw: bytes, said: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_odd_files_are_read_and_reported(tmp_path: Path, raw: bytes, said: str, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "x.txt"
     path.write_bytes(raw)
     with caplog.at_level(logging.DEBUG, "gardenpath"):

@@ -123,9 +123,7 @@ def keys_of(renaming: Renaming) -> set[str]:
     return set[str]().union(*(list_keys(kind, parts) for kind in FILES[file]))
 
 
-KEYS = [
-    one for one in read_renamings("key") if one.where != "mapping columns"
-]  # names of our columns, not keys of a section
+KEYS = [one for one in read_renamings("key") if one.where != "mapping columns"]  # names of our columns, not keys of a section
 
 
 @pytest.mark.parametrize("renaming", KEYS, ids=lambda one: f"{one.where} {one.old}")

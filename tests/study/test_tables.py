@@ -66,10 +66,7 @@ SOME = {
 
 def test_truth_is_written_as_r_reads_it_and_read_however_it_is_written(tmp_path: Path) -> None:
     path = study.write(pd.DataFrame(SOME), "pairs", tmp_path, command="test")
-    assert [line.split(",")[-3:-1] for line in path.read_text().splitlines()[1:]] == [
-        ["TRUE", "FALSE"],
-        ["FALSE", "TRUE"],
-    ]
+    assert [line.split(",")[-3:-1] for line in path.read_text().splitlines()[1:]] == [["TRUE", "FALSE"], ["FALSE", "TRUE"]]
     for cells in ("TRUE", "FALSE"), ("True", "False"), ("true", "false"), ("1", "0"):
         path.write_text(path.read_text().replace("TRUE", cells[0]).replace("FALSE", cells[1]))
         assert study.read(tmp_path, "pairs")["correct"].tolist() == [True, False]
@@ -79,9 +76,7 @@ def test_truth_is_written_as_r_reads_it_and_read_however_it_is_written(tmp_path:
 
 def test_an_empty_truth_stays_empty(tmp_path: Path) -> None:
     rows = {"participant": ["P1", "P2"], "task": "rating", "prompt": "x", "flagged": [True, None]}
-    numbers = dict.fromkeys(
-        ("n_responses", "n_missing_responses", "n_grammatical", "n_ungrammatical", "n_scored_responses"), 0
-    )
+    numbers = dict.fromkeys(("n_responses", "n_missing_responses", "n_grammatical", "n_ungrammatical", "n_scored_responses"), 0)
     rest = {name: None for name in study.TABLES["participant_prompts"].column_names if name not in {*rows, *numbers}}
     study.write(pd.DataFrame({**rows, **numbers, **rest}), "participant_prompts", tmp_path, command="test")
     cells = study.table_files.read_csv(tmp_path / "participant_prompts.csv")["flagged"]
@@ -127,9 +122,7 @@ ROWS = st.integers(2, 4).flatmap(lambda k: st.lists(st.lists(CELLS, min_size=k, 
 
 
 @given(ROWS, st.sampled_from(",;\t"), st.sampled_from(["", "\n"]))
-def test_a_file_without_quotes_is_read_as_the_same_file_with_them(
-    rows: list[list[str]], separator: str, end: str
-) -> None:
+def test_a_file_without_quotes_is_read_as_the_same_file_with_them(rows: list[list[str]], separator: str, end: str) -> None:
     tables = []
     for mark in ("", '"'):
         text = "\n".join(separator.join(f"{mark}{cell}{mark}" for cell in ["h", *row]) for row in rows) + end
@@ -157,9 +150,7 @@ def levels(**factors: dict[str, str]) -> pd.DataFrame:
 
 
 def test_factors_stand_beside_trials_and_a_pair_has_the_levels_that_both_have() -> None:
-    stated = levels(
-        head={"sg.sg": "sg", "sg.pl": "sg", "pl.pl": "pl"}, other={"sg.sg": "sg", "sg.pl": "pl", "pl.pl": "pl"}
-    )
+    stated = levels(head={"sg.sg": "sg", "sg.pl": "sg", "pl.pl": "pl"}, other={"sg.sg": "sg", "sg.pl": "pl", "pl.pl": "pl"})
     made = add_formula_columns(trials("sg.pl", "sg.sg+sg.pl", "sg.pl+pl.pl", "only"), conditions=stated)
     assert made["head"].fillna("").tolist() == ["sg", "sg", "", ""]
     assert made["other"].fillna("").tolist() == ["pl", "", "pl", ""]
@@ -189,9 +180,7 @@ def test_a_factor_called_condition_is_the_column_of_that_name() -> None:
 @pytest.mark.parametrize(
     "name", ["participant", "condition", "region", "log_rt", "position", "function", "noun phrase", "2nd", "_a"]
 )
-def test_a_factor_that_no_formula_could_name_is_left_out_and_said_so(
-    name: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_factor_that_no_formula_could_name_is_left_out_and_said_so(name: str, caplog: pytest.LogCaptureFixture) -> None:
     made = add_formula_columns(trials("a.x"), conditions=levels(**{name: {"a.x": "a"}, "kind": {"a.x": "x"}}))
     assert made.iloc[0].to_dict().items() >= {"condition": "a.x", "participant": "P1", "kind": "x"}.items()
     assert list(made.columns).count(name) == (name in ("participant", "condition"))
@@ -204,19 +193,8 @@ def test_other_names_are_taken(name: str) -> None:
 
 
 def test_factors_are_kept_in_a_table_that_has_them_and_named_in_the_dictionary(tmp_path: Path) -> None:
-    place = dict.fromkeys(
-        ("participant", "session", "experiment", "list", "role", "paradigm", "item", "phenomenon"), "a"
-    )
-    row = {
-        **place,
-        "condition": "sg",
-        "trial": 0,
-        "prompt": "p",
-        "rating": 3,
-        "z": None,
-        "log_trial": 0,
-        "question_accuracy": 1,
-    }
+    place = dict.fromkeys(("participant", "session", "experiment", "list", "role", "paradigm", "item", "phenomenon"), "a")
+    row = {**place, "condition": "sg", "trial": 0, "prompt": "p", "rating": 3, "z": None, "log_trial": 0, "question_accuracy": 1}
     study.write(pd.DataFrame([row | {"head": "sg"}]), "rating_scores", tmp_path, command="test")
     back = study.read(tmp_path, "rating_scores")
     assert [*back.columns][-1] == "head"
@@ -255,8 +233,6 @@ def test_a_csv_table_is_what_pythons_own_writer_makes_of_its_rows(tmp_path: Path
 
 
 def test_numbers_stay_as_they_are(tmp_path: Path) -> None:
-    frame = pd.DataFrame(
-        {"model": ["m"], "delta": [-0.5], "answer": ["-7"], "note": pd.Series(["=1"], dtype="category")}
-    )
+    frame = pd.DataFrame({"model": ["m"], "delta": [-0.5], "answer": ["-7"], "note": pd.Series(["=1"], dtype="category")})
     safe = study.table_files.escape_formulas(frame)
     assert safe.to_csv(index=False) == "model,delta,answer,note\nm,-0.5,-7,'=1\n"

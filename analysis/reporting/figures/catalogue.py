@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def result_figures(
-    tables: Mapping[str, pd.DataFrame], figures: FiguresSection | None = None
-) -> Iterator[tuple[str, "Figure"]]:
+def result_figures(tables: Mapping[str, pd.DataFrame], figures: FiguresSection | None = None) -> Iterator[tuple[str, "Figure"]]:
     """Yield a name and a figure of each result that there is something to draw of, from the tables of `analyse`.
 
     `figures` states stars and bars of coefficients, as study.toml does.
@@ -52,9 +50,7 @@ def result_figures(
                 drawings[f"factorial_{name}{ending}"] = ("factorial_models", of_prompt)
     if (means := tables.get("factorial_means")) is not None:
         drawings["choices"] = ("factorial_means", choice_figure)
-        for number, factors in enumerate(
-            dict.fromkeys(means.loc[means["factors"] != ALL_CONDITIONS, "factors"]), start=1
-        ):
+        for number, factors in enumerate(dict.fromkeys(means.loc[means["factors"] != ALL_CONDITIONS, "factors"]), start=1):
             name = "interaction" if number == 1 else f"interaction-{number}"
             drawings[name] = ("factorial_means", partial(interaction_figure, factors=factors))
     counts, agreed = tables.get("rating_counts"), tables.get("reliability")

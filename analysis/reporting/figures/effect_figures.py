@@ -87,10 +87,7 @@ def condition_figure(condition_means: pd.DataFrame, measure: str = "rating", pro
 
 
 def coefficient_figure(
-    phenomenon_models: pd.DataFrame,
-    measure: str = "log_rt",
-    prompt: str | None = None,
-    figures: FiguresSection | None = None,
+    phenomenon_models: pd.DataFrame, measure: str = "log_rt", prompt: str | None = None, figures: FiguresSection | None = None
 ) -> "Figure":
     """Return the grammaticality coefficient of each phenomenon with its 95 % interval, and stars after `p_bh`.
 
@@ -123,22 +120,12 @@ def coefficient_figure(
             at = compute_heights(part["phenomenon"], phenomena, k, len(series))
             name = FORMS[form] if len(regions) == 1 else region_name(region)
             name = f"{name}, {FORMS[form]}" if len(regions) > 1 and form == INTERCEPTS_FORM else name
-            dots(
-                axes,
-                part["estimate"],
-                at,
-                bars(part, figures),
-                regions.index(region),
-                name,
-                hollow=form == INTERCEPTS_FORM,
-            )
+            dots(axes, part["estimate"], at, bars(part, figures), regions.index(region), name, hollow=form == INTERCEPTS_FORM)
             if form == INTERCEPTS_FORM:
                 continue
             ends = part["estimate"] + part["se"] if figures.bars == "se" else part["ci_high"]
             for y, end, p in zip(at, ends.fillna(part["estimate"]), part["p_bh"], strict=True):
-                axes.annotate(
-                    _stars(p, figures.stars), (end, y), (4, -3), textcoords="offset points", va="center", color=INK
-                )
+                axes.annotate(_stars(p, figures.stars), (end, y), (4, -3), textcoords="offset points", va="center", color=INK)
         unit = {"z": f"{_scale(prompt)}, z", "log_rt": "log reading time"}[measure]
         axes.set_xlabel(f"grammatical minus ungrammatical\n({unit})")
         legend(axes, len(series), columns=2)
@@ -172,13 +159,9 @@ def looks(conditions: pd.DataFrame) -> dict[str, Look]:
     drawn: dict[str, Look] = {}
     for _, rows in conditions.groupby("paradigm", sort=True):
         levels = {str(name): tuple(part["level"]) for name, part in rows.groupby("condition", sort=False)}
-        first, others = (
-            [*dict.fromkeys(part)] for part in ([c[0] for c in levels.values()], [c[1:] for c in levels.values()])
-        )
+        first, others = ([*dict.fromkeys(part)] for part in ([c[0] for c in levels.values()], [c[1:] for c in levels.values()]))
         for name, (level, *rest) in levels.items():
-            look = Look(
-                others.index(tuple(rest)), DASHES[first.index(level) % len(DASHES)], label(", ".join([level, *rest]))
-            )
+            look = Look(others.index(tuple(rest)), DASHES[first.index(level) % len(DASHES)], label(", ".join([level, *rest])))
             if rest:
                 drawn.setdefault(name, look)
     return drawn
@@ -198,9 +181,7 @@ def curve_figure(reading_curves: pd.DataFrame, looks: Mapping[str, Look] | None 
         for axes, phenomenon in zip(panels, phenomena, strict=False):
             axes.axvspan(-0.5, 0.5, color=GROUND, zorder=0)
             for k, condition in enumerate(conditions):
-                part = rows[(rows["phenomenon"] == phenomenon) & (rows["condition"] == condition)].sort_values(
-                    "relative_position"
-                )
+                part = rows[(rows["phenomenon"] == phenomenon) & (rows["condition"] == condition)].sort_values("relative_position")
                 look = looks.get(condition, Look(k, "-", condition))
                 line(
                     axes,
@@ -268,10 +249,7 @@ def _choices(axes: "Axes", rows: pd.DataFrame) -> None:
 def _matrix(axes: "Axes", column: Mapping[Any, int], levels: Sequence[tuple[str, str]]) -> None:
     """Mark below each column which choices it stands for."""
     marks = [
-        (x, y)
-        for choice, x in column.items()
-        for y, (name, level) in enumerate(levels)
-        if choice[CHOICES.index(name)] == level
+        (x, y) for choice, x in column.items() for y, (name, level) in enumerate(levels) if choice[CHOICES.index(name)] == level
     ]
     axes.scatter([x for x, _ in marks], [y for _, y in marks], s=10, color=TEXT)
     axes.set_yticks(range(len(levels)), [_plain(name, level) for name, level in levels], fontsize=9.5)
@@ -317,17 +295,7 @@ def power_figure(power: pd.DataFrame) -> "Figure":
                     least: dict[str, Any] = {"linestyle": "--", "alpha": 0.6} if assumed == UPPER else {}
                     name = f"{items} items{', upper limits of spreads' if least else ''}"
                     error = whiskers(curve, "power", "power_low", "power_high")
-                    line(
-                        axes,
-                        curve["n_participants"],
-                        curve["power"],
-                        error,
-                        k,
-                        name,
-                        markersize=5,
-                        linewidth=1.6,
-                        **least,
-                    )
+                    line(axes, curve["n_participants"], curve["power"], error, k, name, markersize=5, linewidth=1.6, **least)
             axes.set_xticks(sorted(part["n_participants"].unique()))
             axes.set_ylim(-0.03, 1.03)
             panel(axes, str(title))

@@ -175,10 +175,7 @@ def choice_figure(factorial_means: pd.DataFrame) -> "Figure":
 
 
 def factorial_figure(
-    factorial_models: pd.DataFrame,
-    measure: str = "log_rt",
-    prompt: str | None = None,
-    figures: FiguresSection | None = None,
+    factorial_models: pd.DataFrame, measure: str = "log_rt", prompt: str | None = None, figures: FiguresSection | None = None
 ) -> "Figure":
     """Return each contrast of the study's own factors with its 95 % interval, region by region.
 
@@ -204,15 +201,7 @@ def factorial_figure(
             part = rows[(rows["region"] == region) & rows[form]]
             at = compute_heights(part["name"], contrasts, k, len(lines))
             name = FORMS[form] if len(series) == 1 else "" if form == INTERCEPTS_FORM else region_name(region)
-            dots(
-                axes,
-                part["estimate"],
-                at,
-                bars(part, figures),
-                series.index(region),
-                name,
-                hollow=form == INTERCEPTS_FORM,
-            )
+            dots(axes, part["estimate"], at, bars(part, figures), series.index(region), name, hollow=form == INTERCEPTS_FORM)
         points = "points of the scale" if prompt is None else f"{label(prompt)}, points"
         rating = "rating" if prompt is None else label(prompt)
         units = {"z": f"{rating}, z", "rating": points, "log_rt": "log reading time", "rt": "ms"}

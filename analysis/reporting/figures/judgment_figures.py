@@ -52,23 +52,17 @@ def method_figure(method_accuracies: pd.DataFrame) -> "Figure":
     rows = whole_rows(method_accuracies[method_accuracies["phenomenon"] == ALL_PHENOMENA])
     rows = filled(rows, "method_accuracies")
     rows = rows.assign(
-        name=rows["method"].map(method_name),
-        ci_low=rows["accuracy"] - rows["sd"],
-        ci_high=rows["accuracy"] + rows["sd"],
+        name=rows["method"].map(method_name), ci_low=rows["accuracy"] - rows["sd"], ci_high=rows["accuracy"] + rows["sd"]
     )
     people = rows["human_accuracy"].dropna()
-    return _by_method(
-        rows, "model", "accuracy (share of pairs)", chance=0.5, people=float(people.iloc[0]) if len(people) else None
-    )
+    return _by_method(rows, "model", "accuracy (share of pairs)", chance=0.5, people=float(people.iloc[0]) if len(people) else None)
 
 
 def vote_figure(ensembles: pd.DataFrame, model: str) -> "Figure":
     """Return the accuracy of a model's votes: mean and range over all mixes, and the best mix, chosen here or elsewhere."""
     rows = ensembles[(ensembles["model"] == model) & ensembles["selection"].isin(CHOSEN)].dropna(subset="accuracy")
     rows = filled(rows, f"ensembles, model {model!r}")
-    rows = rows.assign(
-        name=rows["ensemble"].map(method_name).str.removeprefix("1 "), series=rows["selection"].map(CHOSEN)
-    )
+    rows = rows.assign(name=rows["ensemble"].map(method_name).str.removeprefix("1 "), series=rows["selection"].map(CHOSEN))
     rows = rows.assign(ci_low=rows["min_accuracy"], ci_high=rows["max_accuracy"])
     return _by_method(rows, "series", "accuracy (share of pairs)", chance=0.5)
 
@@ -94,9 +88,7 @@ def group_figure(method_groups: pd.DataFrame, model: str, factor: str) -> "Figur
     return _by_method(rows, "level", "mean accuracy over paradigms", chance=0.5)
 
 
-def _by_method(
-    rows: pd.DataFrame, by: str, axis: str, chance: float | None = None, people: float | None = None
-) -> "Figure":
+def _by_method(rows: pd.DataFrame, by: str, axis: str, chance: float | None = None, people: float | None = None) -> "Figure":
     """Return a row for each name, and in it a dot with its interval for each of the series."""
     names, series = ordered(rows["name"]), ordered(rows[by].astype(str))
     rows = rows.astype({"accuracy": "float64", "ci_low": "float64", "ci_high": "float64"})
@@ -133,10 +125,7 @@ def tradeoff_figure(method_differences: pd.DataFrame) -> "Figure":
     As figure 6 of Ide et al. (2025, doi 10.18653/v1/2025.naacl-long.380). A table without rows is a `DataError`.
     """
     rows = filled(method_differences[method_differences["paradigm"] != MEAN_OVER_PARADIGMS], "method_differences")
-    overall = {
-        row["model"]: row
-        for row in list_rows(method_differences[method_differences["paradigm"] == MEAN_OVER_PARADIGMS])
-    }
+    overall = {row["model"]: row for row in list_rows(method_differences[method_differences["paradigm"] == MEAN_OVER_PARADIGMS])}
     if len(rows) < 2 or rows["token_difference"].nunique() < 2:
         raise DataError("table method_differences: one paradigm, or one difference in tokens; expected several to draw")
     models = ordered(rows["model"])
@@ -146,14 +135,7 @@ def tradeoff_figure(method_differences: pd.DataFrame) -> "Figure":
             part, r = rows[rows["model"] == model], overall[model]["r"]
             axes.axhline(0, **DASHED)
             axes.axvline(0, **DASHED)
-            axes.plot(
-                part["token_difference"],
-                100 * part["difference"],
-                "o",
-                color=BLUE,
-                markersize=4,
-                markeredgecolor="white",
-            )
+            axes.plot(part["token_difference"], 100 * part["difference"], "o", color=BLUE, markersize=4, markeredgecolor="white")
             panel(axes, wrapped(model) + ("" if pd.isna(r) else f"\nr = {correlation(r)}"))
         names = (method_name(str(rows[f"method_{end}"].iloc[0])) for end in "ab")
         common_labels(figure, "grammatical less ungrammatical tokens", " less\n".join(names) + " (points)")

@@ -36,9 +36,7 @@ def language_figure(language_accuracies: pd.DataFrame, measure: str) -> "Figure"
 
 def split_figure(language_means: pd.DataFrame, measure: str) -> "Figure":
     """Return each model's mean accuracy over the languages of each split, with its 95 % bootstrap interval over languages."""
-    rows = with_names(_overall(language_means, measure)).rename(
-        columns={"ci_low": "wilson_low", "ci_high": "wilson_high"}
-    )
+    rows = with_names(_overall(language_means, measure)).rename(columns={"ci_low": "wilson_low", "ci_high": "wilson_high"})
     if rows["split"].nunique() < 2:
         raise DataError("table language_means: one split; expected languages of several")
     told = [f"{SPLIT_NAMES.get(row['split'], row['split'])} ({row['n_languages']})" for row in list_rows(rows)]

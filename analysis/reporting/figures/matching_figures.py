@@ -29,9 +29,7 @@ def matching_figure(matching: pd.DataFrame, tolerances: Mapping[str, float] | No
     with style():
         figure, axes = named_rows(names)
         for at, name in enumerate(names):
-            axes.fill_betweenx(
-                [at - 0.4, at + 0.4], 0, (tolerances or {}).get(name, 0), color=BLUE, alpha=0.12, linewidth=0
-            )
+            axes.fill_betweenx([at - 0.4, at + 0.4], 0, (tolerances or {}).get(name, 0), color=BLUE, alpha=0.12, linewidth=0)
         for k, stage in enumerate(stages):
             colour, marker, face = STAGES[stage]
             part = rows[rows["stage"] == stage]
@@ -44,9 +42,7 @@ def matching_figure(matching: pd.DataFrame, tolerances: Mapping[str, float] | No
                 if bound == bound:
                     axes.plot([d, bound], [at + place] * 2, color=colour, linewidth=1.6, solid_capstyle="round")
                 drawn: dict[str, Any] = {"label": stage} if own.index[0] == part.index[0] else {}
-                axes.plot(
-                    d, at + place, marker, color=colour, markerfacecolor=face, markersize=7, linestyle="none", **drawn
-                )
+                axes.plot(d, at + place, marker, color=colour, markerfacecolor=face, markersize=7, linestyle="none", **drawn)
         axes.set_xlim(left=min(-0.01, -0.02 * float(axes.get_xlim()[1])))
         whose = " of the pool" if "after" in stages else ""
         axes.set_xlabel(f"difference (s.d.{whose}), to its bound")

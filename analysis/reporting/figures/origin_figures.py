@@ -38,9 +38,7 @@ def drafting_figure(drafting: pd.DataFrame) -> "Figure":
     """
     several = len(ordered(drafting["model"])) > 1
     name = drafting["paradigm"] + (", " + drafting["model"] if several else "")
-    counts = drafting.assign(name=name).pivot_table(
-        index="name", columns="step", values="n_pairs", aggfunc="sum", sort=False
-    )
+    counts = drafting.assign(name=name).pivot_table(index="name", columns="step", values="n_pairs", aggfunc="sum", sort=False)
     counts = filled(counts[counts.get("parsed", pd.Series(0, counts.index)) > 0], "drafting").fillna(0)
     counts = counts.reindex(columns=["parsed", "accepted", "corrected", "dropped"], fill_value=0)
     counts["open"] = (counts["parsed"] - counts[["accepted", "corrected", "dropped"]].sum(axis=1)).clip(lower=0)
@@ -52,9 +50,7 @@ def drafting_figure(drafting: pd.DataFrame) -> "Figure":
             axes.barh(range(len(counts)), counts[fate], left=left, height=0.6, color=FATES[fate], label=fate)
             for at, n in enumerate(counts[fate]):
                 if n > NARROW * counts["parsed"].max():
-                    axes.text(
-                        left.iloc[at] + n / 2, at, f"{n:.0f}", ha="center", va="center", color="white", fontsize=9
-                    )
+                    axes.text(left.iloc[at] + n / 2, at, f"{n:.0f}", ha="center", va="center", color="white", fontsize=9)
             left += counts[fate]
         axes.set_xlim(0, None)
         axes.locator_params(axis="x", integer=True)
@@ -114,9 +110,7 @@ def norm_figure(norms: pd.DataFrame, kept: pd.Series, task: str) -> "Figure":
             means, label = own.loc[is_kept, "shrunken"].dropna(), "mean of the kept, shrunken"
             if len(means):
                 place = [float(means.mean())] * 2
-                axes.plot(
-                    place, [at - 0.4, at + 0.4], color=ORANGE, linewidth=2, label=None if label in said else label
-                )
+                axes.plot(place, [at - 0.4, at + 0.4], color=ORANGE, linewidth=2, label=None if label in said else label)
                 said.add(label)
         axes.set_xlabel("cloze probability" if task == "cloze" else f"mean {task}")
         legend(axes, 3)

@@ -43,12 +43,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-PREDICTORS = {
-    "confidence": "confidence (nats)",
-    "length": "length (tokens)",
-    "perplexity": "perplexity",
-    "lp": measure_axis("lp"),
-}
+PREDICTORS = {"confidence": "confidence (nats)", "length": "length (tokens)", "perplexity": "perplexity", "lp": measure_axis("lp")}
 
 
 def accuracy_figure(accuracy: pd.DataFrame) -> "Figure":
@@ -99,9 +94,7 @@ def heat_figure(accuracy: pd.DataFrame, measure: str, choices: pd.DataFrame | No
 
     With the table choice_agreement, people's single choices are the first column, or columns where there are several prompts.
     """
-    paradigms = accuracy[
-        (accuracy["measure"] == measure) & ~accuracy["paradigm"].isin([MEAN_OVER_PARADIGMS, POOLED_OVER_PAIRS])
-    ]
+    paradigms = accuracy[(accuracy["measure"] == measure) & ~accuracy["paradigm"].isin([MEAN_OVER_PARADIGMS, POOLED_OVER_PAIRS])]
     rows = with_names(filled(paradigms, f"accuracy, measure {measure!r}"))
     wide = rows.pivot_table("accuracy", ["phenomenon", "paradigm"], "name", sort=False)[sorted(rows["name"].unique())]
     if choices is not None and len(choices):
@@ -174,8 +167,7 @@ def comparison_figure(model_comparisons: pd.DataFrame, measure: str) -> "Figure"
                         markeredgecolor="white", label=name if y == 0 else None,
                     )  # fmt: skip
         axes.set_yticks(
-            range(len(rows)),
-            [f"{wrapped(language_model(r, '_a'), 24)}\n− {wrapped(language_model(r, '_b'), 24)}" for r in rows],
+            range(len(rows)), [f"{wrapped(language_model(r, '_a'), 24)}\n− {wrapped(language_model(r, '_b'), 24)}" for r in rows]
         )
         axes.tick_params(axis="y", length=0, labelsize=9)
         axes.set_ylim(len(rows) - 0.5, -0.5)

@@ -76,11 +76,7 @@ def score_figure(
 
 
 def phenomenon_score_figure(
-    sentence_scores: pd.DataFrame,
-    rating_scores: pd.DataFrame,
-    measure: str = "slor",
-    prompt: str | None = None,
-    of: str = "z",
+    sentence_scores: pd.DataFrame, rating_scores: pd.DataFrame, measure: str = "slor", prompt: str | None = None, of: str = "z"
 ) -> "Figure":
     """Return mean ratings of sentences against scores, a panel with Pearson's r for each phenomenon (24 at most).
 
@@ -100,19 +96,13 @@ def phenomenon_score_figure(
     return figure
 
 
-def _rated(
-    sentence_scores: pd.DataFrame, rating_scores: pd.DataFrame, measure: str, prompt: str | None, of: str
-) -> pd.DataFrame:
+def _rated(sentence_scores: pd.DataFrame, rating_scores: pd.DataFrame, measure: str, prompt: str | None, of: str) -> pd.DataFrame:
     scores = sentence_scores[["item", "condition", measure]].rename(columns={measure: "score"}).dropna(subset="score")
-    both = compute_mean_ratings(select_prompt(rating_scores, prompt), of).merge(
-        scores, on=["item", "condition"], validate="1:1"
-    )
+    both = compute_mean_ratings(select_prompt(rating_scores, prompt), of).merge(scores, on=["item", "condition"], validate="1:1")
     return filled(both, f"sentence_scores and rating_scores ({measure})")
 
 
-def _statistics(
-    scores: pd.DataFrame, measure: str, correlations: pd.DataFrame | None, prompt: str | None
-) -> dict[str, str]:
+def _statistics(scores: pd.DataFrame, measure: str, correlations: pd.DataFrame | None, prompt: str | None) -> dict[str, str]:
     """Return Pearson's r and its ceiling by level, of the one model and protocol of the scores."""
     if correlations is None:
         return {}

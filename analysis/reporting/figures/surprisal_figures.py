@@ -65,9 +65,7 @@ def cost_figure(surprisal_effects: pd.DataFrame, truth: SimulatedCosts | None = 
     it stands beside the other: that of the times themselves, to which the ms were added.
     """
     rows = filled(surprisal_effects.dropna(subset="ms_per_bit"), "surprisal_effects")
-    rows = pd.concat(
-        [rows, *(_of_times(part) for *whose, part in split_by_model(rows) if tuple(whose) in (truth or {}))]
-    )
+    rows = pd.concat([rows, *(_of_times(part) for *whose, part in split_by_model(rows) if tuple(whose) in (truth or {}))])
     with style():
         figure, axes = blank(2.9)
         axes.axhline(0, color=GREY, linewidth=1)
@@ -212,9 +210,7 @@ def smooth_figure(smooths: pd.DataFrame) -> "Figure":
                 if len(curve):
                     name = f"{language_model({'model': model, 'protocol': protocol})}, {word}" if several else word
                     look: dict[str, Any] = {"color": next(colours)}
-                    axes.fill_between(
-                        curve["value"], curve["ci_low"], curve["ci_high"], alpha=0.15, linewidth=0, **look
-                    )
+                    axes.fill_between(curve["value"], curve["ci_low"], curve["ci_high"], alpha=0.15, linewidth=0, **look)
                     axes.plot(curve["value"], curve["estimate"], linestyle=dashes, label=name, **look)
         axes.set_xlabel("surprisal (bits)")
         axes.set_ylabel("log reading time,\ndifference")

@@ -112,9 +112,7 @@ def _mean_figures(page: Page, measure: str, prompts: Sequence[str | None]) -> li
     means, caption, look = MEANS[measure]
     of_measure = conditions[conditions["measure"].isin(means)]
     if len(page.get("factorial_means")):
-        grammatical = (
-            of_measure["condition"].isin(GRAMMATICALITY_CODES).groupby(of_measure["phenomenon"]).transform("all")
-        )
+        grammatical = of_measure["condition"].isin(GRAMMATICALITY_CODES).groupby(of_measure["phenomenon"]).transform("all")
         of_measure = of_measure[grammatical]
     pairs = set(of_measure["condition"]) == {*GRAMMATICALITY_CODES}
     exhibits: list[Exhibit] = []
@@ -140,9 +138,7 @@ def _coefficient_figures(page: Page, measure: str, prompts: Sequence[str | None]
         where="" if measure == "z" else f" of {hypotheses.describe_regions(regions)}",
         bars=BARS[page.styled.bars],
         look=LOOK if page.styled.bars == "interval" else "",
-        stars=", ".join(
-            f"{'*' * n} p < {f'{p:g}'.removeprefix('0')}" for n, p in enumerate(page.styled.stars, start=1)
-        ),
+        stars=", ".join(f"{'*' * n} p < {f'{p:g}'.removeprefix('0')}" for n, p in enumerate(page.styled.stars, start=1)),
         adjusted=fits.adjusted(len(prompts) > 1),
     )
     exhibits: list[Exhibit] = []
@@ -162,10 +158,7 @@ def _declared(page: Page, rows: pd.DataFrame, measure: str, prompts: Sequence[st
         raw="points of the rating scale" if measure == "z" else "ms; ms is the model's difference at the mean",
     )
     exhibits: list[Exhibit] = []
-    for form, names, caption in (
-        (INTERCEPTS, (*COLUMNS, *ADDED_COLUMNS[measure]), declared),
-        (SLOPES, COLUMNS, WITH_SLOPES),
-    ):
+    for form, names, caption in ((INTERCEPTS, (*COLUMNS, *ADDED_COLUMNS[measure]), declared), (SLOPES, COLUMNS, WITH_SLOPES)):
         part = rows[rows["random"] == form]
         columns = _columns(names, prompts, measure)
         exhibits += page.table("phenomenon_models", caption + fits.fitted(part), part[columns], aside=True)
@@ -185,18 +178,14 @@ def _paradigms(page: Page, measure: str, prompts: Sequence[str | None]) -> list[
     names = ["paradigm", *beside, *_columns(COLUMNS[1:], prompts, measure)]
     caption = "The declared model of each paradigm: a family of tests of its own."
     if beside:
-        caption = (
-            "The models of each paradigm, with intercepts as declared and with slopes: families of tests of their own."
-        )
+        caption = "The models of each paradigm, with intercepts as declared and with slopes: families of tests of their own."
     return page.table("paradigm_models", caption, rows[names], limit=60)
 
 
 def _left_aside(page: Page, measure: str) -> list[str]:
     items, rows = page.get("items"), page.get("rating_scores" if measure == "z" else "region_times")
     targets = set(rows.loc[rows["role"] == "target", "paradigm"])
-    return (
-        participation.other_conditions(sorted(targets - set(find_minimal_pair_paradigms(items)))) if len(items) else []
-    )
+    return participation.other_conditions(sorted(targets - set(find_minimal_pair_paradigms(items)))) if len(items) else []
 
 
 def _policy_tables(page: Page, models: pd.DataFrame, steps: pd.DataFrame) -> list[Exhibit]:
@@ -239,9 +228,7 @@ def _interactions(page: Page) -> list[Exhibit]:
         draw = partial(factor_figures.interaction_figure, means, str(names))
         caption = effect_captions.interaction(rows)
         exhibits += page.figure("factorial_means", f"interaction-{number}", caption, draw, rows)
-        exhibits += page.coefficients(
-            "factorial_means", effect_captions.cells_caption(rows), effect_captions.cells(rows)
-        )
+        exhibits += page.coefficients("factorial_means", effect_captions.cells_caption(rows), effect_captions.cells(rows))
     draw = partial(factor_figures.choice_figure, means)
     exhibits += page.figure("factorial_means", "choices", effect_captions.CHOICES, draw)
     table = effect_captions.preferences(means[means["factors"] == ALL_CONDITIONS])
@@ -254,9 +241,7 @@ def _factorial_coefficients(page: Page, models: pd.DataFrame) -> list[Exhibit]:
     table = effect_captions.contrasts(models)
     exhibits = page.coefficients("factorial_models", effect_captions.contrasts_caption(models), table)
     simple = page.get("simple_effects")
-    exhibits += page.coefficients(
-        "simple_effects", effect_captions.SIMPLE, effect_captions.simple(simple, models), True
-    )
+    exhibits += page.coefficients("simple_effects", effect_captions.SIMPLE, effect_captions.simple(simple, models), True)
     caption = (
         f"Differences between the levels of the study's factors, with {BARS[page.styled.bars]}; an interaction is a difference "
         f"of differences. {effect_captions.FILLED}"
@@ -282,9 +267,7 @@ def models(page: Page) -> Section:
     exhibits = page.table("factorial_models", caption, models[columns], limit=60, aside=True)
     steps = page.get("model_steps")
     steps = steps[steps["model"].isin(factorial_models.steps_named(models))]
-    exhibits += page.table(
-        "model_steps", "Every fit on the way to these models.", steps[[*STEPS]], limit=60, aside=True
-    )
+    exhibits += page.table("model_steps", "Every fit on the way to these models.", steps[[*STEPS]], limit=60, aside=True)
     if len(models):
         caption = "Means of participants' means and their standard errors, by phenomenon and condition."
         exhibits += page.table("condition_means", caption, aside=True)
@@ -309,9 +292,7 @@ def trust(page: Page) -> Section:
         "The effect on reading times of the critical region (ms at the mean, with intervals); a column is a choice, marked below, "
         f"the declared one orange. {effects.refits(grid)}; {effects.NO_TESTS}: they show what the declared one depends on."
     )
-    exhibits += page.figure(
-        "sensitivity", "specifications", caption, partial(effect_figures.specification_figure, grid)
-    )
+    exhibits += page.figure("sensitivity", "specifications", caption, partial(effect_figures.specification_figure, grid))
     caption = (
         "Share of simulated studies in which a coefficient of the stated size is found at .05, by participants and items, with 95% "
         "Wilson intervals; dashed curves are drawn with the upper limits of a pilot's spreads. The dashed line is four of five."

@@ -35,9 +35,7 @@ def judgments(page: Page) -> Section:
         for place, model in enumerate(list(rows["model"].unique())[:FEW]):
             caption = f"{model}: accuracy by method and {factor}, mean over paradigms, with 95% intervals over these."
             draw = partial(judgment_figures.group_figure, groups, str(model), str(factor))
-            exhibits += page.figure(
-                "method_groups", f"methods-groups-{number}-{place}", caption, draw, rows, aside=place > 0
-            )
+            exhibits += page.figure("method_groups", f"methods-groups-{number}-{place}", caption, draw, rows, aside=place > 0)
     caption = (
         "How being right goes along with tokens of the grammatical less the ungrammatical member (point-biserial correlation). "
         "Left of 0 a method is right rather where the grammatical member is shorter."

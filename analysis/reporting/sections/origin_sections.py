@@ -24,14 +24,10 @@ def origins(page: Page) -> Section:
     exhibits = page.figure("drafting", "drafting", caption, partial(origin_figures.drafting_figure, drafting))
     caption = "What was asked of a model, read of its answers, and decided by people, by reason."
     exhibits += page.table("drafting", caption, drafting.drop(columns="prompt_hash"), aside=True)
-    caption = (
-        "How far reviewers agree above chance, with 95% intervals. AC1 does not fall where nearly all pairs are good."
-    )
+    caption = "How far reviewers agree above chance, with 95% intervals. AC1 does not fall where nearly all pairs are good."
     draw = partial(origin_figures.agreement_figure, agreement)
     exhibits += page.figure("review_agreement", "review-agreement", caption, draw)
-    exhibits += page.table(
-        "review_agreement", "Two reviewers on each tick, over first decisions.", agreement, aside=True
-    )
+    exhibits += page.table("review_agreement", "Two reviewers on each tick, over first decisions.", agreement, aside=True)
     simulated = _simulated(decisions)
     exhibits += [replace(one, badges=(*one.badges, *simulated)) for one in _norms(page, norms, decisions)]
     return Section("How the items came about", simulated, sentences, exhibits, first=FIRST)

@@ -41,9 +41,7 @@ def rating_correlations(page: Page) -> Section:
     )
     exhibits += page.table("rating_correlations", caption, without(table, "note", "unit"), limit=60, aside=True)
     main = next((name for name in MAIN if name in set(table["measure"])), SCORE_MEASURES[0])
-    head, others = (
-        minimal_pairs.rating_correlations(table[(table["measure"] == main) == first]) for first in (True, False)
-    )
+    head, others = (minimal_pairs.rating_correlations(table[(table["measure"] == main) == first]) for first in (True, False))
     badges, sentences = page.badges_of_first("rating_correlations"), [*head, *others]
     return Section("Scores and ratings", badges, sentences, exhibits, first=leading(sentences, len(head), 4))
 
@@ -96,9 +94,7 @@ def pairs(page: Page) -> Section:
     exhibits += _folded(page, "group_accuracies", caption)
     caption = "Accuracy by training tokens: what a doubling brings. Tokens needed are an extrapolation of the line."
     exhibits += _folded(page, "learning_curves", caption)
-    exhibits += page.table(
-        "usable_phenomena", "Phenomena that tell models from people, and why others do not.", aside=True
-    )
+    exhibits += page.table("usable_phenomena", "Phenomena that tell models from people, and why others do not.", aside=True)
     caption = f"Two groups of items, with z-tests for two proportions, which {minimal_pairs.INDEPENDENT}."
     exhibits += _folded(page, "proportion_tests", caption)
     caption = "Accuracy in two groups of items of each paradigm; the dashed line is the mean difference."
@@ -190,9 +186,7 @@ def languages(page: Page) -> Section:
         f"Accuracy over languages, all and of each split ({first}), with the number of languages: means, each language counting "
         "once, with 95% bootstrap intervals over languages, none under ten."
     )
-    exhibits = page.figure(
-        "language_means", "language-splits", caption, partial(language_figures.split_figure, means, first)
-    )
+    exhibits = page.figure("language_means", "language-splits", caption, partial(language_figures.split_figure, means, first))
     caption = f"Accuracy on each language ({first}), with 95% Wilson intervals over its pairs. {CHANCE}"
     draw = partial(language_figures.language_figure, each, first)
     exhibits += page.figure("language_accuracies", "languages", caption, draw, aside=each["language"].nunique() > LONG)

@@ -38,10 +38,7 @@ def run(page: Page) -> Section:
             "judgment_counts", caption, judgment_counts[judgment_counts["n_judgments"] < judgment_counts["n_planned"]]
         )
     return Section(
-        "Participants and materials",
-        page.describe_simulated_participants() if len(sessions) else (),
-        sentences,
-        exhibits,
+        "Participants and materials", page.describe_simulated_participants() if len(sessions) else (), sentences, exhibits
     )
 
 
@@ -70,9 +67,7 @@ def exclusions(page: Page) -> Section:
     readings = participation.readings_kept(page.get("alignment_exclusions"))
     sentences += [readings] if readings else []
     whole = ledger[ledger["condition"] == ALL_CONDITIONS].drop(columns=["condition", "step"])
-    caption = (
-        "Rules in the order applied, with rows and participants before and after; the file has each condition as well."
-    )
+    caption = "Rules in the order applied, with rows and participants before and after; the file has each condition as well."
     exhibits = page.table("exclusions", caption, whole)
     exhibits += page.table("alignment_exclusions", "The same for reading times beside surprisal.")
     return Section("Exclusions", page.badges("exclusions") if sentences else (), sentences, exhibits)
@@ -83,11 +78,7 @@ def deviations(page: Page) -> Section:
     table = page.get("deviations")
     sentences = []
     if "deviations" in page.tables:
-        found = (
-            "Nothing departs"
-            if table.empty
-            else f"{len(table)} statement{'s depart' if len(table) > 1 else ' departs'}"
-        )
+        found = "Nothing departs" if table.empty else f"{len(table)} statement{'s depart' if len(table) > 1 else ' departs'}"
         open_ones = int(table["reason"].isna().sum())
         no_reason = f"; {open_ones} of them without a reason" if open_ones else ""
         sentences = [f"{found} from the preregistration, which holds every setting and item{no_reason}."]

@@ -54,12 +54,7 @@ def surprisal(page: Page) -> Section:
     caption = "Curves instead of lines: terms of generalised additive models."
     exhibits += page.table("gam_terms", caption, without(terms, "formula"), aside=True)
     costs = [*words.costs(effects), *words.recovered(effects, page.ms_per_bit)]
-    sentences = [
-        *costs,
-        *words.slopes(models),
-        *words.collinearity(page.get("collinearity")),
-        *words.smooth_terms(terms),
-    ]
+    sentences = [*costs, *words.slopes(models), *words.collinearity(page.get("collinearity")), *words.smooth_terms(terms)]
     badges = (*page.badges_of_first("aligned", "aligned_means", "alignment_models", "surprisal_effects"), *_alarm(page))
     notes, first = fits.notes(models, "model"), leading(sentences, len(costs))
     return Section("Reading times and surprisal", badges, sentences, exhibits, notes, first=first)
@@ -103,9 +98,7 @@ def _costs(page: Page, effects: pd.DataFrame) -> list[Exhibit]:
     draw = partial(surprisal_figures.cost_figure, effects, page.ms_per_bit)
     exhibits = page.figure("surprisal_effects", "costs", caption, draw)
     rows, once = split_constant_columns(effects[[*COSTS]], *MODEL_KEY)
-    caption = (
-        f"Ms per bit{once}. raw is the slope of the same fixed effects on the time itself, with random intercepts."
-    )
+    caption = f"Ms per bit{once}. raw is the slope of the same fixed effects on the time itself, with random intercepts."
     return exhibits + page.table("surprisal_effects", caption, rows, aside=True)
 
 

@@ -30,9 +30,7 @@ class Coefficients:
         """Return the table as Markdown has it; columns of the published form say so."""
         over = [name for name, size in self.groups for _ in range(size)] or [""] * len(self.columns)
         last = self.groups[-1][0] if self.groups else None
-        names = [
-            f"{column} ({group})" if group == last else column for column, group in zip(self.columns, over, strict=True)
-        ]
+        names = [f"{column} ({group})" if group == last else column for column, group in zip(self.columns, over, strict=True)]
         rule = ["---" if k < self.labels else "---:" for k in range(len(self.columns))]
         return "\n".join(f"| {' | '.join(cells)} |" for cells in (names, rule, *map(_strong, self.rows)))
 
@@ -46,9 +44,7 @@ def _strong(row: Sequence[str]) -> Sequence[str]:
     return (f"**{row[0]}**", *row[1:]) if is_heading(row) else row
 
 
-def coefficients(
-    models: pd.DataFrame, names: Sequence[tuple[str, Sequence[str]]], headings: Sequence[str] = ()
-) -> Coefficients:
+def coefficients(models: pd.DataFrame, names: Sequence[tuple[str, Sequence[str]]], headings: Sequence[str] = ()) -> Coefficients:
     """Return the headline of each result, with the published form beside it where there are both.
 
     `names` are the first columns: how each is called, and its cells, one for each row of `models`. A cell that repeats the one

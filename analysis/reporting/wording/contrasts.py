@@ -9,9 +9,7 @@ from .labels import label
 from .terms import terms
 
 CONTRAST = "Contrast matrix of {model}: what stands for each cell in the model matrix."
-HYPOTHESIS = (
-    "Hypothesis matrix of {model}: what each coefficient is, in weights of the cells' means (Schad et al., 2020)."
-)
+HYPOTHESIS = "Hypothesis matrix of {model}: what each coefficient is, in weights of the cells' means (Schad et al., 2020)."
 
 
 def matrices(table: pd.DataFrame) -> list[tuple[str, Coefficients]]:
@@ -21,8 +19,7 @@ def matrices(table: pd.DataFrame) -> list[tuple[str, Coefficients]]:
         names = dict(zip(rows["term"].unique(), terms(rows.drop_duplicates("term")), strict=True))
         cells = list(rows["cell"].unique())
         code, weight = (
-            {key: exact(value) for key, value in rows.set_index(["term", "cell"])[name].items()}
-            for name in ("code", "weight")
+            {key: exact(value) for key, value in rows.set_index(["term", "cell"])[name].items()} for name in ("code", "weight")
         )
         by_cell = [(label(cell), *(code[term, cell] for term in names)) for cell in cells]
         by_term = [(name, *(weight[term, cell] for cell in cells)) for term, name in names.items()]

@@ -70,9 +70,9 @@ def _left_out(means: pd.DataFrame) -> list[str]:
     once = means[means["n_excluded_participants"] > 0].drop_duplicates(["model", "measure", "region", "prompt"])
     places: dict[tuple[int, int], list[str]] = {}
     for place, row in zip(_places(once), list_rows(once), strict=True):
-        places.setdefault(
-            (row["n_excluded_participants"], row["n_participants"] + row["n_excluded_participants"]), []
-        ).append(place)
+        places.setdefault((row["n_excluded_participants"], row["n_participants"] + row["n_excluded_participants"]), []).append(
+            place
+        )
     return [
         f"Of {counted(of, 'participant')}, {dropped} {'was' if dropped == 1 else 'were'} left out for having no trial in one of "
         f"the conditions ({listed(dict.fromkeys(named))})."
@@ -103,9 +103,7 @@ def cells(means: pd.DataFrame) -> Coefficients:
         columns.append(f"{label(model)}: {place}" if several else place)
         shown.append(dict(zip(rows["levels"], map(_mean, list_rows(rows)), strict=True)))
     names = once([tuple(map(label, parts)) for parts in levels])
-    rows_ = [
-        (*cell, *(of.get(text, ABSENT) for of in shown)) for cell, text in zip(names, first["levels"], strict=True)
-    ]
+    rows_ = [(*cell, *(of.get(text, ABSENT) for of in shown)) for cell, text in zip(names, first["levels"], strict=True)]
     return Coefficients(tuple(columns), tuple(rows_), len(factors))
 
 
@@ -119,15 +117,9 @@ def _mean(row: Row) -> str:
     """Return a cell's mean with its interval: in ms of log reading times, of answers the probability."""
     if row["measure"] in BINARY_MEASURES:
         mean, low, high = (row[name] for name in ("probability", "probability_low", "probability_high"))
-        return (
-            f"{percent(row['share'])} observed"
-            if pd.isna(mean)
-            else f"{percent(mean)} [{percent(low)}, {percent(high)}]"
-        )
+        return f"{percent(row['share'])} observed" if pd.isna(mean) else f"{percent(mean)} [{percent(low)}, {percent(high)}]"
     in_ms = not pd.isna(row["ms"])
-    mean, low, high = (
-        row[name] for name in (("ms", "ms_low", "ms_high") if in_ms else ("mean_value", "ci_low", "ci_high"))
-    )
+    mean, low, high = (row[name] for name in (("ms", "ms_low", "ms_high") if in_ms else ("mean_value", "ci_low", "ci_high")))
     form = ".0f" if in_ms or row["measure"] == "rt" else ".2f"
     return ABSENT if pd.isna(mean) else minus(f"{mean:{form}} [{low:{form}}, {high:{form}}]").replace(" [nan, nan]", "")
 

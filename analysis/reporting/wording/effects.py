@@ -171,9 +171,7 @@ def ordinal(models: pd.DataFrame) -> list[str]:
         name = "" if of is None else f"{label(of)}{where}: "
         verdict = "differ" if row["p"] < ALPHA else "are not shown to differ"
         wald = apa({**row, "df": None, "t": row["z"]})
-        sentences.append(
-            f"{name}as ordered categories ({row['link']}), ratings {verdict} by {_predictor(row)} ({wald})."
-        )
+        sentences.append(f"{name}as ordered categories ({row['link']}), ratings {verdict} by {_predictor(row)} ({wald}).")
     return sentences
 
 
@@ -185,9 +183,7 @@ def power(models: pd.DataFrame, smallest: Sesoi) -> list[str]:
     """Return the range of minimum detectable effects, and how many reach the smallest effect of interest, if it is declared."""
     sentences = []
     tested = models[models["term"] == TERM]
-    for (measure, region), family in (
-        tested[headline(tested)].dropna(subset="mde").groupby(["measure", "region"], sort=True)
-    ):
+    for (measure, region), family in tested[headline(tested)].dropna(subset="mde").groupby(["measure", "region"], sort=True):
         for prompt in list_prompts(family):
             rows = filter_prompt(family, prompt)
             low, high = rows["mde"].min(), rows["mde"].max()
@@ -277,7 +273,5 @@ def residuals(families: pd.DataFrame, prompts: Sequence[str | None]) -> list[str
     sentences = []
     for row in list_rows(lagged.drop_duplicates(["measure", "region", "prompt"])):
         place = [row["measure"], row["region"], *([row["prompt"]] if several and not pd.isna(row["prompt"]) else [])]
-        sentences.append(
-            f"Residuals of successive trials correlate by {correlation(row['autocorrelation'])} ({', '.join(place)})."
-        )
+        sentences.append(f"Residuals of successive trials correlate by {correlation(row['autocorrelation'])} ({', '.join(place)}).")
     return sentences

@@ -38,9 +38,7 @@ def summarise_effects(models: pd.DataFrame) -> list[str]:
         rows = [row for row in list_rows(part) if not pd.isna(row["contrast"]) and not pd.isna(row["p"])]
         verdicts: dict[str, list[str]] = {}
         for row, name in zip(rows, short(rows), strict=True):
-            what, of = (
-                ("a preference", label(row["contrast"].partition(": ")[2])) if _alone(row) else ("an effect", name)
-            )
+            what, of = ("a preference", label(row["contrast"].partition(": ")[2])) if _alone(row) else ("an effect", name)
             seen = tested(row)[1] < ALPHA
             verdict = f"{what} {'for' if _alone(row) else 'of'}"
             effect = f"{of} ({_briefly(row) if seen else _p(row)})"
@@ -133,10 +131,7 @@ def simple_effects(table: pd.DataFrame, models: pd.DataFrame) -> list[str]:
         effects = list_rows(part)
         how = f"{effects[0]['method']}; {effects[0]['adjustment']}"
         names = [compared(f"{row['factor']}: {row['contrast']}") for row in effects]
-        listed = [
-            f"{name} at {label(row['within'])}, {apa(row)}{in_ms(row)}"
-            for name, row in zip(names, effects, strict=True)
-        ]
+        listed = [f"{name} at {label(row['within'])}, {apa(row)}{in_ms(row)}" for name, row in zip(names, effects, strict=True)]
         sentences.append(f"{describe_model(effects[0])}, simple effects ({how}): {'; '.join(listed)}.")
     return sentences
 

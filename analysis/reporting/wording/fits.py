@@ -12,10 +12,7 @@ from .numbers import Row, minus
 Versions = Mapping[str, str]
 
 # What an engine is, and whom to cite for it.
-ENGINES = {
-    "glmm": ("the Python package glmm", ""),
-    "lme4": ("lme4 and lmerTest in R", "Bates et al., 2015"),
-}
+ENGINES = {"glmm": ("the Python package glmm", ""), "lme4": ("lme4 and lmerTest in R", "Bates et al., 2015")}
 POLICIES = {
     "declared": "the form with slopes, kept as it is",
     "maximal": "all slopes that the design allows, of which slopes without variance, and in lme4 correlations, were left out one "
@@ -51,9 +48,7 @@ def _factors(models: pd.DataFrame) -> dict[str, str]:
     single = models.dropna(subset="contrast")
     single = single[~single["term"].str.contains(":", regex=False)].drop_duplicates("term")
     factors = single["contrast"].map(lambda contrast: str(contrast).partition(": ")[0])
-    return {
-        term: factor for term, factor in zip(single["term"], factors, strict=True) if (factors == factor).sum() == 1
-    }
+    return {term: factor for term, factor in zip(single["term"], factors, strict=True) if (factors == factor).sum() == 1}
 
 
 def estimation(models: pd.DataFrame, software: Versions | None = None) -> str:

@@ -60,9 +60,7 @@ def responses(models: pd.DataFrame) -> str:
     for row in list_rows(models.drop_duplicates(["measure", "region"])):
         name = RESPONSES.get(row["measure"], label(row["measure"]))
         regions.setdefault(name, {})[row["region"]] = None
-    return listed(
-        name if SENTENCE_REGION in of else f"{name} of {describe_regions(of)}" for name, of in regions.items()
-    )
+    return listed(name if SENTENCE_REGION in of else f"{name} of {describe_regions(of)}" for name, of in regions.items())
 
 
 def describe_regions(regions: Iterable[str]) -> str:
@@ -82,9 +80,7 @@ def describe_regions(regions: Iterable[str]) -> str:
         of.setdefault(name, []).append(distance)
         cumulative |= {name} if distance and kind == CUMULATIVE_REGIONS else set()
     return listed(
-        (_up_to if name in cumulative else _words)(
-            f"the {'critical region' if name == CRITICAL else label(name)}", sorted(after)
-        )
+        (_up_to if name in cumulative else _words)(f"the {'critical region' if name == CRITICAL else label(name)}", sorted(after))
         for name, after in of.items()
     )
 

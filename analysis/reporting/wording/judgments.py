@@ -13,10 +13,7 @@ from .labels import label, listed
 from .minimal_pairs import DRAWN, FIXED
 from .numbers import ALPHA, Row, correlated, correlation, counted, interval, minus, p_value, percent, signed
 
-LABELS = {
-    HELD_OUT_SELECTIONS["pairs"]: "chosen on other pairs",
-    HELD_OUT_SELECTIONS["paradigms"]: "chosen on other paradigms",
-}
+LABELS = {HELD_OUT_SELECTIONS["pairs"]: "chosen on other pairs", HELD_OUT_SELECTIONS["paradigms"]: "chosen on other paradigms"}
 
 
 def method_name(name: str) -> str:
@@ -29,8 +26,7 @@ def method_name(name: str) -> str:
         return JUDGMENT_METHODS[name].label
     votes = (part.partition(" ") for part in name.split(" + "))
     return " + ".join(
-        f"{count} {JUDGMENT_METHODS[method].label if method in JUDGMENT_METHODS else method}".strip()
-        for count, _, method in votes
+        f"{count} {JUDGMENT_METHODS[method].label if method in JUDGMENT_METHODS else method}".strip() for count, _, method in votes
     )
 
 
@@ -51,20 +47,15 @@ def method_accuracies(table: pd.DataFrame) -> list[str]:
         people = "" if pd.isna(first["human_accuracy"]) else f"; people {percent(first['human_accuracy'])}"
         unread = {method_name(row["method"]): row["n_unread"] for row in ranked if row["n_unread"]}
         lost = "".join(
-            f" {name}: {counted(count, 'answer')} could not be read and counted as wrong."
-            for name, count in unread.items()
+            f" {name}: {counted(count, 'answer')} could not be read and counted as wrong." for name, count in unread.items()
         )
-        sentences.append(
-            f"{model}, share of {counted(first['n_pairs'], 'pair')} won: {', '.join(parts)}{people}.{lost}"
-        )
+        sentences.append(f"{model}, share of {counted(first['n_pairs'], 'pair')} won: {', '.join(parts)}{people}.{lost}")
     return sentences
 
 
 def _spread(row: Row) -> str:
     return (
-        ""
-        if pd.isna(row["sd"])
-        else f" (s.d. {signed(100 * row['sd'], 1)} points over {counted(row['n_templates'], 'template')})"
+        "" if pd.isna(row["sd"]) else f" (s.d. {signed(100 * row['sd'], 1)} points over {counted(row['n_templates'], 'template')})"
     )
 
 
@@ -76,18 +67,12 @@ def ensembles(table: pd.DataFrame) -> list[str]:
         every = by[ALL_COMBINATIONS]
         parts = [f"right in {percent(every['accuracy'])} of {counted(every['n_pairs'], 'pair')}"]
         if every["n_mixes"] > 1:
-            of = (
-                counted(every["n_mixes"], "template")
-                if every["n_votes"] == 1
-                else counted(every["n_mixes"], "mix", "mixes")
-            )
+            of = counted(every["n_mixes"], "template") if every["n_votes"] == 1 else counted(every["n_mixes"], "mix", "mixes")
             parts[0] += f", mean over all {of}, {percent(every['min_accuracy'])} to {percent(every['max_accuracy'])}"
             if DRAWN_MIXES in by:
                 drawn = by[DRAWN_MIXES]
                 parts.append(f"mean of {drawn['n_mixes']} drawn {percent(drawn['accuracy'])}")
-            parts.append(
-                f"the best of them {percent(by[ORACLE_SELECTION]['accuracy'])}, an oracle: it is chosen on the test set"
-            )
+            parts.append(f"the best of them {percent(by[ORACLE_SELECTION]['accuracy'])}, an oracle: it is chosen on the test set")
             parts += [f"the best {LABELS[key]} {percent(by[key]['accuracy'])}" for key in LABELS if key in by]
         sentences.append(f"{model}, {vote(str(name))}: {'; '.join(parts)}.")
     return sentences
@@ -117,9 +102,7 @@ def method_comparisons(table: pd.DataFrame) -> list[str]:
             continue
         fixed = f"{_points(row, '')} ({FIXED} only)"
         drawn = (
-            f" {row['note']}"
-            if pd.isna(row["paradigm_p"])
-            else f" Over {row['n_paradigms']} {DRAWN}: {_points(row, 'paradigm_')}."
+            f" {row['note']}" if pd.isna(row["paradigm_p"]) else f" Over {row['n_paradigms']} {DRAWN}: {_points(row, 'paradigm_')}."
         )
         sentences.append(f"{pair}: {fixed}.{drawn}")
     return sentences
@@ -131,8 +114,7 @@ def _points(row: Row, of: str) -> str:
     if row[f"n_{of}reversed"] == 0:
         adjusted = adjusted.replace("=", "≤")  # a bound times the number of tests is a bound
     return (
-        f"{minus(f'{difference:+.1f}')} points, {interval(low, high, '.1f')}, one-sided p {resampled_p(row, of)}, "
-        f"p_Holm {adjusted}"
+        f"{minus(f'{difference:+.1f}')} points, {interval(low, high, '.1f')}, one-sided p {resampled_p(row, of)}, p_Holm {adjusted}"
     )
 
 
@@ -156,9 +138,7 @@ def length_bias(table: pd.DataFrame) -> list[str]:
             for row in list_rows(rows)
         ]
         whose = "mean over models" if model == MEAN_OVER_PARADIGMS else str(model)
-        sentences.append(
-            f"Being right and the grammatical member's tokens less the other's, {whose}: {', '.join(parts)}."
-        )
+        sentences.append(f"Being right and the grammatical member's tokens less the other's, {whose}: {', '.join(parts)}.")
     return sentences
 
 

@@ -21,8 +21,7 @@ def means(table: pd.DataFrame) -> list[str]:
         text = f"{language_model(whole)}, {whole['measure']}: {_mean(whole)} in the mean over {whole['n_languages']} languages"
         if splits:
             told = [
-                f"{_mean(row)} over the {row['n_languages']} of {SPLIT_NAMES.get(row['split'], row['split'])}"
-                for row in splits
+                f"{_mean(row)} over the {row['n_languages']} of {SPLIT_NAMES.get(row['split'], row['split'])}" for row in splits
             ]
             text += f"; {', '.join(told)}"
         if not pd.isna(whole["n_best"]):
@@ -36,9 +35,7 @@ def means(table: pd.DataFrame) -> list[str]:
 def _mean(row: Row) -> str:
     ends: str = "" if pd.isna(row["ci_low"]) else f" ({interval(100 * row['ci_low'], 100 * row['ci_high'], '.1f')})"
     return (
-        f"{percent(row['accuracy'])} of pairs won{ends}"
-        if row["split"] == ALL_LANGUAGES
-        else f"{percent(row['accuracy'])}{ends}"
+        f"{percent(row['accuracy'])} of pairs won{ends}" if row["split"] == ALL_LANGUAGES else f"{percent(row['accuracy'])}{ends}"
     )
 
 
@@ -61,9 +58,7 @@ def frequencies(curves: pd.DataFrame, residuals: pd.DataFrame) -> list[str]:
         if pd.isna(row["slope"]):
             sentences.append(f"{name}: {row['note']}")
             continue
-        points = residuals[
-            (residuals[[*MODEL_KEY, "measure"]] == [row[each] for each in (*MODEL_KEY, "measure")]).all(axis=1)
-        ]
+        points = residuals[(residuals[[*MODEL_KEY, "measure"]] == [row[each] for each in (*MODEL_KEY, "measure")]).all(axis=1)]
         above = points[points["residual"] > 0].nlargest(FARTHEST, "residual")["language"]
         below = points[points["residual"] < 0].nsmallest(FARTHEST, "residual")["language"]
         sides = [f"{', '.join(names)} {side}" for names, side in ((above, "above"), (below, "below")) if len(names)]

@@ -4,11 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-NAMED = {
-    "lists": "lists",
-    "conditions": "conditions within a list",
-    "fillers and targets": "fillers and targets",
-}
+NAMED = {"lists": "lists", "conditions": "conditions within a list", "fillers and targets": "fillers and targets"}
 
 
 def matched(matching: pd.DataFrame, chosen: int, pool: int) -> list[str]:

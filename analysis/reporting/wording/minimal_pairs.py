@@ -42,9 +42,7 @@ def rating_correlations(table: pd.DataFrame) -> list[str]:
             whose = asked(str(prompt) if several else None)
             name = measure_name(str(measure))
             raw = "raw " if set(rows.get("rating_measure", ())) == {"rating"} else ""
-            sentences.append(
-                f"{model} ({protocol}): correlation of {name} with mean {raw}ratings{whose} {'; '.join(texts)}."
-            )
+            sentences.append(f"{model} ({protocol}): correlation of {name} with mean {raw}ratings{whose} {'; '.join(texts)}.")
     return sentences
 
 
@@ -108,9 +106,7 @@ def rankings(table: pd.DataFrame) -> list[str]:
     """Return, for each measure, the language models in the order of their accuracy."""
     return [
         f"By {measure}: "
-        + ", ".join(
-            f"{row['model_rank']:g} {language_model(row)} {percent(row['accuracy'])}" for row in list_rows(rows)
-        )
+        + ", ".join(f"{row['model_rank']:g} {language_model(row)} {percent(row['accuracy'])}" for row in list_rows(rows))
         + "."
         for measure, rows in table.groupby("measure", sort=False)
     ]
@@ -138,9 +134,7 @@ def length_bias(table: pd.DataFrame) -> list[str]:
             sentences.append(f"{name}: {row['note']}")
             continue
         longer = "shorter" if row["r"] < 0 else "longer"
-        leaning = (
-            f"it wins rather where the grammatical member is {longer}" if row["p"] < ALPHA else "no leaning is seen"
-        )
+        leaning = f"it wins rather where the grammatical member is {longer}" if row["p"] < ALPHA else "no leaning is seen"
         sentences.append(
             f"{name}: winning a pair and the difference in tokens correlate by r_pb = {correlation(row['r'])}, "
             f"p {p_value(row['p'])} ({counted(row['n_pairs'], 'pair')}, {row['n_unequal']} of unequal length): {leaning}."
@@ -189,9 +183,7 @@ def group_accuracies(table: pd.DataFrame) -> list[str]:
         for row in others:
             asked = row["human_difference"]
             beside = "" if pd.isna(asked) else f"; people {signed(100 * asked, 1)}"
-            parts.append(
-                f"{percent(row['mean_accuracy'])} at {row['level']} ({signed(100 * row['difference'], 1)} points{beside})"
-            )
+            parts.append(f"{percent(row['mean_accuracy'])} at {row['level']} ({signed(100 * row['difference'], 1)} points{beside})")
         sentences.append(f"{language_model(first)}, {measure}, by {factor}: {', '.join(parts)}.")
     return sentences
 
@@ -202,11 +194,7 @@ def learning_curves(table: pd.DataFrame) -> list[str]:
     for row in list_rows(table.dropna(subset="slope")):
         whose = "" if pd.isna(row["family"]) or not row["family"] else f"{row['family']}, "
         where = "over all paradigms" if row["phenomenon"] == ALL_PHENOMENA else row["phenomenon"]
-        within = (
-            ""
-            if pd.isna(row["ci_low"])
-            else f", 95% CI [{signed(100 * row['ci_low'], 2)}, {signed(100 * row['ci_high'], 2)}]"
-        )
+        within = "" if pd.isna(row["ci_low"]) else f", 95% CI [{signed(100 * row['ci_low'], 2)}, {signed(100 * row['ci_high'], 2)}]"
         sentences.append(
             f"{whose}{row['measure']}, {where}: twice as many training tokens bring {signed(100 * row['slope'], 2)} points{within} "
             f"({counted(row['n_models'], 'model')})."

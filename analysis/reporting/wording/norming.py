@@ -33,9 +33,7 @@ def normed(norms: pd.DataFrame, responses: pd.DataFrame | None, readers: int, as
     return said
 
 
-def chosen(
-    norms: pd.DataFrame, decisions: pd.DataFrame, rules: Sequence[str], sha256: str, declared: bool | None
-) -> list[str]:
+def chosen(norms: pd.DataFrame, decisions: pd.DataFrame, rules: Sequence[str], sha256: str, declared: bool | None) -> list[str]:
     """Return by which rules items were kept, whether these stood before the data, and what selection does to the kept."""
     if not rules:
         return ["No rule for keeping items was stated; all are kept."]

@@ -73,12 +73,7 @@ def drafting(table: pd.DataFrame) -> list[str]:
         else:
             said.append(f"{who} drafted pairs {of} in a chat, from which its answers were pasted; {read}.")
         if decided := accepted + corrected + dropped:
-            why = (
-                some[some["step"] == "dropped"]
-                .groupby("reason", sort=False)["n_pairs"]
-                .sum()
-                .sort_values(ascending=False)
-            )
+            why = some[some["step"] == "dropped"].groupby("reason", sort=False)["n_pairs"].sum().sort_values(ascending=False)
             reasons = ", ".join(f"{reason} {count}" for reason, count in [*why.items()][:NAMED])
             reasons += f" and {len(why) - NAMED} reasons more" if len(why) > NAMED else ""
             rest = f"; on {parsed - decided} nobody had decided, or not all agreed" if parsed > decided else ""
@@ -109,17 +104,12 @@ def describe_injected_errors(reviews: pd.DataFrame) -> list[str]:
     >>> describe_injected_errors(pd.DataFrame([row | dict.fromkeys(TICKS, True)]))
     ['Known-bad pairs had been put among them, which are in no materials: Ann noticed 0 of 1.']
     """
-    first = reviews[(reviews["action"] != "undo") & reviews["injected_error"].notna()].drop_duplicates(
-        ["reviewer", "item"]
-    )
+    first = reviews[(reviews["action"] != "undo") & reviews["injected_error"].notna()].drop_duplicates(["reviewer", "item"])
     if first.empty:
         return []
     accepted = (first["action"] == "accept") & first[list(TICKS)].fillna(False).astype(bool).all(axis=1)
     counts = (~accepted).groupby(first["reviewer"], sort=False).agg(["sum", "size"])
-    each = [
-        f"{who} noticed {noticed} of {seen}"
-        for who, (noticed, seen) in zip(counts.index, counts.to_numpy(), strict=True)
-    ]
+    each = [f"{who} noticed {noticed} of {seen}" for who, (noticed, seen) in zip(counts.index, counts.to_numpy(), strict=True)]
     return [f"Known-bad pairs had been put among them, which are in no materials: {_listed(each)}."]
 
 

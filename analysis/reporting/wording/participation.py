@@ -21,9 +21,7 @@ COUNTED = {
     "region_times: critical..+1": "regions up to the first word after the critical one",
     "region_times: critical..+2": "regions up to the second word after the critical one",
 }
-FLAGGED_PHRASE = (
-    "do not tell grammatical from ungrammatical sentences apart"  # by whose ratings a participant is flagged
-)
+FLAGGED_PHRASE = "do not tell grammatical from ungrammatical sentences apart"  # by whose ratings a participant is flagged
 
 
 def materials(items: pd.DataFrame) -> str:
@@ -40,9 +38,7 @@ def participation(ledger: pd.DataFrame, people: pd.DataFrame, sessions: pd.DataF
 
     The tables exclusions and participants say which sessions count; without them, `sessions` says which are complete.
     """
-    began = ledger.loc[
-        (ledger["table"] == "sessions") & (ledger["condition"] == ALL_CONDITIONS), "n_participants_before"
-    ]
+    began = ledger.loc[(ledger["table"] == "sessions") & (ledger["condition"] == ALL_CONDITIONS), "n_participants_before"]
     if len(began) and len(people):
         return f"Of {began.iloc[0]} participants who began, {len(people)} completed the study."
     if sessions is None or sessions.empty:
@@ -140,9 +136,7 @@ def flagged(prompts: pd.DataFrame) -> list[str]:
 def other_conditions(paradigms: Iterable[str]) -> list[str]:
     """Return which paradigms the models of grammaticality leave aside."""
     names = ", ".join(paradigms)
-    return (
-        [f"Not in these models, having other conditions than grammatical and ungrammatical: {names}."] if names else []
-    )
+    return [f"Not in these models, having other conditions than grammatical and ungrammatical: {names}."] if names else []
 
 
 def _counts(rules: Iterable[tuple[object, object]]) -> str:

@@ -42,9 +42,7 @@ def _intraclass(reliability: pd.DataFrame, prompt: str | None) -> list[str]:
     within = reliability[reliability["condition"] != ALL_CONDITIONS].dropna(subset="icc")
     if len(within):
         text += f"; within a condition the median was {correlation(within['icc'].median())}"
-    names = ", ".join(
-        f"{label(row['paradigm'])} ({row['experiment']}-{row['list']})" for row in list_rows(poor.head(8))
-    )
+    names = ", ".join(f"{label(row['paradigm'])} ({row['experiment']}-{row['list']})" for row in list_rows(poor.head(8)))
     more = f" and {len(poor) - 8} more" if len(poor) > 8 else ""
     below = f" It was below {POOR_ICC:g} in {len(poor)} of {len(whole)}: {names}{more}." if len(poor) else ""
     return [f"{text}.{below}"]

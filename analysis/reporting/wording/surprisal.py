@@ -18,9 +18,7 @@ VERDICTS = {
 MISALIGNED = "reading times seem to stand beside the wrong words"
 WORDS = ("the word read", "the word before", "the second word before", "the third word before")  # by lag
 
-SimulatedCosts = Mapping[
-    tuple[str, str], Sequence[float]
-]  # simulated ms per bit at lags 0, 1 ... by model and protocol
+SimulatedCosts = Mapping[tuple[str, str], Sequence[float]]  # simulated ms per bit at lags 0, 1 ... by model and protocol
 
 
 def alignment_check(tested: pd.DataFrame, profile: pd.DataFrame) -> list[str]:
@@ -56,9 +54,7 @@ def slopes(models: pd.DataFrame) -> list[str]:
         if pd.isna(row["estimate"]):
             sentences.append(f"{name}: {row['note']}")
         elif pd.isna(row["p"]) or row["p"] >= ALPHA:
-            sentences.append(
-                f"{name}: the data give no evidence for an effect of {whose} on a word's reading time ({apa(row)})."
-            )
+            sentences.append(f"{name}: the data give no evidence for an effect of {whose} on a word's reading time ({apa(row)}).")
         else:
             change = math.expm1(row["estimate"])
             size = f"{100 * abs(change):.2g}% {'longer' if change > 0 else 'shorter'}"
@@ -160,9 +156,7 @@ def gain_comparisons(table: pd.DataFrame) -> list[str]:
 
 
 def _tested(row: Row, sides: str, symbol: str, p: float) -> str:
-    clusters = (
-        f"{row['n_clusters']} clusters by {row['folds_by']}" if "folds_by" in row else f"{row['n_clusters']} clusters"
-    )
+    clusters = f"{row['n_clusters']} clusters by {row['folds_by']}" if "folds_by" in row else f"{row['n_clusters']} clusters"
     if pd.isna(row["p"]):
         return f" ({clusters}: too few for a p or an interval)."
     return (

@@ -30,9 +30,7 @@ from ..page import fill_template, format_quotation
 
 NAME = "gorilla"
 WORD_SEPARATOR = "|"
-RIGHT_TO_LEFT_LOSS = (
-    "Whether Gorilla shows texts from right to left as it should is not documented: try it before you rely on it."
-)
+RIGHT_TO_LEFT_LOSS = "Whether Gorilla shows texts from right to left as it should is not documented: try it before you rely on it."
 UNSPACED_LOSS = "Words that have no space between them may be shown with one, as the Reading component is set."
 FEATURE_SUPPORT: FeatureSupport = {
     "text": SUPPORTED,
@@ -84,8 +82,7 @@ def list_losses(files: Sequence[ListFile]) -> list[str]:
     screens = [screen for file in files for step in file.script.trials for screen in step.screens]
     has_separators = any(WORD_SEPARATOR in word for screen in screens for word in getattr(screen, "words", ()))
     separator_loss = (
-        f"Words are separated by {WORD_SEPARATOR} in the spreadsheets, which some words hold: these sentences do not "
-        "come back."
+        f"Words are separated by {WORD_SEPARATOR} in the spreadsheets, which some words hold: these sentences do not come back."
     )
     return [
         "Gorilla takes no task from a file: it is built by hand, step by step, from README.md.",
@@ -95,15 +92,11 @@ def list_losses(files: Sequence[ListFile]) -> list[str]:
     ]
 
 
-def write(
-    files: Sequence[ListFile], slots: Sequence[ListSlot], folder: Path, online: study.config.OnlineSection
-) -> list[Path]:
+def write(files: Sequence[ListFile], slots: Sequence[ListSlot], folder: Path, online: study.config.OnlineSection) -> list[Path]:
     """Write spreadsheets/E1-L1-0.csv and so on, and README.md with the recipe; return their paths."""
     outline = Outline.from_files(files)
     written = {
-        folder / "spreadsheets" / f"{_format_slot_name(slot)}.csv": _format_csv(
-            list(build_spreadsheet_rows(slot, outline))
-        )
+        folder / "spreadsheets" / f"{_format_slot_name(slot)}.csv": _format_csv(list(build_spreadsheet_rows(slot, outline)))
         for slot in slots
     }
     texts = {
@@ -133,10 +126,7 @@ def build_spreadsheet_rows(slot: ListSlot, outline: Outline) -> Iterator[dict[st
         if timeline_step.step.trial is None:
             yield _build_text_row(_join_paragraphs(timeline_step.step))
             continue
-        trial, screens = (
-            file.trial_list.trials[timeline_step.step.trial],
-            _list_shown_screens(timeline_step.step, outline),
-        )
+        trial, screens = (file.trial_list.trials[timeline_step.step.trial], _list_shown_screens(timeline_step.step, outline))
         yield {
             **_build_text_row("", _format_display_name(screens)),
             **slot.build_matching_columns(),

@@ -76,9 +76,7 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
         faults.append(f"{source.name}, line 1: no column {PRIVATE_ID!r}; expected a file that Gorilla gave to download")
     if faults:
         raise study.DataError(faults)
-    sessions = [
-        _build_session(source, rows, mapping, losses, faults) for rows in _split_by_participant(table, mapping, source)
-    ]
+    sessions = [_build_session(source, rows, mapping, losses, faults) for rows in _split_by_participant(table, mapping, source)]
     if faults:
         raise study.DataError(faults)
     losses.report()
@@ -132,8 +130,7 @@ def _read_body(source: Source, losses: Losses) -> str:
     if last.strip('",;\t ') == END_LINE:
         return body + "\n"
     losses.add(
-        f"there is no line {END_LINE!r} at the end: the download may be cut off, or the line was removed",
-        text.count("\n") + 1,
+        f"there is no line {END_LINE!r} at the end: the download may be cut off, or the line was removed", text.count("\n") + 1
     )
     return source.text
 
@@ -147,9 +144,7 @@ def _find_table_damage(source: Source, table: WideTable) -> list[str]:
 
 
 def _split_by_participant(table: WideTable, mapping: ColumnMapping, source: Source) -> list[list[NumberedRow]]:
-    filled_rows: list[dict[str, Any]] = [
-        {name: cell for name, cell in row.items() if cell} | {"": n} for n, row in table.rows
-    ]
+    filled_rows: list[dict[str, Any]] = [{name: cell for name, cell in row.items() if cell} | {"": n} for n, row in table.rows]
     participants: dict[str, list[NumberedRow]] = {}
     for row in mapping.prepare_rows(filled_rows, source.name):
         line = row.pop("")
@@ -167,9 +162,7 @@ def _build_session(
         faults.append(f"{source.name}, line {line}: one participant has {len(hashes)} lists of the study; expected one")
     participants = {mapping.get_text(row, "participant", PUBLIC_ID): n for n, row in rows}
     if len(participants) > 1:
-        faults.append(
-            format_shared_session_fault(f"{source.name}, line {line}: the session of one {PRIVATE_ID}", participants)
-        )
+        faults.append(format_shared_session_fault(f"{source.name}, line {line}: the session of one {PRIVATE_ID}", participants))
     trials = tuple(_build_trials(source, rows, mapping, losses))
     public, private = first.get(PUBLIC_ID, ""), first.get(PRIVATE_ID, "")
     if not public and "participant" not in mapping.columns:
@@ -222,13 +215,9 @@ def _read_demographics(rows: Iterable[NumberedRow]) -> Iterator[tuple[str, str]]
             yield key, row["Response"]
 
 
-def _build_trials(
-    source: Source, rows: Sequence[NumberedRow], mapping: ColumnMapping, losses: Losses
-) -> Iterator[ImportedTrial]:
+def _build_trials(source: Source, rows: Sequence[NumberedRow], mapping: ColumnMapping, losses: Losses) -> Iterator[ImportedTrial]:
     """Yield the trials: rows with an item that follow each other in one row of the spreadsheet."""
-    item_rows = [
-        (line, row) for line, row in rows if mapping.get_value(row, "item", f"{SPREADSHEET_PREFIX}item") is not None
-    ]
+    item_rows = [(line, row) for line, row in rows if mapping.get_value(row, "item", f"{SPREADSHEET_PREFIX}item") is not None]
     for n, (_, group) in enumerate(groupby(item_rows, key=lambda one: _build_trial_key(one[1], mapping))):
         lines = list(group)
         if f"{SPREADSHEET_PREFIX}list_sha256" in lines[0][1]:
@@ -250,9 +239,7 @@ def _build_trial_key(row: Cells, mapping: ColumnMapping) -> tuple[Any, ...]:
 def _build_exported_trial(source: Source, lines: Sequence[NumberedRow], losses: Losses) -> ImportedTrial:
     """Return a trial of our spreadsheets."""
     line, row = lines[0]
-    cells = {
-        name.removeprefix(SPREADSHEET_PREFIX): cell for name, cell in row.items() if name.startswith(SPREADSHEET_PREFIX)
-    }
+    cells = {name.removeprefix(SPREADSHEET_PREFIX): cell for name, cell in row.items() if name.startswith(SPREADSHEET_PREFIX)}
     screens = _group_by_screen(lines)
     pair = "+" in cells["condition"]
     shown_names = [column.removesuffix("_words") for column in cells]
@@ -300,10 +287,7 @@ def _build_words(texts: Sequence[str], actions: Sequence[NumberedRow], losses: L
         reaction, first = _read_reaction_time(actions[0][1]), clocks[0]
         clocks = [None if reaction is None or first is None else first - reaction, *clocks]
     if len(clocks) != len(texts) + 1:
-        losses.add(
-            f"{len(actions)} presses for {len(texts)} words; expected as many or one more; the sentence is left out",
-            line,
-        )
+        losses.add(f"{len(actions)} presses for {len(texts)} words; expected as many or one more; the sentence is left out", line)
         return ()
     if None in clocks:
         losses.add("a press has no Clock Time; the reading times beside it stay empty", line)
@@ -354,9 +338,7 @@ def _read_mapped_responses(lines: Iterable[NumberedRow], mapping: ColumnMapping)
             rt = parse_number(mapped_cells.get("rt"))
             ms = None if rt is None else mapping.convert_to_ms("rt", rt)
             correct = parse_boolean(mapped_cells.get("correct"))
-            yield build_response_record(
-                rule.task, prompt, mapped_cells["response"], correct, rt=ms, side=mapped_cells.get("side")
-            )
+            yield build_response_record(rule.task, prompt, mapped_cells["response"], correct, rt=ms, side=mapped_cells.get("side"))
 
 
 def _read_clock_time(row: Cells) -> float | None:

@@ -30,9 +30,7 @@ def list_losses(files: Sequence[ListFile]) -> list[str]:
     return list_feature_losses(files, FEATURE_SUPPORT)
 
 
-def write(
-    files: Sequence[ListFile], slots: Sequence[ListSlot], folder: Path, online: study.config.OnlineSection
-) -> None:
+def write(files: Sequence[ListFile], slots: Sequence[ListSlot], folder: Path, online: study.config.OnlineSection) -> None:
     """Write the archive and a README beside it."""
     assets = read_page_files(build_index_html("jatos.js"))
     assets["study.js"] = build_study_js(files, slots, online).encode()

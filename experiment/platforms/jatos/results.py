@@ -90,6 +90,4 @@ def _read_metadata(source: Source) -> dict[str, dict[str, Any]]:
         metadata = json.loads(source.read_member(name).text)
         return {str(result["id"]): result for entry in metadata["data"] for result in entry["studyResults"]}
     except (json.JSONDecodeError, KeyError, TypeError) as error:
-        raise study.DataError(
-            f"{source.name}: {METADATA_FILENAME} is damaged ({error}); download the archive again"
-        ) from None
+        raise study.DataError(f"{source.name}: {METADATA_FILENAME} is damaged ({error}); download the archive again") from None

@@ -19,9 +19,7 @@ def list_losses(files: Sequence[ListFile]) -> list[str]:
     return list_feature_losses(files, FEATURE_SUPPORT)
 
 
-def write(
-    files: Sequence[ListFile], slots: Sequence[ListSlot], folder: Path, online: study.config.OnlineSection
-) -> None:
+def write(files: Sequence[ListFile], slots: Sequence[ListSlot], folder: Path, online: study.config.OnlineSection) -> None:
     """Write index.html with all that it needs, a README, and save.js, unless there is one: it may have been edited."""
     for name, content in read_page_files(build_index_html()).items():
         write_bytes(folder / name, content)

@@ -32,16 +32,7 @@ log = logging.getLogger("gardenpath")
 NAME = "jspsych"
 # Names under which studies keep who takes part (in any case, with _ or without), item and condition, in the order of preference.
 PARTICIPANT_COLUMNS = (
-    *(
-        "prolific_pid",
-        "prolific_id",
-        "participant_id",
-        "participant",
-        "participant_number",
-        "subject_id",
-        "subject",
-        "subj",
-    ),
+    *("prolific_pid", "prolific_id", "participant_id", "participant", "participant_number", "subject_id", "subject", "subj"),
     *("worker_id", "sona_id", "ppt"),
 )
 RUN_COLUMN = "run_id"  # of one run of a page, by some hosts; each is a participant of its own where nobody is named
@@ -57,9 +48,7 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
     return build_sessions(read_runs(source), source, mapping or ColumnMapping(), NAME)
 
 
-def build_sessions(
-    file_runs: Iterable[PlayerRun], source: Source, mapping: ColumnMapping, platform: str
-) -> list[ImportedSession]:
+def build_sessions(file_runs: Iterable[PlayerRun], source: Source, mapping: ColumnMapping, platform: str) -> list[ImportedSession]:
     """Return the sessions of these runs; raises `study.DataError` where their rows name no items, or do not tell people apart."""
     losses = Losses(source.name, "row")
     built: list[ImportedSession] = []
@@ -75,9 +64,7 @@ def build_sessions(
     if not any(session.trials for session in built):
         columns = list(dict.fromkeys(name for run in run_list for row in run.rows for name in row))
         if not columns:
-            raise study.DataError(
-                f"{source.name}: contains no row of data; expected jsPsych's, one for each page shown"
-            )
+            raise study.DataError(f"{source.name}: contains no row of data; expected jsPsych's, one for each page shown")
         raise study.DataError(
             f"{source.name}: no row names the item it belongs to; name the columns in a mapping ([columns] item, condition); "
             f"the rows have {', '.join(columns[:20])}"
@@ -104,11 +91,7 @@ def _split_by_participant(
     # A name that only some rows of a run hold, as the answer to a first page, is that of the others too.
     names_every_row = all(name(row) is not None for row in rows)
     parts = (
-        [[row] for row in rows]
-        if names_every_row
-        else list(_split_at_restarts(rows))
-        if run.participant is None
-        else [list(rows)]
+        [[row] for row in rows] if names_every_row else list(_split_at_restarts(rows)) if run.participant is None else [list(rows)]
     )
     for part in parts:
         names = {found_name for row in part if (found_name := name(row)) is not None}
@@ -141,9 +124,7 @@ def _find_participant_columns(rows: Sequence[Row], mapping: ColumnMapping, run: 
     return columns
 
 
-def _format_unnamed_fault(
-    run: PlayerRun, parts: Sequence[Sequence[Row]], mapping: ColumnMapping, columns: Sequence[str]
-) -> str:
+def _format_unnamed_fault(run: PlayerRun, parts: Sequence[Sequence[Row]], mapping: ColumnMapping, columns: Sequence[str]) -> str:
     """Return the question who ran the page, with the columns that may say it."""
     column_values = [{name: {format_cell(row.get(name)) for row in part} for name in part[0]} for part in parts]
     differing = [
@@ -177,13 +158,7 @@ def _get_trial_index(row: Row) -> float:
 
 
 def _build_session(
-    rows: Sequence[Row],
-    participant: str,
-    run: PlayerRun,
-    file: str,
-    mapping: ColumnMapping,
-    losses: Losses,
-    platform: str,
+    rows: Sequence[Row], participant: str, run: PlayerRun, file: str, mapping: ColumnMapping, losses: Losses, platform: str
 ) -> ImportedSession:
     first = rows[0]
     return ImportedSession(
@@ -208,15 +183,10 @@ def _build_trials(rows: Iterable[Row], where: str, mapping: ColumnMapping, losse
             words, responses = _read_words(row, mapping, losses, n), _read_responses(row, mapping)
         except ValueError as error:
             raise study.DataError(f"{where}, row {n}: {error}") from None
-        item, condition = (
-            mapping.get_text(row, "item", *ITEM_COLUMNS),
-            mapping.get_text(row, "condition", *CONDITION_COLUMNS),
-        )
+        item, condition = (mapping.get_text(row, "item", *ITEM_COLUMNS), mapping.get_text(row, "condition", *CONDITION_COLUMNS))
         # What was not answered is a trial all the same.
         is_unanswered = (
-            row.get("trial_type") in RESPONSE_PLUGINS
-            and is_empty_cell(row.get("response"))
-            and None not in (item, condition)
+            row.get("trial_type") in RESPONSE_PLUGINS and is_empty_cell(row.get("response")) and None not in (item, condition)
         )
         if words is None and not responses and not is_unanswered:
             if item is not None and condition is not None:
@@ -264,9 +234,7 @@ def _read_words(row: Row, mapping: ColumnMapping, losses: Losses, n: int) -> tup
         losses.add("the plugin's labels differ from its sentence (as with line breaks); words are the sentence's", n)
     rts = times[1:] if isinstance(labels, list) and labels[:1] == [None] else times
     if texts is None or len(texts) != len(rts):
-        losses.add(
-            f"{len(rts)} times for {'no' if texts is None else len(texts)} words of a sentence; words are not named", n
-        )
+        losses.add(f"{len(rts)} times for {'no' if texts is None else len(texts)} words of a sentence; words are not named", n)
         texts = [None] * len(rts)
     return build_word_records(texts, [_convert_to_ms(rt, mapping) for rt in rts])
 
@@ -292,9 +260,7 @@ def _parse_json(cell: Any) -> Any:
 def _read_responses(row: Row, mapping: ColumnMapping) -> list[Record]:
     """Return the answers of a row: as the mapping states, or else as the plugins that are known record them."""
     if mapping.responses:
-        return [
-            answer for rule in mapping.find_response_rules(row) if (answer := _read_mapped_response(row, rule, mapping))
-        ]
+        return [answer for rule in mapping.find_response_rules(row) if (answer := _read_mapped_response(row, rule, mapping))]
     response, kind = _parse_json(row.get("response")), row.get("trial_type")
     if kind not in RESPONSE_PLUGINS or is_empty_cell(response):
         return []
@@ -304,9 +270,7 @@ def _read_responses(row: Row, mapping: ColumnMapping) -> list[Record]:
     if isinstance(response, dict):
         # Likert scales and buttons are counted from 0, ratings from 1.
         return [
-            build_response_record(
-                stated_task or "rating", "rating" if name == "Q0" else name, int(value) + 1, correct, rt=rt
-            )
+            build_response_record(stated_task or "rating", "rating" if name == "Q0" else name, int(value) + 1, correct, rt=rt)
             for name, value in response.items()
             if not is_empty_cell(value)
         ]

@@ -65,12 +65,7 @@ def read_runs(source: Source) -> list[PlayerRun]:
     lists = [value for value in values if isinstance(value, list)]
     single = [value for value in values if isinstance(value, dict)]
     if broken is not None:
-        log.warning(
-            "%s: cut short after %d rows (%s); the session counts as incomplete",
-            source.name,
-            _count_rows(values),
-            broken,
-        )
+        log.warning("%s: cut short after %d rows (%s); the session counts as incomplete", source.name, _count_rows(values), broken)
     arrays = [*lists, *([single] if single else [])]
     rows = [[row for row in _flatten_rows(value) if isinstance(row, dict)] for value in arrays]
     return [

@@ -53,10 +53,7 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
     submissions: dict[str, list[Row]] = {}
     for row in rows:
         submissions.setdefault(str(row["submission_id"]), []).append(row)
-    sessions = [
-        _build_session(source, id, submission_rows, mapping, losses, faults)
-        for id, submission_rows in submissions.items()
-    ]
+    sessions = [_build_session(source, id, submission_rows, mapping, losses, faults) for id, submission_rows in submissions.items()]
     if faults:
         raise study.DataError(faults)
     if not any(session.trials for session in sessions):
@@ -83,9 +80,7 @@ def _build_session(
         name for row in rows if (name := mapping.get_text(row, "participant", *PARTICIPANT_COLUMNS)) is not None
     )
     if len(participants) > 1:
-        faults.append(
-            format_shared_session_fault(f"{source.name}, line {first[LINE_KEY]}: submission {id}", participants)
-        )
+        faults.append(format_shared_session_fault(f"{source.name}, line {first[LINE_KEY]}: submission {id}", participants))
     participant = next(iter(participants), f"submission {id}")
     trials = tuple(_build_trials(source, rows, mapping, losses, faults))
     return ImportedSession(
@@ -113,10 +108,7 @@ def _build_trials(
         records = combine_records(words, _read_responses(source, row, mapping, faults))
         if not records:
             continue
-        item, condition = (
-            mapping.get_text(row, "item", *ITEM_COLUMNS),
-            mapping.get_text(row, "condition", *CONDITION_COLUMNS),
-        )
+        item, condition = (mapping.get_text(row, "item", *ITEM_COLUMNS), mapping.get_text(row, "condition", *CONDITION_COLUMNS))
         if item is None or condition is None:
             losses.add(f"a screen names no {'item' if item is None else 'condition'}; left out", row[LINE_KEY])
             continue
@@ -133,9 +125,7 @@ def _build_trials(
         yield current
 
 
-def _read_words(
-    source: Source, row: Row, mapping: ColumnMapping, losses: Losses, faults: list[str]
-) -> tuple[WordRecord, ...]:
+def _read_words(source: Source, row: Row, mapping: ColumnMapping, losses: Losses, faults: list[str]) -> tuple[WordRecord, ...]:
     times = mapping.get_text(row, "rt", "response_times")
     if times is None:
         return ()

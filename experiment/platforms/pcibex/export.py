@@ -21,14 +21,7 @@ from gardenpath.study.screens import Answer, Answers, AskingScreen, Form, Screen
 from ...scripts.list_files import ListFile
 from ..features import COMMON_LOSSES, COMMON_SUPPORT, SUPPORTED, UNSUPPORTED, FeatureSupport, list_feature_losses
 from ..list_slots import ListSlot
-from ..outline import (
-    Outline,
-    build_recorded_columns,
-    group_front_pages,
-    identify_answer_kind,
-    list_paragraphs,
-    order_from_left,
-)
+from ..outline import Outline, build_recorded_columns, group_front_pages, identify_answer_kind, list_paragraphs, order_from_left
 from ..page import fill_template
 
 NAME = "pcibex"
@@ -39,8 +32,7 @@ HELD_KEY_LOSS = "A space bar that is held runs through the sentence (Ibex's Dash
 STACKED_PAIR_LOSS = "The two sentences of a pair stand one below the other, numbered, instead of side by side."
 FEATURE_SUPPORT: FeatureSupport = {
     "text": SUPPORTED,
-    "words": "Onsets are not measured: reading times run from key press to key press, and rt_onset stays empty. "
-    + HELD_KEY_LOSS,
+    "words": "Onsets are not measured: reading times run from key press to key press, and rt_onset stays empty. " + HELD_KEY_LOSS,
     "whole": SUPPORTED,
     "answers": SUPPORTED,
     "slider": "The slider starts in the middle and has to be moved before one can go on.",
@@ -85,16 +77,13 @@ def list_losses(files: Sequence[ListFile]) -> list[str]:
     ]
 
 
-def write(
-    files: Sequence[ListFile], slots: Sequence[ListSlot], folder: Path, online: study.config.OnlineSection
-) -> list[Path]:
+def write(files: Sequence[ListFile], slots: Sequence[ListSlot], folder: Path, online: study.config.OnlineSection) -> list[Path]:
     """Write the folders data_includes and chunk_includes and a README, and return the paths written."""
     script = files[0].script
     parts = group_front_pages(script)
     form = next((screen for step in script.end for screen in step.screens if isinstance(screen, Form)), None)
     pages = {
-        f"instructions-{n}.html": _format_page(list_paragraphs([step]), script)
-        for n, step in enumerate(parts["rest"], start=1)
+        f"instructions-{n}.html": _format_page(list_paragraphs([step]), script) for n, step in enumerate(parts["rest"], start=1)
     }
     chunks = {"trials.csv": _format_table(slots), **pages}
     accept = None
@@ -149,10 +138,7 @@ def _build_list(file: ListFile, outline: Outline) -> dict[str, Any]:
     for trial, step in zip(file.trial_list.trials, file.script.trials, strict=True):
         labels = {"role": trial.role, "item": trial.item.id, "condition": trial.condition}
         trials.append({"labels": labels, "screens": _build_screens(step, outline)})
-    pages = [
-        {"labels": None, "screens": _build_screens(step, Outline.from_steps([step]))}
-        for step in _list_pages(file.script)
-    ]
+    pages = [{"labels": None, "screens": _build_screens(step, Outline.from_steps([step]))} for step in _list_pages(file.script)]
     return {"sha256": file.sha256, "seed": file.trial_list.seed, "steps": [*trials, *pages]}
 
 

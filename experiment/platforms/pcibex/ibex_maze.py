@@ -25,9 +25,7 @@ def build_maze_records(rows: Iterable[ResultLine], losses: Losses) -> list[Recor
     for lines in _split_by_sentence([row for row in rows if FIRST_RT_COLUMN in row.cells]):
         numbers = [row.cells.get("Word number") for row in lines]
         if numbers == [str(n) for n in range(len(lines))]:
-            records.append(
-                build_reading_record((_build_word(n, row, losses) for n, row in enumerate(lines)), task="maze")
-            )
+            records.append(build_reading_record((_build_word(n, row, losses) for n, row in enumerate(lines)), task="maze"))
             continue
         losses.add(
             f"words of a maze are numbered {', '.join(map(str, numbers))}; expected 0 to {len(lines) - 1}; it is left out",
@@ -55,10 +53,7 @@ def _build_word(n: int, row: ResultLine, losses: Losses) -> WordRecord:
         return WordRecord(n, None, text=text)
     first, total = parse_number(first_cell), parse_number(row.cells.get(TOTAL_RT_COLUMN, first_cell))
     if first is None or total is None or correct is None:
-        losses.add(
-            f"a choice is {row.cells.get('Correct')!r} after {first_cell!r} ms; expected yes or no and a time",
-            row.number,
-        )
+        losses.add(f"a choice is {row.cells.get('Correct')!r} after {first_cell!r} ms; expected yes or no and a time", row.number)
         return WordRecord(n, None, text=text)
     corrected = correct or total > first
     return WordRecord(n, total if corrected else None, rt_first=first, correct=correct, text=text)

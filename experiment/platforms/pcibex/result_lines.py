@@ -124,15 +124,11 @@ def read_results(source: Source, losses: Losses) -> ResultsFile:
                 )
                 break
             elif len(cells) < _count_needed_cells(names):
-                faults.append(
-                    f"{where}: {len(cells)} cells; expected {_count_needed_cells(names)} as the comments above say"
-                )
+                faults.append(f"{where}: {len(cells)} cells; expected {_count_needed_cells(names)} as the comments above say")
             else:
                 if len(cells) > len(names) and any(cells[len(names) :]):
                     losses.add("the row has more cells than the comments above it name; the rest is left out", number)
-                cells_by_column = {
-                    name: _unescape(cell).strip() for name, cell in reversed(list(zip(names, cells, strict=False)))
-                }
+                cells_by_column = {name: _unescape(cell).strip() for name, cell in reversed(list(zip(names, cells, strict=False)))}
                 parsed.rows.append(ResultLine(number, submission, cells_by_column))
     faults += _find_rewritten_times(source, parsed)
     if not parsed.rows and not faults:
@@ -166,9 +162,7 @@ def _count_needed_cells(names: list[str]) -> int:
 def _find_wrong_separator(line: str, names: list[str]) -> str | None:
     """Return what parts the cells of a row where it is no comma."""
     signs = {";": "semicolons", "\t": "tabs"}
-    return next(
-        (sign_name for sign, sign_name in signs.items() if line.count(sign) + 1 >= _count_needed_cells(names)), None
-    )
+    return next((sign_name for sign, sign_name in signs.items() if line.count(sign) + 1 >= _count_needed_cells(names)), None)
 
 
 def _read_heading(parsed: ResultsFile, submission: int, comment: str) -> None:
@@ -188,9 +182,7 @@ def _read_raw_submission(number: int, submission: int, line: str) -> Iterator[Re
     names = [name.removesuffix(".") for name in array[2]]
     for row in array[3]:
         yield ResultLine(
-            number,
-            submission,
-            {names[column]: _unescape(_format_value(value)).strip() for column, value in reversed(row)},
+            number, submission, {names[column]: _unescape(_format_value(value)).strip() for column, value in reversed(row)}
         )
 
 
@@ -203,9 +195,7 @@ def _format_value(value: object) -> str:
 
 def _find_rewritten_times(source: Source, parsed: ResultsFile) -> list[str]:
     """Return a fault where a spreadsheet program has rewritten the times by which sessions are told apart."""
-    damaged = [
-        row for row in parsed.rows if row.session_key[1] and not re.fullmatch(r"\d{9,}(\.\d+)?", row.session_key[1])
-    ]
+    damaged = [row for row in parsed.rows if row.session_key[1] and not re.fullmatch(r"\d{9,}(\.\d+)?", row.session_key[1])]
     if not damaged:
         return []
     time_cell = damaged[0].session_key[1]

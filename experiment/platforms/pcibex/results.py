@@ -30,14 +30,7 @@ from ..imported_sessions import (
     number_repeated_ids,
 )
 from ..losses import Losses
-from ..outline import (
-    build_whole_text_record,
-    get_nth_value,
-    is_late,
-    list_asked_screens,
-    read_response_record,
-    read_timeout_record,
-)
+from ..outline import build_whole_text_record, get_nth_value, is_late, list_asked_screens, read_response_record, read_timeout_record
 from ..sources import Source
 from .ibex_maze import FIRST_RT_COLUMN, build_maze_records
 from .result_lines import HEADING_PATTERN, RAW_RESULTS_PATTERN, ResultLine, ResultsFile, read_results
@@ -79,9 +72,7 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
         by_session.setdefault(row.session_key, []).append(row)
     faults: list[str] = []
     sessions = [
-        _build_session(
-            source, rows, file_results, mapping, losses, faults, is_cut=file_results.is_cut_off and n == len(by_session)
-        )
+        _build_session(source, rows, file_results, mapping, losses, faults, is_cut=file_results.is_cut_off and n == len(by_session))
         for n, rows in enumerate(by_session.values(), start=1)
     ]
     if faults:
@@ -98,8 +89,7 @@ def _prepare_rows(rows: Sequence[ResultLine], mapping: ColumnMapping, where: str
         mapping = replace(mapping, columns={n: c for n, c in mapping.columns.items() if n != "participant"})
     prepared_cells = mapping.prepare_rows(numbered_cells, where)
     return [
-        ResultLine(rows[row[""]].number, rows[row[""]].submission, {k: v for k, v in row.items() if k})
-        for row in prepared_cells
+        ResultLine(rows[row[""]].number, rows[row[""]].submission, {k: v for k, v in row.items() if k}) for row in prepared_cells
     ]
 
 
@@ -116,28 +106,20 @@ def _build_session(
     submission, received, _ = rows[0].session_key
     hashes = {row.cells["list_sha256"] for row in rows if "list_sha256" in row.cells}
     if len(hashes) > 1:
-        faults.append(
-            f"{source.name}, line {rows[0].number}: one session has {len(hashes)} lists of the study; expected one"
-        )
+        faults.append(f"{source.name}, line {rows[0].number}: one session has {len(hashes)} lists of the study; expected one")
     trials: list[ImportedTrial] = []
     for trial_rows in _split_by_trial(rows):
         trial = _build_trial(source, trial_rows, len({one.position for one in trials}), mapping, losses)
         trials += [] if trial is None else [trial]
-    finished = (
-        datetime.fromtimestamp(float(received), UTC) if received else file_results.reception_times.get(submission)
-    )
+    finished = datetime.fromtimestamp(float(received), UTC) if received else file_results.reception_times.get(submission)
     times = [time for row in rows if (time := parse_number(row.cells.get("EventTime"))) is not None]
     first = next((row.cells for row in rows if "list_sha256" in row.cells), {})
     demographics = _read_demographics(rows, mapping)
     names = [mapping.columns["participant"]] if "participant" in mapping.columns else PARTICIPANT_COLUMNS
-    participants = dict.fromkeys(
-        name for row in rows if (name := mapping.get_text(row.cells, "participant", *PARTICIPANT_COLUMNS))
-    )
+    participants = dict.fromkeys(name for row in rows if (name := mapping.get_text(row.cells, "participant", *PARTICIPANT_COLUMNS)))
     if len(participants) > 1:
         faults.append(format_shared_session_fault(f"{source.name}, line {rows[0].number}: the session", participants))
-    participant = next(iter(participants), None) or next(
-        (demographics.pop(f) for f in names if f in demographics), None
-    )
+    participant = next(iter(participants), None) or next((demographics.pop(f) for f in names if f in demographics), None)
     agent = file_results.user_agents.get(submission)
     slot, trial_count = parse_number(first.get("slot")), parse_number(first.get("of"))
     return ImportedSession(
@@ -172,9 +154,7 @@ def _log_unidentified_participants(
     source: Source, keys: Iterable[tuple[int, str, str]], sessions: Sequence[ImportedSession]
 ) -> None:
     """Say where people are not told apart: by nothing but the hash of an address, which a household or a school shares."""
-    unknown = [
-        key[-1] for session, key in zip(sessions, keys, strict=True) if session.participant == _build_anonymous_id(*key)
-    ]
+    unknown = [key[-1] for session, key in zip(sessions, keys, strict=True) if session.participant == _build_anonymous_id(*key)]
     if unknown:
         hashes = f" ({len(set(unknown))} different hashes of an address, which is not a person)" if any(unknown) else ""
         log.info(
@@ -194,10 +174,7 @@ def _split_by_trial(rows: Iterable[ResultLine]) -> Iterator[list[ResultLine]]:
     before: object = None
     for row in rows:
         item = _get_first_cell(row.cells, NUMBER_COLUMNS), _get_first_cell(row.cells, LABEL_COLUMNS)
-        is_start = row.cells.get("Value") in ("Start", "__Start__") and row.cells.get("Parameter") in (
-            "_Trial_",
-            "__Event__",
-        )
+        is_start = row.cells.get("Value") in ("Start", "__Start__") and row.cells.get("Parameter") in ("_Trial_", "__Event__")
         if current and (item != before or is_start):
             yield current
             current = []
@@ -214,9 +191,7 @@ def _build_trial(
     cells = rows[0].cells
     is_exported = "list_sha256" in cells
     item = mapping.get_text(cells, "item", "item", "Item")
-    label, group, number = (
-        _get_first_cell(cells, names) or "" for names in (LABEL_COLUMNS, GROUP_COLUMNS, NUMBER_COLUMNS)
-    )
+    label, group, number = (_get_first_cell(cells, names) or "" for names in (LABEL_COLUMNS, GROUP_COLUMNS, NUMBER_COLUMNS))
     readings = _build_readings(rows, losses) or build_maze_records(rows, losses)
     # What the mapping takes, nothing else reads.
     mapped_responses = list(_read_mapped_responses(rows, mapping))
@@ -231,15 +206,10 @@ def _build_trial(
         responses += _read_element_responses(other_rows, losses)
     if not (readings or responses or any(PRESENTATION_COLUMNS & row.cells.keys() for row in rows)):
         return None
-    for what, usual in (
-        ("item", ("item", "Item", *GROUP_COLUMNS)),
-        ("condition", ("condition", "Condition", *LABEL_COLUMNS)),
-    ):
+    for what, usual in (("item", ("item", "Item", *GROUP_COLUMNS)), ("condition", ("condition", "Condition", *LABEL_COLUMNS))):
         if len({mapping.get_text(row.cells, what, *usual) for row in rows}) > 1:
             losses.add(f"the rows of one trial name more than one {what}; that of the first counts", rows[0].number)
-    number_in_file = parse_number(
-        mapping.get_text(cells, "trial", "trial") if is_exported or "trial" in mapping.columns else None
-    )
+    number_in_file = parse_number(mapping.get_text(cells, "trial", "trial") if is_exported or "trial" in mapping.columns else None)
     condition = mapping.get_text(cells, "condition", "condition", "Condition") or label
     role = mapping.get_text(cells, "role", *(["role"] if is_exported else []))
     if len(readings) == 2 and "+" in condition:

@@ -80,9 +80,7 @@ def list_losses(files: Sequence[ListFile]) -> list[str]:
     """Return what a Builder experiment made by the recipe does not do of this study."""
     sentences = list_feature_losses(files, FEATURE_SUPPORT)
     if unsafe := _find_number_like_texts(files):
-        sentences.append(
-            f"PsychoPy makes numbers of cells that look like them, here of {', '.join(unsafe)}: write them otherwise."
-        )
+        sentences.append(f"PsychoPy makes numbers of cells that look like them, here of {', '.join(unsafe)}: write them otherwise.")
     if unsafe := sorted((_collect_labels(files) | _collect_texts(files)) & MISSING_VALUES):
         sentences.append(f"PsychoPy reads these cells as empty: {', '.join(unsafe)}; write them otherwise.")
     return [*sentences, "Data are saved at the end, or where Pavlovia saves incomplete results.", *COMMON_LOSSES]
@@ -103,17 +101,12 @@ def _find_number_like_texts(files: Sequence[ListFile]) -> list[str]:
 
 
 def _collect_texts(files: Sequence[ListFile]) -> set[str]:
-    return {
-        join_words(screen) if isinstance(screen, Words) else getattr(screen, "text", "")
-        for screen in _list_screens(files)
-    }
+    return {join_words(screen) if isinstance(screen, Words) else getattr(screen, "text", "") for screen in _list_screens(files)}
 
 
 def _collect_labels(files: Sequence[ListFile]) -> set[str]:
     answer_screens = [
-        screen
-        for screen in _list_screens(files)
-        if hasattr(screen, "answers") and identify_answer_kind(screen) != "points"
+        screen for screen in _list_screens(files) if hasattr(screen, "answers") and identify_answer_kind(screen) != "points"
     ]
     return {one.label for screen in answer_screens for one in screen.answers}
 
@@ -127,9 +120,7 @@ def _format_as_number(name: str) -> str | None:
     return f"{value:.0f}" if value.is_integer() else str(value)
 
 
-def write(
-    files: Sequence[ListFile], slots: Sequence[ListSlot], folder: Path, online: study.config.OnlineSection
-) -> list[Path]:
+def write(files: Sequence[ListFile], slots: Sequence[ListSlot], folder: Path, online: study.config.OnlineSection) -> list[Path]:
     """Write conditions/assignment-0.csv ..., assignments.csv with each list and slot, and a README; return their paths."""
     outline = Outline.from_files(files)
     texts_by_path = {

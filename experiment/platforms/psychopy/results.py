@@ -83,9 +83,7 @@ def _prepare_sessions(table: WideTable, mapping: ColumnMapping, source: Source) 
     """Return the rows of each session, with the mapping's repairs, and without the rows that it leaves out."""
     missing = {*MISSING_VALUES, *mapping.missing_values}
     filled_rows = [{k: v for k, v in row.items() if v not in missing} | {"": n} for n, row in table.rows]
-    prepared_rows: list[tuple[int, Cells]] = [
-        (row.pop(""), row) for row in mapping.prepare_rows(filled_rows, source.name)
-    ]
+    prepared_rows: list[tuple[int, Cells]] = [(row.pop(""), row) for row in mapping.prepare_rows(filled_rows, source.name)]
     sessions: dict[tuple[str | None, ...], list[tuple[int, Cells]]] = {}
     unnamed = []
     for line, row in prepared_rows:
@@ -110,13 +108,7 @@ def _prepare_sessions(table: WideTable, mapping: ColumnMapping, source: Source) 
 
 
 def _build_session(
-    source: Source,
-    rows: Sequence[tuple[int, Cells]],
-    mapping: ColumnMapping,
-    losses: Losses,
-    faults: list[str],
-    *,
-    is_cut: bool,
+    source: Source, rows: Sequence[tuple[int, Cells]], mapping: ColumnMapping, losses: Losses, faults: list[str], *, is_cut: bool
 ) -> ImportedSession:
     line, first = rows[0]
     hashes = {row["list_sha256"] for _, row in rows if "list_sha256" in row}
@@ -132,9 +124,7 @@ def _build_session(
     slot, refresh = parse_number(exported_row.get("slot")), parse_number(first.get("frameRate"))
     start_time = mapping.get_text(first, "started", "expStart")
     return ImportedSession(
-        id=" ".join(
-            filter(None, [participant, _get_first_cell(first, SESSION_COLUMNS), _get_first_cell(first, DATE_COLUMNS)])
-        ),
+        id=" ".join(filter(None, [participant, _get_first_cell(first, SESSION_COLUMNS), _get_first_cell(first, DATE_COLUMNS)])),
         participant=participant,
         source=NAME,
         trials=tuple(trials),
@@ -145,8 +135,7 @@ def _build_session(
         list_name=exported_row.get("list_name") or mapping.constants.get("list"),
         slot=None if slot is None else int(slot),
         list_sha256=exported_row.get("list_sha256"),
-        device=" on ".join(filter(None, [f"PsychoPy {program_version}" if program_version else None, first.get("OS")]))
-        or None,
+        device=" on ".join(filter(None, [f"PsychoPy {program_version}" if program_version else None, first.get("OS")])) or None,
         refresh_hz=refresh,
     )
 
@@ -175,9 +164,7 @@ def _build_trials(
                 yield _build_mapped_trial(source, line, cells, [row for _, row in lines], mapping, losses)
 
 
-def _split_repeated_trials(
-    lines: Sequence[tuple[int, Cells]], mapping: ColumnMapping
-) -> Iterator[list[tuple[int, Cells]]]:
+def _split_repeated_trials(lines: Sequence[tuple[int, Cells]], mapping: ColumnMapping) -> Iterator[list[tuple[int, Cells]]]:
     """Yield rows alike in item and condition apart where a second trial begins: a loop counts back, or a cell comes again."""
     current: list[tuple[int, Cells]] = []
     for line, row in lines:
@@ -232,15 +219,10 @@ def _build_exported_trial(source: Source, line: int, cells: Cells, losses: Losse
     )
 
 
-def _build_words(
-    texts: Sequence[str | None], presses: Sequence[float], losses: Losses, line: int
-) -> tuple[WordRecord, ...]:
+def _build_words(texts: Sequence[str | None], presses: Sequence[float], losses: Losses, line: int) -> tuple[WordRecord, ...]:
     """Return the words with the times between the presses, of which the first brings the first word."""
     if len(presses) != len(texts) + 1:
-        losses.add(
-            f"{len(presses)} presses for {len(texts)} words; expected one more than words; the sentence is left out",
-            line,
-        )
+        losses.add(f"{len(presses)} presses for {len(texts)} words; expected one more than words; the sentence is left out", line)
         return ()
     return build_word_records(texts, (round(b - a, 6) for a, b in pairwise(presses)))
 
@@ -259,16 +241,9 @@ def _read_responses(cells: Cells, losses: Losses, line: int) -> Iterator[Record]
     """Yield the answers of a trial of our export, whose columns say what was asked, and with which key or component."""
     cells = {column: _restore_id(cell) for column, cell in cells.items()}
     for name in _list_screen_names(cells, ("ask",)):
-        rt = next(
-            (cells[column] for part in ("key", "slider", "text") if (column := f"{name}_{part}.rt") in cells), None
-        )
+        rt = next((cells[column] for part in ("key", "slider", "text") if (column := f"{name}_{part}.rt") in cells), None)
         cell = next(
-            (
-                cells[column]
-                for part in ("key.keys", "slider.response", "text.text")
-                if (column := f"{name}_{part}") in cells
-            ),
-            None,
+            (cells[column] for part in ("key.keys", "slider.response", "text.text") if (column := f"{name}_{part}") in cells), None
         )
         if cell is None:
             if is_late(cells, name):
@@ -304,10 +279,7 @@ def _build_mapped_trial(
     source: Source, line: int, cells: Cells, rows: Sequence[Cells], mapping: ColumnMapping, losses: Losses
 ) -> ImportedTrial:
     """Return a trial as the mapping describes it."""
-    position, condition = (
-        parse_number(mapping.get_text(cells, "trial")),
-        mapping.get_text(cells, "condition", "condition"),
-    )
+    position, condition = (parse_number(mapping.get_text(cells, "trial")), mapping.get_text(cells, "condition", "condition"))
     if condition is None:
         losses.add("the row of an item names no condition; it is called only", line)
     return ImportedTrial(
@@ -323,9 +295,7 @@ def _build_mapped_trial(
     )
 
 
-def _read_mapped_words(
-    rows: Sequence[Cells], mapping: ColumnMapping, losses: Losses, line: int
-) -> tuple[WordRecord, ...]:
+def _read_mapped_words(rows: Sequence[Cells], mapping: ColumnMapping, losses: Losses, line: int) -> tuple[WordRecord, ...]:
     column = mapping.columns.get("rt")
     word_rows = [row for row in rows if column in row]
     if column is None or not word_rows:
@@ -344,9 +314,7 @@ def _read_mapped_words(
     return _build_words(words, presses, losses, line)
 
 
-def _read_mapped_responses(
-    rows: Sequence[Cells], mapping: ColumnMapping, losses: Losses, line: int
-) -> Iterator[Record]:
+def _read_mapped_responses(rows: Sequence[Cells], mapping: ColumnMapping, losses: Losses, line: int) -> Iterator[Record]:
     """Yield the answers that the mapping describes, of each prompt the first that is there."""
     first: dict[str, tuple[ResponseRule, dict[str, Any]]] = {}
     for row in rows:
@@ -357,10 +325,7 @@ def _read_mapped_responses(
             losses.add(f"{rule.columns['response']} is empty; no {rule.prompt_name} there", line)
         elif first[rule.prompt_name][0] is rule:
             mapped_cells = first[rule.prompt_name][1]
-            listed, rt = (
-                _parse_list(mapped_cells["response"]),
-                _read_times(mapped_cells.get("rt"), losses, line, mapping),
-            )
+            listed, rt = (_parse_list(mapped_cells["response"]), _read_times(mapped_cells.get("rt"), losses, line, mapping))
             response, correct = (
                 str(listed[-1]) if listed else mapped_cells["response"],
                 parse_boolean(mapped_cells.get("correct")),

@@ -30,15 +30,7 @@ NAME = "qualtrics"
 IMPORT_PREFIX = '{"ImportId"'
 SURVEY_COLUMNS = ("StartDate", "EndDate", "ResponseId", "Finished", "Progress", "RecordedDate")
 QUESTION_PATTERN = re.compile(r"Q\d+([._]\d+)*(_\d+)?")
-PARTICIPANT_COLUMNS = (
-    "PROLIFIC_PID",
-    "prolific_pid",
-    "prolific_id",
-    "participant",
-    "participant_id",
-    "ResponseId",
-    "_recordId",
-)
+PARTICIPANT_COLUMNS = ("PROLIFIC_PID", "prolific_pid", "prolific_id", "participant", "participant_id", "ResponseId", "_recordId")
 PREVIEW_STATUSES = ("Survey Preview", "Survey Test", "1", "2")
 EXCEL_MEMBER = "xl/workbook.xml"
 
@@ -88,22 +80,15 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
     )
     respondents = _drop_previews(source, sheet.rows)
     _log_unread_columns(source, sheet, rating_columns, mapping)
-    log.info(
-        "%s: trials are numbered in the order of the columns, not as presented; the file has no times of ratings",
-        source.name,
-    )
+    log.info("%s: trials are numbered in the order of the columns, not as presented; the file has no times of ratings", source.name)
     return [_build_session(source, line, row, rating_columns, sheet, mapping) for line, row in respondents]
 
 
-def _log_unread_columns(
-    source: Source, sheet: _Sheet, rating_columns: Sequence[_RatingColumn], mapping: ColumnMapping
-) -> None:
+def _log_unread_columns(source: Source, sheet: _Sheet, rating_columns: Sequence[_RatingColumn], mapping: ColumnMapping) -> None:
     """Say by which columns people are known, and which hold something and are not read."""
     names = [mapping.columns["participant"]] if "participant" in mapping.columns else PARTICIPANT_COLUMNS
     rows = [row for _, row in sheet.rows]
-    identifier_counts = Counter(
-        next((name for name in names if not mapping.is_missing(row.get(name))), "line") for row in rows
-    )
+    identifier_counts = Counter(next((name for name in names if not mapping.is_missing(row.get(name))), "line") for row in rows)
     known = ", ".join(f"{name} ({times} rows)" for name, times in identifier_counts.items())
     log.info("%s: people are known by %s", source.name, known)
     used = {
@@ -132,8 +117,7 @@ def _read_sheet(source: Source, mapping: ColumnMapping) -> _Sheet:
         if len(cells) != len(names)
     ]
     faults += [
-        f"{source.name}: column {n!r} occurs twice; expected once"
-        for n in sorted({n for n in names if n and names.count(n) > 1})
+        f"{source.name}: column {n!r} occurs twice; expected once" for n in sorted({n for n in names if n and names.count(n) > 1})
     ]
     if faults:
         raise study.DataError(faults)
@@ -152,9 +136,7 @@ def _read_sheet(source: Source, mapping: ColumnMapping) -> _Sheet:
 def _is_heading(cells: Sequence[Any], names: Sequence[str], mapping: ColumnMapping) -> bool:
     """Whether the second line says what is asked: it does where no column of questions holds a number."""
     rated = re.compile(mapping.survey.columns) if mapping.survey else QUESTION_PATTERN
-    return not any(
-        parse_number(cell) is not None for name, cell in zip(names, cells, strict=True) if rated.fullmatch(name)
-    )
+    return not any(parse_number(cell) is not None for name, cell in zip(names, cells, strict=True) if rated.fullmatch(name))
 
 
 def _read_excel_rows(source: Source, max_rows: int | None = None) -> list[tuple[Any, ...]]:
@@ -168,9 +150,7 @@ def _read_excel_rows(source: Source, max_rows: int | None = None) -> list[tuple[
     return [tuple(cell.isoformat(" ") if isinstance(cell, datetime) else cell for cell in row) for row in rows]
 
 
-def _find_rating_columns(
-    source: Source, sheet: _Sheet, rule: SurveyRule, mapping: ColumnMapping
-) -> list[_RatingColumn]:
+def _find_rating_columns(source: Source, sheet: _Sheet, rule: SurveyRule, mapping: ColumnMapping) -> list[_RatingColumn]:
     name_pattern = re.compile(rule.columns)
     heading_pattern = re.compile(rule.headings) if rule.headings else None
     other_columns = {*SURVEY_COLUMNS, *mapping.columns.values(), *mapping.demographics.values()}
@@ -188,9 +168,7 @@ def _find_rating_columns(
             if any(parse_number(row[rating_column.column]) is not None for _, row in sheet.rows)
         ]
     incomplete = [
-        a
-        for a in rating_columns
-        if "sentence" not in a.groups and not {"item", "condition"} <= {*a.groups, *mapping.constants}
+        a for a in rating_columns if "sentence" not in a.groups and not {"item", "condition"} <= {*a.groups, *mapping.constants}
     ]
     if not rating_columns or incomplete:
         what = f"column {incomplete[0].column} names no item and condition" if incomplete else "no column holds ratings"
@@ -214,12 +192,7 @@ def _drop_previews(source: Source, rows: Iterable[tuple[int, dict[str, Any]]]) -
 
 
 def _build_session(
-    source: Source,
-    line: int,
-    row: dict[str, Any],
-    rating_columns: Sequence[_RatingColumn],
-    sheet: _Sheet,
-    mapping: ColumnMapping,
+    source: Source, line: int, row: dict[str, Any], rating_columns: Sequence[_RatingColumn], sheet: _Sheet, mapping: ColumnMapping
 ) -> ImportedSession:
     participant = mapping.get_text(row, "participant", *PARTICIPANT_COLUMNS)
     default_name = f"{source.stem} line {line}"
@@ -247,9 +220,7 @@ def _build_session(
     )
 
 
-def _build_trial(
-    source: Source, line: int, nth: int, row: dict[str, Any], rating_column: _RatingColumn
-) -> ImportedTrial:
+def _build_trial(source: Source, line: int, nth: int, row: dict[str, Any], rating_column: _RatingColumn) -> ImportedTrial:
     groups = rating_column.groups
     prompt = groups.get("prompt", rating_column.task)
     return ImportedTrial(

@@ -56,9 +56,7 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
         log_scattered_rows(source.name, "sessions", session_cells)
         trial_cells = [tuple(mapping.get_text(row, name) for name in ("item", "condition")) for row in rows]
         log_scattered_rows(source.name, "trials", zip(session_cells, trial_cells, strict=True))
-        log.info(
-            "%s: holds no trial; trials are numbered in the order of the file, perhaps not as presented", source.name
-        )
+        log.info("%s: holds no trial; trials are numbered in the order of the file, perhaps not as presented", source.name)
     if faults:
         raise study.DataError(faults)
     return sessions
@@ -67,9 +65,7 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
 def read_cells(source: Source, separator: str = ",") -> list[Row]:
     """Return the rows of a delimited text; separator "space" is any run of blanks, with R's quotes and names of rows."""
     if separator == "space":
-        lines = [
-            next(csv.reader([line], delimiter=" ", skipinitialspace=True), []) for line in source.text.splitlines()
-        ]
+        lines = [next(csv.reader([line], delimiter=" ", skipinitialspace=True), []) for line in source.text.splitlines()]
     else:
         lines = read_csv_cells(source, separator)
     lines = strip_cells(filter(None, lines), source.name)
@@ -94,22 +90,16 @@ def read_cells(source: Source, separator: str = ",") -> list[Row]:
 def _check_columns(source: Source, header: Sequence[str], mapping: ColumnMapping) -> None:
     needed = ["participant", "item", "condition"]
     if not mapping.responses:
-        needed += (
-            ["response"] if "response" in mapping.columns else ["rt"] if _has_regions_alone(mapping) else ["word", "rt"]
-        )
+        needed += ["response"] if "response" in mapping.columns else ["rt"] if _has_regions_alone(mapping) else ["word", "rt"]
     mapped = {*mapping.columns, *mapping.constants}
     faults = [f"columns: {c!r} is missing; expected {', '.join(needed)}" for c in needed if c not in mapped]
     if "participant" not in mapped and {"word", "rt"} <= mapped:
-        faults.append(
-            "of words with their mean reading times over readers, say so in the mapping:  rows_are_means = true"
-        )
+        faults.append("of words with their mean reading times over readers, say so in the mapping:  rows_are_means = true")
     response_columns = [
         mapping.columns.get("response"),
         *(rule.columns["response"] for rule in mapping.responses if not rule.where),
     ]
-    duplicates = sorted(
-        {column for column in response_columns if column is not None and response_columns.count(column) > 1}
-    )
+    duplicates = sorted({column for column in response_columns if column is not None and response_columns.count(column) > 1})
     faults += [f"column {c!r} is the response of two answers; one column gives one answer" for c in duplicates]
     faults += find_absent_columns(source, header, mapping)
     if faults:
@@ -118,11 +108,7 @@ def _check_columns(source: Source, header: Sequence[str], mapping: ColumnMapping
 
 def find_absent_columns(source: Source, header: Sequence[str], mapping: ColumnMapping) -> list[str]:
     """Return a fault for each column that the mapping names and the file does not have."""
-    named_columns = {
-        *mapping.columns.values(),
-        *mapping.fill_down,
-        *chain(*mapping.joined.values()),
-    } - mapping.joined.keys()
+    named_columns = {*mapping.columns.values(), *mapping.fill_down, *chain(*mapping.joined.values())} - mapping.joined.keys()
     for where in (rule.where for part in (mapping.regions, mapping.exclude_rows, mapping.repairs) for rule in part):
         named_columns |= {*where}
     for repair in mapping.repairs:
@@ -157,18 +143,14 @@ def _group_rows(rows: Sequence[Row], mapping: ColumnMapping, *names: str) -> lis
     return list(grouped.items())
 
 
-def infer_word_numbering(
-    where: str, rows: Sequence[Row], mapping: ColumnMapping, *, has_texts: bool = False
-) -> WordNumbering:
+def infer_word_numbering(where: str, rows: Sequence[Row], mapping: ColumnMapping, *, has_texts: bool = False) -> WordNumbering:
     """Return how the file numbers words; raises `DataError` where its smallest number does not say it, nor the mapping.
 
     Of a file with `has_texts` the materials may say it later.
     """
     if mapping.first_word_position is not None or "word" not in mapping.columns:
         return WordNumbering(mapping.first_word_position or 0, is_stated=True)
-    word_rows = (
-        row for row in rows if not any(rule.where and is_matching_row(row, rule.where) for rule in mapping.responses)
-    )
+    word_rows = (row for row in rows if not any(rule.where and is_matching_row(row, rule.where) for rule in mapping.responses))
     first = min((n for row in word_rows if (n := parse_number(mapping.get_text(row, "word"))) is not None), default=0)
     if first not in (0, 1) and not has_texts:
         raise study.DataError(
@@ -196,8 +178,7 @@ def _build_session(
         else:
             trials.setdefault(tuple(cell or "" for cell in trial_key), []).append(row)
     imported = tuple(
-        _build_trial(where, n, trial, mapping, faults, word_numbering.first_number)
-        for n, trial in enumerate(trials.values())
+        _build_trial(where, n, trial, mapping, faults, word_numbering.first_number) for n, trial in enumerate(trials.values())
     )
     return ImportedSession(
         name,
@@ -231,12 +212,8 @@ def _build_trial(
         else ()
     )
     if "response" in mapping.columns:
-        column_rule = ResponseRule(
-            {name: mapping.columns[name] for name in RESPONSE_COLUMNS if name in mapping.columns}
-        )
-        responses += [
-            record for row in word_rows if (record := read_response(row, column_rule, mapping, where, faults))
-        ]
+        column_rule = ResponseRule({name: mapping.columns[name] for name in RESPONSE_COLUMNS if name in mapping.columns})
+        responses += [record for row in word_rows if (record := read_response(row, column_rule, mapping, where, faults))]
     _check_repeated_responses(where, first, responses, mapping, faults)
     trial = mapping.get_text(first, "trial")
     number = nth if trial is None else _read_number(trial, f"{where}, line {first[LINE_KEY]}: trial", faults)
@@ -251,9 +228,7 @@ def _build_trial(
     )
 
 
-def _check_repeated_responses(
-    where: str, row: Row, responses: Sequence[Record], mapping: ColumnMapping, faults: list[str]
-) -> None:
+def _check_repeated_responses(where: str, row: Row, responses: Sequence[Record], mapping: ColumnMapping, faults: list[str]) -> None:
     prompt_counts = Counter((record.task, record.name) for record in responses)
     participant, item = mapping.get_text(row, "participant"), mapping.get_text(row, "item")
     faults += [
@@ -277,9 +252,7 @@ def read_response(row: Row, rule: ResponseRule, mapping: ColumnMapping, where: s
         return None
     location = f"{where}, line {row[LINE_KEY]}"
     correct = _read_boolean(cell("correct"), location, faults)
-    times: dict[str, Any] = {
-        name: _read_time(cell(name), name, location, mapping, faults) for name in ("rt", "rt_first")
-    }
+    times: dict[str, Any] = {name: _read_time(cell(name), name, location, mapping, faults) for name in ("rt", "rt_first")}
     task = cell("task") or rule.task
     if task == "rating" and response is not None:
         _read_number(response, f"{location}: the rating", faults)
@@ -289,9 +262,7 @@ def read_response(row: Row, rule: ResponseRule, mapping: ColumnMapping, where: s
     return build_response_record(task, prompt, response, correct, side=cell("side"), **times)
 
 
-def _read_repeated_responses(
-    rows: Sequence[Row], mapping: ColumnMapping, where: str, faults: list[str]
-) -> list[Record]:
+def _read_repeated_responses(rows: Sequence[Row], mapping: ColumnMapping, where: str, faults: list[str]) -> list[Record]:
     """Return answers that every row of a trial repeats; rows that disagree are a fault."""
     records = []
     for rule in mapping.responses:
@@ -342,9 +313,7 @@ def _read_words(
             if has_word_columns or name != "rt_first"
         }
         line_number = (
-            None
-            if (line_cell := mapping.get_text(row, "line")) is None
-            else _read_number(line_cell, f"{line}: line", faults)
+            None if (line_cell := mapping.get_text(row, "line")) is None else _read_number(line_cell, f"{line}: line", faults)
         )
         flags = (mapping.get_text(row, "quality_flags") or "").split()
         words_by_key[word_key] = WordRecord(

@@ -96,8 +96,7 @@ def read_word_rows(
         more = [f"and {len(faults) - 10} more faults"] if len(faults) > 10 else []
         raise study.DataError([*faults[:10], *more])
     return frame.assign(
-        word=frame["word"].astype("float64").astype("int64") - first,
-        **{name: frame[name].astype("float64") for name in numbers},
+        word=frame["word"].astype("float64").astype("int64") - first, **{name: frame[name].astype("float64") for name in numbers}
     )
 
 

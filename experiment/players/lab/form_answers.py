@@ -70,9 +70,7 @@ def standardise_digits(text: str) -> str:
     return "".join(str(unicodedata.digit(one)) if one.isdecimal() else one for one in text)
 
 
-def build_stored_answers(
-    fields: Iterable[study.config.FieldSection], answers: Mapping[str, str]
-) -> dict[str, str | int]:
+def build_stored_answers(fields: Iterable[study.config.FieldSection], answers: Mapping[str, str]) -> dict[str, str | int]:
     """Return the answers as they are stored: empty ones are left out, numbers are numbers.
 
     >>> fields = study.config.FieldSection("age", "Age", "number"), study.config.FieldSection("job", "Job")

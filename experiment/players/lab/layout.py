@@ -108,9 +108,7 @@ def fit_rect(
     size, display = _compute_letter_size(height), display or DisplaySection()
     word_size = display.font_size or 1.6 * size
     shares = [
-        (max(measure(word, word_size), 1.0), share, word)
-        for group, share in ((words, 0.92), (paired, 0.42))
-        for word in group
+        (max(measure(word, word_size), 1.0), share, word) for group, share in ((words, 0.92), (paired, 0.42)) for word in group
     ]
     widest_share, word = max(((wide / (share * width), word) for wide, share, word in shares), default=(0.0, ""))
     fitting_size = word_size / max(widest_share, 1.0)
@@ -236,9 +234,7 @@ def _build_rows(display: Page | Whole | AnswerDisplay | Blank, rect: Rect) -> It
             yield from _build_hint_rows(display.hint, rect, column)
         case AnswerDisplay():
             screen = display.screen
-            yield from _build_text_rows(
-                getattr(screen.above, "text", ""), rect, 1.2 * size, column, align="block", after=1.6
-            )
+            yield from _build_text_rows(getattr(screen.above, "text", ""), rect, 1.2 * size, column, align="block", after=1.6)
             yield from _build_text_rows(screen.prompt, rect, 1.1 * size, column, align="center", after=1.4)
             if isinstance(screen, Slider):
                 yield from _build_slider(screen, display.value, rect)
@@ -254,14 +250,7 @@ def _build_rows(display: Page | Whole | AnswerDisplay | Blank, rect: Rect) -> It
 
 
 def _build_text_rows(
-    text: str,
-    rect: Rect,
-    size: float,
-    width: float,
-    *,
-    color: str = TEXT_COLOR,
-    align: str = "start",
-    after: float = 0.0,
+    text: str, rect: Rect, size: float, width: float, *, color: str = TEXT_COLOR, align: str = "start", after: float = 0.0
 ) -> Iterator[MarkRow]:
     """Yield a text's lines and the space after them: from where reading begins, centred, or as a block in the middle."""
     if not text:
@@ -297,9 +286,7 @@ def _build_progress_bar(share: float, rect: Rect) -> Iterator[Mark]:
     yield BoxMark(rect.reading_start * (rect.width - length) / 2, y, length, 8, ACCENT_COLOR, None)
 
 
-def _build_stacked_answers(
-    answers: Sequence[Answer], rect: Rect, column: float, marked_value: str = ""
-) -> Iterator[MarkRow]:
+def _build_stacked_answers(answers: Sequence[Answer], rect: Rect, column: float, marked_value: str = "") -> Iterator[MarkRow]:
     """Yield answers one below another, each with its key before it; more than nine stand closer together."""
     inner = min(column, max(rect.measure(one.label, rect.size) for one in answers) + 6 * rect.size)
     margin, gap = (1.0, 0.5 * rect.size) if len(answers) <= 9 else (0.1, 0.0)
@@ -313,9 +300,7 @@ def _build_side_by_side_answers(answers: Sequence[Answer], rect: Rect) -> Iterat
     widest = max(rect.measure(one.label, rect.size) for one in answers) + 6 * rect.size
     width = min(0.43 * rect.width, max(widest, 8 * rect.size))
     gap = width / 2 + 0.6 * rect.size
-    rows = [
-        _build_answer_row(one, n, rect, -gap if one.side == "left" else gap, width) for n, one in enumerate(answers)
-    ]
+    rows = [_build_answer_row(one, n, rect, -gap if one.side == "left" else gap, width) for n, one in enumerate(answers)]
     height = max(row.height for row in rows)
     boxes = [replace(mark, height=height) if isinstance(mark, BoxMark) else mark for row in rows for mark in row.marks]
     yield MarkRow(height, tuple(boxes))
@@ -328,9 +313,7 @@ def _build_answer_row(
     size, cap = rect.size, answer.keys[0].removeprefix("Key") if answer.keys else ""
     lines = break_lines(answer.label, width - 4.5 * size, rect.build_measure(size))
     height = LINE_HEIGHT * size * len(lines) + margin * size
-    box = BoxMark(
-        x, 0, width, height, ACCENT_COLOR if is_marked else BOX_COLOR, ACCENT_COLOR if is_marked else LINE_COLOR, n
-    )
+    box = BoxMark(x, 0, width, height, ACCENT_COLOR if is_marked else BOX_COLOR, ACCENT_COLOR if is_marked else LINE_COLOR, n)
     edge = x + rect.reading_start * (width / 2 - 1.4 * size)
     caps = [TextMark(cap, edge, 0, 0.8 * size, BOX_COLOR if is_marked else ACCENT_COLOR)] if cap else []
     middle = x - rect.reading_start * 0.9 * size
@@ -349,10 +332,7 @@ def _build_points(screen: Answers, rect: Rect) -> Iterator[MarkRow]:
     left = -step * (number - 1) / 2
     boxes: list[Mark] = []
     for n, answer in enumerate(screen.answers):
-        boxes += [
-            BoxMark(left + n * step, 0, 0.8 * step, 2.4 * size, answer=n),
-            TextMark(answer.label, left + n * step, 0, size),
-        ]
+        boxes += [BoxMark(left + n * step, 0, 0.8 * step, 2.4 * size, answer=n), TextMark(answer.label, left + n * step, 0, size)]
     yield MarkRow(2.4 * size, tuple(boxes))
     yield from _build_end_labels(screen.low, screen.high, rect, left - 0.4 * step)
 
@@ -389,9 +369,7 @@ def _build_blank(blank: Blank, rect: Rect, column: float) -> Iterator[MarkRow]:
         edge, side = rect.reading_start * (column / 2 - 0.6 * size), "right" if rect.reading_start > 0 else "left"
         lines = break_lines(blank.text + "|", column - 1.2 * size, rect.build_measure(size))
         top = LINE_HEIGHT * size * (len(lines) - 1) / 2
-        texts = [
-            TextMark(line, edge, top - LINE_HEIGHT * size * k, size, TEXT_COLOR, side) for k, line in enumerate(lines)
-        ]
+        texts = [TextMark(line, edge, top - LINE_HEIGHT * size * k, size, TEXT_COLOR, side) for k, line in enumerate(lines)]
         height = LINE_HEIGHT * size * len(lines) + 0.7 * size
         yield MarkRow(height + 0.2 * size, (BoxMark(0, 0, column, height), *texts))
     yield from _build_text_rows(blank.fault, rect, 0.9 * size, column, color=FAULT_COLOR)
@@ -421,20 +399,14 @@ def locate_words(count: int, breaks: Sequence[int]) -> tuple[tuple[int, int], ..
 def join_lines(words: Sequence[str], gaps: Sequence[str], breaks: Sequence[int]) -> tuple[str, ...]:
     """Return the text of each line of a sentence."""
     joined = [word + gap for word, gap in zip(words, (*gaps, ""), strict=True)]
-    return tuple(
-        "".join(joined[n] for n in line[:-1]) + words[line[-1]]
-        for line in number_line_words(len(words), breaks)
-        if line
-    )
+    return tuple("".join(joined[n] for n in line[:-1]) + words[line[-1]] for line in number_line_words(len(words), breaks) if line)
 
 
 def _build_lines(display: Lines, rect: Rect) -> Iterator[Mark]:
     """Yield the words that are seen, and a rule in the place of each that is not."""
     size, lines = rect.line_size, number_line_words(len(display.words), display.breaks)
     measure = rect.build_measure(size)
-    spans = [
-        sum(measure(display.words[n]) for n in line) + _measure_gaps(line[:-1], display, measure) for line in lines
-    ]
+    spans = [sum(measure(display.words[n]) for n in line) + _measure_gaps(line[:-1], display, measure) for line in lines]
     y = WORD_LINE_HEIGHT / 2 * size * (len(lines) - 1)
     for line in lines:
         x = rect.reading_start * max(rect.line_width, *spans) / 2

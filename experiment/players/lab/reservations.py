@@ -55,11 +55,7 @@ def check_folder(folder: Path, files: Sequence[ListFile]) -> None:
         raise NotADirectoryError(f"{folder} is a file; expected a folder for the data (-o)")
     with _lock_folder(folder):
         simulated = sum(session.source == "simulation" for session in _read_sessions(folder))
-        reservations, files_by_hash, study_name = (
-            _read_reservations(folder),
-            read_stored_list_files(folder),
-            files[0].study,
-        )
+        reservations, files_by_hash, study_name = (_read_reservations(folder), read_stored_list_files(folder), files[0].study)
     reservations_by_hash = {reservation.list_sha256: reservation for reservation in reservations}
     faults = [
         f"{folder / 'lists' / sha256}.json, which participant {reservation.participant} ran, is missing; put it back, or give "
@@ -67,9 +63,7 @@ def check_folder(folder: Path, files: Sequence[ListFile]) -> None:
         for sha256, reservation in reservations_by_hash.items()
         if sha256 not in files_by_hash
     ]
-    for other in sorted(
-        {files_by_hash[sha256].study for sha256 in reservations_by_hash if sha256 in files_by_hash} - {study_name}
-    ):
+    for other in sorted({files_by_hash[sha256].study for sha256 in reservations_by_hash if sha256 in files_by_hash} - {study_name}):
         faults.append(f"{folder} has sessions of the study {other!r}, not {study_name!r}; give another folder (-o)")
     if simulated:
         faults.append(
@@ -81,12 +75,8 @@ def check_folder(folder: Path, files: Sequence[ListFile]) -> None:
 
 def check_label(participant: str) -> None:
     """Raise `ValueError` for what no participant is called by, or what looks like another's label and is not."""
-    if not (
-        0 < len(participant) <= MAX_LABEL_LENGTH and participant.isprintable() and participant == participant.strip()
-    ):
-        shown_label = (
-            participant if len(participant) <= 40 else f"{participant[:40]}... ({len(participant)} characters)"
-        )
+    if not (0 < len(participant) <= MAX_LABEL_LENGTH and participant.isprintable() and participant == participant.strip()):
+        shown_label = participant if len(participant) <= 40 else f"{participant[:40]}... ({len(participant)} characters)"
         raise ValueError(
             f"participant is {shown_label!r}; expected a label of 1 to {MAX_LABEL_LENGTH} printable characters "
             "without a space at its ends"
@@ -120,9 +110,7 @@ def reserve_slot(
         names = sorted(name for name, slot in slots.items() if slot is not None)
         name = choose_list(names, _count_filled(folder, reservations, now), None, [one.list_name for one in earlier])
         if name is None or (slot := slots[name]) is None:
-            raise ValueError(
-                f"every list is taken or shows what {participant} has judged already; expected somebody else"
-            )
+            raise ValueError(f"every list is taken or shows what {participant} has judged already; expected somebody else")
         session = open_session(
             named[name],
             slot,
@@ -133,9 +121,7 @@ def reserve_slot(
         )
         session = replace(session, revision=_find_revision(reservations, named[name]))
         write_session(folder, session, named[name])
-        earlier_marked = [
-            replace(one, left=one.left or one.finished is None) if one in earlier else one for one in reservations
-        ]
+        earlier_marked = [replace(one, left=one.left or one.finished is None) if one in earlier else one for one in reservations]
         _write_reservations(folder, [*earlier_marked, _build_reservation(session)])
     return session
 
@@ -172,21 +158,14 @@ def _find_revision(reservations: Sequence[Reservation], file: ListFile) -> int:
 
 
 def _find_open_slot(
-    folder: Path,
-    file: ListFile,
-    reservations: Sequence[Reservation],
-    earlier: Sequence[Reservation],
-    now: datetime,
-    first: int,
+    folder: Path, file: ListFile, reservations: Sequence[Reservation], earlier: Sequence[Reservation], now: datetime, first: int
 ) -> int | None:
     """Return the slot that comes next in a list, or of its next short list for who had `earlier` ones; None where all are taken."""
     list_reservations = [one for one in reservations if one.list_name == file.name]
     used_slots = [one.slot for one in list_reservations]
     if not file.trial_list.short_lists:
         return file.trial_list.find_open_slot((), used_slots, first_slot=first)
-    held_slots = [
-        one.slot for one in list_reservations if one.list_sha256 == file.sha256 and _is_slot_held(folder, one, now)
-    ]
+    held_slots = [one.slot for one in list_reservations if one.list_sha256 == file.sha256 and _is_slot_held(folder, one, now)]
     files_by_hash = {file.sha256: file, **(read_stored_list_files(folder) if earlier else {})}
     earlier_lists = [files_by_hash[one.list_sha256].trial_list for one in earlier]
     shown_items = frozenset[str]().union(
@@ -200,9 +179,7 @@ def _find_open_slot(
 
 def _is_slot_held(folder: Path, reservation: Reservation, now: datetime) -> bool:
     """Whether a session keeps its place: it is finished, or runs."""
-    return reservation.finished is not None or (
-        not reservation.left and _find_last_event_time(folder, reservation) > now - LEASE
-    )
+    return reservation.finished is not None or (not reservation.left and _find_last_event_time(folder, reservation) > now - LEASE)
 
 
 def _count_filled(folder: Path, reservations: Sequence[Reservation], now: datetime) -> dict[str, SlotCounts]:

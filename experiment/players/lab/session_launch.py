@@ -49,11 +49,7 @@ class VisitOutcome:
 def read_list_files(source: Path) -> list[ListFile]:
     """Return the lists that a study.toml states, or the one of a list file; `study.DataError` where they cannot run here."""
     is_list_file = source.suffix == ".json"
-    files = (
-        [parse_list_file(study.files.read_text(source), str(source))]
-        if is_list_file
-        else build_list_files(study.load(source))
-    )
+    files = [parse_list_file(study.files.read_text(source), str(source))] if is_list_file else build_list_files(study.load(source))
     check_typing(files[0].script, str(source))
     return files
 
@@ -93,20 +89,13 @@ def resume_session(folder: Path, reservation: Reservation, opener: Opener) -> Vi
     """Resume an unfinished session: after the last step that was ended, in the list and order that it has."""
     path = folder / reservation.session / "session.json"
     if not path.exists():
-        raise FileNotFoundError(
-            f"{path}: the session of {reservation.participant} is missing; begin another with --new-session"
-        )
-    return _run_session(
-        folder, study.config.parse_dataclass(Session, study.files.read_json(path), where=str(path)), opener
-    )
+        raise FileNotFoundError(f"{path}: the session of {reservation.participant} is missing; begin another with --new-session")
+    return _run_session(folder, study.config.parse_dataclass(Session, study.files.read_json(path), where=str(path)), opener)
 
 
 def _run_session(folder: Path, session: Session, opener: Opener) -> VisitOutcome:
     file = read_stored_list_files(folder)[session.list_sha256]
-    with (
-        reservations.lock_session(folder, session.id),
-        closing(Journal(folder / session.id / "events.jsonl")) as journal,
-    ):
+    with reservations.lock_session(folder, session.id), closing(Journal(folder / session.id / "events.jsonl")) as journal:
         walk = replay_session_events(session, file, tuple(journal.earlier_events))
         with closing(opener(file)) as screen:
             visit = VisitRunner(file.script, walk, screen, journal.append_event, screen.describe_machine())

@@ -80,13 +80,9 @@ class Typeface:
     def measure_width(self, text: str, size: float) -> float:
         """Return how wide a text is at a size, px."""
         drawn, direction = self._prepare_text(text)
-        return float(
-            _load_font(self, round(size)).getlength(drawn, direction=direction, language=self._get_shaping_language())
-        )
+        return float(_load_font(self, round(size)).getlength(drawn, direction=direction, language=self._get_shaping_language()))
 
-    def draw_text(
-        self, canvas: "ImageDraw", text: str, point: tuple[float, float], size: float, color: str, align: str
-    ) -> None:
+    def draw_text(self, canvas: "ImageDraw", text: str, point: tuple[float, float], size: float, color: str, align: str) -> None:
         """Write a line: `point` is its left end, middle or right end, half as high as its small letters.
 
         The baseline is at the same height whatever letters there are.
@@ -95,9 +91,7 @@ class Typeface:
         anchor = {"left": "ls", "center": "ms", "right": "rs"}[align]
         baseline_point = round(point[0]), round(point[1] + 0.33 * size)
         font = _load_font(self, round(size))
-        canvas.text(
-            baseline_point, drawn, color, font, anchor, direction=direction, language=self._get_shaping_language()
-        )
+        canvas.text(baseline_point, drawn, color, font, anchor, direction=direction, language=self._get_shaping_language())
 
     def _prepare_text(self, text: str) -> tuple[str, str | None]:
         """Return what is given to Pillow, and from where it is to read that."""

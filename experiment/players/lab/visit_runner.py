@@ -68,13 +68,7 @@ class VisitRunner:
     def __init__(
         self, script: screens.Script, walk: Walk, screen: Screen, record_event: EventRecorder, machine: events.Visit
     ) -> None:
-        self.script, self.walk, self.screen, self.record_event, self.machine = (
-            script,
-            walk,
-            screen,
-            record_event,
-            machine,
-        )
+        self.script, self.walk, self.screen, self.record_event, self.machine = (script, walk, screen, record_event, machine)
         self.keys = KeyState()
         self.step: TimelineStep | None = None
         self.screen_number = 0  # the screen of the step
@@ -163,9 +157,7 @@ class VisitRunner:
             self._add_screen_event(
                 "word",
                 t,
-                events.build_word_ended(
-                    n, _build_display_times(painted), _build_press_event(press), line_position, correct, first
-                ),
+                events.build_word_ended(n, _build_display_times(painted), _build_press_event(press), line_position, correct, first),
             )
 
         self._deferred_writes.append(write)
@@ -273,9 +265,7 @@ class VisitRunner:
 
     def _hold_until_interrupted(self, frames: int) -> bool:
         """Let a display stand for so many frames; where it is left, end the screen and return that it was."""
-        while (
-            action := self._unread_inputs.pop(0) if self._unread_inputs else self.screen.hold_display(frames)
-        ) is not None:
+        while (action := self._unread_inputs.pop(0) if self._unread_inputs else self.screen.hold_display(frames)) is not None:
             if isinstance(action, Focus) and action.reason == "blur":
                 self._end_screen("interrupted", action.t)
                 self._handle_focus(action)
@@ -294,13 +284,8 @@ class VisitRunner:
     def _run_word_pairs(self, screen: screens.WordPairs) -> str:
         """Two words at a time, of which one goes on with the sentence."""
         words = [(one.word, one.alternative) for one in screen.pairs]
-        pairs = [
-            Pair(*(two if one.side == "left" else two[::-1])) for one, two in zip(screen.pairs, words, strict=True)
-        ]
-        start, error_hints = (
-            Word(FIXATION_MARK, screen.hint, is_mark=True),
-            (screen.error, screen.again) if screen.redo else (),
-        )
+        pairs = [Pair(*(two if one.side == "left" else two[::-1])) for one, two in zip(screen.pairs, words, strict=True)]
+        start, error_hints = (Word(FIXATION_MARK, screen.hint, is_mark=True), (screen.error, screen.again) if screen.redo else ())
         self.screen.prepare([start, *pairs, *(replace(pair, hint=text) for pair in pairs for text in error_hints)])
         painted, press = self._show_until_press(start, SPACE_KEYS)
         self._defer_word_event(-1, press.t, painted, press)
@@ -381,9 +366,7 @@ class VisitRunner:
             ends.append((painted, press))
         painted, press = ends[0][0], ends[-1][1]
         answer = build_stored_answers(screen.fields, typed)
-        decided = (
-            ("accepted" if has_accepted_answers(screen, answer) else "screened_out") if screen.accepted else "answered"
-        )
+        decided = ("accepted" if has_accepted_answers(screen, answer) else "screened_out") if screen.accepted else "answered"
         return self._end_screen(decided, press.t, painted, press, answer=answer)
 
     def _ask_field(self, screen: screens.Form, field: study.config.FieldSection) -> tuple[str, FrameTimes, Press]:
@@ -439,22 +422,14 @@ class VisitRunner:
         self._run_deferred_writes()
         return painted
 
-    def _show_until_press(
-        self, display: Display, wanted: Collection[str], *, reminder: str = ""
-    ) -> tuple[FrameTimes, Press]:
+    def _show_until_press(self, display: Display, wanted: Collection[str], *, reminder: str = "") -> tuple[FrameTimes, Press]:
         painted = self._show_display(display)
         press = self._await_press(display, painted.frame, wanted, reminder=reminder)
         assert press is not None, "without a limit a screen waits until something happens"
         return painted, press
 
     def _await_press(
-        self,
-        display: Display,
-        frame: float,
-        wanted: Collection[str],
-        *,
-        reminder: str = "",
-        until: float | None = None,
+        self, display: Display, frame: float, wanted: Collection[str], *, reminder: str = "", until: float | None = None
     ) -> Press | None:
         """Return the press that ends a display, from `frame` on; None when `until` comes first.
 
@@ -466,9 +441,7 @@ class VisitRunner:
                     self._show_display(display)
             elif isinstance(action, Click):
                 if action.t >= frame:
-                    return Press(
-                        "", action.t, self.screen.now(), self.keys.release_time, action.answer, action.slider_share
-                    )
+                    return Press("", action.t, self.screen.now(), self.keys.release_time, action.answer, action.slider_share)
             elif isinstance(action, Key) and not action.is_down:
                 self.keys.release_key(action)
             elif isinstance(action, Key) and action.code == "Escape" and "Escape" not in wanted:
@@ -548,7 +521,5 @@ def _build_press_event(press: Press | None) -> events.Press | None:
     return (
         None
         if press is None
-        else events.Press(
-            by=press.input_device, handler=press.handler, repeats=None, released=press.release_time, trusted=None
-        )
+        else events.Press(by=press.input_device, handler=press.handler, repeats=None, released=press.release_time, trusted=None)
     )

@@ -146,9 +146,7 @@ def _silence_psychopy() -> None:
 class Window:
     """A screen of PsychoPy with hardware-stamped keys; `size` in px, or the whole screen where it is None."""
 
-    def __init__(
-        self, file: ListFile, *, size: tuple[int, int] | None, screen: int = 0, font: str | None = None
-    ) -> None:
+    def __init__(self, file: ListFile, *, size: tuple[int, int] | None, screen: int = 0, font: str | None = None) -> None:
         from psychopy import core, logging, visual
         from psychopy.hardware import keyboard
 
@@ -247,9 +245,7 @@ class Window:
     def _describe_monitor(self) -> str:
         screens = self._window.winHandle.display.get_screens()
         shown = screens[self._screen_number]
-        return (
-            f"screen {self._screen_number} of {len(screens)}, {shown.width} x {shown.height} px at {shown.x}, {shown.y}"
-        )
+        return f"screen {self._screen_number} of {len(screens)}, {shown.width} x {shown.height} px at {shown.x}, {shown.y}"
 
     # ------------------------------------------------------------------------------------------------- frames
 

@@ -23,9 +23,7 @@ TABLE_SCHEMAS: dict[str, Any] = {
         }
     },
     "restrictions": {LANGUAGE_PATTERN: {"|".join(PHENOMENA): {".+": [str]}}},
-    "transliterations": {
-        LANGUAGE_PATTERN: {"letters|lower": TEXT_TABLE, "remove|reason": str, "replace": [[str]]},
-    },
+    "transliterations": {LANGUAGE_PATTERN: {"letters|lower": TEXT_TABLE, "remove|reason": str, "replace": [[str]]}},
     "treebanks": {"skip|licence|language|unimorph": TEXT_TABLE},
 }
 TABLE_NAMES = tuple(TABLE_SCHEMAS)
@@ -45,17 +43,13 @@ def read_table(name: str, folder: str | Path | None = None) -> tuple[dict[str, A
     path = Path(folder, f"{name}.toml") if folder is not None else None
     strange = [one.name for one in sorted(path.parent.glob("*.toml")) if one.stem not in TABLE_NAMES] if path else []
     if strange:
-        raise study.DataError(
-            f"{folder}: {strange[0]} is no table; expected {', '.join(f'{one}.toml' for one in TABLE_NAMES)}"
-        )
+        raise study.DataError(f"{folder}: {strange[0]} is no table; expected {', '.join(f'{one}.toml' for one in TABLE_NAMES)}")
     if path is None or not path.exists():
         return tomllib.loads(resources.files(__name__).joinpath(f"{name}.toml").read_text("utf-8")), "gardenpath"
     try:
         table = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
-        raise study.DataError(
-            f"{path}: not valid TOML: {error}; expected a table as docs/treebanks.md has it"
-        ) from None
+        raise study.DataError(f"{path}: not valid TOML: {error}; expected a table as docs/treebanks.md has it") from None
     if fault := _find_fault(table, TABLE_SCHEMAS[name], ""):
         raise study.DataError(f"{path}: {fault}")
     return table, str(path)

@@ -97,14 +97,8 @@ def test_what_is_simulated_or_a_toy_is_marked_once_over_all_numbers_of_it(page: 
             file = re.search(r'href="(\w+)\.csv"', figure)
             assert file is not None
             by_a_model = "model" in everything[file[1]] or file[1] == "delta_comparisons"
-            for badge, marked in (
-                ("simulated data", file[1] not in ("items", "accuracy")),
-                ("toy language model", by_a_model),
-            ):
-                badges = (
-                    heading.count(f'<span class="badge">{badge}</span>'),
-                    figure.count(f'<span class="badge">{badge}</span>'),
-                )
+            for badge, marked in (("simulated data", file[1] not in ("items", "accuracy")), ("toy language model", by_a_model)):
+                badges = (heading.count(f'<span class="badge">{badge}</span>'), figure.count(f'<span class="badge">{badge}</span>'))
                 assert badges in ([(1, 0), (0, 1)] if marked else [(0, 0), (1, 0)]), (file[1], badge)
 
 
@@ -129,9 +123,7 @@ def test_every_table_from_people_is_marked_whatever_it_is_called(everything: Tab
 
 
 def test_what_a_bit_cost_simulated_readers_stands_beside_the_estimate(page: str, everything: Tables) -> None:
-    [whose] = (
-        everything["surprisal_effects"][["model", "protocol"]].drop_duplicates().itertuples(index=False, name=None)
-    )
+    [whose] = everything["surprisal_effects"][["model", "protocol"]].drop_duplicates().itertuples(index=False, name=None)
     told = report(everything, title="t", ms_per_bit={whose: (5.0,)})
     assert "Simulated: 5 ms per bit of little-lm (toy) (causal), for the word read." in told
     assert "Dashed: the 5 ms per bit that were simulated" in told
@@ -151,9 +143,7 @@ def test_a_real_model_beside_a_toy_carries_no_mark_in_its_own_figure(everything:
     figures = re.findall(r"<figure>.*?</figure>", page, re.DOTALL)
     own = [figure for figure in figures if "share of pairs won on each paradigm" in figure]
     assert ["toy language model</span>" in figure for figure in own] == [True, False]
-    assert (
-        '<h2>Language models on minimal pairs <span class="badge">a toy language model among them</span></h2>' in page
-    )
+    assert '<h2>Language models on minimal pairs <span class="badge">a toy language model among them</span></h2>' in page
     assert not any("a toy language model among them" in figure for figure in figures)
 
 
@@ -216,24 +206,18 @@ def shown(tmp_path: Path) -> Iterator[Callable[[str], Any]]:
 
 @pytest.mark.browser
 def test_nothing_makes_the_page_wider_than_a_phone(everything: Tables, shown: Callable[[str], Any]) -> None:
-    models = everything["phenomenon_models"].assign(
-        note=f"Singular: the term {'grammaticality_by_' * 9} has no variance."
-    )
+    models = everything["phenomenon_models"].assign(note=f"Singular: the term {'grammaticality_by_' * 9} has no variance.")
     window = shown(report(everything | {"phenomenon_models": models}, title="t"))
     window.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     assert window.evaluate("document.documentElement.scrollWidth") == 390
 
 
 @pytest.mark.browser
-def test_on_paper_captions_stand_beside_drawings_and_what_is_folded_is_left_out(
-    page: str, shown: Callable[[str], Any]
-) -> None:
+def test_on_paper_captions_stand_beside_drawings_and_what_is_folded_is_left_out(page: str, shown: Callable[[str], Any]) -> None:
     window = shown(page)
     window.set_viewport_size({"width": 700, "height": 1000})  # A4 without its margins
     window.emulate_media(media="print")
-    boxes = [
-        window.locator(f"figure:has(> .drawing) > {one}").first.bounding_box() for one in (".drawing", "figcaption")
-    ]
+    boxes = [window.locator(f"figure:has(> .drawing) > {one}").first.bounding_box() for one in (".drawing", "figcaption")]
     drawing, caption = boxes
     assert drawing["x"] + drawing["width"] < caption["x"]
     assert caption["y"] < drawing["y"] + drawing["height"]
@@ -261,16 +245,9 @@ def test_many_phenomena_are_read_one_by_one_below_the_figures(everything: Tables
 
 
 def test_practice_is_neither_counted_as_material_nor_as_left_out(everything: Tables) -> None:
-    practice = (
-        everything["items"].head(2).assign(item="p", paradigm="practice", phenomenon="practice", condition=["a", "b"])
-    )
-    trial = (
-        everything["responses"].query("role == 'practice'").head(1).assign(paradigm="practice", item="p", condition="a")
-    )
-    more = {
-        "items": pd.concat([everything["items"], practice]),
-        "responses": pd.concat([everything["responses"], trial]),
-    }
+    practice = everything["items"].head(2).assign(item="p", paradigm="practice", phenomenon="practice", condition=["a", "b"])
+    trial = everything["responses"].query("role == 'practice'").head(1).assign(paradigm="practice", item="p", condition="a")
+    more = {"items": pd.concat([everything["items"], practice]), "responses": pd.concat([everything["responses"], trial])}
     page = report(everything | more, title="t")
     assert "48 sentences, 24 items in 3 paradigms of 3 phenomena" in page
     assert "Not in these models" not in page
@@ -320,14 +297,10 @@ def test_code_and_figures_of_the_page_are_given_as_files_too(everything: Tables)
     assert {"lag-profile", "gains", "costs", "accuracy-0"} <= set(made.figures)
 
 
-def test_a_chosen_model_stands_beside_the_declared_one_with_its_steps(
-    tables: Tables, analysed_maximally: Tables
-) -> None:
+def test_a_chosen_model_stands_beside_the_declared_one_with_its_steps(tables: Tables, analysed_maximally: Tables) -> None:
     page = report(tables | analysed_maximally, title="t")
     assert "Random effects by the policy maximal: " in page
-    assert (
-        page.index("<h2>Ratings") < page.index("Every fit on the way to these models") < page.index("<h2>Reading times")
-    )
+    assert page.index("<h2>Ratings") < page.index("Every fit on the way to these models") < page.index("<h2>Reading times")
     assert "kept: it converged and is not singular" in page
 
 
@@ -370,10 +343,7 @@ def test_models_made_by_hand_and_written_to_the_results_stand_in_their_sections(
                   "power": 0.9, "power_low": 0.85, "power_high": 0.94, "false_positives": 0.05, "se": 0.01, "share_singular": 0.2,
                   "share_failed": 0.0},
     }  # fmt: skip
-    more = {
-        name: check(pd.DataFrame([row]).reindex(columns=TABLES[name].column_names), name)
-        for name, row in tables.items()
-    }
+    more = {name: check(pd.DataFrame([row]).reindex(columns=TABLES[name].column_names), name) for name, row in tables.items()}
     made = whole(everything | more, title="t")
     page = made.html
     assert page.index("<h2>Ratings") < page.index("as ordered categories (probit)") < page.index("<h2>Reading times")

@@ -19,13 +19,7 @@ from gardenpath.analysis import (
     surprisal_figure,
     svg,
 )
-from gardenpath.analysis.reporting.figures import (
-    catalogue,
-    effect_figures,
-    figure_style,
-    rater_figures,
-    surprisal_figures,
-)
+from gardenpath.analysis.reporting.figures import catalogue, effect_figures, figure_style, rater_figures, surprisal_figures
 from gardenpath.study import DataError
 from gardenpath.study.config import FiguresSection
 
@@ -92,9 +86,7 @@ def test_coefficients_carry_their_interval_and_stars_after_correction(results: T
 
 def test_stars_and_bars_are_as_declared(results: Tables) -> None:
     """BLiMP-NL's figure: .025, .010, .001 and one standard error."""
-    models = (
-        results["phenomenon_models"].query("region == 'critical' and random == 'slopes' and measure == 'log_rt'").copy()
-    )
+    models = results["phenomenon_models"].query("region == 'critical' and random == 'slopes' and measure == 'log_rt'").copy()
     term = models["term"] == "grammaticality"
     models.loc[term, "p_bh"] = [0.0009, 0.02, 0.03]
     figures = FiguresSection(stars=(0.025, 0.01, 0.001), bars="se")
@@ -140,9 +132,7 @@ def test_pictures_are_the_same_bytes_each_time(results: Tables) -> None:
 def test_curves_are_the_tables_means_at_their_places(results: Tables) -> None:
     rows = results["reading_curves"].query("phenomenon == 'islands' and condition == 'ungrammatical'")
     panel = next(
-        axes
-        for axes in effect_figures.curve_figure(results["reading_curves"]).axes
-        if axes.get_title("left") == "islands"
+        axes for axes in effect_figures.curve_figure(results["reading_curves"]).axes if axes.get_title("left") == "islands"
     )
     line = panel.containers[1][0]
     np.testing.assert_allclose(line.get_xdata(orig=False), rows["relative_position"].astype(float))
@@ -192,17 +182,13 @@ def test_text_of_each_figure_stays_inside_it(results: Tables) -> None:
 
 def test_all_results_are_drawn_but_those_without_data(results: Tables) -> None:
     names = [name for name, _ in catalogue.result_figures(results)]
-    assert {"ratings", "rating_effects", "reading_times", "reading_curves", "reliability", "specifications"} <= set(
-        names
-    )
+    assert {"ratings", "rating_effects", "reading_times", "reading_curves", "reliability", "specifications"} <= set(names)
     empty = {name: frame.head(0) for name, frame in results.items()}
     assert list(catalogue.result_figures(empty)) == []
 
 
 def test_text_stays_inside_the_drawing_however_long_names_are(results: Tables) -> None:
-    means = results["condition_means"].replace(
-        {"phenomenon": {"islands": "determiner_noun_agreement_with_adj_irregular_2"}}
-    )
+    means = results["condition_means"].replace({"phenomenon": {"islands": "determiner_noun_agreement_with_adj_irregular_2"}})
     figure = condition_figure(means)
     figure.draw_without_rendering()
     box = figure.axes[0].get_tightbbox()

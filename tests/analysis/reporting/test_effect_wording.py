@@ -50,9 +50,7 @@ def test_a_note_is_told_once_after_all_it_holds_for() -> None:
 
 def times(**change: object) -> dict[str, object]:
     return (
-        ROW
-        | {"measure": "log_rt", "region": "critical", "estimate": -0.1, "ms": -31.4, "ms_low": -47.2, "ms_high": -15.6}
-        | change
+        ROW | {"measure": "log_rt", "region": "critical", "estimate": -0.1, "ms": -31.4, "ms_low": -47.2, "ms_high": -15.6} | change
     )
 
 
@@ -88,14 +86,7 @@ def test_where_slopes_could_not_be_fitted_the_published_form_is_the_headline_and
 
 
 def factorial(**change: object) -> dict[str, object]:
-    named = {
-        "model": "relatives",
-        "term": "a_y_x",
-        "contrast": "a: y minus x",
-        "factors": "a",
-        "p_bh": None,
-        "p_holm": NAN,
-    }
+    named = {"model": "relatives", "term": "a_y_x", "contrast": "a: y minus x", "factors": "a", "p_bh": None, "p_holm": NAN}
     return times(reduced=False, ms=NAN) | named | change
 
 
@@ -128,9 +119,7 @@ def test_simple_effects_are_those_of_the_headline_with_method_and_adjustment() -
 def test_equivalence_is_told_of_the_headline_beside_what_could_have_been_found() -> None:
     tested = {"smallest": 0.05, "low_90": -0.02, "high_90": 0.03, "p_equivalence": 0.01, "mde": 0.04, "se": 0.01}
     row = times(**tested, p=0.4)
-    said = equivalence.equivalences(
-        pd.DataFrame([row]), pd.DataFrame([factorial(**tested | {"p_equivalence": 0.3}, p=0.4)])
-    )
+    said = equivalence.equivalences(pd.DataFrame([row]), pd.DataFrame([factorial(**tested | {"p_equivalence": 0.3}, p=0.4)]))
     assert said == [
         "npi, critical region: the effect is smaller than 0.05, equivalence (90% CI [−0.020, 0.030], p = .010; 0.040 would be found "
         "in 80% of repetitions).",
@@ -169,8 +158,7 @@ def test_other_choices_are_told_with_their_range_signs_and_intervals() -> None:
     ]
     (said,) = effects.robustness(pd.DataFrame(rows))
     assert (
-        said
-        == "npi: −30 ms as declared, −45 to 5 ms under 3 choices; 2 have the same sign, and the intervals of 2 leave out zero."
+        said == "npi: −30 ms as declared, −45 to 5 ms under 3 choices; 2 have the same sign, and the intervals of 2 leave out zero."
     )
 
 
@@ -214,15 +202,7 @@ def test_other_models_are_told_on_their_own_scale() -> None:
         "as ordered categories (probit), ratings differ by grammaticality (b = −1.00, 95% CI [−1.50, −0.50], z = −4.00, p < .001)."
     ]
     assert "are not shown to differ" in effects.ordinal(pd.DataFrame([ordinal | {"p": 0.2}]))[0]
-    curve = {
-        "term": "s(surprisal)",
-        "smooth": True,
-        "edf": 1.01,
-        "statistic": 9.0,
-        "p": 0.002,
-        "n": 500,
-        "autocorrelation": 0.03,
-    }
+    curve = {"term": "s(surprisal)", "smooth": True, "edf": 1.01, "statistic": 9.0, "p": 0.002, "n": 500, "autocorrelation": 0.03}
     assert surprisal.smooth_terms(pd.DataFrame([curve])) == [
         "s(surprisal): about a straight line (edf = 1.0, F = 9.00, p = .002; 500 readings, residuals of successive ones correlate "
         "by .03)."
@@ -240,9 +220,7 @@ def test_power_names_coefficient_model_spreads_and_false_positives() -> None:
         "studies (95% Wilson interval 70.0% to 90.0%), and in 4.5% of them where it is absent."
     ]
     assert "more than these would be needed" in effects.describe_power(power.head(1))[0]
-    ordinal = power.head(1).assign(
-        response="rating", family="ordinal", slopes="none", assumptions="pilot (80 % limits)"
-    )
+    ordinal = power.head(1).assign(response="rating", family="ordinal", slopes="none", assumptions="pilot (80 % limits)")
     [said] = effects.describe_power(ordinal)
     assert said.startswith(
         "An effect of number × attractor of 0.05 on the latent scale of ratings (in s.d. of a single one), ordinal model, with the "

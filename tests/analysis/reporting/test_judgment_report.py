@@ -25,9 +25,7 @@ def found() -> Tables:
     names = sorted(both["paradigm"].unique())
     groups = pd.DataFrame({"paradigm": names, "factor": "word_shuffling", "level": ["shuffled"] * 4 + ["other"] * 8})
     people = pd.DataFrame({"paradigm": names, "accuracy": 0.9})
-    return compute_method_tables(
-        both, ComparisonData(groups=[groups], human_accuracies=people), select=["pairs", "paradigms"]
-    )
+    return compute_method_tables(both, ComparisonData(groups=[groups], human_accuracies=people), select=["pairs", "paradigms"])
 
 
 def series(figure: object, name: str) -> list[float]:
@@ -70,9 +68,7 @@ def test_sentences_print_the_oracle_as_one_and_a_bound_as_a_bound(found: Tables)
     assert "mean over all 100 mixes" in votes[0]
     assert "an oracle: it is chosen on the test set; the best chosen on other pairs" in votes[0]
     row = found["method_comparisons"].iloc[[0]]
-    sure = row.assign(
-        n_reversed=0, p=1 / 1001, p_holm=3 / 1001, n_paradigm_reversed=41, paradigm_p=0.041, paradigm_p_holm=0.123
-    )
+    sure = row.assign(n_reversed=0, p=1 / 1001, p_holm=3 / 1001, n_paradigm_reversed=41, paradigm_p=0.041, paradigm_p_holm=0.123)
     text = words.method_comparisons(sure)[0]
     assert "one-sided p ≤ 1/1001, p_Holm ≤ .003 (these paradigms only)" in text
     assert "one-sided p = .041, p_Holm = .123" in text
@@ -86,10 +82,7 @@ def test_the_section_and_the_methods_say_how_models_were_asked(found: Tables) ->
     assert "; people 90.0%" in made_section.sentences[0]
     assert any("answers: " in sentence for sentence in made_section.sentences)
     text = " ".join(manuscript.methods(found))
-    assert (
-        "asked to judge 120 minimal pairs in 12 paradigms by LP, in-template LP, Yes/No probability and A/B prompting"
-        in text
-    )
+    assert "asked to judge 120 minimal pairs in 12 paradigms by LP, in-template LP, Yes/No probability and A/B prompting" in text
     assert "held against LP by a paired bootstrap (1,000 resamples, one-sided)" in text
     html = document.report(found, title="Judging")
     assert "Language models asked to judge" in html

@@ -17,9 +17,7 @@ Tables = dict[str, pd.DataFrame]
 @pytest.fixture(scope="module")
 def tables() -> Tables:
     frequency = [10.0 ** (2 + k * 6 / 19) for k in range(20)]
-    return compute_language_tables(
-        made({"a": 0.1, "b": 0.5}), pd.DataFrame({"language": LANGUAGES, "frequency": frequency})
-    )
+    return compute_language_tables(made({"a": 0.1, "b": 0.5}), pd.DataFrame({"language": LANGUAGES, "frequency": frequency}))
 
 
 def test_each_language_and_each_split_has_a_row_with_the_interval_of_its_table(tables: Tables) -> None:
@@ -72,16 +70,13 @@ def test_an_interval_over_languages_holds_the_mean_and_needs_ten(tables: Tables)
 def test_sentences_say_what_the_tables_hold(tables: Tables) -> None:
     first = wording.means(tables["language_means"])[0]
     row = tables["language_means"].query("phenomenon == 'all' and split == 'all' and model == 'a'").iloc[0]
-    assert first.startswith(
-        f"a (p), lp: {100 * row['accuracy']:.1f}% of pairs won (95% CI [{100 * row['ci_low']:.1f}, "
-    )
+    assert first.startswith(f"a (p), lp: {100 * row['accuracy']:.1f}% of pairs won (95% CI [{100 * row['ci_low']:.1f}, ")
     assert f"the best model of {row['n_best']} language" in first
     assert " over the 12 of low frequency, " in first
     wins = tables["language_wins"].iloc[0]
     [won] = wording.wins(tables["language_wins"])
     assert (
-        f"of 20 languages the first wins more in {wins['n_a_better']}, the second in {wins['n_b_better']} (McNemar, p < .05"
-        in won
+        f"of 20 languages the first wins more in {wins['n_a_better']}, the second in {wins['n_b_better']} (McNemar, p < .05" in won
     )
     curve = tables["frequency_curves"].iloc[0]
     told = wording.frequencies(tables["frequency_curves"], tables["frequency_residuals"])[0]
@@ -89,22 +84,12 @@ def test_sentences_say_what_the_tables_hold(tables: Tables) -> None:
     above = tables["frequency_residuals"].query("model == 'a'").nlargest(3, "residual")["language"]
     assert f"{', '.join(above)} above" in told
     without = tables["frequency_curves"].assign(slope=None, note="No curve: 3 languages, under 4.")
-    assert (
-        wording.frequencies(without, tables["frequency_residuals"])[0] == "a (p), lp: No curve: 3 languages, under 4."
-    )
+    assert wording.frequencies(without, tables["frequency_residuals"])[0] == "a (p), lp: No curve: 3 languages, under 4."
 
 
 def test_a_regression_is_told_by_its_predictors_and_not_by_phenomena() -> None:
     row = dict.fromkeys(TABLES["score_difference_regressions"].column_names)
-    row |= {
-        "model": "m",
-        "protocol": "p",
-        "measure": "lp",
-        "method": "mixed",
-        "n_pairs": 50,
-        "n_languages": 4,
-        "note": "",
-    }
+    row |= {"model": "m", "protocol": "p", "measure": "lp", "method": "mixed", "n_pairs": 50, "n_languages": 4, "note": ""}
     fitted = {"estimate": -0.42, "se": 0.1, "df": 30.0, "t": -4.2, "p": 0.0002, "ci_low": -0.62, "ci_high": -0.22}
     table = pd.DataFrame([row | fitted | {"term": term} for term in ("SV-#", "perplexity")])
     assert wording.regressions(pd.concat([table, table.assign(method="ols")])) == [

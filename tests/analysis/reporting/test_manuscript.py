@@ -19,10 +19,7 @@ def found(analysed: Tables) -> Tables:
 def test_methods_state_counts_rules_models_and_versions(found: Tables) -> None:
     text = "\n".join(methods(found, {"glmm": "0.6.2", "gardenpath": "9.9"}))
     assert "Of 24 participants who began, 23 completed the study. No participant was excluded." in text
-    assert (
-        "We excluded 1 of 529 critical regions (0.2%): a word of it was read in less than 100 or more than 3000 ms."
-        in text
-    )
+    assert "We excluded 1 of 529 critical regions (0.2%): a word of it was read in less than 100 or more than 3000 ms." in text
     assert "`z ~ grammaticality + (1|participant) + (1|item)`" in text
     assert "the Python package glmm 0.6.2" in text
     assert text.endswith("gardenpath 9.9.")
@@ -38,10 +35,7 @@ def test_methods_follow_what_was_done(tables: Tables) -> None:
     given = {name: tables[name] for name in ("sessions", "items")} | changed
     found = analyse(given, AnalysisSection(exclude=ExcludeSection(min_attention=0.5)))
     text = "\n".join(methods(found))
-    assert (
-        "We excluded 1 of 23 participants: less than 50% of attention items answered as asked (n = 1); 22 remained."
-        in text
-    )
+    assert "We excluded 1 of 23 participants: less than 50% of attention items answered as asked (n = 1); 22 remained." in text
     assert "reading time" not in text.lower()
     assert "log_rt" not in text
 
@@ -65,9 +59,7 @@ def test_the_list_of_references_is_in_alphabetical_order_with_one_address_each()
         assert f"({year})" in reference.entry
 
 
-def test_methods_of_alignment_tell_predictors_lags_exclusions_and_folds_as_they_were(
-    tables: Tables, found: Tables
-) -> None:
+def test_methods_of_alignment_tell_predictors_lags_exclusions_and_folds_as_they_were(tables: Tables, found: Tables) -> None:
     given = {name: tables[name] for name in ("readings", "sessions", "surprisal", "words")}
     aligned = align(given, AlignmentOptions(lags=1, slopes=False, folds=3))
     text = "\n".join(methods(tables | found | aligned, {}, {"little-lm (toy)": "GPT2LMHeadModel"}))
@@ -98,22 +90,10 @@ def test_every_part_may_be_missing(found: Tables) -> None:
 
 
 def test_a_factorial_study_states_its_hypothesis_first_and_ends_in_tables_of_cells_and_contrasts() -> None:
-    place = {
-        "model": "relatives",
-        "measure": "z",
-        "region": "sentence",
-        "prompt": "ease",
-        "engine": "glmm",
-        "family": "gaussian",
-    }
+    place = {"model": "relatives", "measure": "z", "region": "sentence", "prompt": "ease", "engine": "glmm", "family": "gaussian"}
     effect = {"estimate": 0.31, "se": 0.1, "df": 20.0, "t": 3.1, "p": 0.006, "ci_low": 0.1, "ci_high": 0.52, "n": 90}
     fit = {"participants": 9, "items": 10, "converged": True, "singular": False}
-    formula = {
-        "formula": "z ~ noun_b_a + (1|item)",
-        "term": "noun_b_a",
-        "contrast": "noun: b minus a",
-        "random": "declared",
-    }
+    formula = {"formula": "z ~ noun_b_a + (1|item)", "term": "noun_b_a", "contrast": "noun: b minus a", "random": "declared"}
     models = pd.DataFrame([place | effect | fit | formula]).reindex(columns=TABLES["factorial_models"].column_names)
     cells = [("a", -0.2), ("b", 0.1)]
     means = pd.DataFrame(cells, columns=["levels", "mean_value"]).assign(

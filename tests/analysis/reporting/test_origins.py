@@ -19,22 +19,10 @@ def tables() -> dict[str, pd.DataFrame]:
         ("ever", "gpt-4o", "dropped", "odd", 8), ("ever", "gpt-4o", "dropped", "not grammatical", 12),
         ("any", "gpt-4o", "parsed", "none", 5), ("any", "unknown", "parsed", "none", 3),
     ]  # fmt: skip
-    drafting = pd.DataFrame(steps, columns=["paradigm", "model", "step", "reason", "n_pairs"]).assign(
-        prompt_hash="unknown"
-    )
+    drafting = pd.DataFrame(steps, columns=["paradigm", "model", "step", "reason", "n_pairs"]).assign(prompt_hash="unknown")
     agreed = pd.DataFrame(
         [("keep", 90, 0.9, 0.6, 0.4, 0.8, 0.85, 0.7, 0.95), ("good", 90, 1.0, None, None, None, 1.0, 1.0, 1.0)],
-        columns=[
-            "measure",
-            "n_decided",
-            "agreement",
-            "kappa",
-            "kappa_ci_low",
-            "kappa_ci_high",
-            "ac1",
-            "ac1_ci_low",
-            "ac1_ci_high",
-        ],
+        columns=["measure", "n_decided", "agreement", "kappa", "kappa_ci_low", "kappa_ci_high", "ac1", "ac1_ci_low", "ac1_ci_high"],
     ).assign(reviewer_a="Ann", reviewer_b="Bob")
     norms = pd.DataFrame(
         {"item": ["i1", "i2", "i3"], "value": [0.1, 0.2, 0.7], "shrunken": [0.15, 0.2, 0.6], "n_valid_responses": 20}
@@ -50,28 +38,13 @@ def tables() -> dict[str, pd.DataFrame]:
         entropy=1.0,
         modal_form="x",
     )
-    decided = pd.DataFrame(
-        {"item": ["i1", "i2", "i3"], "kept": [True, True, False], "reason": [None, None, "cloze <= 0.5: 0.7"]}
-    )
+    decided = pd.DataFrame({"item": ["i1", "i2", "i3"], "kept": [True, True, False], "reason": [None, None, "cloze <= 0.5: 0.7"]})
     decided = decided.assign(
-        paradigm="ever",
-        task="cloze",
-        rules="cloze <= 0.5",
-        rules_stated_before_data=True,
-        n_participants=20,
-        source="simulation",
+        paradigm="ever", task="cloze", rules="cloze <= 0.5", rules_stated_before_data=True, n_participants=20, source="simulation"
     )
-    items = pd.DataFrame(
-        {"item": ["i1", "i2", "i4"], "origin": ["draft", "draft", "hand"], "model": ["gpt-4o", "gpt-4o", None]}
-    )
+    items = pd.DataFrame({"item": ["i1", "i2", "i4"], "origin": ["draft", "draft", "hand"], "model": ["gpt-4o", "gpt-4o", None]})
     items = items.assign(paradigm="ever", reviewers=["Ann, Bob", "Ann, Bob, Cem", None], corrected=[True, False, False])
-    made = {
-        "item_origins": items,
-        "drafting": drafting,
-        "review_agreement": agreed,
-        "norms": norms,
-        "norm_decisions": decided,
-    }
+    made = {"item_origins": items, "drafting": drafting, "review_agreement": agreed, "norms": norms, "norm_decisions": decided}
     return {name: check(frame, name) for name, frame in made.items()}
 
 
@@ -109,9 +82,7 @@ def test_known_bad_pairs_are_counted_at_first_sight() -> None:
         ("Ann", "planted-1", "accept", "same"), ("Ann", "planted-1", "undo", "same"), ("Ann", "planted-1", "drop", "same"),
         ("Bob", "planted-2", "drop", "misspelt"), ("Bob", "planted-3", "accept", "exchanged"), ("Bob", "i1", "accept", None),
     ]  # fmt: skip
-    table = pd.DataFrame(rows, columns=["reviewer", "item", "action", "injected_error"]).assign(
-        **dict.fromkeys(TICKS, True)
-    )
+    table = pd.DataFrame(rows, columns=["reviewer", "item", "action", "injected_error"]).assign(**dict.fromkeys(TICKS, True))
     assert words.describe_injected_errors(table)[0].endswith("Ann noticed 0 of 1 and Bob noticed 1 of 2.")
     assert words.describe_injected_errors(table[table["injected_error"].isna()]) == []
 

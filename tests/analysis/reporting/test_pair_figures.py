@@ -48,18 +48,14 @@ def test_a_map_has_each_paradigm_and_each_model_with_its_percentage(found: Table
     axes = pair_figures.heat_figure(found["accuracy"], "slor").axes[0]
     assert [text.get_text() for text in axes.get_xticklabels()] == ["middling", "strong", "weak"]
     rows = found["accuracy"].query("measure == 'slor' and paradigm.str.startswith('paradigm')")
-    cells = rows.pivot_table("accuracy", ["phenomenon", "paradigm"], "model", sort=False)[
-        ["middling", "strong", "weak"]
-    ]
+    cells = rows.pivot_table("accuracy", ["phenomenon", "paradigm"], "model", sort=False)[["middling", "strong", "weak"]]
     np.testing.assert_allclose(np.asarray(axes.images[0].get_array()), cells.to_numpy() * 100)
     assert [text.get_text() for text in axes.texts] == [f"{100 * cell:.0f}" for cell in cells.to_numpy().ravel()]
 
 
 def test_phenomena_have_wilson_intervals_and_the_mean_over_paradigms_has_none(found: Tables) -> None:
     axes = pair_figures.phenomenon_accuracy_figure(found["accuracy"], "lp").axes[0]
-    pooled = found["accuracy"].query(
-        "measure == 'lp' and model == 'strong' and paradigm == 'pooled' and phenomenon != 'all'"
-    )
+    pooled = found["accuracy"].query("measure == 'lp' and model == 'strong' and paradigm == 'pooled' and phenomenon != 'all'")
     strong = next(drawn for drawn in axes.containers if drawn.get_label() == "strong")
     ends = np.array([segment[:, 0] for segment in strong[2][0].get_segments()])
     np.testing.assert_allclose(ends[:-1], pooled[["wilson_low", "wilson_high"]])

@@ -19,9 +19,7 @@ NAN = float("nan")
 )  # fmt: skip
 def test_a_leaning_to_length_has_its_direction_or_is_not_seen(r: float, p: float, said: str) -> None:
     row = {"model": "m", "protocol": "p", "measure": "lp", "n_pairs": 90, "n_unequal": 30, "r": r, "p": p}
-    assert minimal_pairs.length_bias(pd.DataFrame([row | {"note": "No correlation: fewer than 3 pairs."}]))[0].endswith(
-        said
-    )
+    assert minimal_pairs.length_bias(pd.DataFrame([row | {"note": "No correlation: fewer than 3 pairs."}]))[0].endswith(said)
 
 
 def test_many_comparisons_are_counted_first_and_few_are_not() -> None:
@@ -38,9 +36,7 @@ def test_many_comparisons_are_counted_first_and_few_are_not() -> None:
 
 
 def test_places_people_and_confidence_are_told() -> None:
-    ranks = pd.DataFrame(
-        {"measure": "lp", "model": ["a", "b"], "protocol": "c", "model_rank": [1.0, 2.0], "accuracy": [0.9, 0.8]}
-    )
+    ranks = pd.DataFrame({"measure": "lp", "model": ["a", "b"], "protocol": "c", "model_rank": [1.0, 2.0], "accuracy": [0.9, 0.8]})
     assert minimal_pairs.rankings(ranks) == ["By lp: 1 a (c) 90.0%, 2 b (c) 80.0%."]
     kin = {
         "measure": "lp",
@@ -55,9 +51,7 @@ def test_places_people_and_confidence_are_told() -> None:
     assert minimal_pairs.accuracy_correlations(pd.DataFrame([kin])) == [
         "people and a (c), lp: accuracies correlate by r = .50, 95% CI [−.04, .80] over 12 paradigms (Spearman .40)."
     ]
-    assert minimal_pairs.accuracy_correlations(pd.DataFrame([kin | {"pearson": NAN}])) == [
-        "people and a (c), lp: " + kin["note"]
-    ]
+    assert minimal_pairs.accuracy_correlations(pd.DataFrame([kin | {"pearson": NAN}])) == ["people and a (c), lp: " + kin["note"]]
     bins = pd.DataFrame({"predictor": "confidence", "model": "a", "protocol": "c", "measure": "lp", "bin": [0, 1, 2], "n_pairs": 8,
                          "accuracy": [0.5, 0.75, 1.0]})  # fmt: skip
     (said,) = minimal_pairs.accuracy_by_confidence(bins)
@@ -65,14 +59,7 @@ def test_places_people_and_confidence_are_told() -> None:
 
 
 def test_ties_are_said_to_count_half() -> None:
-    row = {
-        "model": "m",
-        "protocol": "default",
-        "measure": "lp",
-        "phenomenon": "f",
-        "wilson_low": 0.2,
-        "wilson_high": 0.8,
-    }
+    row = {"model": "m", "protocol": "default", "measure": "lp", "phenomenon": "f", "wilson_low": 0.2, "wilson_high": 0.8}
     rows = [row | {"paradigm": "p", "n_pairs": 10, "n_ties": 10, "accuracy": 0.5, "delta": 0.0}]
     rows += [rows[0] | {"phenomenon": "all", "paradigm": name} for name in ("mean", "pooled")]
     [sentence] = minimal_pairs.accuracies(pd.DataFrame(rows))

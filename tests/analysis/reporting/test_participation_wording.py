@@ -24,9 +24,7 @@ def test_answers_that_did_not_come_are_told_by_prompt_and_so_are_those_who_are_f
     lines = [("responses: a", "no answer in time (a)", 90, 3), ("responses: b", "no answer (b)", 80, 1)]
     lines += [("responses", "not a rating", 86, 20), ("responses", "no answer in time (a)", 170, 3)]
     ledger = pd.DataFrame(lines, columns=["table", "rule", "n_before", "n_excluded"]).assign(condition="all")
-    prompts = pd.DataFrame(
-        {"prompt": ["how_good", "how_likely"] * 3, "flagged": [True, False, True, True, False, None]}
-    )
+    prompts = pd.DataFrame({"prompt": ["how_good", "how_likely"] * 3, "flagged": [True, False, True, True, False, None]})
     sentences = participation.exclusions(ledger, pd.DataFrame({"exclusion_rule": [None]}), prompts)
     assert sentences[:3] == [
         "We excluded 3 of 90 answers (3.3%): no answer in time (a).",

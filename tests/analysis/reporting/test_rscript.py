@@ -35,9 +35,7 @@ ROWS = ("rating_scores", "region_times", "binary_responses", "contrast_codes", "
 
 
 @pytest.mark.r
-def test_every_model_comes_out_in_r_as_in_its_table(
-    everything: Tables, tmp_path: Path, run_r: Callable[[Path], None]
-) -> None:
+def test_every_model_comes_out_in_r_as_in_its_table(everything: Tables, tmp_path: Path, run_r: Callable[[Path], None]) -> None:
     models = [name for name in REFITTED if name in everything]
     assert {*REFITTED} - {"factorial_models", "ordinal_models"} <= {*models}  # those have tests of their own
     for name in {*ROWS, *models} & {*everything}:
@@ -77,16 +75,12 @@ def test_there_is_code_for_what_is_there_and_nothing_without_models(everything: 
 
 
 def test_every_table_of_models_is_fitted_again_or_named_as_left_out(everything: Tables) -> None:
-    with_estimates = {
-        name for name, table in TABLES.items() if {"formula", "estimate", "delta"} & {*table.column_names}
-    }
+    with_estimates = {name for name, table in TABLES.items() if {"formula", "estimate", "delta"} & {*table.column_names}}
     shares = {"accuracy", "language_accuracies", "language_means"}  # of pairs, no models
     assert with_estimates - shares <= {*REFITTED, *LEFT_OUT}
     assert not {*REFITTED} & {*LEFT_OUT}
     lines = script(everything).partition("left_out <- c(")[2].partition("\n)\n")[0]
-    named = {line.partition(":")[0] for line in re.findall(r'"(.*)"', lines)} - {
-        COMPUTED_COLUMNS_NOTE.partition(":")[0]
-    }
+    named = {line.partition(":")[0] for line in re.findall(r'"(.*)"', lines)} - {COMPUTED_COLUMNS_NOTE.partition(":")[0]}
     assert named == {name for name in LEFT_OUT if name in everything and len(everything[name])}
     assert {"sensitivity", "model_steps", "surprisal_effects", "held_out_clusters", "delta_log_likelihood"} <= named
 
@@ -105,9 +99,7 @@ def factorial() -> Tables:
     points = (4 + 3 * scores["z"]).round().clip(1, 7)
     scores = pd.concat([scores.assign(rating=points), scores.assign(prompt="ease", rating=points, z=scores["z"] ** 2)])
     own = (
-        ModelSection(
-            "treated", "log_rt ~ extraction*noun + log_trial + (1|participant)", contrasts={"noun": "treatment"}
-        ),
+        ModelSection("treated", "log_rt ~ extraction*noun + log_trial + (1|participant)", contrasts={"noun": "treatment"}),
         ModelSection("raw", "rt ~ noun + (1 + noun|participant) + (1|item)", contrasts={"noun": "sum"}),
         ModelSection("points", "rating ~ extraction + trial + (1|participant)", contrasts={"extraction": "helmert"}),
         ModelSection("without", "log_rt ~ log_trial + (1|participant)"),
@@ -118,10 +110,7 @@ def factorial() -> Tables:
     )
     answers = answered(times)
     kinds = [factorial_models(scores, times, conditions(), answers=answers, models=models) for models in ((), own)]
-    tables = {
-        name: pd.concat([kind[name] for kind in kinds], ignore_index=True)
-        for name in ("factorial_models", "contrast_codes")
-    }
+    tables = {name: pd.concat([kind[name] for kind in kinds], ignore_index=True) for name in ("factorial_models", "contrast_codes")}
     return tables | {"rating_scores": scores, "region_times": times, "binary_responses": answers}
 
 

@@ -40,9 +40,7 @@ def test_each_phenomenon_has_a_panel_with_its_own_correlation(tables: Tables) ->
     ratings = compute_rating_scores(tables["responses"], items)
     scores = items[["item", "condition"]].assign(slor=np.random.default_rng(2).normal(0, 1, len(items)))
     panels = phenomenon_score_figure(scores, ratings).axes[:3]
-    means = (
-        ratings[ratings["role"] == "target"].groupby(["phenomenon", "item", "condition"], as_index=False)["z"].mean()
-    )
+    means = ratings[ratings["role"] == "target"].groupby(["phenomenon", "item", "condition"], as_index=False)["z"].mean()
     both = means.merge(scores, on=["item", "condition"])
     for panel, (name, rows) in zip(panels, both.groupby("phenomenon"), strict=True):
         r = float(np.corrcoef(rows["z"], rows["slor"])[0, 1])
@@ -53,21 +51,8 @@ def test_each_phenomenon_has_a_panel_with_its_own_correlation(tables: Tables) ->
 def test_r_and_its_ceiling_stand_above_the_panels_of_their_level(tables: Tables) -> None:
     items = tables["items"]
     ratings = compute_rating_scores(tables["responses"], items)
-    scores = items[["item", "condition"]].assign(
-        model="m", protocol="p", lp=np.random.default_rng(3).normal(0, 1, len(items))
-    )
-    row = {
-        "model": "m",
-        "protocol": "p",
-        "measure": "lp",
-        "method": "pearson",
-        "level": "pairs",
-        "r": -0.123,
-        "ceiling": 0.77,
-    }
+    scores = items[["item", "condition"]].assign(model="m", protocol="p", lp=np.random.default_rng(3).normal(0, 1, len(items)))
+    row = {"model": "m", "protocol": "p", "measure": "lp", "method": "pearson", "level": "pairs", "r": -0.123, "ceiling": 0.77}
     other = row | {"model": "n", "r": 0.99}
     figure = score_figure(scores, ratings, "lp", pd.DataFrame([row, other]))
-    assert [axes.get_title("left") for axes in figure.axes] == [
-        "sentences",
-        "differences within pairs\nr = −.12, ceiling .77",
-    ]
+    assert [axes.get_title("left") for axes in figure.axes] == ["sentences", "differences within pairs\nr = −.12, ceiling .77"]

@@ -62,6 +62,4 @@ def test_costs_are_ms_per_bit_with_their_intervals(found: Tables) -> None:
     rows = found["surprisal_effects"].sort_values("lag")
     drawn = cost_figure(found["surprisal_effects"]).axes[0].containers[0]
     np.testing.assert_allclose(drawn[0].get_ydata().astype(float), rows["ms_per_bit"].astype(float))
-    np.testing.assert_allclose(
-        [s[:, 1] for s in drawn[2][0].get_segments()], rows[["ms_low", "ms_high"]].to_numpy(float)
-    )
+    np.testing.assert_allclose([s[:, 1] for s in drawn[2][0].get_segments()], rows[["ms_low", "ms_high"]].to_numpy(float))

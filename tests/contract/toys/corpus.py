@@ -2,6 +2,4 @@
 
 from gardenpath.stimuli.formats.corpora import Corpus
 
-CORPUS = Corpus(
-    "frisian-toy", ".jsonl", "fy", good="goed", bad="fout", phenomenon="ferskynsel", paradigm="paradigma", number="nr"
-)
+CORPUS = Corpus("frisian-toy", ".jsonl", "fy", good="goed", bad="fout", phenomenon="ferskynsel", paradigm="paradigma", number="nr")

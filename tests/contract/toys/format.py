@@ -37,9 +37,7 @@ def read(text: str, file: str) -> SentenceRows:
 
 def write(materials: Materials) -> str:
     """Return a line for each minimal pair."""
-    return "".join(
-        f"{item.paradigm}: {' / '.join(get_pair_texts(item))}\n" for item, _ in select_minimal_pairs(materials)
-    )
+    return "".join(f"{item.paradigm}: {' / '.join(get_pair_texts(item))}\n" for item, _ in select_minimal_pairs(materials))
 
 
 def list_losses(materials: Materials) -> list[str]:

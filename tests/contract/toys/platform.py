@@ -28,9 +28,7 @@ def list_losses(files: Sequence[ListFile]) -> list[str]:
     return list_feature_losses(files, FEATURE_SUPPORT)
 
 
-def write(
-    files: Sequence[ListFile], slots: Sequence[ListSlot], folder: Path, online: study.config.OnlineSection
-) -> None:
+def write(files: Sequence[ListFile], slots: Sequence[ListSlot], folder: Path, online: study.config.OnlineSection) -> None:
     """Write a file of sentences for each assignment."""
     for number, slot in enumerate(slots):
         trials = [slot.file.trial_list.trials[n] for n in slot.order]
@@ -55,7 +53,4 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
         rated = build_response_record("rating", "acceptability", int(row["rating"]))
         where = f"{source.name}, line {at}"
         trials.append(ImportedTrial(len(trials), row["item"], row["condition"], where, records=(rated,)))
-    return [
-        ImportedSession(who, who, NAME, tuple(trials), complete=True, where=source.name)
-        for who, trials in people.items()
-    ]
+    return [ImportedSession(who, who, NAME, tuple(trials), complete=True, where=source.name) for who, trials in people.items()]

@@ -44,9 +44,7 @@ def test_tails_and_intervals_are_those_of_scipy() -> None:
 @pytest.mark.r
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed (Rscript)")
 def test_tails_and_intervals_are_those_of_r() -> None:
-    code = (
-        "for (a in c('greater', 'less')) cat(binom.test(83, 100, .9, a)$p.value, ''); cat(binom.test(83, 100)$conf.int)"
-    )
+    code = "for (a in c('greater', 'less')) cat(binom.test(83, 100, .9, a)$p.value, ''); cat(binom.test(83, 100)$conf.int)"
     done = subprocess.run(["Rscript", "-e", f"options(digits=10); {code}"], capture_output=True, text=True, check=True)
     assert [*map(float, done.stdout.split())] == pytest.approx(
         [*agreement.compute_binomial_tails(83, 100), *agreement.clopper_pearson_interval(83, 100)], rel=1e-6
@@ -63,11 +61,7 @@ def test_a_form_of_several_values_counts_with_the_other_and_what_says_nothing_do
         (values("Dual"), both, "SV"),
         (values(), values("Sing"), "SV"),
     ]
-    assert agreement.count_values(seen) == {
-        ("SV", "Plur", "Sing"): 1,
-        ("SV", "Plur", "Plur"): 1,
-        ("VS", "Plur", "Plur"): 1,
-    }
+    assert agreement.count_values(seen) == {("SV", "Plur", "Sing"): 1, ("SV", "Plur", "Plur"): 1, ("VS", "Plur", "Plur"): 1}
 
 
 def test_the_table_has_a_row_for_each_order_and_value() -> None:

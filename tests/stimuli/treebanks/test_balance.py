@@ -37,9 +37,7 @@ def test_a_draw_is_the_same_wherever_it_is_made() -> None:
     numbers = [(int(hashlib.sha256(f"1 {name}".encode()).hexdigest()[:12], 16) + 0.5) / 16**12 for name in names]
     best = sorted(range(1000), key=lambda n: numbers[n] ** (1 / shares[n]))[-5:]
     assert draw_names(names, shares, 5, seed=1) == sorted(best) == [145, 272, 699, 885, 999]
-    assert (
-        draw_names(names, [1.0] * 1000, 0, seed=1) == draw_names(names, [1.0] * 1000, 1000, seed=1) == list(range(1000))
-    )
+    assert draw_names(names, [1.0] * 1000, 0, seed=1) == draw_names(names, [1.0] * 1000, 1000, seed=1) == list(range(1000))
 
 
 def test_what_is_left_out_does_not_change_the_keys_of_the_rest() -> None:

@@ -70,8 +70,7 @@ def test_what_is_no_candidate_says_why(text: str, words: str, fault: str) -> Non
 
 def test_pronouns_and_passives_on_request() -> None:
     passive = tree(
-        "They are seen",
-        f"They they PRON _ 3 nsubj:pass\nare be AUX {FIN} 3 aux:pass\nseen see VERB VerbForm=Part 0 root",
+        "They are seen", f"They they PRON _ 3 nsubj:pass\nare be AUX {FIN} 3 aux:pass\nseen see VERB VerbForm=Part 0 root"
     )
     assert not list(find_edges(passive))
     assert only(passive, passive=True).fault == ""
@@ -86,19 +85,13 @@ def test_a_verb_takes_what_it_does_not_state_from_its_subject() -> None:
     edge = only(of)
     assert edge.verb
     taken = transfer_features(edge.verb, edge.subject)
-    assert (taken["Person"], taken["Gender"], taken["Number"]) == (
-        {"3"},
-        {"Com"},
-        {"Sing"},
-    )  # nouns are of the third person
+    assert (taken["Person"], taken["Gender"], taken["Number"]) == ({"3"}, {"Com"}, {"Sing"})  # nouns are of the third person
     assert {*find_added_features(of, [edge])[3]} == {
         SUBJECT_PREFIX + "Person",
         SUBJECT_PREFIX + "Gender",
     }  # under names of their own
     assert not has_contradiction(edge.verb, edge.subject)
-    wrong = only(
-        tree("honden loopt", f"honden hond NOUN Number=Plur 2 nsubj\nloopt lopen VERB Number=Sing|{FIN} 0 root")
-    )
+    wrong = only(tree("honden loopt", f"honden hond NOUN Number=Plur 2 nsubj\nloopt lopen VERB Number=Sing|{FIN} 0 root"))
     assert wrong.verb
     assert has_contradiction(wrong.verb, wrong.subject)
     several = only(tree("you run", f"you you PRON Number=Plur,Sing 2 nsubj\nrun run VERB Number=Plur|{FIN} 0 root"))
@@ -107,17 +100,12 @@ def test_a_verb_takes_what_it_does_not_state_from_its_subject() -> None:
 
 
 def test_a_conjoined_subject_gives_its_verb_nothing() -> None:
-    of = tree(
-        "Hond kat lopen",
-        "Hond hond NOUN Number=Sing 3 nsubj\nkat kat NOUN Number=Sing 1 conj\nlopen lopen VERB _ 0 root",
-    )
+    of = tree("Hond kat lopen", "Hond hond NOUN Number=Sing 3 nsubj\nkat kat NOUN Number=Sing 1 conj\nlopen lopen VERB _ 0 root")
     assert not find_added_features(of, list(find_edges(of)))
 
 
 def test_a_particle_that_stands_apart_is_known_by_the_lemma() -> None:
-    apart = tree(
-        "Ze komen voor", "Ze ze PRON _ 2 nsubj\nkomen voor_komen VERB _ 0 root\nvoor voor ADP _ 2 compound:prt"
-    )
+    apart = tree("Ze komen voor", "Ze ze PRON _ 2 nsubj\nkomen voor_komen VERB _ 0 root\nvoor voor ADP _ 2 compound:prt")
     assert only(apart).particle == "voor"
     assert PARTICLE_FEATURE in find_added_features(apart, [])[2]
     up = tree("They give up", "They they PRON _ 2 nsubj\ngive give VERB _ 0 root\nup up ADP _ 2 compound:prt")

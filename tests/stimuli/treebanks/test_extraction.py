@@ -31,24 +31,15 @@ def test_every_sentence_gives_the_pairs_that_a_reader_would_make(german: Extract
     made = [item for item in german.pool.items if item.extra["value"] in ("Sing", "Plur")]
     swapped = {item.extra["word"]: item.extra["other_form"] for item in made}
     assert len(made) == 28
-    assert (swapped["blühen"], swapped["schläft"], swapped["sind"], swapped["hat"]) == (
-        "blüht",
-        "schlafen",
-        "ist",
-        "haben",
-    )
+    assert (swapped["blühen"], swapped["schläft"], swapped["sind"], swapped["hat"]) == ("blüht", "schlafen", "ist", "haben")
     persons = {
-        (i.extra["word"], i.extra["other_form"]): i.extra["other_value"]
-        for i in german.pool.items
-        if i.extra["value"] == "3"
+        (i.extra["word"], i.extra["other_form"]): i.extra["other_value"] for i in german.pool.items if i.extra["value"] == "3"
     }
     assert persons["ist", "bin"] == "1"
     assert persons["schläft", "schläfst"] == "2"
     assert persons["sind", "seid"] == "2"
     reasons = {
-        (r.word, r.other_form): r.reason
-        for r in german.tables["rejected_subjects"].itertuples()
-        if r.phenomenon == "sv-person"
+        (r.word, r.other_form): r.reason for r in german.tables["rejected_subjects"].itertuples() if r.phenomenon == "sv-person"
     }
     assert reasons["sitzt", "sitzt"] == "same-form"  # du sitzt, er sitzt
     assert reasons["warten", "wartet"] == "duplicate"  # ihr wartet, er wartet
@@ -70,9 +61,7 @@ def test_sentences_are_the_treebanks_own_and_swapping_back_gives_them(german: Ex
 
 def test_an_attractor_beside_the_verb_is_one(german: Extraction) -> None:
     [item] = [
-        i
-        for i in german.pool.items
-        if "unter den Bänken" in i.sentences["grammatical"].text and i.extra["other_value"] == "Plur"
+        i for i in german.pool.items if "unter den Bänken" in i.sentences["grammatical"].text and i.extra["other_value"] == "Plur"
     ]
     assert (item.extra["incongruent"], item.extra["distance"]) == ("1", "4")
 
@@ -87,12 +76,8 @@ def test_every_subject_is_a_pair_or_has_a_reason(german: Extraction) -> None:
     rejected = german.tables["rejected_subjects"]
     assert {*rejected["reason"]} <= {*REJECTION_REASONS}
     for name in PHENOMENA:
-        subjects = {
-            (item.extra["sent_id"], item.extra["subject"]) for item in german.pool.items if f"-{name}-" in item.id
-        }
-        subjects |= {
-            *rejected.loc[rejected["phenomenon"] == name, ["sent_id", "subject"]].itertuples(index=False, name=None)
-        }
+        subjects = {(item.extra["sent_id"], item.extra["subject"]) for item in german.pool.items if f"-{name}-" in item.id}
+        subjects |= {*rejected.loc[rejected["phenomenon"] == name, ["sent_id", "subject"]].itertuples(index=False, name=None)}
         assert len(subjects) == german.notes["subjects"] == 28
 
 

@@ -14,10 +14,7 @@ def put(path: Path, text: str = "") -> Path:
 
 
 def test_a_treebank_is_a_folder_or_files_of_one_beginning(tmp_path: Path) -> None:
-    put(
-        tmp_path / "UD_Dutch-Alpino" / "README.md",
-        "# Summary\n=== Machine-readable ===\nLicense: CC BY-SA 4.0 \nGenre: news\n",
-    )
+    put(tmp_path / "UD_Dutch-Alpino" / "README.md", "# Summary\n=== Machine-readable ===\nLicense: CC BY-SA 4.0 \nGenre: news\n")
     alpino = [put(tmp_path / "UD_Dutch-Alpino" / f"nl_alpino-ud-{part}.conllu") for part in ("dev", "test", "train")]
     flat = [put(tmp_path / f"grc_perseus-ud-{part}.conllu") for part in ("dev", "test")]
     put(tmp_path / "no_nynorsk-ud-test.conllu")
@@ -33,10 +30,7 @@ def test_a_treebank_is_a_folder_or_files_of_one_beginning(tmp_path: Path) -> Non
 def test_the_users_table_says_language_licence_and_what_is_skipped(tmp_path: Path) -> None:
     for name in ("mine", "de_gsd-ud-test", "nl_x-ud-test"):
         put(tmp_path / "ud" / f"{name}.conllu")
-    put(
-        tmp_path / "own" / "treebanks.toml",
-        '[skip]\nde_gsd = "spelling"\n[licence]\nmine = "CC0 1.0"\n[language]\nmine = "nds"\n',
-    )
+    put(tmp_path / "own" / "treebanks.toml", '[skip]\nde_gsd = "spelling"\n[licence]\nmine = "CC0 1.0"\n[language]\nmine = "nds"\n')
     found = treebank_folders.find_treebanks(tmp_path / "ud", tmp_path / "own")
     assert [(one.name, one.language, one.licence, one.skip_reason) for one in found] == [
         ("de_gsd", "deu", None, "spelling"), ("mine", "nds", "CC0 1.0", ""), ("nl_x", "nld", None, ""),
@@ -65,6 +59,4 @@ def test_the_table_of_forms_of_a_language(tmp_path: Path, files: list[str], take
 def test_a_language_may_have_its_forms_under_another_code(tmp_path: Path) -> None:
     put(tmp_path / "um" / "hbs" / "hbs")
     put(tmp_path / "own" / "treebanks.toml", '[unimorph]\nhrv = "hbs"\n')
-    assert treebank_folders.find_unimorph_files(tmp_path / "um", "hrv", tmp_path / "own") == (
-        tmp_path / "um" / "hbs" / "hbs",
-    )
+    assert treebank_folders.find_unimorph_files(tmp_path / "um", "hrv", tmp_path / "own") == (tmp_path / "um" / "hbs" / "hbs",)

@@ -144,9 +144,7 @@ def test_a_hand_patch_adds_and_removes_and_is_listed(tmp_path: Path) -> None:
     )
     forms = forms_of(tmp_path / "nld", "nld", tmp_path)
     assert not forms.find_by_form("lope")
-    assert [(e.lemma, e.source, e.features["Number"]) for e in forms.find_by_form("zijn")] == [
-        ("zijn", "patch", {"Plur"})
-    ]
+    assert [(e.lemma, e.source, e.features["Number"]) for e in forms.find_by_form("zijn")] == [("zijn", "patch", {"Plur"})]
     assert [patch["reason"] for patch in forms.applied_patches] == ["archaic", "missing"]
     assert not forms.find_by_form("hij")  # the user's table is in place of ours
     assert forms_of(tmp_path / "nld", "nld").find_by_form("hij")[0].features["Number"] == {"Sing"}
@@ -177,11 +175,7 @@ def test_every_table_is_there_and_one_that_is_no_toml_is_refused(tmp_path: Path)
         ("features", "[parts]\nV = 'VERB'\n", "has no 'tags'"),
         ("patches", "[[nld.add]]\nforms = ['hij']\n", r"nld\.add\[1\] has no 'tags'"),
         ("patches", "[[nld.add]]\ntags = 'PRO;SG'\nforms = 'hij'\n", r"forms is 'hij'; expected a list"),
-        (
-            "patches",
-            "[[nld.add]]\ntags = 'PRO;NOPE'\nforms = ['hij']\n",
-            "have NOPE, which features.toml does not know",
-        ),
+        ("patches", "[[nld.add]]\ntags = 'PRO;NOPE'\nforms = ['hij']\n", "have NOPE, which features.toml does not know"),
         ("restrictions", "[nl.sv-number]\nTense = ['Pres']\n", "nl is not known; expected a code of ISO 639-3"),
         ("restrictions", "[nld.sv-numbr]\nTense = ['Pres']\n", "sv-numbr is not known; expected sv-number"),
         ("transliterations", "[nld]\nreplace = [['(', '']]\n", "missing \\), unterminated"),
@@ -193,10 +187,7 @@ def test_every_table_is_there_and_one_that_is_no_toml_is_refused(tmp_path: Path)
 def test_a_table_of_the_users_that_is_no_such_table_is_refused(tmp_path: Path, name: str, text: str, said: str) -> None:
     (tmp_path / f"{name}.toml").write_text(text)
     with pytest.raises(study.DataError, match=said):
-        _ = [
-            FormIndex("nld", tmp_path).finish_entries(),
-            *(tables.read_table(one, tmp_path) for one in tables.TABLE_NAMES),
-        ]
+        _ = [FormIndex("nld", tmp_path).finish_entries(), *(tables.read_table(one, tmp_path) for one in tables.TABLE_NAMES)]
 
 
 def test_our_tables_have_the_shape_that_is_asked_of_others() -> None:
@@ -230,7 +221,5 @@ def test_every_tag_of_the_real_table_is_known(real_data: Path) -> None:
     assert not forms.unknown_tags
     assert forms.skipped_parts == Counter(tags.split(";")[0] for tags in rows if tags.startswith("ADJ"))
     lemmas = {line.split("\t")[0] for line in path.read_text("utf-8").splitlines() if line.strip()}
-    kept = sum(
-        1 for key in {lemma.lower() for lemma in lemmas} for e in forms.find_by_lemma(key) if e.source == "unimorph"
-    )
+    kept = sum(1 for key in {lemma.lower() for lemma in lemmas} for e in forms.find_by_lemma(key) if e.source == "unimorph")
     assert kept == len(rows) - forms.skipped_parts.total()

@@ -93,17 +93,13 @@ def test_an_imperative_is_no_reading_of_an_indicative() -> None:
         "werken werkt VERB Mood=Imp|Number=Plur|VerbForm=Fin",
         "werken werken VERB Mood=Ind|Number=Plur|VerbForm=Fin",
     )
-    assert found(forms, "Number", word("werken", "werken", "Number=Plur|Person=3|VerbForm=Fin")) == {
-        ("werkt", "Sing", "")
-    }
+    assert found(forms, "Number", word("werken", "werken", "Number=Plur|Person=3|VerbForm=Fin")) == {("werkt", "Sing", "")}
 
 
 def test_of_forms_that_do_not_say_the_person_those_that_do_are_nearer() -> None:
     """Dutch trees have no person: is has it from its subjects, ben has none here, and the word's own is from its subject too."""
     forms = Forms(
-        f"zijn zijn AUX Number=Plur|{PRESENT}",
-        f"zijn is AUX Number=Sing|{PRESENT}",
-        f"zijn ben AUX Number=Sing|{PRESENT}",
+        f"zijn zijn AUX Number=Plur|{PRESENT}", f"zijn is AUX Number=Sing|{PRESENT}", f"zijn ben AUX Number=Sing|{PRESENT}"
     )
     token = word("zijn", "zijn", f"Number=Plur|Person=3|{PRESENT}")
     assert found(forms, "Number", token) == {("is", "Sing", ""), ("ben", "Sing", "")}
@@ -118,9 +114,7 @@ def test_a_verb_without_its_particle_is_not_one_with_it() -> None:
         "voor_komen voorkomen VERB Number=Plur", "voor_komen komen VERB Number=Plur", "voor_komen komt VERB Number=Sing",
         "komen komen VERB Number=Plur", "komen kwam VERB Number=Sing",
     )  # fmt: skip
-    forms.entries[1:3] = [
-        entry._replace(features={**entry.features, **SEPARATE_PARTICLE}) for entry in forms.entries[1:3]
-    ]
+    forms.entries[1:3] = [entry._replace(features={**entry.features, **SEPARATE_PARTICLE}) for entry in forms.entries[1:3]]
     assert found(forms, "Number", word("voorkomen", "voor_komen", "Number=Plur")) == {("", "", "no-form")}
     assert found(forms, "Number", word("komen", "voor_komen", "Number=Plur"), "voor") == {
         ("komt", "Sing", ""),
@@ -129,23 +123,15 @@ def test_a_verb_without_its_particle_is_not_one_with_it() -> None:
 
 
 def test_a_subject_may_be_what_any_of_its_forms_says() -> None:
-    forms = Forms(
-        "sheep sheep NOUN Number=Sing", "sheep sheep NOUN Number=Plur", "sie sie PRON Case=Acc|Number=Plur|Person=3"
-    )
-    assert find_subject_values(word("sheep", "sheep", "Number=Sing", "NOUN"), "Number", forms) == [
-        {"Sing"},
-        {"Sing"},
-        {"Plur"},
-    ]
+    forms = Forms("sheep sheep NOUN Number=Sing", "sheep sheep NOUN Number=Plur", "sie sie PRON Case=Acc|Number=Plur|Person=3")
+    assert find_subject_values(word("sheep", "sheep", "Number=Sing", "NOUN"), "Number", forms) == [{"Sing"}, {"Sing"}, {"Plur"}]
     assert find_subject_values(word("dog", "dog", "Number=Sing", "NOUN"), "Person", forms) == [{"3"}]
     assert find_subject_values(word("sie", "sie", "Case=Nom|Number=Sing", "PRON"), "Number", forms) == [
         {"Sing"}
     ]  # Acc is no subject
     assert find_subject_values(word("die", "die", "_", "PRON"), "Number", forms) == [None]  # any
     forms.entries.append(Entry("hij", "hij", "PRON", parse_features("Number=Sing"), "patch"))
-    assert find_subject_values(word("hij", "hij", "_", "PRON"), "Number", forms) == [
-        {"Sing"}
-    ]  # a correction by hand decides
+    assert find_subject_values(word("hij", "hij", "_", "PRON"), "Number", forms) == [{"Sing"}]  # a correction by hand decides
 
 
 @pytest.mark.parametrize(

@@ -37,14 +37,10 @@ def regions(one: stimuli.Item, condition: str) -> dict[str, str]:
 
 def back(one: stimuli.Item) -> str:
     """Put the original word where the other form stands, by what the item says of itself."""
-    start = next(
-        n for n, (a, b) in enumerate(zip(*(s.text + "\0" for s in one.sentences.values()), strict=False)) if a != b
-    )
+    start = next(n for n, (a, b) in enumerate(zip(*(s.text + "\0" for s in one.sentences.values()), strict=False)) if a != b)
     good, bad = (one.sentences[name].text for name in ("grammatical", "ungrammatical"))
     places = [n for n in range(start + 1) if bad.startswith(one.extra["other_form"], n)]
-    return next(
-        text for n in places if (text := bad[:n] + one.extra["word"] + bad[n + len(one.extra["other_form"]) :]) == good
-    )
+    return next(text for n in places if (text := bad[:n] + one.extra["word"] + bad[n + len(one.extra["other_form"]) :]) == good)
 
 
 KEYS = """
@@ -64,13 +60,8 @@ def test_regions_and_attractors_of_the_keys_to_the_cabinets() -> None:
     assert regions(one, "ungrammatical") == {"cue": "keys", "critical": "is"}
     good = one.sentences["grammatical"].text
     attractors = json.loads(one.extra["attractors"])
-    assert [(good[start:end], kind) for _, start, end, kind in attractors] == [
-        ("cabinets", "congruent"),
-        ("Bob", "incongruent"),
-    ]
-    said = {
-        key: one.extra[key] for key in ("order", "type", "distance", "congruent", "incongruent", "value", "other_value")
-    }
+    assert [(good[start:end], kind) for _, start, end, kind in attractors] == [("cabinets", "congruent"), ("Bob", "incongruent")]
+    said = {key: one.extra[key] for key in ("order", "type", "distance", "congruent", "incongruent", "value", "other_value")}
     assert said == {
         "order": "SV",
         "type": "verb",
@@ -100,10 +91,7 @@ def test_a_word_of_a_multiword_token_changes_where_it_can() -> None:
     one = made(tree("They don't know", words), "does")
     assert not is_fused(one.word, "does")
     assert one.texts == ("They don't know", "They doesn't know")
-    assert regions(as_item(one), "ungrammatical") == {
-        "cue": "They",
-        "critical": "doesn't",
-    }  # words are read and scored whole
+    assert regions(as_item(one), "ungrammatical") == {"cue": "They", "critical": "doesn't"}  # words are read and scored whole
     clitic = made(
         tree(
             "They're here",
@@ -147,9 +135,7 @@ def test_swapping_the_value_back_gives_the_original_whatever_the_text(
     subject, verb = data.draw(st.permutations(range(len(parts))))[:2]
     rows = []
     for n, (written, _) in enumerate(parts):
-        upos, relation = (
-            ("VERB", "0\troot") if n == verb else ("NOUN", f"{verb + 1}\t{'nsubj' if n == subject else 'obl'}")
-        )
+        upos, relation = ("VERB", "0\troot") if n == verb else ("NOUN", f"{verb + 1}\t{'nsubj' if n == subject else 'obl'}")
         features = "Number=Plur|VerbForm=Fin" if n == verb else "Number=Sing" if n % 2 else "Number=Plur"
         rows.append(f"{n + 1}\t{written}\t{written}\t{upos}\t_\t{features}\t{relation}\t_\t_")
     text = "".join(written + space for written, space in parts).strip()

@@ -25,10 +25,7 @@ def extracted(folder: Path, language: str, prefix: str, sentences: Sentences, fo
 
 @pytest.mark.parametrize(
     ("language", "prefix", "sentences", "forms"),
-    [
-        ("eng", "en", oddities.ENGLISH, oddities.ENGLISH_FORMS),
-        ("nld", "nl", oddities.DUTCH, oddities.DUTCH_FORMS),
-    ],
+    [("eng", "en", oddities.ENGLISH, oddities.ENGLISH_FORMS), ("nld", "nl", oddities.DUTCH, oddities.DUTCH_FORMS)],
 )
 def test_every_odd_sentence_gives_what_is_written_beside_it(
     tmp_path: Path, language: str, prefix: str, sentences: Sentences, forms: str

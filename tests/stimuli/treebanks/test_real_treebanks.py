@@ -68,9 +68,7 @@ def extracted(data: Path, language: str) -> Extraction:
 
 
 @pytest.mark.parametrize("language", ["nld", "eng"])
-def test_every_subject_is_a_pair_or_is_rejected_for_the_reason_that_a_plain_loop_finds(
-    real_data: Path, language: str
-) -> None:
+def test_every_subject_is_a_pair_or_is_rejected_for_the_reason_that_a_plain_loop_finds(real_data: Path, language: str) -> None:
     done = extracted(real_data, language)
     plain: Counter[str] = Counter()
     for words, _ in sentences(files(real_data, language)):
@@ -92,18 +90,10 @@ def test_what_a_trial_on_these_files_found_is_found(real_data: Path) -> None:
     """The figures of the specification: 542 passive subjects, 12 % of finite verbs in multiword tokens."""
     dutch, english = (files(real_data, language) for language in ("nld", "eng"))
     passive = [
-        row
-        for words, _ in sentences(dutch)
-        for row in words.values()
-        if row[7] == "nsubj:pass" and row[3] in ("NOUN", "PRON")
+        row for words, _ in sentences(dutch) for row in words.values() if row[7] == "nsubj:pass" and row[3] in ("NOUN", "PRON")
     ]
     assert len(passive) == 542
-    joined = [
-        finite(words, n) in inside
-        for words, inside in sentences(english)
-        for n, row in words.items()
-        if row[7] == "nsubj"
-    ]
+    joined = [finite(words, n) in inside for words, inside in sentences(english) for n, row in words.items() if row[7] == "nsubj"]
     assert sum(joined) / len(joined) == pytest.approx(0.12, abs=0.005)
 
 
@@ -113,18 +103,12 @@ def test_dutch_pairs_are_explained(real_data: Path) -> None:
     # 3,468 subjects, less 146 in sentences left out, 827 of no noun or pronoun, 463 of no verb, 61 with an expletive,
     # 52 conjoined, and one of no finite word.
     assert forms["agreeing_words"] == 3468 - 146 - 827 - 463 - 61 - 52 - 1 == 1918
-    assert 1 - forms["with_entries"]["unimorph"] / 1918 == pytest.approx(
-        0.58, abs=0.005
-    )  # zijn, kunnen, worden, gaan ...
+    assert 1 - forms["with_entries"]["unimorph"] / 1918 == pytest.approx(0.58, abs=0.005)  # zijn, kunnen, worden, gaan ...
     agreement = done.tables["agreement_tests"].set_index(["order", "value"])
     assert set(agreement["decision"]) == {"certain"}
-    assert (
-        agreement["share_agreeing"].min() > 0.98
-    )  # the published table has .989 and .990 for the plural, of more treebanks
+    assert agreement["share_agreeing"].min() > 0.98  # the published table has .989 and .990 for the plural, of more treebanks
     # Dutch verbs state no person, but of the singular forms of a plural verb only that of its subject's person is taken.
-    third = [
-        item.extra for item in done.pool.items if item.extra["subject"].lower() not in ("wij", "we", "ik", "jullie")
-    ]
+    third = [item.extra for item in done.pool.items if item.extra["subject"].lower() not in ("wij", "we", "ik", "jullie")]
     swapped = {(extra["word"], extra["other_form"]) for extra in third}
     assert ("zijn", "is") in swapped
     assert not {("zijn", "ben"), ("zijn", "bent"), ("hebben", "heb"), ("hebben", "hebt")} & swapped
@@ -133,9 +117,7 @@ def test_dutch_pairs_are_explained(real_data: Path) -> None:
 
 
 @pytest.mark.parametrize("language", ["nld", "eng"])
-def test_the_other_forms_are_words_and_swapping_back_gives_the_treebanks_sentence(
-    real_data: Path, language: str
-) -> None:
+def test_the_other_forms_are_words_and_swapping_back_gives_the_treebanks_sentence(real_data: Path, language: str) -> None:
     done, paths = extracted(real_data, language), files(real_data, language)
     texts = {tree.sent_id: tree.text for path in paths for tree in trees.read_trees(path, "", Counter())}
     for item in done.pool.items:

@@ -9,9 +9,7 @@ from gardenpath import study
 from gardenpath.stimuli.treebanks import trees
 
 
-def row(
-    number: int | str, form: str, head: int | str = 0, feats: str = "_", deprel: str = "dep", misc: str = "_"
-) -> str:
+def row(number: int | str, form: str, head: int | str = 0, feats: str = "_", deprel: str = "dep", misc: str = "_") -> str:
     return "\t".join([str(number), form, form.lower(), "NOUN", "_", feats, str(head), deprel, "_", misc])
 
 
@@ -27,16 +25,7 @@ def read(folder: Path, text: str) -> tuple[list[trees.Tree], Counter[str]]:
 
 
 def test_words_stand_where_the_text_has_them(tmp_path: Path) -> None:
-    rows = (
-        ["1-2", "I'm"],
-        ["1", "I"],
-        ["2", "'m"],
-        ["3", "10 000"],
-        ["3.1", "gone"],
-        ["4-5", "zum"],
-        ["4", "zu"],
-        ["5", "dem"],
-    )
+    rows = (["1-2", "I'm"], ["1", "I"], ["2", "'m"], ["3", "10 000"], ["3.1", "gone"], ["4-5", "zum"], ["4", "zu"], ["5", "dem"])
     lines = [row(*cells, *(["_"] if "-" in cells[0] or "." in cells[0] else [])) for cells in rows]
     (tree,), dropped = read(tmp_path, sentence("I'm\u202f 10\xa0000 zum", *lines))
     assert not dropped
@@ -100,9 +89,7 @@ def test_every_tree_of_the_real_treebanks_is_counted_and_spells_its_sentence(rea
             sentences += 1
             for token in tree.tokens:
                 shown = tree.text[token.start : token.end]
-                assert shown.split() == token.form.split() or (
-                    token.multiword_token and shown == token.multiword_token.form
-                )
+                assert shown.split() == token.form.split() or (token.multiword_token and shown == token.multiword_token.form)
         assert sentences + dropped.total() == path.read_text(encoding="utf-8").count("# sent_id = ")
         assert sentences > 0.9 * (sentences + dropped.total())
         assert not dropped["text-mismatch"]
