@@ -28,10 +28,10 @@ add_module_names = False
 python_maximum_signature_line_length = 88
 toc_object_entries_show_parents = "hide"
 
-reference_pages.write(HERE / "reference")
+reference_pages.write_pages(HERE / "reference")
 
 
 def setup(app):
     """Send links out of the docs to what they name: Sphinx knows only the pages of the site."""
     app.add_lexer("csv", TextLexer)
-    app.connect("source-read", reference_pages.without_links_outside)
+    app.connect("source-read", reference_pages.drop_outside_links)

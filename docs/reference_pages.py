@@ -17,9 +17,13 @@ SCHEMA = HERE.parent / "experiment" / "setup" / "study.schema.json"
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)\s]*)?\)")
 
 
-def write(folder: Path) -> None:
+def write_pages(folder: Path) -> None:
     """Write the pages to a folder, those alone that have changed."""
-    pages = {"tables.md": tables(), "renamed.md": renamed(), **{f"{package}.md": functions(package) for package in PACKAGES}}
+    pages = {
+        "tables.md": format_tables(),
+        "renamed.md": format_renamed(),
+        **{f"{package}.md": format_functions(package) for package in PACKAGES},
+    }
     folder.mkdir(exist_ok=True)
     for name, text in pages.items():
         path = folder / name
@@ -27,7 +31,7 @@ def write(folder: Path) -> None:
             path.write_text(text, "utf-8")
 
 
-def tables() -> str:
+def format_tables() -> str:
     """Return the page of tables: what a row is, which command writes it, and each column with its type and unit."""
     lines = [
         "# Tables",
@@ -40,7 +44,7 @@ def tables() -> str:
     ]
     for part in TABLE_MODULES:
         title = part.__name__.rpartition(".")[2].replace("_", " ").capitalize()
-        lines += [f"## {title}", "", f"{first_sentence(part.__doc__)}", ""]
+        lines += [f"## {title}", "", f"{take_first_sentence(part.__doc__)}", ""]
         for table in part.TABLES:
             producer = table.producer
             command = f"`gardenpath {producer.command}`, in `{producer.folder}/`" if producer else "a function, not a command"
@@ -57,14 +61,14 @@ def tables() -> str:
             ]
             columns = [*table.columns, *table.dynamic_columns]
             lines += [
-                f"| `{one.name}` | {one.type}{', may be empty' if one.may_be_empty else ''} | {cell(one.meaning)} |"
+                f"| `{one.name}` | {one.type}{', may be empty' if one.may_be_empty else ''} | {format_cell(one.meaning)} |"
                 for one in columns
             ]
             lines.append("")
     return "\n".join(lines)
 
 
-def renamed() -> str:
+def format_renamed() -> str:
     """Return the page of old and new names, for scripts of one's own, in R say, that read tables."""
     lines = [
         "# Renamed names",
@@ -75,61 +79,61 @@ def renamed() -> str:
     ]
     for kind, (title, where) in KINDS.items():
         rows = [
-            f"| {cell(one.where)} | `{one.old}` | {cell(one.new) if ' ' in one.new else f'`{one.new}`'} |"
+            f"| {format_cell(one.where)} | `{one.old}` | {format_cell(one.new) if ' ' in one.new else f'`{one.new}`'} |"
             for one in read_renamings(kind)
         ]
         lines += [f"## {title}", "", f"| {where} | old | new |", "|---|---|---|", *rows, ""]
     return "\n".join(lines)
 
 
-def functions(package: str) -> str:
+def format_functions(package: str) -> str:
     """Return the page of a package's public names, with signature, what comes back, and an example."""
     module = importlib.import_module(f"gardenpath.{package}")
-    lines = [f"# gardenpath.{package}", "", markdown(module.__doc__ or ""), ""]
+    lines = [f"# gardenpath.{package}", "", convert_to_markdown(module.__doc__ or ""), ""]
     for name in sorted(module.__all__, key=str.lower):
         public = getattr(module, name)
         if inspect.isclass(public):
-            lines += described("class", f"gardenpath.{package}.{name}", signature(public), public.__doc__)
+            lines += format_entry("class", f"gardenpath.{package}.{name}", format_signature(public), public.__doc__)
         elif callable(public):
-            lines += described("function", f"gardenpath.{package}.{name}", signature(public), public.__doc__)
+            lines += format_entry("function", f"gardenpath.{package}.{name}", format_signature(public), public.__doc__)
         elif not inspect.ismodule(public):
-            lines += described("data", f"gardenpath.{package}.{name}", "", said_of(module, name))
+            lines += format_entry("data", f"gardenpath.{package}.{name}", "", summarise_attribute(module, name))
     return "\n".join(lines)
 
 
-def described(kind: str, name: str, arguments: str, doc: str | None) -> list[str]:
+def format_entry(kind: str, name: str, arguments: str, doc: str | None) -> list[str]:
     """Return the entry of one name."""
-    return [f"::::{{py:{kind}}} {name}{arguments}", "", markdown(inspect.cleandoc(doc or "")), "::::", ""]
+    return [f"::::{{py:{kind}}} {name}{arguments}", "", convert_to_markdown(inspect.cleandoc(doc or "")), "::::", ""]
 
 
-def signature(public: Any) -> str:
+def format_signature(public: Any) -> str:
     """Return the arguments as a reader types them: names and defaults, without the types, which the text says."""
     try:
         made = inspect.signature(public)
     except (TypeError, ValueError):
         return "()"
     bare = [
-        one.replace(annotation=inspect.Parameter.empty, default=plain(one.default))
+        one.replace(annotation=inspect.Parameter.empty, default=simplify_default(one.default))
         for one in made.parameters.values()
         if one.name != "self"
     ]
     return str(made.replace(parameters=bare, return_annotation=inspect.Signature.empty))
 
 
-class Bare:
+class BareRepr:
     """A default that is shown as `...`, since its value says nothing to a reader."""
 
     def __repr__(self) -> str:
         return "..."
 
 
-def plain(default: Any) -> Any:
+def simplify_default(default: Any) -> Any:
     """Return a default as it is shown."""
     shown = default is inspect.Parameter.empty or isinstance(default, str | int | float | bool | tuple | type(None))
-    return default if shown and "<" not in repr(default).replace("<class", "") else Bare()
+    return default if shown and "<" not in repr(default).replace("<class", "") else BareRepr()
 
 
-def markdown(doc: str) -> str:
+def convert_to_markdown(doc: str) -> str:
     """Return a docstring with its examples as blocks of code."""
     lines: list[str] = []
     inside = False
@@ -144,7 +148,7 @@ def markdown(doc: str) -> str:
     return "\n".join([*lines, "```"] if inside else lines).replace("\n\n\n", "\n\n")
 
 
-def said_of(module: Any, name: str) -> str:
+def summarise_attribute(module: Any, name: str) -> str:
     """Return what a public value that is no function is."""
     value = getattr(module, name)
     if isinstance(value, str | int | float | tuple):
@@ -152,17 +156,17 @@ def said_of(module: Any, name: str) -> str:
     return f"A {type(value).__name__}."
 
 
-def first_sentence(doc: str | None) -> str:
+def take_first_sentence(doc: str | None) -> str:
     """Return the first line of a docstring."""
     return (doc or "").strip().split("\n")[0]
 
 
-def cell(text: str) -> str:
+def format_cell(text: str) -> str:
     """Return a text as it can stand in a table."""
     return text.replace("|", "\\|")
 
 
-def without_links_outside(app: Any, name: str, source: list[str]) -> None:
+def drop_outside_links(app: Any, name: str, source: list[str]) -> None:
     """Keep the words of links that lead out of the docs, with the path they name: there is no page of it on the site."""
 
     def kept(match: re.Match[str]) -> str:
@@ -176,14 +180,14 @@ def without_links_outside(app: Any, name: str, source: list[str]) -> None:
     source[0] = LINK.sub(kept, source[0])
 
 
-def schema() -> str:
+def format_schema() -> str:
     """Return the JSON schema of study.toml with what docs/study-toml.md says of each key."""
     made = study_schema.build_study_schema()
     said = {}
     for line in (HERE / "study-toml.md").read_text("utf-8").splitlines():
         if line.startswith("| `") and len(cells := re.split(r"(?<!\\)\|", line)) >= 5:
             for key in re.findall(r"`([\w.]+)`", cells[1]):
-                said[key] = f"{plainly(cells[2])}; left out: {plainly(cells[3])}"
+                said[key] = f"{strip_markup(cells[2])}; left out: {strip_markup(cells[3])}"
 
     def describe(node: Any, prefix: str) -> None:
         for key, one in node.get("properties", {}).items():
@@ -202,10 +206,10 @@ def schema() -> str:
     return json.dumps(made, ensure_ascii=False, indent=2) + "\n"
 
 
-def plainly(text: str) -> str:
+def strip_markup(text: str) -> str:
     """Return a cell of a table without its links and marks."""
     return re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text).replace("`", "").replace("\\|", "|").strip()
 
 
 if __name__ == "__main__":
-    SCHEMA.write_text(schema(), "utf-8")
+    SCHEMA.write_text(format_schema(), "utf-8")
