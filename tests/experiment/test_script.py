@@ -12,6 +12,7 @@ from gardenpath.experiment.scripts.script import build_script, build_timeline, s
 from gardenpath.experiment.sessions.records import find_outcome_fault
 from gardenpath.experiment.tasks import load_tasks
 from gardenpath.stimuli import Item, Ordering, Question, Sentence, Trial, TrialList
+from gardenpath.study.events import build_ended
 from gardenpath.study.screens import Answers, Slider, Stimulus, Text, Whole, Words
 
 from .task_studies import sentences
@@ -254,10 +255,10 @@ def test_an_answer_that_no_player_gives_is_found(study_folder: Path, kind: str, 
     of = _changed(study_folder, {"points = 7": f'points = 7\nscale = "{kind}"'})
     screen = experiment.build_list_files(of)[0].script.trials[0].screens[-1]
     assert isinstance(screen, (Answers, Slider))
-    assert find_outcome_fault(screen, {"outcome": "answered", "answer": right}) is None
-    assert "expected " in str(find_outcome_fault(screen, {"outcome": "answered", "answer": wrong}))
-    assert "the outcome 'right'" in str(find_outcome_fault(screen, {"outcome": "right", "answer": right}))
-    assert "the outcome 'timeout'" in str(find_outcome_fault(screen, {"outcome": "timeout", "answer": None}))
+    assert find_outcome_fault(screen, build_ended("answered", answer=right)) is None
+    assert "expected " in str(find_outcome_fault(screen, build_ended("answered", answer=wrong)))
+    assert "the outcome 'right'" in str(find_outcome_fault(screen, build_ended("right", answer=right)))
+    assert "the outcome 'timeout'" in str(find_outcome_fault(screen, build_ended("timeout")))
 
 
 def test_texts_of_ones_own_stand_in_place_of_the_standard(study_folder: Path) -> None:
@@ -274,9 +275,9 @@ def test_texts_of_ones_own_stand_in_place_of_the_standard(study_folder: Path) ->
 def test_a_page_without_buttons_is_left_by_a_key_and_by_what_stands_aside(tmp_path: Path) -> None:
     of = stated(tmp_path)
     device = build_script(of, load_tasks(of), TrialList("L1", "E1", (TARGET,), Ordering(), 1)).front[0].screens[0]
-    assert find_outcome_fault(device, {"outcome": "continued", "answer": None}) is None
-    assert find_outcome_fault(device, {"outcome": "unsuitable", "answer": None}) is None
-    assert "expected continued or unsuitable" in str(find_outcome_fault(device, {"outcome": "accepted", "answer": None}))
+    assert find_outcome_fault(device, build_ended("continued")) is None
+    assert find_outcome_fault(device, build_ended("unsuitable")) is None
+    assert "expected continued or unsuitable" in str(find_outcome_fault(device, build_ended("accepted")))
 
 
 @pytest.mark.parametrize(

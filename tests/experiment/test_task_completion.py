@@ -6,6 +6,7 @@ import pytest
 
 from gardenpath import experiment, study
 from gardenpath.experiment.sessions.records import find_outcome_fault
+from gardenpath.study.events import build_ended
 
 from .task_studies import events, stated, tables, trial_screens
 
@@ -62,9 +63,9 @@ def test_what_cannot_be_shown_is_refused(tmp_path: Path, procedure: str, message
 
 def test_an_empty_text_is_no_answer_and_a_long_one_is_none(tmp_path: Path) -> None:
     (entry,) = trial_screens(stated(tmp_path, ABOVE + "max_length = 5"))[0]
-    assert find_outcome_fault(entry, {"outcome": "answered", "answer": "dog"}) is None
+    assert find_outcome_fault(entry, build_ended("answered", answer="dog")) is None
     for text in ("", "  ", "elephant"):
-        assert "expected a text" in str(find_outcome_fault(entry, {"outcome": "answered", "answer": text}))
+        assert "expected a text" in str(find_outcome_fault(entry, build_ended("answered", answer=text)))
 
 
 def test_an_attention_item_expects_a_text(tmp_path: Path) -> None:
