@@ -6,6 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from gardenpath.study.responses import RESPONSES
+
 from .exclusion_log import ExclusionLog
 
 TIMEOUT = "timeout"  # in the column outcome
@@ -47,9 +49,6 @@ def list_prompts(table: pd.DataFrame) -> list[str | None]:
     return [*names] if len(names) > 1 else [None]
 
 
-RESPONSE_KINDS = {"z": "ratings", "rating": "ratings", "yes": "ratings"}  # measures of one kind of answers, which share prompts
-
-
 def label_prompts(models: pd.DataFrame) -> "pd.Series[Any]":
     """Return the prompt of each row of a table of models where there are several of its kind of answers, else None.
 
@@ -57,7 +56,7 @@ def label_prompts(models: pd.DataFrame) -> "pd.Series[Any]":
     >>> label_prompts(models).to_list()
     ['sense', 'form', None, None]
     """
-    kinds = models["measure"].map(lambda measure: RESPONSE_KINDS.get(measure, measure))
+    kinds = models["measure"].map(lambda measure: RESPONSES[measure].prompt_kind)
     several = models["prompt"].groupby(kinds).transform("nunique") > 1
     names = [
         None if pd.isna(prompt) or not needed else str(prompt) for prompt, needed in zip(models["prompt"], several, strict=True)

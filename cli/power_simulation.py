@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 POWER_TABLE = "power"
 DEFAULT_PARTICIPANT_COUNTS = (12, 24, 48, 96)  # participants, where none are named
-# In which units the smallest effect of interest of a response may be stated.
-SESOI_UNITS = {"log_rt": ("log_rt",), "rating": ("z", "rating"), "correct": ("correct",), "chosen": ("chosen",)}
 
 
 @dataclass(frozen=True)
@@ -207,12 +205,12 @@ def _has_term(layout: "Layout", term: str) -> bool:
 
 def list_target_responses(config: "Study") -> list[str]:
     """Return the responses that the study's targets give."""
-    from gardenpath.analysis.modelling.simulated_trials import RESPONSES
     from gardenpath.experiment.tasks import load_tasks
+    from gardenpath.study.responses import SIMULATED_RESPONSES
 
     tasks = load_tasks(config)
-    measured = tasks.list_response_variables([tasks.presentation_by_role["target"], *tasks.tasks_by_role["target"]])
-    return [response for response in RESPONSES if response in measured]
+    measured = tasks.list_responses([tasks.presentation_by_role["target"], *tasks.tasks_by_role["target"]])
+    return [response for response in SIMULATED_RESPONSES if response in measured]
 
 
 def _get_item_counts(config: "Study", files: "Sequence[ListFile]", paradigms: set[str], response: str) -> set[int]:
@@ -229,7 +227,7 @@ def _get_item_counts(config: "Study", files: "Sequence[ListFile]", paradigms: se
             unit[trial.item.paradigm]
             for trial in file.trial_list.trials
             if trial.role == "target" and trial.item.paradigm in paradigms
-            if response in tasks.list_response_variables([tasks.presentation_by_role["target"], *trial.prompts])
+            if response in tasks.list_responses([tasks.presentation_by_role["target"], *trial.prompts])
         )
         numbers |= set(item_counts.values())
     return {min(numbers), max(numbers)} if numbers else set()
@@ -291,7 +289,10 @@ def _build_scenarios(config: "Study", design: PowerDesign, request: PowerRequest
 
 
 def _explain_missing_effect(config: "Study", response: str, subject: str) -> str:
-    key, example = {"rating": ("z", 0.3), "correct": ("correct", 0.5), "chosen": ("chosen", 0.5)}.get(response, ("log_rt", 0.03))
+    from gardenpath.study.responses import RESPONSES, list_simulated_as
+
+    key = list_simulated_as(response)[0]
+    example = RESPONSES[key].sesoi_example
     return (
         f"{config.path}: analysis.sesoi has no {key}, and [simulate] no effect of {subject}; expected the smallest effect of "
         f"interest, such as sesoi = {{ {key} = {example:g} }}: power for the effect that was observed says nothing"
@@ -319,8 +320,9 @@ def _get_effect(
     """
     from gardenpath.analysis.modelling import power
     from gardenpath.study.config import find_sesoi
+    from gardenpath.study.responses import list_simulated_as
 
-    for key in SESOI_UNITS[response] if request.effects is None else ():
+    for key in list_simulated_as(response) if request.effects is None else ():
         size = find_sesoi(config.analysis.sesoi, key, term)
         if size is not None:
             return round(size * assumptions.unit(key), 6)

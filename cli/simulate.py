@@ -12,6 +12,13 @@ if TYPE_CHECKING:
     from gardenpath.study.executors import LocalExecutor, RayExecutor
 
 
+def list_simulated_responses() -> tuple[str, ...]:
+    """Return the responses that simulated studies have."""
+    from gardenpath.study.responses import SIMULATED_RESPONSES
+
+    return SIMULATED_RESPONSES
+
+
 @click.command("simulate")
 @options.study_file
 @click.option(
@@ -46,7 +53,7 @@ if TYPE_CHECKING:
 @click.option(
     "--response",
     "responses",
-    type=click.Choice(["log_rt", "rating", "correct", "chosen"]),
+    type=options.LazyChoice(list_simulated_responses),
     multiple=True,
     help="With --power: reading times, ratings, answers to questions, choices.  [default: the first with an effect]",
 )

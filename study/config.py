@@ -16,6 +16,7 @@ from pydantic import Discriminator, Tag, TypeAdapter, ValidationError
 from .errors import DataError
 from .files import read_text
 from .renamed_names import describe_renamed_keys
+from .responses import RATINGS_TABLE, RESPONSES, list_responses
 from .yes_no_words import YES_NO_WORDS
 
 T = TypeVar("T")
@@ -610,8 +611,6 @@ class ModelSection:
             )
 
 
-# Responses of which a smallest effect of interest may be stated, in their units.
-SESOI_MEASURES = ("z", "rating", "log_rt", "rt", "correct", "yes", "chosen")  # the last three in log odds
 Sesoi = Mapping[str, float | Mapping[str, float]]
 SesoiEntry = Annotated[
     Annotated[float, Tag("a number")] | Annotated[dict[str, float], Tag("a table")],
@@ -639,12 +638,12 @@ def find_sesoi(sesoi: Sesoi, response: str, term: str = "") -> float | None:
 def _expect_valid_sesoi(sesoi: Sesoi) -> None:
     terms = {name: effects for name, effects in sesoi.items() if isinstance(effects, Mapping)}
     whole = {name: effect for name, effect in sesoi.items() if not isinstance(effect, Mapping)}
-    expected = f"expected one of {', '.join(SESOI_MEASURES)}"
+    expected = f"expected one of {', '.join(RESPONSES)}"
     for name in whole:
-        _expect(name in SESOI_MEASURES, f'sesoi names {name!r}; {expected}, or a term with its own, "{name}" = {{ log_rt = 0.03 }}')
+        _expect(name in RESPONSES, f'sesoi names {name!r}; {expected}, or a term with its own, "{name}" = {{ log_rt = 0.03 }}')
     for term, effects in terms.items():
-        _expect(term not in SESOI_MEASURES, f"sesoi.{term} is a table; expected a number, as {term} is a response")
-        wrong = [name for name in effects if name not in SESOI_MEASURES]
+        _expect(term not in RESPONSES, f"sesoi.{term} is a table; expected a number, as {term} is a response")
+        wrong = [name for name in effects if name not in RESPONSES]
         _expect(not wrong, f"sesoi.{term} names {', '.join(map(repr, wrong))}; {expected}")
     _expect_each_once(terms, "sesoi")
     stated = {**whole, **{f"{term}.{name}": effect for term, by in terms.items() for name, effect in by.items()}}
@@ -673,7 +672,7 @@ class FiguresSection:
 NO_RT_CUTOFFS = (0.0, float("inf"))  # of reading times (ms): none is left out
 FOLLOWING_REGIONS, CUMULATIVE_REGIONS = "following", "cumulative"
 COVARIATES = ("log_trial", "position")
-RATING_MEASURES = ("z", "rating")  # standardised within participants, or as given
+RATING_MEASURES = list_responses(RATINGS_TABLE)  # standardised within participants, or as given
 
 
 def format_region_after(region: str, words: int, kind: str = FOLLOWING_REGIONS) -> str:

@@ -7,7 +7,8 @@ from typing import Any
 import pandas as pd
 
 from gardenpath.study import TABLES, DataError, ModelSection, check
-from gardenpath.study.config import COVARIATES, RATING_MEASURES, Sesoi, parse_region_name
+from gardenpath.study.config import COVARIATES, Sesoi, parse_region_name
+from gardenpath.study.responses import BINARY_TABLE, RATINGS_TABLE, RESPONSES, TIMES_TABLE
 
 from ..engines.estimates import ModelEstimate
 from ..engines.formulas import Formula, parse_formula
@@ -16,7 +17,7 @@ from ..exclusion_log import ALL_CONDITIONS
 from ..factor_levels import tabulate_levels
 from ..grammatical_status import GRAMMATICALITY_CODES
 from ..intervals import adjust_by_family, holm
-from ..measuring.binary_responses import BINARY_MEASURES, CHOICE_MEASURE, CORRECT_MEASURE, YES_MEASURE, find_pair_levels
+from ..measuring.binary_responses import BINARY_MEASURES, CHOICE_MEASURE, YES_MEASURE, find_pair_levels
 from ..measuring.cell_means import compute_cell_means
 from ..measuring.ratings_and_times import SENTENCE_REGION
 from ..prompts import filter_prompt, format_prompt_suffix, label_prompts
@@ -30,15 +31,7 @@ from .mixed_models import engine_named, failed, fit_stepwise
 from .policies import NotFitted, steps_table
 from .probabilities import probabilities
 
-TIMES = ("log_rt", "rt")
-RESPONSES = (*RATING_MEASURES, *TIMES, *BINARY_MEASURES)
 DECLARED = "declared"  # in the column random
-SOURCES = dict.fromkeys(RATING_MEASURES, "rating_scores") | dict.fromkeys(TIMES, "region_times")  # else binary_responses
-ABSENT = {  # what has no rows, of a response
-    CORRECT_MEASURE: "no answer about these paradigms was right or wrong",
-    YES_MEASURE: "no sentence of these paradigms was rated on a scale of two points",
-    CHOICE_MEASURE: "no sentence of these paradigms was chosen from a pair",
-}
 Levels = Mapping[str, pd.DataFrame]  # of a paradigm: the level of each factor by condition
 POPULATION, POPULATIONS = "population", ["people", "model"]  # who answered: a column where both did
 
@@ -58,7 +51,7 @@ class _Planned:
 
     @property
     def family(self) -> str:
-        return "binomial" if self.formula.response in BINARY_MEASURES else "gaussian"
+        return RESPONSES[self.formula.response].family
 
     @property
     def row_key(self) -> dict[str, str | None]:
@@ -219,9 +212,9 @@ class _Study:
 
     def rows(self, response: str) -> pd.DataFrame:
         """Return the target trials that have a response, under its name."""
-        if response in TIMES:
+        if RESPONSES[response].table == TIMES_TABLE:
             return self.times
-        if response in RATING_MEASURES:
+        if RESPONSES[response].table == RATINGS_TABLE:
             return self.scores[self.scores["role"] == "target"].dropna(subset="z")
         return self.answers[self.answers["measure"] == response].rename(columns={"response": response})
 
@@ -303,12 +296,16 @@ def rating_models(scores: pd.DataFrame, conditions: pd.DataFrame, models: Sequen
 
 def regions_named(models: Sequence[ModelSection]) -> list[str]:
     """Return the regions beside the critical one, and those after it, that declared models are about."""
-    named = dict.fromkeys(parse_region_name(model.region)[0] for model in models if _response(model) in TIMES)
+    named = dict.fromkeys(parse_region_name(model.region)[0] for model in models if _has_regions(_response(model)))
     return [name for name in named if name != "critical"]
 
 
 def _response(model: ModelSection) -> str:
     return parse_formula(model.formula).response
+
+
+def _has_regions(response: str) -> bool:
+    return response in RESPONSES and RESPONSES[response].has_regions
 
 
 def _declared(models: Sequence[ModelSection], study: _Study, policy: str) -> Iterator[_Planned]:
@@ -342,7 +339,7 @@ def _declared(models: Sequence[ModelSection], study: _Study, policy: str) -> Ite
                 faults.append(
                     f"analysis.models, {model.name!r}: reference.{name} is {reference!r}; expected one of {', '.join(order)}"
                 )
-        region = model.region if formula.response in TIMES else SENTENCE_REGION
+        region = model.region if _has_regions(formula.response) else SENTENCE_REGION
         plans.append(_Planned(model.name, formula, region, tuple(having), contrasts, DECLARED, policy))
     if faults:
         raise DataError(faults)
@@ -358,7 +355,7 @@ def _suggested(study: _Study, covariates: Sequence[str]) -> Iterator[_Planned]:
             measured = [("z", SENTENCE_REGION)] * (paradigm in rated)
             measured += [("log_rt", str(region)) for region in regions if paradigm in read]
             for measure, region in measured:
-                yield from _two_forms(paradigm, measure, region, {paradigm: by}, beside if measure in TIMES else [])
+                yield from _two_forms(paradigm, measure, region, {paradigm: by}, beside if _has_regions(measure) else [])
     for measure in BINARY_MEASURES:
         for name, having in _binary_units(study.rows(measure), study.levels_of(measure), measure):
             yield from _two_forms(name, measure, SENTENCE_REGION, having)
@@ -467,7 +464,7 @@ def _fitted(plan: _Planned, rows: pd.DataFrame, engine: str, crosscheck: bool, p
     hypothesis = str((str(plan.formula), plan.contrasts, plan.paradigms, plan.prompt))  # one, in several regions
     text, term = str(plan.formula), next((name for name in plan.formula.fixed if name != "1"), "intercept")
     if rows.empty:
-        reason = ABSENT.get(response, "no trial of these paradigms was measured there")
+        reason = RESPONSES[response].absence
         lacking = failed(text, term, reason, rows, engine=engine)
         return _Fitted(lacking.assign(**place, family=plan.family))
     try:
@@ -532,7 +529,7 @@ def _in_ms(estimated: ModelEstimate, design: Coded) -> dict[str, list[float]]:
 def _rows_code(plan: _Planned, rows: pd.DataFrame) -> str:
     """Return the R code that reads a model's rows from the table of results they stand in."""
     response = plan.formula.response
-    table = SOURCES.get(response, "binary_responses")
+    table = RESPONSES[response].table
     paradigms = ", ".join(map(quote_text, sorted(set(rows["paradigm"]))))
     where = [f"paradigm %in% c({paradigms})"]
     where += {
@@ -544,7 +541,7 @@ def _rows_code(plan: _Planned, rows: pd.DataFrame) -> str:
     lines = [
         f'rows <- read.csv("{table}.csv", stringsAsFactors = FALSE, encoding = "UTF-8")',
         f"rows <- subset(rows, {' & '.join(where)})",
-        *([f"rows${response} <- rows$response"] if response in BINARY_MEASURES else []),
+        *([f"rows${response} <- rows$response"] if table == BINARY_TABLE else []),
     ]
     for factor in plan.contrasts:
         levels = rows.drop_duplicates(["paradigm", "condition"])

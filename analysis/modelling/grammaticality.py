@@ -8,6 +8,7 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 from gardenpath.study.config import COVARIATES, Sesoi
+from gardenpath.study.responses import RESPONSES
 
 from ..engines.estimates import ModelEstimate
 from ..engines.formulas import parse_formula
@@ -30,7 +31,6 @@ RANDOM: Mapping[str, Mapping[str, Sequence[str]]] = {
     "z": {INTERCEPTS: (PLAIN,), SLOPES: (WITHOUT_MEANS, CORRELATED)},
     "log_rt": {INTERCEPTS: (PLAIN,), SLOPES: (CORRELATED,)},
 }
-RAW = {"z": "rating", "log_rt": "rt"}
 ALPHA = 0.05
 POWER = 0.80  # of the minimum detectable effect
 Measured = tuple[str, str, str | None]  # measure, region, and of ratings the prompt
@@ -128,7 +128,7 @@ def _models(
 ) -> pd.DataFrame:
     fits, places = [], []
     for (measure, region, prompt), frame in measured.items():
-        for names, rows in narrow(frame, *unit, measure, RAW[measure]).groupby(unit, sort=True):
+        for names, rows in narrow(frame, *unit, measure, RESPONSES[measure].raw).groupby(unit, sort=True):
             place: dict[str, Any] = dict(zip(unit, map(str, names), strict=True))
             place |= {"measure": measure, "region": region, "prompt": prompt}
             for form in forms[measure]:
@@ -209,7 +209,7 @@ def _described(
     """Add to a model's grammaticality what it comes to: in ms, and of the declared form on the raw scale."""
     columns: dict[str, float] = {}
     if form == INTERCEPTS:
-        raw = effect(rows, RAW[measure], (PLAIN,), engine, known)
+        raw = effect(rows, RESPONSES[measure].raw, (PLAIN,), engine, known)
         for ours, theirs in (("raw", "estimate"), ("raw_low", "ci_low"), ("raw_high", "ci_high")):
             columns[ours] = raw.loc[raw["term"] == TERM, theirs].item()
     if measure == "log_rt":

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gardenpath.study import DataError
+from gardenpath.study.responses import SIMULATED_RESPONSES
 
 from ..engines.formulas import Formula, RandomEffects
 from .coding import matrix
@@ -23,8 +24,7 @@ PAIR: Mapping[str, Sequence[str]] = {TERM: ("ungrammatical", "grammatical")}  # 
 GROUPS = ("participant", "item")
 TESTED, MAXIMAL, NONE = "tested", "maximal", "none"
 SLOPES = (TESTED, MAXIMAL, NONE)  # random slopes that are fitted
-LOG_RT, RATING, CORRECT, CHOSEN = "log_rt", "rating", "correct", "chosen"
-RESPONSES = (LOG_RT, RATING, CORRECT, CHOSEN)
+LOG_RT, RATING, CORRECT, CHOSEN = SIMULATED_RESPONSES
 DEFAULT = "default"
 
 
@@ -90,8 +90,8 @@ def standard(response: str, points: int = POINTS) -> Assumptions:
     >>> standard("log_rt").residual, len(standard("rating", points=5).thresholds)
     (0.52, 4)
     """
-    if response not in RESPONSES:
-        raise ValueError(f"response {response!r} is not known; expected one of {', '.join(RESPONSES)}")
+    if response not in SIMULATED_RESPONSES:
+        raise ValueError(f"response {response!r} is not known; expected one of {', '.join(SIMULATED_RESPONSES)}")
     reading = Assumptions()
     if response == LOG_RT:
         return reading

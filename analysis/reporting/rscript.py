@@ -3,18 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from gardenpath.study.responses import RESPONSES
+
 from ..aligning.alignment_check import SEEN_LAGS
 from ..aligning.predictors import format_formula, list_reading_terms
 from ..engines.r_code import quote_text
 from ..grammatical_status import find_minimal_pair_paradigms
 from .exhibits import Tables
-
-# What holds the trials of a response.
-TRIALS = {
-    **dict.fromkeys(("z", "rating"), "rating_scores"),
-    **dict.fromkeys(("log_rt", "rt"), "region_times"),
-    **dict.fromkeys(("correct", "yes", "chosen"), "binary_responses"),
-}
 
 
 @dataclass(frozen=True)
@@ -78,7 +73,7 @@ def script(tables: Tables, files: Mapping[str, str] | None = None, name: str = "
     environment.filters["r"] = quote_text
     return environment.get_template("report.R").render(
         name=name,
-        trials={table: files[table] for table in dict.fromkeys(TRIALS.values()) if table in needed},
+        trials={table: files[table] for table in dict.fromkeys(one.table for one in RESPONSES.values()) if table in needed},
         pairs=pairs,
         codes=files["contrast_codes"] if "rows_of_factors" in functions else "",
         aligned=files["aligned"] if "read_words" in functions else "",
@@ -100,7 +95,7 @@ def _needed(tables: Tables, name: str) -> list[str]:
         return ["aligned"]
     measures = tables[name].get("measure", ["rating"])
     kinds = {"rows_of_pairs": "items", "rows_of_factors": "contrast_codes"}
-    return [*(kinds[name] for name in functions if name in kinds), *sorted({TRIALS[measure] for measure in measures})]
+    return [*(kinds[name] for name in functions if name in kinds), *sorted({RESPONSES[measure].table for measure in measures})]
 
 
 def _functions(tables: Tables, name: str) -> list[str]:

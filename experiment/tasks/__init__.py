@@ -4,7 +4,7 @@ KINDS                                  what `kind` says in study.toml, or `show`
 IS_PRESENTATION                        whether it shows the sentence (a presentation) or asks about it
 Settings                               the table [procedure.tasks.NAME], a frozen dataclass that checks itself
 REQUIRED_COLUMNS                       the fields and free columns of items without which it is not asked
-RESPONSE_VARIABLE                      the response of a trial that mixed models take (log_rt, rating, correct or chosen), or None
+RESPONSES                              the responses of a trial that models take, by their names in gardenpath.study.responses
 write_instructions(settings, texts)    the page that explains it
 build_screens(settings, trial_context) the screens of one trial, in order; `ValueError` says why there can be none
 simulate_response(screen, simulated_reader)
@@ -59,7 +59,7 @@ class Task(Protocol):
     def REQUIRED_COLUMNS(self) -> tuple[str, ...]: ...
 
     @property
-    def RESPONSE_VARIABLE(self) -> str | None: ...
+    def RESPONSES(self) -> tuple[str, ...]: ...
 
     @property
     def Settings(self) -> type: ...
@@ -115,11 +115,9 @@ class StudyTasks:
         """Return the task of a name."""
         return find_task(self.settings[name].kind)
 
-    def list_response_variables(self, names: Iterable[str]) -> set[str]:
+    def list_responses(self, names: Iterable[str]) -> set[str]:
         """Return the responses that tasks of these names give; a name that needs no settings gives none."""
-        return {
-            variable for name in names if name in self.settings and (variable := self.get_task(name).RESPONSE_VARIABLE) is not None
-        }
+        return {response for name in names if name in self.settings for response in self.get_task(name).RESPONSES}
 
     def list_required_columns(self) -> dict[str, tuple[str, ...]]:
         """Return the fields and columns of items that tasks need, by the tasks' names."""

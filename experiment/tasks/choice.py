@@ -16,7 +16,7 @@ from .trial_rows import build_response_rows
 KINDS = ("choice",)
 IS_PRESENTATION = False
 REQUIRED_COLUMNS: tuple[str, ...] = ()
-RESPONSE_VARIABLE = "chosen"
+RESPONSES = ("chosen",)
 
 build_rows = build_response_rows
 

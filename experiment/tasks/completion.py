@@ -20,7 +20,7 @@ from .trial_rows import build_response_rows
 KINDS = ("completion",)
 IS_PRESENTATION = False
 REQUIRED_COLUMNS: tuple[str, ...] = ()
-RESPONSE_VARIABLE = None
+RESPONSES: tuple[str, ...] = ()
 BLANK_LINE = "_____"
 
 build_rows = build_response_rows

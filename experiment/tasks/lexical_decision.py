@@ -20,7 +20,7 @@ from .trial_rows import build_response_rows
 KINDS = ("lexical_decision",)
 IS_PRESENTATION = False
 REQUIRED_COLUMNS = ("lexicality",)
-RESPONSE_VARIABLE = None
+RESPONSES: tuple[str, ...] = ()
 LEXICALITY_VALUES = ("word", "nonword")
 
 build_rows = build_response_rows

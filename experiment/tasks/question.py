@@ -16,7 +16,7 @@ from .trial_rows import build_response_rows
 KINDS = ("question",)
 IS_PRESENTATION = False
 REQUIRED_COLUMNS = ("question",)
-RESPONSE_VARIABLE = "correct"
+RESPONSES = ("correct",)
 build_rows = build_response_rows
 
 

@@ -17,7 +17,7 @@ from .trial_rows import build_response_rows
 KINDS = ("rating",)
 IS_PRESENTATION = False
 REQUIRED_COLUMNS: tuple[str, ...] = ()
-RESPONSE_VARIABLE = "rating"
+RESPONSES = ("z", "rating", "yes")
 SLIDER_RANGE = range(101)
 
 build_rows = build_response_rows

@@ -18,7 +18,7 @@ from .trial_rows import build_reading_rows
 KINDS = ("rsvp",)
 IS_PRESENTATION = True
 REQUIRED_COLUMNS: tuple[str, ...] = ()
-RESPONSE_VARIABLE = None
+RESPONSES: tuple[str, ...] = ()
 MIN_DURATION_MS, MAX_DURATION_MS = 10, 60_000  # ms
 
 build_rows = build_reading_rows

@@ -16,7 +16,7 @@ from .trial_rows import build_reading_rows
 KINDS = ("centred", "moving_window", "cumulative")
 IS_PRESENTATION = True
 REQUIRED_COLUMNS: tuple[str, ...] = ()
-RESPONSE_VARIABLE = "log_rt"
+RESPONSES = ("log_rt", "rt")
 
 build_rows = build_reading_rows
 

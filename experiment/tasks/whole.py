@@ -14,7 +14,7 @@ from .trial_rows import ResponseRow, ShownTrial, TableRow
 KINDS = ("whole",)
 IS_PRESENTATION = True
 REQUIRED_COLUMNS: tuple[str, ...] = ()
-RESPONSE_VARIABLE = None
+RESPONSES: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,13 @@ from gardenpath.study.screens import Answers, Screen
 KINDS = ("toy_recall",)
 IS_PRESENTATION = False
 REQUIRED_COLUMNS = ("absent",)
-RESPONSE_VARIABLE = None
+RESPONSES: tuple[str, ...] = ()
 
 __all__ = [
     "IS_PRESENTATION",
     "KINDS",
     "REQUIRED_COLUMNS",
-    "RESPONSE_VARIABLE",
+    "RESPONSES",
     "Settings",
     "build_rows",
     "build_screens",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gardenpath.study.config import FiguresSection
+from gardenpath.study.responses import RESPONSES
 
 from ...exclusion_log import ALL_CONDITIONS
 from ...measuring.binary_responses import BINARY_MEASURES, CHOICE_MEASURE
@@ -42,10 +43,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-RESPONSES = {
-    "log_rt": "reading time (ms)", "rt": "reading time (ms)", "z": "rating (z)", "rating": "rating",
-    "correct": "right answers (%)", "yes": "yes (%)", "chosen": "choices (%)",
-}  # fmt: skip
 PROBABILITY = ("probability", "probability_low", "probability_high")
 ASIDE = 0.05  # between the series at a level, of the distance to the next level
 TITLE = 26  # characters of a line above a panel
@@ -117,7 +114,7 @@ def _series(axes: "Axes", rows: pd.DataFrame, axis: list[str], k: int, of: int, 
 def _title(rows: pd.DataFrame, several: bool) -> str:
     """Return what a panel shows: the region or the prompt, the response, and the model where there are several."""
     row = rows.iloc[0]
-    response = RESPONSES.get(row["measure"], label(row["measure"]))
+    response = RESPONSES[row["measure"]].means_label
     place = row["prompt"] if row["region"] == SENTENCE_REGION else region_name(row["region"])
     lines = [str(row["model"]) if several else "", "" if pd.isna(place) else str(place), response]
     return "\n".join(wrapped(line, TITLE) for line in lines if line)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from gardenpath.study.config import CUMULATIVE_REGIONS, Sesoi, find_sesoi, parse_region_name
+from gardenpath.study.responses import RESPONSES
 
 from ...measuring.ratings_and_times import SENTENCE_REGION
 from ...modelling.grammaticality import INTERCEPTS, TERM
@@ -21,14 +22,7 @@ from .participation import FLAGGED_PHRASE
 from .terms import term
 
 FIRST = (SENTENCE_REGION, "critical")  # the regions whose effects have a sentence each
-UNITS = {"z": "standard deviations", "log_rt": "log ms"}
 NO_TESTS = "these are no tests of their own"  # models under other choices
-POWER_UNITS = {
-    "log_rt": "log ms",
-    "rating": "on the latent scale of ratings (in s.d. of a single one)",
-    "correct": "log odds of a right answer",
-    "chosen": "log odds of a choice",
-}
 ENOUGH = 0.8  # share of studies that find an effect
 
 
@@ -190,7 +184,7 @@ def power(models: pd.DataFrame, smallest: Sesoi) -> list[str]:
             subject = f"Ratings{asked(prompt)}" if measure == "z" else f"Reading times, {region}"
             text = (
                 f"{subject}: with these standard errors, effects from {low:.3f} (best phenomenon) to {high:.3f} (worst) "
-                f"{UNITS[str(measure)]} would be found in 80% of repetitions"
+                f"{RESPONSES[str(measure)].unit} would be found in 80% of repetitions"
             )
             least = find_sesoi(smallest, str(measure), TERM)
             if least is not None:
@@ -220,7 +214,7 @@ def describe_power(power: pd.DataFrame) -> list[str]:
 
 def _subject(row: Row) -> str:
     """Return which coefficient of which model a row of the table power is about, and under which spreads."""
-    said = f"An effect of {coefficient(row['term'])} of {row['effect']:.3g} {POWER_UNITS[row['response']]}"
+    said = f"An effect of {coefficient(row['term'])} of {row['effect']:.3g} {RESPONSES[row['response']].simulated_unit}"
     model = f"{row['family']} model" if row["response"] == "rating" else ""
     spreads = {PILOT: "with the spreads of the pilot", UPPER: "with the upper 80% limits of the pilot's spreads"}
     also = [part for part in (model, spreads.get(row["assumptions"], "")) if part]

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from gardenpath.study.config import CUMULATIVE_REGIONS, parse_region_name
+from gardenpath.study.responses import RESPONSES
 
 from ...measuring.ratings_and_times import SENTENCE_REGION
 from ...modelling.grammaticality import TERM
@@ -13,10 +14,6 @@ from .labels import label, listed
 from .numbers import counted
 from .terms import terms
 
-RESPONSES = {
-    "z": "ratings", "rating": "ratings", "log_rt": "reading times", "rt": "reading times",
-    "correct": "right answers", "yes": "judgments of yes or no", "chosen": "choices between two sentences",
-}  # fmt: skip
 CRITICAL = "critical"
 INTERCEPT = "intercept"
 FEW = 4  # models that are named
@@ -58,7 +55,7 @@ def responses(models: pd.DataFrame) -> str:
     """
     regions: dict[str, dict[str, None]] = {}
     for row in list_rows(models.drop_duplicates(["measure", "region"])):
-        name = RESPONSES.get(row["measure"], label(row["measure"]))
+        name = RESPONSES[row["measure"]].noun
         regions.setdefault(name, {})[row["region"]] = None
     return listed(name if SENTENCE_REGION in of else f"{name} of {describe_regions(of)}" for name, of in regions.items())
 

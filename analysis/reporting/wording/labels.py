@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from gardenpath.study.measures import MEASURES, Measure
+from gardenpath.study.responses import RESPONSES
 
 from ...prompts import format_prompt_suffix
 from .numbers import Row
@@ -28,19 +29,13 @@ def coefficient(term: str) -> str:
     return label(term).replace(":", " × ").replace("@", " at ")
 
 
-RESPONSES = {
-    "z": "rating (z)", "rating": "rating", "log_rt": "log reading time", "rt": "reading time (ms)",
-    "correct": "right answers (log odds)", "yes": "yes (log odds)", "chosen": "choices (log odds)",
-}  # fmt: skip
-
-
 def response(measure: str) -> str:
     """Return a response of models as people write it.
 
     >>> response("log_rt"), response("z")
     ('log reading time', 'rating (z)')
     """
-    return RESPONSES.get(measure, label(measure))
+    return RESPONSES[measure].label
 
 
 def region_name(region: str) -> str:
