@@ -37,7 +37,7 @@ POPULATION, POPULATIONS = "population", ["people", "model"]  # who answered: a c
 
 
 @dataclass(frozen=True)
-class _Planned:
+class ModelDraft:
     """One model before it is fitted: its rows are those of `paradigms` that are measured at `region`, or answered to `prompt`."""
 
     name: str
@@ -134,11 +134,14 @@ def factorial_models(
     ['intercepts', 'npi_ever_any', 'npi: ever minus any', 36]
     """
     smallest = smallest or {}
-    study = _Study.of(scores, times, conditions, answers)
-    planned = _models(study, models, policy, covariates)
-    _supported(planned, engine)
+    study = MeasuredStudy.of(scores, times, conditions, answers)
+    planned = draft_models(study, models, policy, covariates)
+    require_supported(planned, engine)
     named_by = label_prompts(pd.DataFrame([plan.row_key for plan in planned], columns=["measure", "prompt"]))
-    fits = [_fitted(plan, _rows(plan, study), engine, crosscheck, prompt) for plan, prompt in zip(planned, named_by, strict=True)]
+    fits = [
+        _fitted(plan, build_model_rows(plan, study), engine, crosscheck, prompt)
+        for plan, prompt in zip(planned, named_by, strict=True)
+    ]
     effects = _together("factorial_models", [fitted.effects for fitted in fits], extra=["hypothesis"])
     tested = effects[effects["term"] != "intercept"]
     varying = tested[pd.Series([_varies(row) for row in list_rows(tested)], index=tested.index, dtype="bool")]
@@ -160,7 +163,7 @@ def factorial_models(
     }
 
 
-def _supported(planned: Sequence[_Planned], engine: str) -> None:
+def require_supported(planned: Sequence[ModelDraft], engine: str) -> None:
     """Raise `DataError` for the declared models whose random effects the engine does not support."""
     lacking = {plan.name: engine_named(engine).describe_unsupported(plan.formula) for plan in planned if plan.random == DECLARED}
     faults = [
@@ -196,7 +199,7 @@ def _over_regions(tested: pd.DataFrame) -> "pd.Series[float]":
 
 
 @dataclass(frozen=True)
-class _Study:
+class MeasuredStudy:
     """What is measured, and the level of every factor by condition in each paradigm."""
 
     scores: pd.DataFrame
@@ -205,7 +208,9 @@ class _Study:
     levels: Levels
 
     @classmethod
-    def of(cls, scores: pd.DataFrame, times: pd.DataFrame, conditions: pd.DataFrame, answers: pd.DataFrame | None) -> "_Study":
+    def of(
+        cls, scores: pd.DataFrame, times: pd.DataFrame, conditions: pd.DataFrame, answers: pd.DataFrame | None
+    ) -> "MeasuredStudy":
         """Return what there is of these tables; without `answers`, none."""
         none = pd.DataFrame(columns=TABLES["binary_responses"].column_names)
         return cls(scores, times, none if answers is None else answers, tabulate_levels(conditions))
@@ -223,7 +228,9 @@ class _Study:
         return find_pair_levels(self.answers, self.levels) if response == CHOICE_MEASURE else self.levels
 
 
-def _cells(effects: pd.DataFrame, planned: Sequence[_Planned], study: _Study, cells: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def _cells(
+    effects: pd.DataFrame, planned: Sequence[ModelDraft], study: MeasuredStudy, cells: Sequence[pd.DataFrame]
+) -> pd.DataFrame:
     """Return factorial_means: of binomial models the probabilities by the headline."""
     parts = _means(planned, study)
     for of_model in (part for part in cells if len(part)):
@@ -242,18 +249,18 @@ def factorial_means(
     Factors and levels stand in the order of the materials; means and intervals are those of
     `gardenpath.analysis.measuring.cell_means`, over the trials that the model is fitted to.
     """
-    study = _Study.of(scores, times, conditions, None)
-    return check(_together("factorial_means", _means(_models(study, models, "declared"), study)), "factorial_means")
+    study = MeasuredStudy.of(scores, times, conditions, None)
+    return check(_together("factorial_means", _means(draft_models(study, models, "declared"), study)), "factorial_means")
 
 
-def _means(planned: Sequence[_Planned], study: _Study) -> list[pd.DataFrame]:
+def _means(planned: Sequence[ModelDraft], study: MeasuredStudy) -> list[pd.DataFrame]:
     import numpy as np
 
     parts = []
     for plan in planned:
         if plan.random == SLOPES or not plan.contrasts or plan.family == "binomial":
             continue
-        rows, response = _rows(plan, study), plan.formula.response
+        rows, response = build_model_rows(plan, study), plan.formula.response
         if rows.empty:
             continue
         orders = {
@@ -267,7 +274,9 @@ def _means(planned: Sequence[_Planned], study: _Study) -> list[pd.DataFrame]:
     return parts
 
 
-def _models(study: _Study, models: Sequence[ModelSection], policy: str, covariates: Sequence[str] = COVARIATES) -> list[_Planned]:
+def draft_models(
+    study: MeasuredStudy, models: Sequence[ModelSection], policy: str, covariates: Sequence[str] = COVARIATES
+) -> list[ModelDraft]:
     """Return the models that are declared, else those that the design suggests."""
     plans = _declared(models, study, policy) if models else _suggested(study, covariates)
     return [each for plan in plans for each in _by_prompt(plan, study)]
@@ -286,10 +295,10 @@ class Rated:
 
 def rating_models(scores: pd.DataFrame, conditions: pd.DataFrame, models: Sequence[ModelSection] = ()) -> Iterator[Rated]:
     """Yield the models of `rating` that are declared; where nothing is, one of all factors for each paradigm and prompt."""
-    study = _Study.of(scores, pd.DataFrame(columns=TABLES["region_times"].column_names), conditions, None)
-    for plan in _models(study, models, "declared"):
+    study = MeasuredStudy.of(scores, pd.DataFrame(columns=TABLES["region_times"].column_names), conditions, None)
+    for plan in draft_models(study, models, "declared"):
         rated = plan.formula.response == "rating" if models else plan.random == INTERCEPTS
-        rows = _rows(plan, study) if rated else pd.DataFrame()
+        rows = build_model_rows(plan, study) if rated else pd.DataFrame()
         if len(rows):
             yield Rated(plan.name, str(plan.prompt), replace(plan.formula, response="rating"), plan.contrasts, rows)
 
@@ -308,7 +317,7 @@ def _has_regions(response: str) -> bool:
     return response in RESPONSES and RESPONSES[response].has_regions
 
 
-def _declared(models: Sequence[ModelSection], study: _Study, policy: str) -> Iterator[_Planned]:
+def _declared(models: Sequence[ModelSection], study: MeasuredStudy, policy: str) -> Iterator[ModelDraft]:
     faults = []
     plans = []
     for model in models:
@@ -340,13 +349,13 @@ def _declared(models: Sequence[ModelSection], study: _Study, policy: str) -> Ite
                     f"analysis.models, {model.name!r}: reference.{name} is {reference!r}; expected one of {', '.join(order)}"
                 )
         region = model.region if _has_regions(formula.response) else SENTENCE_REGION
-        plans.append(_Planned(model.name, formula, region, tuple(having), contrasts, DECLARED, policy))
+        plans.append(ModelDraft(model.name, formula, region, tuple(having), contrasts, DECLARED, policy))
     if faults:
         raise DataError(faults)
     yield from plans
 
 
-def _suggested(study: _Study, covariates: Sequence[str]) -> Iterator[_Planned]:
+def _suggested(study: MeasuredStudy, covariates: Sequence[str]) -> Iterator[ModelDraft]:
     rated, read = {*study.rows("z")["paradigm"]}, {*study.times["paradigm"]}
     regions = sorted(study.times["region"].unique())
     beside = [name for name in ("log_trial",) if name in covariates]
@@ -378,7 +387,7 @@ def _binary_units(rows: pd.DataFrame, levels: Levels, measure: str) -> Iterator[
         yield f"{phenomenon} (minimal pairs)" if taken else phenomenon, having
 
 
-def _two_forms(name: str, measure: str, region: str, having: Levels, others: Sequence[str] = ()) -> Iterator[_Planned]:
+def _two_forms(name: str, measure: str, region: str, having: Levels, others: Sequence[str] = ()) -> Iterator[ModelDraft]:
     """Yield a model of all factors that vary and their interactions: with intercepts, and with slopes."""
     first = next(iter(having.values()))
     factors = [str(factor) for factor in first if len({*first[factor]}) > 1]
@@ -388,10 +397,10 @@ def _two_forms(name: str, measure: str, region: str, having: Levels, others: Seq
     forms = [(INTERCEPTS, "declared", "1"), (SLOPES, "maximal", f"1 + {crossed}")]
     for random, policy, group in forms if factors else forms[:1]:
         formula = parse_formula(f"{fixed} + ({group}|participant) + ({group}|item)")
-        yield _Planned(name, formula, region, tuple(having), contrasts, random, policy)
+        yield ModelDraft(name, formula, region, tuple(having), contrasts, random, policy)
 
 
-def _by_prompt(plan: _Planned, study: _Study) -> list[_Planned]:
+def _by_prompt(plan: ModelDraft, study: MeasuredStudy) -> list[ModelDraft]:
     """Return a model of answers once for each prompt, or once for all where the prompt is among its predictors.
 
     Of ratings on a scale of two points nobody is suggested a model of z.
@@ -418,7 +427,7 @@ def _order(factor: str, paradigms: Sequence[str], levels: Levels) -> list[str]:
     return list(dict.fromkeys(str(level) for paradigm in paradigms for level in levels[paradigm][factor]))
 
 
-def _rows(plan: _Planned, study: _Study) -> pd.DataFrame:
+def build_model_rows(plan: ModelDraft, study: MeasuredStudy) -> pd.DataFrame:
     """Return the trials of a model with the factors' levels and the covariates, numeric columns centred."""
     import numpy as np
 
@@ -443,7 +452,7 @@ def _rows(plan: _Planned, study: _Study) -> pd.DataFrame:
     return rows.assign(**{name: rows[name].astype("float64") - rows[name].mean() for name in _numbers(plan, rows)})
 
 
-def _numbers(plan: _Planned, rows: pd.DataFrame) -> list[str]:
+def _numbers(plan: ModelDraft, rows: pd.DataFrame) -> list[str]:
     """Return the numeric predictors of a model."""
     return [n for n in plan.formula.column_names[1:] if n not in plan.contrasts and pd.api.types.is_numeric_dtype(rows[n])]
 
@@ -457,7 +466,7 @@ def steps_named(models: pd.DataFrame) -> list[str]:
     ]
 
 
-def _fitted(plan: _Planned, rows: pd.DataFrame, engine: str, crosscheck: bool, prompt: str | None) -> "_Fitted":
+def _fitted(plan: ModelDraft, rows: pd.DataFrame, engine: str, crosscheck: bool, prompt: str | None) -> "_Fitted":
     """Return a model's fixed effects, the steps that led to it, which name `prompt`, and what follows from it."""
     response, place = plan.formula.response, plan.row_key
     name = f"{plan.name} {response} {plan.region} {plan.random}{format_prompt_suffix(prompt)}"
@@ -507,7 +516,7 @@ def contrast_codes(model: str, measure: str, design: Coded) -> pd.DataFrame:
     return cells.melt(place, var_name="column", value_name="code").assign(model=model, measure=measure)
 
 
-def _probabilities(plan: _Planned, rows: pd.DataFrame, estimated: ModelEstimate | None, design: Coded | None) -> pd.DataFrame:
+def _probabilities(plan: ModelDraft, rows: pd.DataFrame, estimated: ModelEstimate | None, design: Coded | None) -> pd.DataFrame:
     """Return the rows of factorial_means of a binomial model, none of another one."""
     if plan.family != "binomial":
         return pd.DataFrame()
@@ -526,7 +535,7 @@ def _in_ms(estimated: ModelEstimate, design: Coded) -> dict[str, list[float]]:
     return {name: [differences[term][n] for term in terms] for n, name in enumerate(("ms", "ms_low", "ms_high"))}
 
 
-def _rows_code(plan: _Planned, rows: pd.DataFrame) -> str:
+def _rows_code(plan: ModelDraft, rows: pd.DataFrame) -> str:
     """Return the R code that reads a model's rows from the table of results they stand in."""
     response = plan.formula.response
     table = RESPONSES[response].table

@@ -132,7 +132,7 @@ def _models(
             place: dict[str, Any] = dict(zip(unit, map(str, names), strict=True))
             place |= {"measure": measure, "region": region, "prompt": prompt}
             for form in forms[measure]:
-                model, estimated = _effect(*_trials(rows, measure, RANDOM[measure][form], engine), engine, known)
+                model, estimated = _effect(*build_model_trials(rows, measure, RANDOM[measure][form], engine), engine, known)
                 if estimated and "raw" in TABLES[table].column_names:
                     model = _described(model, estimated, rows, measure, form, engine, known)
                 fits.append(model)
@@ -154,12 +154,12 @@ def effect(
 
     A model that the data do not allow is a row without numbers whose note says why. What is `known` is not fitted again.
     """
-    trials, formula = _trials(rows, response, random, engine)
+    trials, formula = build_model_trials(rows, response, random, engine)
     before = known.get(_asked(trials, formula, engine)) if known else None
     return _effect(trials, formula, engine, known)[0] if before is None else before.assign(formula=formula)
 
 
-def _trials(rows: pd.DataFrame, response: str, random: Sequence[str], engine: str) -> tuple[pd.DataFrame, str]:
+def build_model_trials(rows: pd.DataFrame, response: str, random: Sequence[str], engine: str) -> tuple[pd.DataFrame, str]:
     """Return the columns of a model, covariates centred, and its formula."""
     others = covariates(rows) if response not in ("z", "rating") else []
     used = {name: rows[name] for name in (response, TERM, "participant", "item")}

@@ -152,7 +152,7 @@ def _fitted(
         search = Search(
             lambda wanted: ordinal_engine.estimate_model(columns, wanted, link), ordinal_engine.describe_unsupported, steps
         )
-        begun = design.formula if policy == "declared" and not suggested else _start(design, columns)
+        begun = design.formula if policy == "declared" and not suggested else find_widest_start(design, columns)
         fitted, estimated = CHOICES[policy](begun, search)
     except DataError as error:
         raise NotFitted(error, steps) from error
@@ -172,7 +172,7 @@ def _fitted(
     return _Fitted(effects, steps, design)
 
 
-def _start(design: Coded, columns: Columns) -> Formula:
+def find_widest_start(design: Coded, columns: Columns) -> Formula:
     """Return all slopes of the contrasts that the design allows; correlated where there is one, since more take many minutes."""
     start = widest(design.formula, columns, list(design.codes) or None)
     return start.replace_random(replace(random, correlated=len(random.slopes) < 2) for random in start.random)

@@ -27,7 +27,7 @@ def chosen_models(
     for (measure, region, prompt), frame in measured.items():
         for name, rows in frame.groupby("phenomenon", sort=True):
             names = covariates(rows) if measure == "log_rt" else []
-            formula = _formula(measure, names, engine)
+            formula = build_formula(measure, names, engine)
             try:
                 model, tried = fit_stepwise(
                     rows.assign(**{other: rows[other] - rows[other].mean() for other in names}),
@@ -48,7 +48,7 @@ def chosen_models(
     return {"chosen_models": check(models[columns], "chosen_models"), "model_steps": steps_table(steps)}
 
 
-def _formula(measure: str, names: list[str], engine: str) -> str:
+def build_formula(measure: str, names: list[str], engine: str) -> str:
     fixed = " + ".join([measure + " ~ " + TERM, *names])
     forms = [f"{fixed} + {form}" for form in (*RANDOM[measure][SLOPES], PLAIN)]
     return next(form for form in forms if not engine_named(engine).describe_unsupported(parse_formula(form)))

@@ -1,0 +1,5 @@
+"""The models of a study before they are fitted: resolved once, and read by everything that says or computes them."""
+
+from .resolution import PlannedTrials, resolve
+
+__all__ = ["PlannedTrials", "resolve"]

@@ -1,0 +1,115 @@
+"""The statistical plan: which models a study is analysed by, resolved before there are data or from the data themselves.
+
+`analysis.plan` resolves it; preregistration, power, analysis, report, deviations and bundle read it. A plan is JSON, and is
+told from any other by its SHA-256.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+PLAN_SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class FactorCoding:
+    """How a factor's levels become numeric columns: the contrasts by name, and the order of the levels."""
+
+    contrasts: str
+    levels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PlannedEffect:
+    """A coefficient that a model has: its term as tables call it, what it compares, and its smallest effect of interest.
+
+    `contrast` is empty of the intercept and of covariates; `sesoi` is in the unit of the response, None where none is stated.
+    """
+
+    term: str
+    contrast: str = ""
+    factors: str = ""
+    sesoi: float | None = None
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether it is an effect of factors, and no intercept or covariate."""
+        return bool(self.contrast)
+
+
+@dataclass(frozen=True)
+class PlannedModel:
+    """A model before it is fitted.
+
+    `unit` is what has a model each: a phenomenon, a paradigm, or a model of a name of its own. `formula` is in the study's own
+    factors; `first_fit` has their contrasts as columns and the random effects that are tried first. From there `policy` says how
+    random effects are reduced: `declared` keeps them, `maximal` leaves out correlations and then slopes without variance until
+    the model converges and is not singular, `parsimonious` goes backward by likelihood-ratio tests. `random` is intercepts,
+    slopes or declared. Of several models of the same trials `is_headline` marks the one that is reported first.
+
+    `correction` is how p is adjusted within the family of tests of a model's effects, empty where it is not.
+    """
+
+    name: str
+    unit: Literal["phenomenon", "paradigm", "model"]
+    response: str
+    region: str
+    prompt: str | None
+    paradigms: tuple[str, ...]
+    family: str
+    link: str
+    formula: str
+    first_fit: str
+    random: str
+    policy: str
+    is_headline: bool
+    effects: tuple[PlannedEffect, ...] = ()
+    coding: Mapping[str, FactorCoding] = field(default_factory=dict)
+    correction: str = ""
+    note: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str, str, str, str, str]:
+        """What tells it from the others of a plan."""
+        return self.unit, self.name, self.response, self.link, self.region, self.prompt or "", f"{self.random} {self.policy}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The models of a study, in the order of its results, and the engine that fits them.
+
+    `resolved_from` is `design` where who sees which item in which condition was known from the lists, `data` where it was
+    taken from trials.
+
+    >>> Plan("glmm", "design").sha256[:12]
+    '9bd403f92db9'
+    """
+
+    engine: str
+    resolved_from: Literal["design", "data"]
+    models: tuple[PlannedModel, ...] = ()
+    schema: int = PLAN_SCHEMA
+
+    def format_json(self) -> str:
+        """Return the plan as JSON, the same bytes for the same plan."""
+        return json.dumps(asdict(self), ensure_ascii=False, indent=1) + "\n"
+
+    @property
+    def sha256(self) -> str:
+        """The hash of what is planned, however it was resolved: a plan from the data that is that of the design has the same."""
+        content = asdict(self) | {"resolved_from": ""}
+        return hashlib.sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+
+
+def parse_plan(content: Mapping[str, Any], where: str) -> Plan:
+    """Return the plan that JSON holds; raises `DataError` where it holds none, or one of another schema."""
+    from .config import parse_dataclass
+    from .errors import DataError
+
+    if content.get("schema") != PLAN_SCHEMA:
+        raise DataError(
+            f"{where}: a plan of schema {content.get('schema')!r}; expected {PLAN_SCHEMA}: make it again by  gardenpath plan"
+        )
+    return parse_dataclass(Plan, content, where=where)
