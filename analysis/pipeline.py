@@ -1,8 +1,7 @@
 """From what participants did to the tables of results: exclusions, scores, times, agreement, models and their robustness."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -15,15 +14,9 @@ from gardenpath.study.table_sets import TableSet
 from .cleaning.exclusions import apply_study_exclusions, includes_models
 from .exclusion_log import ExclusionLog, select_complete_sessions
 from .grammatical_status import build_pair_conditions, find_minimal_pair_paradigms
-from .measuring.binary_responses import compute_binary_responses
-from .measuring.ratings_and_times import (
-    compute_condition_means,
-    compute_rating_scores,
-    compute_reading_curves,
-    compute_region_times,
-    mark_region_words,
-)
+from .measuring.ratings_and_times import compute_condition_means, compute_reading_curves
 from .measuring.reliability import compute_choice_agreement, compute_noise_ceilings, compute_rating_counts, compute_reliability
+from .measuring.trial_measures import measure_trials
 from .measuring.unimodality import compute_unimodality
 from .modelling.factorial import POPULATION, POPULATIONS, factorial_models, regions_named
 from .modelling.grammaticality import Known, Measured, entering, families, paradigm_models, phenomenon_models
@@ -78,25 +71,21 @@ def analyse(
         sessions, ExclusionLog(), include_models=includes_models(settings.exclude), readings=readings, responses=responses
     )
     readings, responses, participants, prompts = apply_study_exclusions(tables, settings, exclusion_log)
-    scores = compute_rating_scores(responses, items, conditions=conditions, exclusion_log=exclusion_log, all_responses=everything)
-    timed = partial(
-        compute_region_times,
-        items=items,
-        responses=responses,
-        conditions=conditions,
-        min_rt=min_rt,
-        max_rt=max_rt,
-        regions=settings.spillover_regions,
+    trials = measure_trials(
+        tables,
+        readings,
+        responses,
+        conditions,
+        settings,
+        other_regions=tuple(regions_named(settings.models)),
+        everything=everything,
         exclusion_log=exclusion_log,
     )
-    times = timed(readings)
-    other_times = _time_other_regions(readings, items, tables.get("words"), settings.models, timed)
-    binary_responses = compute_binary_responses(responses, scores, items, conditions)
+    scores, times, measured, binary_responses = trials.scores, trials.critical_times, trials.times, trials.binary_responses
     if includes_models(settings.exclude):
         scores, binary_responses = (_add_population(frame, sessions) for frame in (scores, binary_responses))
     entered = entering(scores, times, items, settings.covariates)
     known: Known = {}
-    measured = pd.concat([times, *other_times], ignore_index=True)
     return TableSet(
         {
             "exclusions": exclusion_log.build_table(),
@@ -161,18 +150,6 @@ def _warn_without_conditions(items: pd.DataFrame, parts: Sequence[pd.DataFrame])
             " which  gardenpath collect  writes, nothing says of which factors they are levels",
             ", ".join(unmodelled),
         )
-
-
-def _time_other_regions(
-    readings: pd.DataFrame,
-    items: pd.DataFrame,
-    words: pd.DataFrame | None,
-    models: Sequence[ModelSection],
-    timed: Callable[..., pd.DataFrame],
-) -> list[pd.DataFrame]:
-    """Return the times of the regions that declared models name beside the critical one, region by region."""
-    targets = readings[readings["role"] == "target"]
-    return [timed(mark_region_words(targets, items, words, name), region=name) for name in regions_named(models)]
 
 
 def _fit_grammaticality_models(

@@ -21,6 +21,7 @@ COMMANDS = (
     "norm",
     "design",
     "simulate",
+    "plan",
     "preregister",
     "serve",
     "lab",

@@ -1,16 +1,10 @@
 """gardenpath preregister: what a study fixes before its data, as a page to be deposited."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from . import options
-
-if TYPE_CHECKING:
-    from gardenpath.experiment.setup.preregistration import Json
-    from gardenpath.study import Study
 
 
 @click.command("preregister")
@@ -28,7 +22,10 @@ def command(study_file: Path, participants: int | None, after_data: bool, out: P
     it beside STUDY.toml; `gardenpath deviations` lists what departs from it.
     """
     from gardenpath import study
+    from gardenpath.analysis.plan.description import list_planned_formulas
     from gardenpath.experiment.setup import preregistration
+
+    from .plan import resolve_design_plan
 
     study.files.refuse_overwrite([out], force)
     config = study.load(study_file)
@@ -48,7 +45,7 @@ def command(study_file: Path, participants: int | None, after_data: bool, out: P
     study.files.write_text(
         out,
         preregistration.format_preregistration(
-            config, statements, models=list(describe_standard_models(config, statements)), after=after_data_note
+            config, statements, models=list_planned_formulas(resolve_design_plan(config)), after=after_data_note
         ),
     )
     inputs = [study_file, *config.list_material_paths()]
@@ -71,39 +68,3 @@ def _count_participant_sessions(folder: Path) -> int:
         return sum(one.source not in simulated_sources for one in open_session_source(folder / "data", previews=False).sessions)
     except (FileNotFoundError, study.DataError):
         return 0
-
-
-def describe_standard_models(config: "Study", statements: "Json") -> Iterator[str]:
-    """Yield the formulas of the models that `analyse` fits where none are declared, and how their factors are coded."""
-    from gardenpath.analysis.engines.formulas import parse_formula
-    from gardenpath.analysis.grammatical_status import GRAMMATICALITY_CODES
-    from gardenpath.analysis.modelling.grammaticality import RANDOM, TERM
-    from gardenpath.analysis.modelling.mixed_models import engine_named
-    from gardenpath.analysis.modelling.simulated_trials import LOG_RT, RATING
-
-    from .power_simulation import list_target_responses
-
-    measures = ["z" if response == RATING else response for response in list_target_responses(config)]
-    if config.design.trial != "sentence":
-        measures = [measure for measure in measures if measure != LOG_RT]
-    other_paradigms = (*config.design.fillers, *config.design.catch)
-    paradigms = [factors for name, factors in statements["conditions"].items() if name not in other_paradigms]
-    pairs = any({*factors} == {*GRAMMATICALITY_CODES} for factors in paradigms)
-    factor_terms = dict.fromkeys(
-        "*".join(next(iter(factors.values()))) for factors in paradigms if {*factors} != {*GRAMMATICALITY_CODES}
-    )
-    for measure in measures:
-        covariates = [name for name in config.analysis.covariates if measure == LOG_RT]
-        for forms in RANDOM.get(measure, {}).values() if pairs else ():
-            formulas = [f"{' + '.join([f'{measure} ~ {TERM}', *covariates])} + {form}" for form in forms]
-            engine = engine_named(config.analysis.engine)
-            yield f"- `{next(each for each in formulas if not engine.describe_unsupported(parse_formula(each)))}`"
-        fixed_terms = [*factor_terms, *([TERM] if pairs and measure not in RANDOM else [])]
-        for terms in fixed_terms if config.design.trial == "sentence" else ["1"]:
-            fixed = " + ".join([f"{measure} ~ {terms}", *(name for name in covariates if name == "log_trial")])
-            for group in dict.fromkeys(["1", f"1 + {terms}" if terms != "1" else "1"]):
-                yield f"- `{fixed} + ({group}|participant) + ({group}|item)`"
-    if pairs:
-        yield f"\n{TERM.capitalize()} of minimal pairs is +0.5 grammatical, -0.5 ungrammatical."
-    if factor_terms:
-        yield "\nContrasts of factors are repeated: a level minus the one before it, in the order of levels above."

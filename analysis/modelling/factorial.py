@@ -435,7 +435,9 @@ def build_model_rows(plan: ModelDraft, study: MeasuredStudy) -> pd.DataFrame:
     frame = study.rows(plan.formula.response)
     frame = frame if plan.region == SENTENCE_REGION else frame[frame["region"] == plan.region]
     frame = filter_prompt(frame[frame["paradigm"].isin(plan.paradigms)], None if plan.prompt == ALL_CONDITIONS else plan.prompt)
-    factors = pd.concat([levels[p].reset_index().assign(paradigm=p) for p in plan.paradigms] or [frame.head(0)])
+    # A paradigm of one condition may have a factor of that name, which is the column itself.
+    by_paradigm = [levels[p].drop(columns="condition", errors="ignore").reset_index().assign(paradigm=p) for p in plan.paradigms]
+    factors = pd.concat(by_paradigm or [frame.head(0)])
     new = factors[["paradigm", "condition", *(n for n in factors if n not in frame)]]
     rows = frame.astype({"participant": object, "item": object}).merge(
         new, on=["paradigm", "condition"], how="left", validate="m:1"

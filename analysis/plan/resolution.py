@@ -1,20 +1,23 @@
 """From settings, conditions and trials to planned models, in the order of the tables of results."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import pandas as pd
 
 from gardenpath.study import AnalysisSection, DataError
-from gardenpath.study.config import COVARIATES, find_sesoi
+from gardenpath.study.config import COVARIATES, find_sesoi, parse_region_name
 from gardenpath.study.plans import FactorCoding, Plan, PlannedEffect, PlannedModel
 from gardenpath.study.responses import RESPONSES
+from gardenpath.study.table_files import take_tables
 
 from ..engines import ordinal_engine
 from ..engines.formulas import Formula, parse_formula
 from ..grammatical_status import GRAMMATICALITY_CODES
+from ..measuring.binary_responses import CHOICE_MEASURE
 from ..measuring.ratings_and_times import SENTENCE_REGION
+from ..measuring.trial_measures import measure_trials
 from ..modelling import factorial, grammaticality, ordinal, random_effects
 from ..modelling.coding import Coded, coded
 from ..modelling.mixed_models import columns_of
@@ -41,12 +44,24 @@ class PlannedTrials:
     resolved_from: Literal["design", "data"]
 
 
+def resolve_designed(tables: Mapping[str, pd.DataFrame], settings: AnalysisSection) -> Plan:
+    """Return the plan of a study from the tables that its design prescribes, whose answers are placeholders."""
+    readings, responses, items, conditions = take_tables(tables, "readings", "responses", "items", "conditions")
+    regions = tuple(factorial.regions_named(settings.models))
+    # Placeholders are no reading times that could be too short or too long.
+    kept = replace(settings, min_rt=100.0, max_rt=3000.0)
+    measures = measure_trials(tables, readings, responses, conditions, kept, other_regions=regions)
+    trials = PlannedTrials(measures.scores, measures.times, measures.binary_responses, items, "design")
+    return resolve(settings, conditions, trials)
+
+
 def resolve(settings: AnalysisSection, conditions: pd.DataFrame, trials: PlannedTrials) -> Plan:
     """Return the models that `analyse` fits to these trials by these settings.
 
     Raises `DataError` for declared models that the study does not allow, as `analyse` does.
     """
-    entered = grammaticality.entering(trials.scores, trials.times, trials.items, settings.covariates)
+    is_critical = trials.times["region"].map(lambda region: parse_region_name(region)[0] == "critical").astype(bool)
+    entered = grammaticality.entering(trials.scores, trials.times[is_critical], trials.items, settings.covariates)
     models = [
         *_plan_pairs(entered, "phenomenon", settings),
         *_plan_pairs(entered, "paradigm", settings),
@@ -147,11 +162,19 @@ def _plan_factorial(trials: PlannedTrials, conditions: pd.DataFrame, settings: A
             random=one.random,
             policy=one.policy,
             is_headline=one.random != grammaticality.INTERCEPTS or place not in with_slopes,
-            effects=_list_effects(first, design, response.name, settings),
+            effects=_name_preference(_list_effects(first, design, response.name, settings), response.name, rows),
             coding=_list_codings(one.contrasts),
             correction=HOLM_OVER_REGIONS if response.has_regions else "",
             note=note,
         )
+
+
+def _name_preference(effects: tuple[PlannedEffect, ...], response: str, rows: pd.DataFrame) -> tuple[PlannedEffect, ...]:
+    """Return the effects of a model; the intercept of a model of choices says which member of a pair is preferred."""
+    if response != CHOICE_MEASURE or rows.empty:
+        return effects
+    preference = f"preference: {rows['event'].iloc[0]}"
+    return tuple(replace(one, contrast=preference) if one.term == "intercept" else one for one in effects)
 
 
 def _begin(planned: factorial.ModelDraft, rows: pd.DataFrame) -> tuple[Formula, Coded | None, str]:

@@ -141,13 +141,10 @@ def flatten_statements(value: object, key: str = "") -> dict[str, str]:
 def format_preregistration(config: study.Study, registered: Json, *, models: Sequence[str] = (), after: str = "") -> str:
     """Return the preregistration as Markdown: what is fixed in words and tables, what is open, and the statements with their hash.
 
-    `models` are lines on the models that are fitted where study.toml declares none; `after` says what data there were.
+    `models` are lines on the models that are planned; `after` says what data there were.
     """
     block = json.dumps(registered, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
     digest = hashlib.sha256(block.encode()).hexdigest()
-    declared = [
-        f"- *{model.name}* ({model.region}): `{model.formula}`{_format_contrasts(model)}" for model in config.analysis.models
-    ]
     counts = [
         f"| {paradigm} | {len(items)} | {', '.join(registered['conditions'][paradigm])} |"
         for paradigm, items in registered["items"].items()
@@ -175,9 +172,9 @@ def format_preregistration(config: study.Study, registered: Json, *, models: Seq
             *_format_section_table(config, "analysis", only=RT_TRIMMING_KEYS)[2:],
         ],
         "Models": [
-            *(declared or models or ["*Open*: none is declared."]),
+            *(models or ["*Open*: none is planned."]),
             "",
-            *_format_section_table(config, "analysis", omit=("exclude", "figures", "smallest", "models", *RT_TRIMMING_KEYS)),
+            *_format_section_table(config, "analysis", omit=("exclude", "figures", "sesoi", "models", *RT_TRIMMING_KEYS)),
         ],
         "Smallest effects of interest": _format_section_table(config, "analysis.sesoi")
         if config.analysis.sesoi
@@ -191,12 +188,6 @@ def format_preregistration(config: study.Study, registered: Json, *, models: Seq
     }
     texts = ("\n".join([f"## {name}", "", *lines]) for name, lines in sections.items())
     return "\n\n".join(texts).removeprefix("#") + "\n"
-
-
-def _format_contrasts(model: study.ModelSection) -> str:
-    reference_texts = {factor: f" against {level}" for factor, level in model.reference_levels.items()}
-    contrasts = [f"{factor} {coding}{reference_texts.get(factor, '')}" for factor, coding in model.contrasts.items()]
-    return f"; contrasts: {', '.join(contrasts) or 'repeated'}"
 
 
 def _format_design(config: study.Study, registered: Json) -> list[str]:

@@ -8,9 +8,9 @@ import pytest
 
 from gardenpath import study
 from gardenpath.analysis import analyse
+from gardenpath.analysis.plan.description import list_planned_formulas
 from gardenpath.analysis.reporting.manuscript import ready_to_paste
-from gardenpath.cli import preregister
-from gardenpath.experiment.setup import preregistration
+from gardenpath.cli.plan import resolve_design_plan
 from gardenpath.study import AnalysisSection, DataError, ExcludeSection, check
 
 Tables = dict[str, pd.DataFrame]
@@ -219,6 +219,6 @@ def test_a_rule_that_could_exclude_nobody_is_named(islands: Tables, caplog: pyte
 
 def test_a_preregistration_states_the_formulas_that_are_fitted(analysed: dict[str, pd.DataFrame], example: study.Study) -> None:
     """Of the example's minimal pairs, whose trial numbers and positions vary in these tables as in the study."""
-    lines = "\n".join(preregister.describe_standard_models(example, preregistration.build_statements(example)))
-    stated = {line.replace(" + position", "") for line in re.findall(r"`(.*)`", lines)}
+    lines = "\n".join(list_planned_formulas(resolve_design_plan(example)))
+    stated = {line.replace(" + position", "") for line in re.findall(r"`(.*?)`", lines)}
     assert {formula.replace(" + position", "") for formula in analysed["phenomenon_models"]["formula"]} == stated

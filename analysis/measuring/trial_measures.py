@@ -1,0 +1,65 @@
+"""What is measured of each trial before it is modelled: rating scores, times of regions, answers that are one of two."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import pandas as pd
+
+from gardenpath.study import AnalysisSection
+
+from ..exclusion_log import ExclusionLog
+from .binary_responses import compute_binary_responses
+from .ratings_and_times import compute_rating_scores, compute_region_times, mark_region_words
+
+
+@dataclass(frozen=True)
+class TrialMeasures:
+    """The tables rating_scores, region_times and binary_responses; `critical_times` are the times of the critical region and of
+    the words after it, without those of other regions that declared models name.
+    """
+
+    scores: pd.DataFrame
+    times: pd.DataFrame
+    binary_responses: pd.DataFrame
+    critical_times: pd.DataFrame
+
+
+def measure_trials(
+    tables: Mapping[str, pd.DataFrame],
+    readings: pd.DataFrame,
+    responses: pd.DataFrame,
+    conditions: pd.DataFrame,
+    settings: AnalysisSection,
+    *,
+    other_regions: tuple[str, ...] = (),
+    everything: pd.DataFrame | None = None,
+    exclusion_log: ExclusionLog | None = None,
+) -> TrialMeasures:
+    """Return what is measured of the trials of these readings and responses.
+
+    `tables` has items and, where regions beside the critical one are measured, words. Ratings are standardised over `everything`,
+    the responses before anything was left out.
+    """
+    log = exclusion_log or ExclusionLog()
+    items, (min_rt, max_rt) = tables["items"], settings.rt_cutoffs
+    scores = compute_rating_scores(responses, items, conditions=conditions, exclusion_log=log, all_responses=everything)
+    timed = partial(
+        compute_region_times,
+        items=items,
+        responses=responses,
+        conditions=conditions,
+        min_rt=min_rt,
+        max_rt=max_rt,
+        regions=settings.spillover_regions,
+        exclusion_log=log,
+    )
+    times = timed(readings)
+    targets = readings[readings["role"] == "target"]
+    others = [timed(mark_region_words(targets, items, tables.get("words"), name), region=name) for name in other_regions]
+    return TrialMeasures(
+        scores,
+        pd.concat([times, *others], ignore_index=True),
+        compute_binary_responses(responses, scores, items, conditions),
+        times,
+    )

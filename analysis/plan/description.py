@@ -1,0 +1,98 @@
+"""A plan in words: what is modelled by which formula, models of one kind together."""
+
+from collections.abc import Iterator
+
+from gardenpath.study.plans import Plan, PlannedModel
+from gardenpath.study.responses import RESPONSES
+
+from ..reporting.wording.labels import listed, region_name
+from ..reporting.wording.numbers import counted
+
+FEW = 6  # phenomena, paradigms or models that are named
+REDUCTIONS = {
+    "declared": "kept as they are, singular or not",
+    "maximal": "correlations and then slopes without variance are left out until the model converges and is not singular",
+    "parsimonious": "left out backward by likelihood-ratio tests at .2, correlations first",
+}
+RESOLVED = {"design": "from the design, before there are data", "data": "from the trials that there are"}
+
+
+def describe_plan(plan: Plan) -> list[str]:
+    """Return the lines of a plan.
+
+    >>> describe_plan(Plan("glmm", "design"))
+    ['No model: nothing that is measured varies by a factor.']
+    """
+    if not plan.models:
+        return ["No model: nothing that is measured varies by a factor."]
+    lines = [f"{counted(len(plan.models), 'model')}, fitted by {plan.engine}; resolved {RESOLVED[plan.resolved_from]}."]
+    for models in _group_alike(plan):
+        lines += ["", *_describe_models(models)]
+    return lines
+
+
+def _group_alike(plan: Plan) -> list[list[PlannedModel]]:
+    """Return the models that differ in nothing but what they are of, together, in the order of the plan."""
+    groups: dict[object, list[PlannedModel]] = {}
+    for one in plan.models:
+        kind = (
+            one.unit,
+            one.response,
+            one.family,
+            one.region,
+            one.prompt,
+            one.random,
+            one.policy,
+            one.formula,
+            one.first_fit,
+            one.effects,
+        )
+        groups.setdefault(kind, []).append(one)
+    return list(groups.values())
+
+
+def list_planned_formulas(plan: Plan) -> list[str]:
+    """Return the models of a plan as lines of Markdown, models of one kind together, and how their factors are coded."""
+    lines = []
+    for models in _group_alike(plan):
+        first = models[0]
+        begun = f"; fitted first: `{first.first_fit}`" if first.first_fit != first.formula else ""
+        lines.append(f"- {_name_models(models)}: `{first.formula}`{begun}; random effects: {REDUCTIONS[first.policy]}")
+    codings = dict.fromkeys(
+        f"- {factor}: {coding.contrasts} contrasts of {', '.join(coding.levels)}, in this order"
+        for one in plan.models
+        for factor, coding in one.coding.items()
+    )
+    return [*lines, *(["", "Factors are coded so:", "", *codings] if codings else [])]
+
+
+def _name_models(models: list[PlannedModel]) -> str:
+    """Return what is modelled, of what, and whether it is the headline."""
+    first = models[0]
+    names = [one.name for one in models]
+    what = listed(names) if len(names) <= FEW else f"each of {counted(len(names), first.unit, _pluralise(first.unit))}"
+    categories = " as ordered categories" if first.family == "cumulative" else ""
+    where = f" of the {region_name(first.region)}" if RESPONSES[first.response].has_regions else ""
+    prompt = f" ({first.prompt})" if first.prompt else ""
+    return f"{RESPONSES[first.response].label}{where}{prompt}{categories}, {what}{' (headline)' if first.is_headline else ''}"
+
+
+def _describe_models(models: list[PlannedModel]) -> Iterator[str]:
+    first = models[0]
+    yield _name_models(models)
+    yield f"  {first.formula}"
+    if first.first_fit != first.formula:
+        yield f"  fitted first: {first.first_fit}"
+    yield f"  family {first.family}, link {first.link}; random effects: {first.random}, {REDUCTIONS[first.policy]}"
+    for effect in first.effects:
+        if effect.is_tested:
+            sesoi = f"; smallest effect of interest {effect.sesoi:g} {RESPONSES[first.response].unit}" if effect.sesoi else ""
+            yield f"  tests {effect.term} ({effect.contrast}){sesoi}"
+    if first.correction:
+        yield f"  p adjusted: {first.correction}"
+    if first.note:
+        yield f"  cannot be fitted: {first.note}"
+
+
+def _pluralise(unit: str) -> str:
+    return {"phenomenon": "phenomena"}.get(unit, f"{unit}s")

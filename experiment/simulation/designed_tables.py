@@ -1,0 +1,64 @@
+"""The tables that a study leaves if everybody does what its lists ask for: trials without answers that say anything."""
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from gardenpath import study
+
+from ..collection.data_collection import collect
+from ..scripts.list_files import ListFile
+from ..tasks import load_tasks
+from .robots import Effects, simulate
+
+PLACEHOLDER_MS = (280.0, 290.0, 300.0, 310.0, 320.0)
+# Nobody errs, so that no trial ends before its last word.
+FAULTLESS = Effects(comprehension=1.0, attention=1.0, slips=0.0)
+
+
+def build_designed_tables(config: study.Study, list_files: Sequence[ListFile]) -> dict[str, pd.DataFrame]:
+    """Return the tables of `collect` of one complete session of each list, of short lists of each of them.
+
+    Who sees which item in which condition, its regions and its prompts are those of the design. Answers are placeholders: they
+    run through all that can be answered, and reading times through a few.
+
+    >>> from importlib.resources import files
+    >>> from gardenpath import experiment
+    >>> config = study.load(files("gardenpath.examples") / "minimal-pairs")
+    >>> tables = build_designed_tables(config, experiment.build_list_files(config))
+    >>> sorted(tables["readings"]["rt"].unique().tolist()), tables["sessions"]["complete"].all().item()
+    ([280.0, 290.0, 300.0, 310.0, 320.0], True)
+    """
+    sessions = sum(len(file.trial_list.short_lists) or 1 for file in list_files)
+    with tempfile.TemporaryDirectory() as folder:
+        simulate(list_files, Path(folder, "data"), participants=sessions, seed=1, effects=FAULTLESS)
+        tables = dict(collect(Path(folder, "data")))
+    return tables | {"readings": _fill_times(tables["readings"]), "responses": _fill_responses(tables["responses"], config)}
+
+
+def _fill_times(readings: pd.DataFrame) -> pd.DataFrame:
+    """Return readings whose times run through a few values, in another order for each participant and trial."""
+    turn = 3 * pd.factorize(readings["participant"])[0] + 2 * readings["trial"].astype("int64") + readings["word"].astype("int64")
+    return readings.assign(rt=[PLACEHOLDER_MS[n % len(PLACEHOLDER_MS)] for n in turn])
+
+
+def _fill_responses(responses: pd.DataFrame, config: study.Study) -> pd.DataFrame:
+    """Return responses that run through the answers to each prompt, in another order for each participant."""
+    settings = load_tasks(config).settings
+    person = pd.factorize(responses["participant"])[0]
+    turn = person + responses.groupby(["session", "prompt"]).cumcount()
+    filled = responses.copy()
+    for prompt, rows in responses.groupby("prompt"):
+        number = turn[rows.index]
+        task = rows["task"].iloc[0]
+        if task == "rating":
+            points = settings[str(prompt)].rating_range
+            filled.loc[rows.index, "response"] = [str(points[n % len(points)]) for n in number]
+        elif task == "choice":
+            members = rows["condition"].str.split("+")
+            filled.loc[rows.index, "response"] = [pair[n % len(pair)] for pair, n in zip(members, number, strict=True)]
+        elif rows["correct"].notna().any():
+            filled.loc[rows.index, "correct"] = [bool(n % 2) for n in number]
+    return filled
