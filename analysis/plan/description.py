@@ -26,12 +26,12 @@ def describe_plan(plan: Plan) -> list[str]:
     if not plan.models:
         return ["No model: nothing that is measured varies by a factor."]
     lines = [f"{counted(len(plan.models), 'model')}, fitted by {plan.engine}; resolved {RESOLVED[plan.resolved_from]}."]
-    for models in _group_alike(plan):
+    for models in _group_equal(plan):
         lines += ["", *_describe_models(models)]
     return lines
 
 
-def _group_alike(plan: Plan) -> list[list[PlannedModel]]:
+def _group_equal(plan: Plan) -> list[list[PlannedModel]]:
     """Return the models that differ in nothing but what they are of, together, in the order of the plan."""
     groups: dict[object, list[PlannedModel]] = {}
     for one in plan.models:
@@ -54,7 +54,7 @@ def _group_alike(plan: Plan) -> list[list[PlannedModel]]:
 def list_planned_formulas(plan: Plan) -> list[str]:
     """Return the models of a plan as lines of Markdown, models of one kind together, and how their factors are coded."""
     lines = []
-    for models in _group_alike(plan):
+    for models in _group_equal(plan):
         first = models[0]
         begun = f"; fitted first: `{first.first_fit}`" if first.first_fit != first.formula else ""
         lines.append(f"- {_name_models(models)}: `{first.formula}`{begun}; random effects: {REDUCTIONS[first.policy]}")

@@ -44,6 +44,7 @@ WITHOUT_RESULT = {
     "export",
     "report",
     "bundle",
+    "plan",
     "preregister",
     "deviations",
     "demo",
