@@ -26,7 +26,7 @@ def command(study_file: Path, out: Path | None, force: bool) -> None:
     how p is adjusted.
     """
     from gardenpath import study
-    from gardenpath.analysis.plan.description import describe_plan
+    from gardenpath.analysis.reporting.wording.plans import describe_plan
 
     if out is not None:
         study.files.refuse_overwrite([out], force)

@@ -6,14 +6,15 @@ import pandas as pd
 
 from gardenpath.study import TABLES
 from gardenpath.study.config import CUMULATIVE_REGIONS, Sesoi, parse_region_name
+from gardenpath.study.plans import INTERCEPTS, SLOPES
 
 from ..aligning.held_out_likelihood import CLUSTER_COLUMNS
 from ..aligning.predictors import LAG_SUFFIXES, list_lagged_columns
 from ..comparing.pair_accuracy import ALL_PHENOMENA
 from ..comparing.rating_correlation import RELATIVE_LEVEL
 from ..exclusion_log import ALL_CONDITIONS
-from ..modelling.grammaticality import INTERCEPTS, SLOPES, TERM
-from ..modelling.headline import headline, is_intercepts_form
+from ..grammatical_status import GRAMMATICALITY
+from ..model_results import is_intercepts_form
 from ..prompts import list_rated_prompts
 from .exhibits import Page
 from .references import cited
@@ -194,7 +195,7 @@ def _factors(tables: Tables, software: Versions) -> str:
 
 def _models(tables: Tables, software: Versions) -> str:
     models = table_of(tables, "phenomenon_models")
-    tested = models[models["term"] == TERM]
+    tested = models[models["term"] == GRAMMATICALITY]
     if tested.empty:
         return ""
     declared, slopes = (tested[tested["random"] == form] for form in (INTERCEPTS, SLOPES))

@@ -10,11 +10,11 @@ import pandas as pd
 from gardenpath.study.config import FiguresSection
 
 from ...exclusion_log import ALL_CONDITIONS
+from ...fitting.multiverse import UNFLAGGED
+from ...grammatical_status import GRAMMATICALITY
 from ...measuring.ratings_and_times import SENTENCE_REGION
-from ...modelling.grammaticality import TERM
-from ...modelling.headline import headline, is_intercepts_form
+from ...model_results import is_intercepts_form
 from ...modelling.pilot import UPPER
-from ...modelling.sensitivity import UNFLAGGED
 from ...prompts import list_prompts, select_prompt
 from ...row_dicts import list_rows
 from ..wording.labels import asked, coefficient, label, mean_rating, region_name
@@ -104,7 +104,7 @@ def coefficient_figure(
     ['npi']
     """
     figures = figures or FiguresSection()
-    rows = phenomenon_models[(phenomenon_models["measure"] == measure) & (phenomenon_models["term"] == TERM)]
+    rows = phenomenon_models[(phenomenon_models["measure"] == measure) & (phenomenon_models["term"] == GRAMMATICALITY)]
     rows = select_prompt(rows, prompt)
     rows = rows.assign(headline=headline(rows), beside=is_intercepts_form(rows)).dropna(subset=["estimate"])
     rows = filled(rows, f"phenomenon_models, measure {measure!r}")

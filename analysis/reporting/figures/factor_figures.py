@@ -12,7 +12,7 @@ from ...exclusion_log import ALL_CONDITIONS
 from ...measuring.binary_responses import BINARY_MEASURES, CHOICE_MEASURE
 from ...measuring.cell_means import CELL_SEPARATOR
 from ...measuring.ratings_and_times import SENTENCE_REGION
-from ...modelling.headline import headline, is_intercepts_form
+from ...model_results import is_intercepts_form
 from ...prompts import select_prompt
 from ..wording.labels import label, region_name, response
 from ..wording.terms import terms_by_model

@@ -5,11 +5,10 @@ from functools import partial
 
 import pandas as pd
 
+from gardenpath.study.plans import INTERCEPTS, SLOPES
+
 from ...exclusion_log import ALL_CONDITIONS
-from ...grammatical_status import GRAMMATICALITY_CODES, find_minimal_pair_paradigms
-from ...modelling import factorial as factorial_models
-from ...modelling import random_effects as chosen_models
-from ...modelling.grammaticality import INTERCEPTS, SLOPES, TERM
+from ...grammatical_status import GRAMMATICALITY, GRAMMATICALITY_CODES, find_minimal_pair_paradigms
 from ...prompts import build_file_suffixes, list_prompts
 from ..exhibits import Exhibit, Page, Section, few
 from ..figures import effect_figures, factor_figures
@@ -73,7 +72,7 @@ def _grammaticality(page: Page, title: str, measure: str) -> Section:
     """Return the section of ratings or of reading times: means, then the effect of grammaticality on them."""
     models, policy_models = page.get("phenomenon_models"), page.get("chosen_models")
     prompts = page.prompts() if measure == "z" else [None]
-    rows = models[(models["measure"] == measure) & (models["term"] == TERM)]
+    rows = models[(models["measure"] == measure) & (models["term"] == GRAMMATICALITY)]
     exhibits = _mean_figures(page, measure, prompts)
     means = page.get("condition_means")
     means = means[means["measure"].isin(MEANS[measure][0])]
@@ -173,7 +172,7 @@ def _columns(names: Iterable[str], prompts: Sequence[str | None], measure: str) 
 
 def _paradigms(page: Page, measure: str, prompts: Sequence[str | None]) -> list[Exhibit]:
     models = page.get("paradigm_models")
-    rows = models[(models["measure"] == measure) & (models["term"] == TERM)]
+    rows = models[(models["measure"] == measure) & (models["term"] == GRAMMATICALITY)]
     beside = ["random"] if len(rows["random"].unique()) > 1 else []
     names = ["paradigm", *beside, *_columns(COLUMNS[1:], prompts, measure)]
     caption = "The declared model of each paradigm: a family of tests of its own."
@@ -191,7 +190,7 @@ def _left_aside(page: Page, measure: str) -> list[str]:
 def _policy_tables(page: Page, models: pd.DataFrame, steps: pd.DataFrame) -> list[Exhibit]:
     """Return the tables of the models of a policy, and of every fit on the way."""
     caption = f"Models whose random effects were chosen by a policy: {fits.UNSEEN}. singular: a variance is zero."
-    rows = models.loc[models["term"] == TERM, [*POLICY_COLUMNS, "formula"]]
+    rows = models.loc[models["term"] == GRAMMATICALITY, [*POLICY_COLUMNS, "formula"]]
     exhibits = page.table("chosen_models", caption, rows, aside=True)
     caption = (
         "Every fit on the way to these models, in the order made. kept: the model of the results; chi2, df and p: the likelihood "

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ...modelling.grammaticality import SLOPES
-from ...modelling.headline import headline, is_intercepts_form
+from gardenpath.study.plans import SLOPES
+
+from ...model_results import is_intercepts_form
 from ...row_dicts import list_rows
 from .numbers import ADJUSTED, Row, decimals, minus, p_value, signed
 

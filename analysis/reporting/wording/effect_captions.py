@@ -5,7 +5,7 @@ import pandas as pd
 from ...measuring.binary_responses import BINARY_MEASURES
 from ...measuring.cell_means import CELL_SEPARATOR
 from ...measuring.ratings_and_times import SENTENCE_REGION
-from ...modelling.headline import headline, is_intercepts_form
+from ...model_results import is_intercepts_form
 from ...prompts import label_prompts
 from ...row_dicts import list_rows
 from .coefficients import ABSENT, Coefficients, coefficients, once

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 import pandas as pd
 
 from gardenpath.study.config import CUMULATIVE_REGIONS, Sesoi, find_sesoi, parse_region_name
+from gardenpath.study.plans import INTERCEPTS
 from gardenpath.study.responses import RESPONSES
 
+from ...grammatical_status import GRAMMATICALITY
 from ...measuring.ratings_and_times import SENTENCE_REGION
-from ...modelling.grammaticality import INTERCEPTS, TERM
-from ...modelling.headline import headline, is_intercepts_form
+from ...model_results import is_intercepts_form
 from ...modelling.pilot import PILOT, UPPER
-from ...modelling.random_effects import steps_named
 from ...prompts import filter_prompt, list_prompts
 from ...row_dicts import list_rows
 from .fits import AGREEING, FORMS, crosschecked, form
@@ -66,7 +66,7 @@ def effects(models: pd.DataFrame, measure: str, prompts: Sequence[str | None] = 
     It tells the headline, that is the model with slopes wherever the data allow it, and then what the published form says, with
     intercepts alone. Prompts of ratings are named where there are several: in the table, or in `prompts`.
     """
-    tested = models[(models["measure"] == measure) & (models["term"] == TERM)]
+    tested = models[(models["measure"] == measure) & (models["term"] == GRAMMATICALITY)]
     single = []
     for prompt in prompts or list_prompts(tested):
         part = filter_prompt(tested, prompt)
@@ -85,7 +85,7 @@ def as_published(row: Row | None) -> str:
 
 def counts(models: pd.DataFrame, measure: str, prompts: Sequence[str | None] = ()) -> list[str]:
     """Return how many phenomena of a measure differ after correction, prompt by prompt, and over all prompts."""
-    tested = models[(models["measure"] == measure) & (models["term"] == TERM)]
+    tested = models[(models["measure"] == measure) & (models["term"] == GRAMMATICALITY)]
     counts = []
     prompts = prompts or list_prompts(tested)
     for prompt in prompts:
@@ -130,7 +130,7 @@ def _counted(models: pd.DataFrame, published: pd.DataFrame, measure: str, prompt
 
 def policy_effects(models: pd.DataFrame, steps: pd.DataFrame) -> list[str]:
     """Return what the policy did, what of it was singular or cross-checked, and each effect under the chosen model."""
-    tested = models[models["term"] == TERM]
+    tested = models[models["term"] == GRAMMATICALITY]
     if tested.empty:
         return []
     fitted = tested.dropna(subset="estimate")
@@ -176,7 +176,7 @@ def _predictor(row: Row) -> str:
 def power(models: pd.DataFrame, smallest: Sesoi) -> list[str]:
     """Return the range of minimum detectable effects, and how many reach the smallest effect of interest, if it is declared."""
     sentences = []
-    tested = models[models["term"] == TERM]
+    tested = models[models["term"] == GRAMMATICALITY]
     for (measure, region), family in tested[headline(tested)].dropna(subset="mde").groupby(["measure", "region"], sort=True):
         for prompt in list_prompts(family):
             rows = filter_prompt(family, prompt)
@@ -186,7 +186,7 @@ def power(models: pd.DataFrame, smallest: Sesoi) -> list[str]:
                 f"{subject}: with these standard errors, effects from {low:.3f} (best phenomenon) to {high:.3f} (worst) "
                 f"{RESPONSES[str(measure)].unit} would be found in 80% of repetitions"
             )
-            least = find_sesoi(smallest, str(measure), TERM)
+            least = find_sesoi(smallest, str(measure), GRAMMATICALITY)
             if least is not None:
                 reached = int((rows["mde"] <= least).sum())
                 text += f"; the smallest effect of interest, {least:g}, is within reach in {reached} of {len(rows)}"

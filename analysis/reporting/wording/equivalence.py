@@ -2,9 +2,8 @@
 
 import pandas as pd
 
+from ...grammatical_status import GRAMMATICALITY
 from ...measuring.ratings_and_times import SENTENCE_REGION
-from ...modelling.grammaticality import TERM
-from ...modelling.headline import headline
 from ...prompts import list_prompts
 from ...row_dicts import list_rows
 from .factors import describe_model, with_names
@@ -45,7 +44,7 @@ def verdict(row: Row) -> str:
 def equivalences(phenomena: pd.DataFrame, factorial: pd.DataFrame) -> list[str]:
     """Return a sentence for each effect of which a smallest one of interest is stated: in phenomena, and of a study's factors."""
     sentences = []
-    tested = phenomena[phenomena["term"] == TERM]
+    tested = phenomena[phenomena["term"] == GRAMMATICALITY]
     several = len(list_prompts(tested)) > 1
     for row in list_rows(tested[headline(tested)].dropna(subset="p_equivalence")):
         where = asked(row["prompt"] if several else None)

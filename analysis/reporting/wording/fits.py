@@ -5,7 +5,8 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from ...modelling.grammaticality import INTERCEPTS, SLOPES
+from gardenpath.study.plans import INTERCEPTS, SLOPES
+
 from .labels import label, listed
 from .numbers import Row, minus
 

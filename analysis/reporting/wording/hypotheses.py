@@ -7,8 +7,8 @@ import pandas as pd
 from gardenpath.study.config import CUMULATIVE_REGIONS, parse_region_name
 from gardenpath.study.responses import RESPONSES
 
+from ...grammatical_status import GRAMMATICALITY
 from ...measuring.ratings_and_times import SENTENCE_REGION
-from ...modelling.grammaticality import TERM
 from ...row_dicts import list_rows
 from .labels import label, listed
 from .numbers import counted
@@ -37,7 +37,7 @@ def tested(factorial: pd.DataFrame, phenomena: pd.DataFrame) -> list[str]:
     for text, names in of_models.items():
         where = (f"{listed(names)}: " if len(names) <= FEW else f"in {len(names)} models, ") if several else ""
         sentences.append(f"{where}we tested {text}.")
-    grammatical = phenomena[phenomena["term"] == TERM]
+    grammatical = phenomena[phenomena["term"] == GRAMMATICALITY]
     if len(grammatical):
         count = counted(grammatical["phenomenon"].nunique(), "phenomenon", "phenomena")
         sentences.append(
