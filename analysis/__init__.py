@@ -47,7 +47,7 @@ from .modelling.ordinal import cumulative
 from .modelling.power import power_curve
 from .modelling.simulated_trials import Assumptions
 from .pipeline import analyse
-from .plan import StudyTrials, resolve, resolve_designed
+from .plan import StudyTrials, resolve_designed_plan, resolve_plan
 from .reporting.document import report
 from .reporting.figures.effect_figures import coefficient_figure, condition_figure
 from .reporting.figures.factor_figures import interaction_figure
@@ -61,6 +61,7 @@ from .reporting.wording.numbers import apa
 __all__ = [
     "AlignmentOptions",
     "Assumptions",
+    "StudyTrials",
     "accuracy_figure",
     "align",
     "analyse",
@@ -118,6 +119,8 @@ __all__ = [
     "power_curve",
     "prediction_powered_mean",
     "report",
+    "resolve_designed_plan",
+    "resolve_plan",
     "score_figure",
     "shrink_means",
     "shrink_proportions",

@@ -21,7 +21,7 @@ from .measuring.ratings_and_times import compute_condition_means, compute_readin
 from .measuring.reliability import compute_choice_agreement, compute_noise_ceilings, compute_rating_counts, compute_reliability
 from .measuring.trial_measures import measure_trials
 from .measuring.unimodality import compute_unimodality
-from .plan.resolution import list_further_regions, resolve
+from .plan.resolution import list_further_regions, resolve_plan
 from .plan.trials import POPULATION, POPULATIONS, StudyTrials
 
 log = logging.getLogger("gardenpath")
@@ -45,7 +45,7 @@ def analyse(
     or anything is left out, and each prompt is analysed by itself. A trial's critical region is dropped when one of its words was
     read in less than `min_rt` or more than `max_rt` ms; `exclude` has the other rules.
 
-    The models are those of `plan`, such as `plan.resolve_designed` gives from the design of a study; without one, it is resolved
+    The models are those of `plan`, such as `plan.resolve_designed_plan` gives from the design of a study; without one, it is resolved
     from these trials. planned_models, models, effects and random_effects have what `fit_plan` says of them, multiverse the effects
     of pairs under other choices. Regions beside the critical one that declared models name are measured by the spans of words.
     Answers that are one of two (questions with a right answer, ratings on a scale of two points, forced choices) are in
@@ -85,7 +85,7 @@ def analyse(
     if includes_models(settings.exclude):
         scores, binary_responses = (_add_population(frame, sessions) for frame in (scores, binary_responses))
     trials = StudyTrials(scores, measured, binary_responses, items, conditions)
-    plan = plan or resolve(settings, trials)
+    plan = plan or resolve_plan(settings, trials)
     known: KnownFits = {}
     return TableSet(
         {

@@ -47,7 +47,7 @@ def fit_plan(
     A model that the data do not allow keeps a row of effects without numbers; its note in `models` says why. Models of pairs that
     are fitted are put into `known`. `covariates` are those of the settings.
 
-    >>> from ..plan import StudyTrials, resolve
+    >>> from ..plan import StudyTrials, resolve_plan
     >>> from gardenpath.study import AnalysisSection
     >>> rows = [(f"P{p}", f"i{i}", "ab"[(p + i) % 2], i, (p + i) % 2 + (p * i) % 3 / 9) for p in range(6) for i in range(6)]
     >>> scores = pd.DataFrame(rows, columns=["participant", "item", "condition", "trial", "z"])
@@ -56,7 +56,7 @@ def fit_plan(
     >>> conditions = pd.DataFrame(levels, columns=["paradigm", "condition", "factor", "level"])
     >>> times, answers = (pd.DataFrame(columns=TABLES[name].column_names) for name in ("region_times", "binary_responses"))
     >>> trials = StudyTrials(scores, times, answers, scores[["paradigm", "item", "condition"]], conditions)
-    >>> tables = fit_plan(resolve(AnalysisSection(), trials), trials)
+    >>> tables = fit_plan(resolve_plan(AnalysisSection(), trials), trials)
     >>> tables["effects"][["random", "term", "contrast"]].to_numpy().tolist()[1]
     ['intercepts', 'npi_ever_any', 'npi: ever minus any']
     """

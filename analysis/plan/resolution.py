@@ -43,7 +43,7 @@ PAIR_FORMS: Mapping[str, Mapping[str, Sequence[str]]] = {
 }
 
 
-def resolve_designed(tables: Mapping[str, pd.DataFrame], settings: AnalysisSection) -> Plan:
+def resolve_designed_plan(tables: Mapping[str, pd.DataFrame], settings: AnalysisSection) -> Plan:
     """Return the plan of a study from the tables that its design prescribes, whose answers are placeholders."""
     readings, responses, items, conditions = take_tables(tables, "readings", "responses", "items", "conditions")
     # Placeholders are no reading times that could be too short or too long.
@@ -51,10 +51,10 @@ def resolve_designed(tables: Mapping[str, pd.DataFrame], settings: AnalysisSecti
     regions = tuple(list_further_regions(settings.models))
     measures = measure_trials(tables, readings, responses, conditions, kept, other_regions=regions)
     trials = StudyTrials(measures.scores, measures.times, measures.binary_responses, items, conditions, "design")
-    return resolve(settings, trials)
+    return resolve_plan(settings, trials)
 
 
-def resolve(settings: AnalysisSection, trials: StudyTrials) -> Plan:
+def resolve_plan(settings: AnalysisSection, trials: StudyTrials) -> Plan:
     """Return the models that are fitted to these trials by these settings.
 
     Minimal pairs: z under each prompt and log reading time in each region by grammaticality, for each phenomenon and each paradigm;
