@@ -172,8 +172,9 @@ def _draft_pairs(trials: StudyTrials, settings: AnalysisSection) -> Iterator[Pla
 
 def _list_pair_units(trials: StudyTrials, unit: str) -> Iterator[tuple[PairMeasure, str, pd.DataFrame]]:
     """Yield the trials of each phenomenon or paradigm of minimal pairs, measure by measure."""
+    needed = dict.fromkeys([unit, "paradigm", "item", *COVARIATES])
     for measure, frame in trials.pair_measures.items():
-        for name, rows in frame.groupby(unit, sort=True):
+        for name, rows in frame[[*needed]].groupby(unit, sort=True):
             yield measure, str(name), rows
 
 
