@@ -50,7 +50,7 @@ def estimate_model(columns: Columns, formula: Formula, link: str) -> ModelEstima
             for group, effect, sd in zip(value["group"], value["effect"], value["sd"], strict=True)
         ),
         correlations=tuple(
-            RandomEffectCorrelation(group, *("1" if effect == INTERCEPT else effect for effect in (first, second)), correlation)
+            RandomEffectCorrelation(group, first.replace(INTERCEPT, "1"), second.replace(INTERCEPT, "1"), correlation)
             for group, first, second, correlation in zip(*(value[key] for key in CORRELATION_KEYS), strict=True)
         ),
         residual=1.0,

@@ -449,8 +449,9 @@ def _find_changed_plan(registered: Json, plan: Plan | None, tables: "Mapping[str
         yield from _find_changed_models(before, _describe_planned_models(plan), "study.toml")
     fitted = tables.get("planned_models")
     if fitted is not None and len(fitted) and (plan is None or fitted["plan_sha256"].iloc[0] != plan.sha256):
-        found = fitted.set_index("model_id")[[*PLANNED_COLUMNS]].to_dict("index")
-        yield from _find_changed_models(before, {str(name): row for name, row in found.items()}, "results")
+        rows = fitted[["model_id", *PLANNED_COLUMNS]].to_dict("records")
+        found = {row["model_id"]: {name: row[name] for name in PLANNED_COLUMNS} for row in rows}
+        yield from _find_changed_models(before, found, "results")
 
 
 def _find_changed_models(before: Mapping[str, Json], after: Mapping[str, Json], source: str) -> Iterator[Deviation]:
