@@ -96,7 +96,7 @@ def test_what_is_simulated_or_a_toy_is_marked_once_over_all_numbers_of_it(page: 
         for figure in re.findall(r"<figure.*?</figure>", rest, re.DOTALL):
             file = re.search(r'href="(\w+)\.csv"', figure)
             assert file is not None
-            by_a_model = "model" in everything[file[1]] or file[1] == "delta_comparisons"
+            by_a_model = "protocol" in everything[file[1]] or file[1] == "delta_comparisons"
             for badge, marked in (("simulated data", file[1] not in ("items", "accuracy")), ("toy language model", by_a_model)):
                 badges = (heading.count(f'<span class="badge">{badge}</span>'), figure.count(f'<span class="badge">{badge}</span>'))
                 assert badges in ([(1, 0), (0, 1)] if marked else [(0, 0), (1, 0)]), (file[1], badge)
