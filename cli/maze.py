@@ -126,7 +126,7 @@ def command(
         raise study.DataError(
             f"{options.format_count(missing_count, 'place')} without a distractor, whose sentences have no "
             "alternatives; write words into "
-            f"{scoring.out / 'distractors.csv'} and give it back (--reviewed), or widen --length or --zipf, or lower --margin or "
+            f"{scoring.out / 'distractors.csv'} and give it back (--edited-distractors), or widen --length or --zipf, or lower --margin or "
             "--surprisal"
         )
 
