@@ -124,10 +124,9 @@ def command(
         click.echo("\n".join(sentences))
     if missing_count := int(result.distractors["distractor"].isna().sum()):
         raise study.DataError(
-            f"{options.format_count(missing_count, 'place')} without a distractor, whose sentences have no "
-            "alternatives; write words into "
-            f"{scoring.out / 'distractors.csv'} and give it back (--edited-distractors), or widen --length or --zipf, or lower --margin or "
-            "--surprisal"
+            f"{options.format_count(missing_count, 'position')} without a distractor, whose sentences have no "
+            f"alternatives; write words into {scoring.out / 'distractors.csv'} and give it back (--edited-distractors), or widen "
+            "--length or --zipf, or lower --margin or --surprisal"
         )
 
 

@@ -73,7 +73,7 @@ def command(
         raise click.UsageError("an expected effect is of surprisal: give --scores, the folder that  gardenpath score  wrote")
     study.files.refuse_overwrite([out / "items.jsonl", out / "certificate.json"], force)
     selection = stimuli.select(pool, settings, surprisal=surprisal)
-    certificate = {**dataclasses.asdict(selection.certificate), "said": str(selection.certificate)}
+    certificate = {**dataclasses.asdict(selection.certificate), "description": str(selection.certificate)}
     study.files.write_text(out / "certificate.json", json.dumps(certificate, indent=1, ensure_ascii=False) + "\n")
     tables = {"covariates": selection.covariates, "matching": selection.matching}
     for name, table in (("matched_sets", selection.sets), ("words_not_found", selection.words_not_found)):

@@ -143,7 +143,7 @@ class Dashboard:
         return _render_html("login.html", status, title=self._get_title(), deep=_is_below_dashboard(request), fault=fault)
 
     def _create_action_handler(self, action: Callable[[dict[str, str]], None]) -> Callable[[Request], Awaitable[Response]]:
-        async def acting(request: Request) -> Response:
+        async def handle_action(request: Request) -> Response:
             token = self._find_login(request)
             form = await _read_form(request)
             if token is None or not hmac.compare_digest(
@@ -156,7 +156,7 @@ class Dashboard:
                 return await self._render_page(request, token, fault=str(error.args[0]), status=400)
             return RedirectResponse("../dashboard", 303)
 
-        return acting
+        return handle_action
 
     # ------------------------------------------------------------------------------------------------- what it shows
 
@@ -263,7 +263,7 @@ class Dashboard:
     # ------------------------------------------------------------------------------------------------- downloads
 
     def _create_download_handler(self, kind: str) -> Callable[[Request], Awaitable[Response]]:
-        async def downloading(request: Request) -> Response:
+        async def send_download(request: Request) -> Response:
             token = self._find_login(request)
             if token is None:
                 return self._show_login(request, status=401)
@@ -290,7 +290,7 @@ class Dashboard:
             name = f"{self.config.name}-{kind}-{datetime.now(UTC):%Y%m%d-%H%M}.zip"
             return FileResponse(path, filename=name, background=BackgroundTask(folder.cleanup))
 
-        return downloading
+        return send_download
 
     async def _send_payments(self, request: Request) -> Response:
         if self._find_login(request) is None:
