@@ -202,7 +202,7 @@ def _format_design(config: study.Study, registered: Json) -> list[str]:
     target = config.procedure.resolve_role("target")
     short_lists = config.design.short_lists
     list_text = (
-        f"lists of {short_lists.items_per_list} items, {short_lists.ratings_per_item} readers an item"
+        f"lists of {short_lists.items_per_list} items, {short_lists.ratings_per_item} participants an item"
         if short_lists
         else f"{config.design.lists} lists"
     )

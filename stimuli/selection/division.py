@@ -103,7 +103,7 @@ class _DivisionSearch:
         each, more = divmod(n, self.n_lists) if division.items is None else (division.items, 0)
         if not each or each > n:
             raise study.DataError(
-                f"{n} items cannot be dealt to {self.n_lists} lists of {each or 'one or more'}; expected fewer or shorter lists"
+                f"{n} items cannot be assigned to {self.n_lists} lists of {each or 'one or more'}; expected fewer or shorter lists"
             )
         self.sizes = np.array([each + (k < more) for k in range(self.n_lists)])
         times, over = divmod(int(self.sizes.sum()), n)
@@ -112,7 +112,7 @@ class _DivisionSearch:
         extra = {int(i) for i in draw.permutation(n)[:over]}
         self.item_of_copy = [i for i in range(n) for _ in range(times + (i in extra))]
         if times + bool(extra) > self.n_lists:
-            raise study.DataError(f"{self.n_lists} lists of {each} have more places than {n} items may fill, each once a list")
+            raise study.DataError(f"{self.n_lists} lists of {each} have more trials than {n} items may fill, each once a list")
         self.copies: dict[int, list[int]] = {}
         for copy, i in enumerate(self.item_of_copy):
             self.copies.setdefault(i, []).append(copy)
