@@ -845,8 +845,8 @@ class Study:
     """A study as study.toml states it; `path` is that file, and its paths start from its folder.
 
     >>> from importlib.resources import files
-    >>> plan = load(files("gardenpath.examples") / "minimal-pairs")
-    >>> plan.name, [path.name for path in plan.list_material_paths()]
+    >>> config = load(files("gardenpath.examples") / "minimal-pairs")
+    >>> config.name, [path.name for path in config.list_material_paths()]
     ('minimal-pairs', ['items.csv'])
     """
 

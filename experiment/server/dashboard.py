@@ -52,9 +52,9 @@ class ListRow:
     """A list on the dashboard."""
 
     name: str
-    filled: SlotCounts
-    left: dict[str, int]
-    over: int
+    slot_counts: SlotCounts
+    departure_counts: dict[str, int]
+    over_quota_count: int
     quota: int | None
     preview: str
 
@@ -201,14 +201,14 @@ class Dashboard:
             "now": datetime.now(UTC),
             "closed": self.store.is_closed,
             "quotas": quotas,
-            "most": max([1, *quotas, *(row.filled.taken_slots for row in rows)]),
+            "most": max([1, *quotas, *(row.slot_counts.taken_slots for row in rows)]),
             "rows": rows,
-            "places": [row.filled.taken_slots for row in rows],
+            "taken_slots": [row.slot_counts.taken_slots for row in rows],
             "total": Counter(
-                {name: sum(getattr(row.filled, name) for row in rows) for name in ("completed", "live", "late", "dropped")}
+                {name: sum(getattr(row.slot_counts, name) for row in rows) for name in ("completed", "live", "late", "dropped")}
             ),
-            "over": sum(row.over for row in rows),
-            "left": sum((Counter(row.left) for row in rows), Counter()),
+            "over_quota_count": sum(row.over_quota_count for row in rows),
+            "departure_counts": sum((Counter(row.departure_counts) for row in rows), Counter()),
             "screener": self.config.procedure.screener,
             "screened": self.store.count_screener_answers() if self.config.procedure.screener else {},
             "begun": session_count,

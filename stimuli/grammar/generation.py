@@ -167,7 +167,7 @@ def find_blocking_lines(grammar: Grammar, name: str) -> list[Line]:
 
 
 def _compile_for_sampling(grammar: Grammar, name: str) -> tuple[CompiledParadigm, tuple[Guarantee, ...]]:
-    """Return a paradigm compiled as its plan needs it, and what holds of it."""
+    """Return a paradigm compiled as its sampling scheme needs it, and what holds of it."""
     return compile_with_guarantees(grammar, name, lemma_slots=_find_limited_phrases(grammar, name))
 
 

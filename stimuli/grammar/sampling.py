@@ -1,4 +1,4 @@
-"""Draws without repetition and without rejection: ranks of a seeded permutation, in cells that the plan fills.
+"""Draws without repetition and without rejection: ranks of a seeded permutation, in cells that the sampling scheme fills.
 
 A cell is a shape (which alternative each phrase has) with, where a slot is balanced or limited, one entry in that slot. How many
 come from each cell is settled first, from exact counts; in each, ranks follow a random permutation of all there are, so that a
