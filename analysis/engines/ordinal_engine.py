@@ -73,8 +73,8 @@ def split_uncorrelated_effects(formula: Formula) -> Formula:
     'rating ~ x + (1|participant) + (0 + x|participant) + (1|item)'
     """
 
-    def parts(random: RandomEffects) -> list[RandomEffects]:
+    def split_terms(random: RandomEffects) -> list[RandomEffects]:
         alone = random.correlated or len(random.terms) == 1
         return [random] if alone else [replace(random, terms=(term,), correlated=True) for term in random.terms]
 
-    return formula.replace_random(part for random in formula.random for part in parts(random))
+    return formula.replace_random(part for random in formula.random for part in split_terms(random))
