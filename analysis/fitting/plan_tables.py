@@ -310,7 +310,7 @@ def _adjust(effects: pd.DataFrame, models: Mapping[str, PlannedModel]) -> pd.Dat
         (pairs, within, lambda row: OVER_PHENOMENA.format(units=UNITS[row["unit"]])),
         (repeated, over_regions, lambda row: HOLM_OVER_REGIONS),
     ):
-        adjusted.loc[part.index] = values
+        adjusted.loc[part.index] = values.astype("float64")
         adjustment.loc[part.index] = [text(row) for row in list_rows(part)]
     return effects.assign(p_adjusted=adjusted, adjustment=adjustment, p_adjusted_all=over_all.reindex(effects.index))
 
