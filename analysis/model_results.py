@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from gardenpath.study import TABLES
+from gardenpath.study import TABLES, check
 from gardenpath.study.plans import INTERCEPTS
 
 # What is read of a fit beside its effects.
@@ -14,12 +14,13 @@ COEFFICIENT, SIMPLE_EFFECT = "coefficient", "simple effect"  # in the column kin
 
 def join_results(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the effects of a study, each with what the table models says of the fit that was kept; empty where there are none."""
-    columns = [*TABLES["effects"].column_names, *FIT_COLUMNS]
-    if "effects" not in tables or "models" not in tables:
-        return pd.DataFrame(columns=columns)
-    fits = tables["models"]
-    kept = fits.loc[fits["kept"].astype(bool), ["model_id", *FIT_COLUMNS]]
-    return tables["effects"].merge(kept, on="model_id", how="left", validate="m:1")[columns]
+    effects, fits = (tables.get(name, _build_empty(name)) for name in ("effects", "models"))
+    kept = fits.loc[fits["kept"], ["model_id", *FIT_COLUMNS]]
+    return effects.merge(kept, on="model_id", how="left", validate="m:1")
+
+
+def _build_empty(name: str) -> pd.DataFrame:
+    return check(pd.DataFrame(columns=TABLES[name].column_names), name)
 
 
 def select_pairs(results: pd.DataFrame, unit: str = "phenomenon") -> pd.DataFrame:
@@ -45,4 +46,4 @@ def select_categories(results: pd.DataFrame) -> pd.DataFrame:
 
 def is_intercepts_form(results: pd.DataFrame) -> "pd.Series[bool]":
     """Return for each effect whether it is of the published form, with intercepts alone, of a model whose headline has slopes."""
-    return ~results["headline"].astype(bool) & (results["random"] == INTERCEPTS)
+    return ~results["headline"] & (results["random"] == INTERCEPTS)

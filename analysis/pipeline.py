@@ -45,7 +45,7 @@ def analyse(
     or anything is left out, and each prompt is analysed by itself. A trial's critical region is dropped when one of its words was
     read in less than `min_rt` or more than `max_rt` ms; `exclude` has the other rules.
 
-    The models are those of `plan`, such as `plan.resolve_designed_plan` gives from the design of a study; without one, it is resolved
+    The models are those of `plan`, such as `resolve_designed_plan` gives from the design of a study; without one, it is resolved
     from these trials. planned_models, models, effects and random_effects have what `fit_plan` says of them, multiverse the effects
     of pairs under other choices. Regions beside the critical one that declared models name are measured by the spans of words.
     Answers that are one of two (questions with a right answer, ratings on a scale of two points, forced choices) are in

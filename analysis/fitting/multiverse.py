@@ -85,11 +85,11 @@ def compute_multiverse(
 
     What is varied are the planned models with intercepts alone. Critical region: no cutoff, the declared one, three of the field's,
     and 3 s.d. of a participant's log times, each with the log of the region's time, the time itself, the log of the mean time of
-    its words, and the negative reciprocal; ratings under each prompt: z and as given. Then without the participants who are `flagged`,
-    by prompt, if there are any: reading times without those of each prompt in turn. One choice is the `declared` one; no other
-    carries stars or a corrected p, since choosing among them is what the table guards against. With `workers`, such as
-    `study.executors.LocalExecutor(2)`, models are fitted by several processes, and the table is the same; without, models that are
-    `known` (see `fit_plan`) are not fitted again.
+    its words, and the negative reciprocal; ratings under each prompt: z and as given. Then without the participants who are
+    `flagged`, by prompt, if there are any: reading times without those of each prompt in turn. One choice is the `declared` one; no
+    other carries stars or a corrected p, since choosing among them is what the table guards against. With `workers`, such as
+    `study.executors.LocalExecutor(2)`, models are fitted by several processes, and the table is the same; without, models that
+    are `known` (see `fit_plan`) are not fitted again.
     """
     flagged = flagged or {}
     varied = [one for one in plan.models if (one.unit, one.family, one.random) == ("phenomenon", "gaussian", INTERCEPTS)]

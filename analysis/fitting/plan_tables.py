@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -16,7 +17,7 @@ from ..grammatical_status import GRAMMATICALITY_CODES
 from ..intervals import adjust_by_family, benjamini_hochberg, holm
 from ..measuring.cell_means import compute_cell_means
 from ..model_results import COEFFICIENT, SIMPLE_EFFECT
-from ..modelling.coding import Coded, hypotheses
+from ..modelling.coding import hypotheses
 from ..modelling.equivalence import compute_minimum_detectable_effects, equivalence
 from ..modelling.marginal_means import simple_effects
 from ..modelling.probabilities import probabilities
@@ -60,23 +61,55 @@ def fit_plan(
     >>> tables["effects"][["random", "term", "contrast"]].to_numpy().tolist()[1]
     ['intercepts', 'npi_ever_any', 'npi: ever minus any']
     """
-    fits = []
+    parts = []
     for model in plan.models:
         fit = fit_planned(model, trials, plan.engine)
-        fits.append(fit)
         if known is not None and _is_varied(model) and fit.is_fitted:
             known[key_fit(model.formula, fit.trials, plan.engine)] = fit.coefficients
-    effects = _build_effects(fits, plan.engine, known)
-    codes = pd.concat([pd.DataFrame(columns=TABLES["contrast_codes"].column_names), *_list_codes(fits)], ignore_index=True)
+        parts.append(_tabulate(fit, trials, plan.engine, known))
+    effects = _build_effects(parts)
     return {
         "planned_models": build_planned_models(plan),
-        "models": _build_models(fits, compute_autocorrelations(trials, covariates)),
+        "models": _build_models(parts, compute_autocorrelations(trials, covariates)),
         "effects": effects,
-        "random_effects": _build_random_effects(fits),
-        "contrast_codes": check(codes.drop_duplicates(), "contrast_codes"),
-        "contrast_matrices": _build_matrices(fits),
-        "factorial_means": _build_means(fits, effects, trials),
+        "random_effects": _build_table("random_effects", [row for part in parts for row in part.random_effects]),
+        "contrast_codes": _build_codes(parts),
+        "contrast_matrices": _build_matrices(parts),
+        "factorial_means": _build_means(parts, effects),
     }
+
+
+@dataclass(frozen=True)
+class ModelRows:
+    """The rows of each table that one model makes; its trials and its fit, which are large, are not kept.
+
+    `formula` is the model as it was fitted, and `is_tested` whether it converged and has a test.
+    """
+
+    model: PlannedModel
+    formula: str
+    is_tested: bool
+    steps: list[dict[str, Any]]
+    effects: list[dict[str, Any]]
+    random_effects: list[dict[str, Any]]
+    codes: list[dict[str, Any]]
+    matrix: pd.DataFrame
+    cells: pd.DataFrame
+
+
+def _tabulate(fit: PlannedFit, trials: StudyTrials, engine: str, known: KnownFits | None) -> ModelRows:
+    coefficients: dict[str, list[Any]] = {str(name): column.to_list() for name, column in fit.coefficients.items()}
+    return ModelRows(
+        fit.model,
+        coefficients["formula"][0],
+        _is_tested(fit),
+        list(_list_steps(fit, coefficients)),
+        [*_list_coefficients(fit, coefficients, engine, known), *_list_simple_effects(fit)],
+        list(_list_random_effects(fit)),
+        list(_list_codes(fit)),
+        _compute_matrix(fit),
+        _compute_cells(fit, trials),
+    )
 
 
 def _is_varied(model: PlannedModel) -> bool:
@@ -128,21 +161,25 @@ def build_planned_models(plan: Plan) -> pd.DataFrame:
 # ------------------------------------------------------------------------------------------------ fits
 
 
-def _build_models(fits: Sequence[PlannedFit], autocorrelations: Mapping[tuple[object, ...], float]) -> pd.DataFrame:
-    rows: list[dict[str, Any]] = []
-    for fit in fits:
-        model, first = fit.model, list_rows(fit.coefficients.head(1))[0]
-        facts = {"model_id": model.model_id, "n": first["n"], "n_participants": first["participants"], "n_items": first["n_items"]}
-        steps = fit.steps.rows or [_describe_untried(first)]
-        place = (model.response, model.region, model.prompt)
-        for number, step in enumerate(steps):
-            kept = bool(step["kept"]) if fit.is_fitted else number == len(steps) - 1
-            row = {**step, **facts, "kept": kept, "reduced": step["formula"] != steps[0]["formula"]}
-            if kept:
-                row |= {"note": first["note"] or None, "thresholds": _count_thresholds(fit)}
-                row |= {"autocorrelation": autocorrelations.get(place) if _is_corrected_phenomenon(model) else None}
-            rows.append(row)
+def _build_models(parts: Sequence[ModelRows], autocorrelations: Mapping[tuple[object, ...], float]) -> pd.DataFrame:
+    rows = []
+    for part in parts:
+        lagged = None
+        if _is_corrected_phenomenon(part.model):
+            lagged = autocorrelations.get((part.model.response, part.model.region, part.model.prompt))
+        rows += [{**step, "autocorrelation": lagged if step["kept"] else None} for step in part.steps]
     return _build_table("models", rows)
+
+
+def _list_steps(fit: PlannedFit, coefficients: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of models of one model: every fit on the way."""
+    first = {name: cells[0] for name, cells in coefficients.items()}
+    facts = {"model_id": fit.model.model_id, "n": first["n"], "n_participants": first["participants"], "n_items": first["n_items"]}
+    steps = fit.steps.rows or [_describe_untried(first)]
+    for number, step in enumerate(steps):
+        kept = bool(step["kept"]) if fit.is_fitted else number == len(steps) - 1
+        row = {**step, **facts, "kept": kept, "reduced": step["formula"] != steps[0]["formula"]}
+        yield {**row, "note": first["note"] or None, "thresholds": _count_thresholds(fit)} if kept else row
 
 
 def _is_corrected_phenomenon(model: PlannedModel) -> bool:
@@ -161,20 +198,17 @@ def _count_thresholds(fit: PlannedFit) -> int | None:
     return len({*fit.trials[fit.model.response]}) - 1
 
 
-def _build_random_effects(fits: Sequence[PlannedFit]) -> pd.DataFrame:
-    rows: list[dict[str, Any]] = []
-    for fit in fits:
-        if (estimated := fit.estimated) is None:
-            continue
-        model = {"model_id": fit.model.model_id}
-        rows += [{**model, "grouping": one.group, "term": _name(one.term), "sd": one.sd} for one in estimated.variances]
-        rows += [
-            {**model, "grouping": one.group, "term": _name(one.term), "correlated_with": _name(one.other_term)}
-            | {"correlation": one.correlation}
-            for one in estimated.correlations
-        ]
-        rows += [{**model, "grouping": "residual", "sd": estimated.residual}] * (estimated.family == "gaussian")
-    return _build_table("random_effects", rows)
+def _list_random_effects(fit: PlannedFit) -> Iterator[dict[str, Any]]:
+    if (estimated := fit.estimated) is None:
+        return
+    model = {"model_id": fit.model.model_id}
+    for deviation in estimated.variances:
+        yield {**model, "grouping": deviation.group, "term": _name(deviation.term), "sd": deviation.sd}
+    for pair in estimated.correlations:
+        terms = {"term": _name(pair.term), "correlated_with": _name(pair.other_term)}
+        yield {**model, "grouping": pair.group, **terms, "correlation": pair.correlation}
+    if estimated.family == "gaussian":
+        yield {**model, "grouping": "residual", "sd": estimated.residual}
 
 
 def _name(term: str) -> str:
@@ -184,38 +218,38 @@ def _name(term: str) -> str:
 # ------------------------------------------------------------------------------------------------ effects
 
 
-def _build_effects(fits: Sequence[PlannedFit], engine: str, known: KnownFits | None) -> pd.DataFrame:
-    headlines = find_headlines(fits)
-    rows: list[dict[str, Any]] = []
-    for number, fit in enumerate(fits):
-        model = {**_identify(fit.model), "headline": number in headlines}
-        rows += [{**model, **row} for row in _list_coefficients(fit, engine, known)]
-        if fit.estimated is not None and fit.design is not None and fit.model.family != "cumulative":
-            rows += [{**model, **row} for row in _list_simple_effects(fit)]
+def _build_effects(parts: Sequence[ModelRows]) -> pd.DataFrame:
+    headlines = find_headlines(parts)
+    rows = [
+        {**_identify(part.model), "headline": number in headlines, **row}
+        for number, part in enumerate(parts)
+        for row in part.effects
+    ]
     helpers = ["sesoi", "hypothesis"]
     effects = pd.DataFrame(rows, columns=[*dict.fromkeys([*TABLES["effects"].column_names, *helpers])])
     is_tested = (effects["kind"] == COEFFICIENT) & (effects["term"] != "intercept") & (effects["family"] != "cumulative")
     tested = effects[is_tested]
-    by_id = {fit.model.model_id: fit for fit in fits}
-    varying = tested[pd.Series([_varies(row, by_id) for row in list_rows(tested)], index=tested.index, dtype="bool")]
+    by_id = {part.model.model_id: part for part in parts}
+    varies = [_varies(term, by_id[name]) for name, term in zip(tested["model_id"], tested["term"], strict=True)]
+    varying = tested[pd.Series(varies, index=tested.index, dtype="bool")]
     effects = effects.assign(mde=compute_minimum_detectable_effects(tested), **equivalence(varying, varying["sesoi"]))
-    effects = _adjust(effects, {name: fit.model for name, fit in by_id.items()})
+    effects = _adjust(effects, {name: part.model for name, part in by_id.items()})
     return check(effects.drop(columns=helpers), "effects")
 
 
-def find_headlines(fits: Sequence[PlannedFit]) -> set[int]:
-    """Return the numbers of the fits that are reported first.
+def find_headlines(parts: Sequence[ModelRows]) -> set[int]:
+    """Return the numbers of the models that are reported first.
 
     Of several models of the same trials it is the planned headline, the one with slopes: without slopes, an effect that varies over
     participants or items is found too easily (Barr et al. 2013, doi 10.1016/j.jml.2012.11.001). A singular or reduced model
     with slopes stays the headline. Where it has no estimate, no test, or did not converge, it is the one with intercepts.
     """
-    intercepts = {_place(fit.model): number for number, fit in enumerate(fits) if fit.model.random == INTERCEPTS}
+    intercepts = {_place(part.model): number for number, part in enumerate(parts) if part.model.random == INTERCEPTS}
     found = set()
-    for number, fit in enumerate(fits):
-        if fit.model.is_headline:
-            other = intercepts.get(_place(fit.model))
-            found.add(number if other is None or _is_tested(fit) else other)
+    for number, part in enumerate(parts):
+        if part.model.is_headline:
+            other = intercepts.get(_place(part.model))
+            found.add(number if other is None or part.is_tested else other)
     return found
 
 
@@ -227,25 +261,28 @@ def _is_tested(fit: PlannedFit) -> bool:
     return fit.estimated is not None and fit.estimated.converged and bool(fit.coefficients["p"].notna().any())
 
 
-def _list_coefficients(fit: PlannedFit, engine: str, known: KnownFits | None) -> Iterator[dict[str, Any]]:
+def _list_coefficients(
+    fit: PlannedFit, coefficients: Mapping[str, list[Any]], engine: str, known: KnownFits | None
+) -> Iterator[dict[str, Any]]:
     model = fit.model
     planned = {frozenset(effect.term.split(":")): effect for effect in model.effects}
     hypothesis = str((model.formula, model.contrasts, model.paradigms, model.prompt))  # one, in several regions
     in_ms = _compute_ms(fit)
     raw = _compute_raw(fit, engine, known)
-    for row in list_rows(fit.coefficients):
-        effect = planned.get(frozenset(str(row["term"]).split(":")))
-        cells = {"kind": COEFFICIENT, "term": row["term"], **{name: row[name] for name in TESTS}}
+    for number, term in enumerate(coefficients["term"]):
+        effect = planned.get(frozenset(term.split(":")))
+        cells = {"kind": COEFFICIENT, "term": term, **{name: coefficients[name][number] for name in TESTS}}
         if effect is not None and fit.is_fitted:
             cells |= {"factors": effect.factors or None, "contrast": effect.contrast or None, "hypothesis": hypothesis}
         if effect is not None:
             cells["sesoi"] = effect.sesoi
-        yield {**cells, **in_ms.get(str(row["term"]), {}), **raw.get(str(row["term"]), {})}
+        yield {**cells, **in_ms.get(term, {}), **raw.get(term, {})}
 
 
 def _list_simple_effects(fit: PlannedFit) -> Iterator[dict[str, Any]]:
-    assert fit.estimated is not None
-    assert fit.design is not None
+    has_interaction = any(":" in effect.term for effect in fit.model.effects)
+    if fit.estimated is None or fit.design is None or fit.model.family == "cumulative" or not has_interaction:
+        return
     for row in list_rows(simple_effects(fit.estimated, fit.design)):
         yield {
             "kind": SIMPLE_EFFECT,
@@ -280,14 +317,13 @@ def _compute_raw(fit: PlannedFit, engine: str, known: KnownFits | None) -> dict[
     return {term: {new: table.loc[table["term"] == term, old].item() for old, new in names.items()}}
 
 
-def _varies(row: Mapping[str, Any], fits: Mapping[str, PlannedFit]) -> bool:
+def _varies(term: str, part: ModelRows) -> bool:
     """Whether a coefficient, no covariate's, is of a model with slopes; of a declared one, whether this effect has some."""
-    if row["term"] in COVARIATES:
+    if term in COVARIATES:
         return False
-    if row["random"] != DECLARED:
-        return bool(row["random"] == SLOPES)
-    random = parse_formula(fits[row["model_id"]].coefficients["formula"].iloc[0]).random
-    return any(row["term"] in one.terms for one in random)
+    if part.model.random != DECLARED:
+        return part.model.random == SLOPES
+    return any(term in one.terms for one in parse_formula(part.formula).random)
 
 
 def _adjust(effects: pd.DataFrame, models: Mapping[str, PlannedModel]) -> pd.DataFrame:
@@ -318,64 +354,69 @@ def _adjust(effects: pd.DataFrame, models: Mapping[str, PlannedModel]) -> pd.Dat
 # ------------------------------------------------------------------------------------------------ contrasts and cells
 
 
-def _list_codes(fits: Sequence[PlannedFit]) -> Iterator[pd.DataFrame]:
-    """Yield the columns of each model's contrasts in every condition that enters it."""
-    for fit in fits:
-        model = {"unit": fit.model.unit, "model": fit.model.name, "response": fit.model.response}
-        if not fit.is_fitted or fit.design is None:
-            continue
-        if fit.model.is_of_pairs:
-            [column] = fit.model.coding
-            cells = [(p, c, code) for p in fit.model.paradigms for c, code in GRAMMATICALITY_CODES.items()]
-            yield pd.DataFrame(cells, columns=["paradigm", "condition", "code"]).assign(column=column, **model)
-        else:
-            yield _code_conditions(fit.design).assign(**model)
-
-
-def _code_conditions(design: Coded) -> pd.DataFrame:
+def _list_codes(fit: PlannedFit) -> Iterator[dict[str, Any]]:
+    """Yield the columns of a model's contrasts in every condition that enters it."""
+    if not fit.is_fitted or fit.design is None:
+        return
     place = ["paradigm", "condition"]
-    cells = design.frame[[*place, *design.codes]].drop_duplicates(place).sort_values(place)
-    if not design.codes:
-        return cells.assign(column=None, code=math.nan)
-    return cells.melt(place, var_name="column", value_name="code")
+    if fit.model.is_of_pairs:
+        cells = [(p, c, code) for p in fit.model.paradigms for c, code in GRAMMATICALITY_CODES.items()]
+        columns = {name: pd.DataFrame(cells, columns=[*place, "code"]) for name in fit.model.coding}
+    else:
+        frame = fit.design.frame[[*place, *fit.design.codes]].drop_duplicates(place).sort_values(place)
+        columns = {name: frame[place].assign(code=frame[name]) for name in fit.design.codes}
+        columns = columns or {"": frame[place].assign(code=math.nan)}
+    model = {"unit": fit.model.unit, "model": fit.model.name, "response": fit.model.response}
+    for column, codes in columns.items():
+        for paradigm, condition, code in codes.itertuples(index=False):
+            yield {**model, "paradigm": paradigm, "condition": condition, "column": column or None, "code": code}
 
 
-def _build_matrices(fits: Sequence[PlannedFit]) -> pd.DataFrame:
-    matrices = {
-        fit.model.name: hypotheses(fit.design)
-        for fit in fits
-        if fit.is_fitted and fit.design is not None and fit.design.codes and not fit.model.is_of_pairs
-        if fit.model.family != "cumulative"
+def _build_codes(parts: Sequence[ModelRows]) -> pd.DataFrame:
+    """Return contrast_codes: models of the same trials have the same codes, which stand there once."""
+    codes = {
+        tuple(row[name] for name in TABLES["contrast_codes"].key): row for part in reversed(parts) for row in reversed(part.codes)
     }
-    parts = [contrasts.assign(model=name) for name, contrasts in matrices.items() if len(contrasts)]
+    return _build_table("contrast_codes", [*reversed(codes.values())])
+
+
+def _compute_matrix(fit: PlannedFit) -> pd.DataFrame:
+    is_linear = fit.is_fitted and fit.design is not None and fit.model.family != "cumulative" and not fit.model.is_of_pairs
+    return hypotheses(fit.design) if is_linear and fit.design is not None else pd.DataFrame()
+
+
+def _build_matrices(parts: Sequence[ModelRows]) -> pd.DataFrame:
+    matrices = {part.model.name: part.matrix for part in parts if len(part.matrix)}
     columns = TABLES["contrast_matrices"].column_names
-    return check(pd.concat([pd.DataFrame(columns=columns), *parts], ignore_index=True)[columns], "contrast_matrices")
+    named = [matrix.assign(model=name) for name, matrix in matrices.items()]
+    return check(pd.concat([pd.DataFrame(columns=columns), *named], ignore_index=True)[columns], "contrast_matrices")
 
 
-def _build_means(fits: Sequence[PlannedFit], effects: pd.DataFrame, trials: StudyTrials) -> pd.DataFrame:
-    """Return factorial_means: of linear models the means of cells, of binomial ones the probabilities by the headline."""
+def _compute_cells(fit: PlannedFit, trials: StudyTrials) -> pd.DataFrame:
+    """Return the cells of a model of the study's factors: of a linear one their means, of a binomial one the probabilities."""
     import numpy as np
 
+    model, rows = fit.model, fit.trials
+    if model.is_of_pairs or model.family == "cumulative" or rows.empty:
+        return pd.DataFrame()
+    place = {"model": model.name, "response": model.response, "region": model.region, "prompt": model.prompt}
+    if model.family == "binomial":
+        orders: dict[str, Sequence[str]] = {factor: coding.levels for factor, coding in model.coding.items()}
+        cells = probabilities(rows, model.response, orders, fit.estimated, fit.design if fit.is_fitted else None)
+        return cells.assign(**place, random=model.random)
+    if model.random == SLOPES or not model.coding:
+        return pd.DataFrame()
+    means = compute_cell_means(rows, model.response, {factor: trials.list_levels(model, factor) for factor in model.coding})
+    limits = ["mean_value", "ci_low", "ci_high"]
+    means[["ms", "ms_low", "ms_high"]] = np.exp(means[limits]) if model.response == "log_rt" else np.nan
+    return means.assign(**place, random=None)
+
+
+def _build_means(parts: Sequence[ModelRows], effects: pd.DataFrame) -> pd.DataFrame:
+    """Return factorial_means: of linear models the means of cells, then of binomial ones the probabilities by the headline."""
     headlines = {*effects.loc[effects["headline"], "model_id"]}
-    linear, binomial = [], []
-    for fit in fits:
-        model, rows = fit.model, fit.trials
-        if model.is_of_pairs or model.family == "cumulative" or rows.empty:
-            continue
-        place = {"model": model.name, "response": model.response, "region": model.region, "prompt": model.prompt}
-        if model.family == "binomial":
-            if model.model_id in headlines:
-                orders = {factor: coding.levels for factor, coding in model.coding.items()}
-                cells = probabilities(rows, model.response, orders, fit.estimated, fit.design if fit.is_fitted else None)
-                binomial.append(cells.assign(**place, random=model.random))
-        elif model.random != SLOPES and model.coding:
-            orders = {factor: trials.list_levels(model, factor) for factor in model.coding}
-            means = compute_cell_means(rows, model.response, orders)
-            means[["ms", "ms_low", "ms_high"]] = (
-                np.exp(means[["mean_value", "ci_low", "ci_high"]]) if model.response == "log_rt" else np.nan
-            )
-            linear.append(means.assign(**place, random=None))
-    columns = TABLES["factorial_means"].column_names
-    parts = [part for part in (*linear, *binomial) if len(part)]
-    table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
-    return check(table.reindex(columns=columns), "factorial_means")
+    linear = [part.cells for part in parts if part.model.family == "gaussian"]
+    binomial = [part.cells for part in parts if part.model.family == "binomial" and part.model.model_id in headlines]
+    cells = [frame for frame in (*linear, *binomial) if len(frame)]
+    table = pd.concat(cells, ignore_index=True) if cells else pd.DataFrame()
+    return check(table.reindex(columns=TABLES["factorial_means"].column_names), "factorial_means")

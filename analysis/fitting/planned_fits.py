@@ -115,7 +115,8 @@ def _format_rows_code(model: PlannedModel, rows: pd.DataFrame, trials: StudyTria
     """Return the R code that reads a model's rows from the table of results they stand in."""
     response = model.response
     table = RESPONSES[response].table
-    where = [f"paradigm %in% c({', '.join(map(quote_text, sorted(set(rows['paradigm']))))})"]
+    paradigms = model.paradigms if model.is_of_pairs else sorted(set(rows["paradigm"]))
+    where = [f"paradigm %in% c({', '.join(map(quote_text, paradigms))})"]
     where += {
         RATINGS_TABLE: ['role == "target"', "!is.na(z)"],
         TIMES_TABLE: [f"region == {quote_text(model.region)}"],

@@ -53,7 +53,7 @@ class Steps:
         )
 
     def of(self, model: str) -> pd.DataFrame:
-        """Return the steps as rows of model_steps, under the name of their model."""
+        """Return the steps as rows of a table, under the name of their model."""
         return pd.DataFrame(self.rows).assign(model=model)
 
 

@@ -64,10 +64,11 @@ def resolve_plan(settings: AnalysisSection, trials: StudyTrials) -> Plan:
     The study's own factors: the models that are declared, else for each paradigm all factors and their interactions, with
     intercepts, and with the slopes that the design allows, of which correlations and slopes without variance are left out until
     the fit is not singular (Barr et al. 2013, doi 10.1016/j.jml.2012.11.001). Answers that are one of two have binomial models,
-    without slopes of interactions, the minimal pairs of a phenomenon together; there is a model for each prompt unless `prompt` is a
-    predictor. A factor's contrasts are `repeated` unless declared (Schad et al. 2020, doi 10.1016/j.jml.2019.104038).
+    without slopes of interactions, the minimal pairs of a phenomenon together; there is a model for each prompt unless `prompt`
+    is a predictor. A factor's contrasts are `repeated` unless declared (Schad et al. 2020, doi 10.1016/j.jml.2019.104038).
 
-    Ratings as ordered categories, where `ordinal` says so, or engine lme4 fits the other models: cumulative models with a probit link.
+    Ratings as ordered categories, where `ordinal` says so, or engine lme4 fits the other models, have cumulative models with a
+    probit link.
 
     Raises `DataError` for declared models that the study or the engine does not allow.
     """
@@ -171,8 +172,9 @@ def _draft_pairs(trials: StudyTrials, settings: AnalysisSection) -> Iterator[Pla
 
 def _list_pair_units(trials: StudyTrials, unit: str) -> Iterator[tuple[PairMeasure, str, pd.DataFrame]]:
     """Yield the trials of each phenomenon or paradigm of minimal pairs, measure by measure."""
+    needed = dict.fromkeys([unit, "paradigm", "item", *COVARIATES])
     for measure, frame in trials.pair_measures.items():
-        for name, rows in frame.groupby(unit, sort=True):
+        for name, rows in frame[[*needed]].groupby(unit, sort=True):
             yield measure, str(name), rows
 
 

@@ -28,7 +28,7 @@ POPULATION, POPULATIONS = "population", ["people", "model"]  # who answered: a c
 Levels = Mapping[str, pd.DataFrame]  # of a paradigm: the level of each factor by condition
 PairMeasure = tuple[str, str, str | None]  # response, region, and of ratings the prompt
 # Columns of trials that models of pairs need beside their responses: parts of few columns are cut faster.
-PAIR_COLUMNS = ("phenomenon", "paradigm", "condition", "participant", "item", "session", "trial", "n_words", *COVARIATES)
+PAIR_COLUMNS = ("participant", "item", "n_words", *COVARIATES)
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,8 @@ class StudyTrials:
         place = (model.is_of_pairs, RESPONSES[model.response].table, model.response, model.region, model.prompt)
         if place not in self._positions:
             frame = self._select_pairs(model) if model.is_of_pairs else self._select_measured(model)
-            self._positions[place] = frame, frame.groupby("paradigm").indices
+            positions = frame.groupby("paradigm").indices
+            self._positions[place] = (frame[_list_pair_columns(model, frame)] if model.is_of_pairs else frame), positions
         frame, positions = self._positions[place]
         parts = [positions[paradigm] for paradigm in model.paradigms if paradigm in positions]
         return frame.iloc[np.sort(np.concatenate(parts))] if parts else frame.head(0)
@@ -141,8 +142,7 @@ class StudyTrials:
         if frame is None:
             empty = self.select_response(model.response).head(0)
             return empty.assign(**{GRAMMATICALITY: 0.0}, **dict.fromkeys(COVARIATES, 0.0))
-        kept = dict.fromkeys([*PAIR_COLUMNS, GRAMMATICALITY, model.response, response.raw])
-        return frame[[name for name in frame if name in kept]]
+        return frame
 
     def _select_measured(self, model: PlannedModel) -> pd.DataFrame:
         frame = self.select_response(model.response)
@@ -158,6 +158,11 @@ class StudyTrials:
         factors = pd.concat(parts or [rows.head(0)])
         new = factors[["paradigm", "condition", *(name for name in factors if name not in rows)]]
         return rows.merge(new, on=["paradigm", "condition"], how="left", validate="m:1")
+
+
+def _list_pair_columns(model: PlannedModel, frame: pd.DataFrame) -> list[str]:
+    kept = {*PAIR_COLUMNS, GRAMMATICALITY, model.response, RESPONSES[model.response].raw}
+    return [name for name in frame if name in kept]
 
 
 def order_levels(factor: str, paradigms: Iterable[str], levels: Levels) -> list[str]:
