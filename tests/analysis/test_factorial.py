@@ -158,8 +158,7 @@ def test_a_contrast_says_what_it_compares(coding: str, told: str) -> None:
 def test_slopes_come_as_far_as_the_design_allows_and_each_fit_is_noted(found: Tables) -> None:
     slopes = found["results"].query("random == 'slopes' and response == 'log_rt'")
     assert "extraction" in slopes["formula"].iloc[0].partition("(")[2]
-    [model] = slopes["model_id"].unique()
-    first = found["models"].query("model_id == @model and step == 0")["formula"].item()
+    first = found["models"].query("model_id == @slopes['model_id'].iloc[0] and step == 0")["formula"].item()
     assert first.count("extraction_object_subject") == 6  # main effect and interaction: fixed, by participant, by item
 
 
