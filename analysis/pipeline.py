@@ -85,7 +85,11 @@ def analyse(
     if includes_models(settings.exclude):
         scores, binary_responses = (_add_population(frame, sessions) for frame in (scores, binary_responses))
     trials = StudyTrials(scores, measured, binary_responses, items, conditions)
-    plan = plan or resolve_plan(settings, trials)
+    resolved = resolve_plan(settings, trials)
+    if plan is None:
+        plan = resolved
+    else:
+        _warn_unplanned(plan, resolved)
     known: KnownFits = {}
     return TableSet(
         {
@@ -151,6 +155,19 @@ def _warn_without_conditions(items: pd.DataFrame, parts: Sequence[pd.DataFrame])
             "there are no models of %s: their conditions are not grammatical and ungrammatical, and without the table conditions,"
             " which  gardenpath collect  writes, nothing says of which factors they are levels",
             ", ".join(unmodelled),
+        )
+
+
+def _warn_unplanned(plan: Plan, resolved: Plan) -> None:
+    """Name the models that these trials would have, and that are not in the plan: what they are about is measured, not modelled."""
+    planned = {model.model_id for model in plan.models}
+    if unplanned := [model.model_id for model in resolved.models if model.model_id not in planned]:
+        more = f" and {len(unplanned) - 3} more" if len(unplanned) > 3 else ""
+        log.warning(
+            "%d models that these data allow are not in the plan of the study, and are not fitted: %s%s",
+            len(unplanned),
+            "; ".join(unplanned[:3]),
+            more,
         )
 
 

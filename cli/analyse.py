@@ -45,7 +45,9 @@ engine_option = click.option("--engine", help="Program that fits the mixed model
 @min_rt_option
 @max_rt_option
 @engine_option
-@click.option("--figures/--no-figures", default=True, show_default=True, help="Draw the figures, as SVG and PNG.")
+@click.option(
+    "--figures/--no-figures", default=False, show_default=True, help="Draw the figures, as SVG and PNG; `report` draws them too."
+)
 @options.seed
 @options.add_executor_options
 @options.output_path
@@ -64,18 +66,21 @@ def command(
     parquet: bool,
     force: bool,
 ) -> None:
-    """Exclude as declared, standardise ratings, sum reading times, and fit mixed models of grammaticality.
+    """Exclude as declared, standardise ratings, sum reading times, and fit the models of the study's plan.
 
     TABLES is a folder with readings, responses, sessions and items, and demographics where the study asked for them. Writes
-    to the folder given with -o: exclusions with their counts, participants, scores, means, agreement among raters,
-    models of each phenomenon and paradigm, the same under other choices; figures/; and results.md, methods and results as
-    text to paste. --workers fit the models under other choices.
+    to the folder given with -o: exclusions with their counts, participants, scores, means, agreement among raters, the
+    planned models, every fit, the effects, and those of pairs under other choices; and results.md, methods and results as text
+    to paste. With --study the models are those of `gardenpath plan`, without it they follow from the tables. --workers fit the
+    models under other choices.
     """
     from gardenpath import analysis
     from gardenpath.analysis.reporting import manuscript
     from gardenpath.study import AnalysisSection, load
     from gardenpath.study.files import list_software_versions, refuse_overwrite, write_sidecar, write_text
     from gardenpath.study.table_files import refuse_existing_tables
+
+    from .plan import find_study_plan
 
     refuse_existing_tables(out, "analyse", force)
     refuse_overwrite([out / RESULTS_FILE, *([out / FIGURES_FOLDER] if figures else [])], force)
@@ -85,7 +90,10 @@ def command(
         options.print_notice(f"--seed {seed}")
     settings = override_settings(config.analysis if config else AnalysisSection(), min_rt=min_rt, max_rt=max_rt, engine=engine)
     inputs, input_files = read_tables(dict.fromkeys(REQUIRED_TABLES, tables), dict.fromkeys(OPTIONAL_TABLES, tables))
-    results = analysis.analyse(inputs, settings, seed=seed, executor=workers)
+    plan, reason = find_study_plan(replace(config, analysis=settings)) if config else (None, "")
+    if reason:
+        options.print_notice(f"the plan of models is taken from the data, since the design gives none: {reason}")
+    results = analysis.analyse(inputs, settings, plan=plan, seed=seed, executor=workers)
     notes = describe_settings(settings)
     write_tables(results, out, input_files, notes, parquet, seed)
     write_text(

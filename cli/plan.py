@@ -40,6 +40,16 @@ def command(study_file: Path, out: Path | None, force: bool) -> None:
         options.print_notice(f"{out}: {options.format_count(len(plan.models), 'model')}")
 
 
+def find_study_plan(config: "Study") -> "tuple[Plan | None, str]":
+    """Return the plan of a study; where its materials are not there any more, or are refused, none, and why."""
+    from gardenpath.study import DataError
+
+    try:
+        return resolve_design_plan(config), ""
+    except (FileNotFoundError, DataError) as error:
+        return None, str(error).partition("\n")[0]
+
+
 def resolve_design_plan(config: "Study") -> "Plan":
     """Return the plan of a study, from its design alone."""
     from gardenpath import experiment

@@ -151,6 +151,7 @@ def build_planned_models(plan: Plan) -> pd.DataFrame:
                 "tested": "; ".join(effect.contrast for effect in model.effects if effect.is_tested) or None,
                 "correction": model.correction or None,
                 "note": model.note or None,
+                "resolved_from": plan.resolved_from,
                 "plan_sha256": sha256,
             }
             for model in plan.models

@@ -12,6 +12,7 @@ from gardenpath.study.plans import DECLARED, INTERCEPTS, SLOPES, FactorCoding, P
 from gardenpath.study.responses import RATINGS_TABLE, RESPONSES
 from gardenpath.study.table_files import take_tables
 
+from ..cleaning.exclusions import includes_models
 from ..engines.formulas import Formula, parse_formula
 from ..exclusion_log import ALL_CONDITIONS
 from ..grammatical_status import GRAMMATICALITY, GRAMMATICALITY_CODES
@@ -50,8 +51,17 @@ def resolve_designed_plan(tables: Mapping[str, pd.DataFrame], settings: Analysis
     kept = replace(settings, min_rt=100.0, max_rt=3000.0)
     regions = tuple(list_further_regions(settings.models))
     measures = measure_trials(tables, readings, responses, conditions, kept, other_regions=regions)
-    trials = StudyTrials(measures.scores, measures.times, measures.binary_responses, items, conditions, "design")
+    scores, answers = measures.scores, measures.binary_responses
+    if includes_models(settings.exclude):
+        # Language models take part too: every other session stands for one.
+        scores, answers = (_add_alternating_population(frame) for frame in (scores, answers))
+    trials = StudyTrials(scores, measures.times, answers, items, conditions, "design")
     return resolve_plan(settings, trials)
+
+
+def _add_alternating_population(frame: pd.DataFrame) -> pd.DataFrame:
+    labels = [POPULATIONS[number % len(POPULATIONS)] for number in pd.factorize(frame["session"])[0]]
+    return frame.assign(**{POPULATION: pd.array(labels, dtype="string")})
 
 
 def resolve_plan(settings: AnalysisSection, trials: StudyTrials) -> Plan:

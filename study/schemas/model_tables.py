@@ -46,6 +46,7 @@ is_headline   bool     whether it is reported first, of several models of the sa
 tested        string?  what its coefficients compare, with semicolons between
 correction    string?  how p is adjusted, and over what
 note          string?  why it cannot be fitted
+resolved_from string   design, where the plan follows from the lists; data, where it was taken from the trials
 plan_sha256   string   SHA-256 of the plan
 """
         ),
