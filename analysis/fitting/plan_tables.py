@@ -342,7 +342,8 @@ def _adjust(effects: pd.DataFrame, models: Mapping[str, PlannedModel]) -> pd.Dat
     repeated = tests[regions > 1]
     over_regions = adjust_by_family(repeated, ["hypothesis", "term"], holm)
     adjusted = effects["p_adjusted"].astype("float64").copy()
-    adjusted.loc[pairs.index], adjusted.loc[repeated.index] = within, over_regions
+    adjusted.loc[pairs.index] = within.astype("float64")
+    adjusted.loc[repeated.index] = over_regions.astype("float64")
     adjustment = effects["adjustment"].astype("object").copy()
     adjustment.loc[pairs.index] = [OVER_PHENOMENA.format(units=UNITS[str(unit)]) for unit in pairs["unit"]]
     adjustment.loc[repeated.index] = HOLM_OVER_REGIONS
