@@ -30,7 +30,6 @@ NONEMPTY_TABLES = (
 )  # tables that have rows
 RESULTS_FILE = "results.md"
 FIGURES_FOLDER = "figures"
-MODEL_TABLES = ("phenomenon_models", "factorial_models")
 
 study_option = click.option(
     "--study", "study_file", type=click.Path(path_type=Path), help="STUDY.toml whose [analysis] holds the settings."
@@ -46,7 +45,9 @@ engine_option = click.option("--engine", help="Program that fits the mixed model
 @min_rt_option
 @max_rt_option
 @engine_option
-@click.option("--figures/--no-figures", default=True, show_default=True, help="Draw the figures, as SVG and PNG.")
+@click.option(
+    "--figures/--no-figures", default=False, show_default=True, help="Draw the figures, as SVG and PNG; `report` draws them too."
+)
 @options.seed
 @options.add_executor_options
 @options.output_path
@@ -65,18 +66,21 @@ def command(
     parquet: bool,
     force: bool,
 ) -> None:
-    """Exclude as declared, standardise ratings, sum reading times, and fit mixed models of grammaticality.
+    """Exclude as declared, standardise ratings, sum reading times, and fit the models of the study's plan.
 
     TABLES is a folder with readings, responses, sessions and items, and demographics where the study asked for them. Writes
-    to the folder given with -o: exclusions with their counts, participants, scores, means, agreement among raters,
-    models of each phenomenon and paradigm, the same under other choices; figures/; and results.md, methods and results as
-    text to paste. --workers fit the models under other choices.
+    to the folder given with -o: exclusions with their counts, participants, scores, means, agreement among raters, the
+    planned models, every fit, the effects, and those of pairs under other choices; and results.md, methods and results as text
+    to paste. With --study the models are those of `gardenpath plan`, without it they follow from the tables. --workers fit the
+    models under other choices.
     """
     from gardenpath import analysis
     from gardenpath.analysis.reporting import manuscript
     from gardenpath.study import AnalysisSection, load
     from gardenpath.study.files import list_software_versions, refuse_overwrite, write_sidecar, write_text
     from gardenpath.study.table_files import refuse_existing_tables
+
+    from .plan import find_study_plan
 
     refuse_existing_tables(out, "analyse", force)
     refuse_overwrite([out / RESULTS_FILE, *([out / FIGURES_FOLDER] if figures else [])], force)
@@ -86,7 +90,10 @@ def command(
         options.print_notice(f"--seed {seed}")
     settings = override_settings(config.analysis if config else AnalysisSection(), min_rt=min_rt, max_rt=max_rt, engine=engine)
     inputs, input_files = read_tables(dict.fromkeys(REQUIRED_TABLES, tables), dict.fromkeys(OPTIONAL_TABLES, tables))
-    results = analysis.analyse(inputs, settings, seed=seed, executor=workers)
+    plan, reason = find_study_plan(replace(config, analysis=settings)) if config else (None, "")
+    if reason:
+        options.print_notice(f"the plan of models is taken from the data, since the design gives none: {reason}")
+    results = analysis.analyse(inputs, settings, plan=plan, seed=seed, executor=workers)
     notes = describe_settings(settings)
     write_tables(results, out, input_files, notes, parquet, seed)
     write_text(
@@ -102,31 +109,31 @@ def command(
 
 def _print_results(results: Mapping[str, "pd.DataFrame"]) -> None:
     """Print how many participants are excluded, where some are, and the effects, and say of which measure there are none."""
+    from gardenpath.analysis.model_results import join_results, select_factors, select_pairs
     from gardenpath.analysis.prompts import list_rated_prompts
     from gardenpath.analysis.reporting.wording import effects as words
     from gardenpath.analysis.reporting.wording import factors, participation
 
     if results["participants"]["exclusion_rule"].notna().any():
         click.echo(participation.participants_excluded(results["participants"]))
-    effects = results["phenomenon_models"]
+    effects = join_results(results)
     for measure, rows, description in (
         ("z", results["rating_scores"], "ratings"),
         ("log_rt", results["region_times"], "critical regions read"),
     ):
         if not len(rows):
             options.print_notice(f"the tables have no {description} of target trials, so there are no models of them")
-        elif not any((results[name]["measure"] == measure).any() for name in MODEL_TABLES if name in results):
+        elif not (effects["response"] == measure).any():
             options.print_notice(
                 f"no models of {description}: no paradigm has the two conditions grammatical and ungrammatical, or "
                 "factors stated in "
                 "the table conditions"
             )
     for measure, prompts in (("z", list_rated_prompts(results)), ("log_rt", ())):
-        for sentence in words.effects(effects, measure, prompts):
+        for sentence in words.effects(select_pairs(effects), measure, prompts):
             click.echo(sentence)
-    if "factorial_models" in results:
-        for sentence in factors.factorial_effects(results["factorial_models"]):
-            click.echo(sentence)
+    for sentence in factors.factorial_effects(select_factors(effects)):
+        click.echo(sentence)
 
 
 def draw_figures(results: Mapping[str, "pd.DataFrame"], folder: Path, figures: "FiguresSection") -> None:

@@ -52,6 +52,7 @@ def command(study_file: Path, sources: tuple[Path, ...], figures: bool, out: Pat
     refuse_overwrite([out, out.with_suffix(".R"), *([_get_figures_folder(out)] if figures else [])], force)
     files = find_study_tables(config.folder)
     tables = {name: read(path, name) for name, path in files.items()}
+    require_same_plan(config, tables, files)
     item_table_paths = _find_item_tables(config.folder, sources)
     item_tables = {name: _read_item_table(paths, name) for name, paths in item_table_paths.items()}
     if (origins := _read_item_origins(config)) is not None:
@@ -77,6 +78,35 @@ def find_study_tables(folder: Path) -> dict[str, Path]:
     if not files:
         raise FileNotFoundError(f"{folder}: no tables/, scores/ or results/ there; run  gardenpath collect  first")
     return files
+
+
+def require_same_plan(config: "Study", tables: "Mapping[str, pd.DataFrame]", files: Mapping[str, Path]) -> None:
+    """Raise `DataError` where the results are of another plan of models than the study states now.
+
+    Nothing is raised where there are no results of a designed plan, or where the materials are not there any more.
+    """
+    from gardenpath.analysis.fitting.plan_tables import build_planned_models
+    from gardenpath.study import DataError
+
+    from .plan import find_study_plan
+
+    fitted = tables.get("planned_models")
+    if fitted is None or fitted.empty or fitted["resolved_from"].iloc[0] != "design":
+        return
+    plan, _ = find_study_plan(config)
+    if plan is None or (old := fitted["plan_sha256"].iloc[0]) == plan.sha256:
+        return
+    planned = build_planned_models(plan).drop(columns="plan_sha256")
+    changed = sorted({*_list_rows(fitted.drop(columns="plan_sha256"))} ^ {*_list_rows(planned)})
+    such = f"; {changed[0][0]!r} is not the same" if changed else ""
+    raise DataError(
+        f"{files['planned_models']}: results of the plan {old[:12]}, and {config.path} plans {plan.sha256[:12]} now{such}; run  "
+        "gardenpath analyse  again, or take back what changed since"
+    )
+
+
+def _list_rows(table: "pd.DataFrame") -> list[tuple[str, ...]]:
+    return [tuple(map(str, row)) for row in table.itertuples(index=False)]
 
 
 def _find_item_tables(folder: Path, sources: tuple[Path, ...]) -> dict[str, list[Path]]:
