@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from . import options
-from .report import find_study_tables, write_report
+from .plan import find_study_plan
+from .report import find_study_tables, require_same_plan, write_report
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +27,7 @@ R_PACKAGES = ("lme4", "lmerTest", "emmeans", "ordinal", "mgcv", "brms")
 STUDY_KEYS = {"author": "authors", "usageInfo": "usage_info"}  # of study.toml, where schema.org has other names
 RAW_FOLDER = "data/raw/"
 PREREGISTRATION_FILE = "preregistration.md"
+PLAN_FILE = "materials/plan.json"
 README_TEMPLATE = """\
 A data set in the form of Psych-DS (https://psych-ds.github.io), made by gardenpath. Tables are CSV files in UTF-8 with a header;
 an empty cell is a missing value. The columns of a data file are described in the .json file of the same name, and those of all
@@ -36,7 +38,7 @@ Participants are labels, or keyed hashes of a platform's ids; the key is not her
 | file | one row is | rows | a row is named by |
 |---|---|---|---|
 {listed}
-- materials: study.toml, which states the whole study; the items; the counterbalanced lists
+- materials: study.toml, which states the whole study; the items; the counterbalanced lists; the plan of the models (plan.json)
 - results: report.html, a report of all results, with its figures and its models again as R code
 - analysis: which command made each table, of what, with which programs (provenance.json); the versions of Python, R and of every
   package that was installed (environment.json, requirements.txt)
@@ -70,6 +72,7 @@ def command(study_file: Path, raw: bool, data: Path | None, out: Path, force: bo
     tables = _drop_left_out({name: study.read(path, name) for name, path in paths.items()}, config)
     paths = {name: paths[name] for name in tables}
     _refuse_identifiers(tables, paths)
+    require_same_plan(config, tables, paths)
     if (config.folder / PREREGISTRATION_FILE).exists() and "deviations" not in tables:
         options.print_notice(f"what departs from {PREREGISTRATION_FILE} is not there; gardenpath deviations writes it")
     for line in _describe_identity_risks(tables, config):
@@ -195,6 +198,9 @@ def _collect_files(
     for path, lock in _describe_environment().items():
         yield path, lock.encode()
     yield from _collect_materials(config)
+    plan, _ = find_study_plan(config)
+    if plan is not None:
+        yield PLAN_FILE, plan.format_json().encode()
     report = folder / "results" / "report.html"
     links = {name: posixpath.relpath(archive_path, "results") for name, archive_path in archive_paths.items()}
     write_report(config, tables, paths, links, report, figures=True)

@@ -25,13 +25,16 @@ def command(study_file: Path, preregistration: Path, out: Path, parquet: bool, f
     from gardenpath.experiment.setup import preregistration as pages
     from gardenpath.study.table_files import find_tables, refuse_existing_tables
 
+    from .plan import find_study_plan
+
     refuse_existing_tables(out, "deviations", force)
     config = study.load(study_file)
     registered = pages.read_statements(study.files.read_text(preregistration), str(preregistration))
     files = {name: path for name, path in find_tables(config.folder).items() if name in pages.DEVIATION_TABLES}
     tables = {name: study.read(path, name) for name, path in files.items()}
     settings = study.files.read_sidecar(files["exclusions"]) if "exclusions" in files else None
-    table = pages.compute_deviations(registered, config, tables, settings)
+    plan, _ = find_study_plan(config)
+    table = pages.compute_deviations(registered, config, tables, settings, plan)
     inputs = [study_file, preregistration, *files.values()]
     study.write(table, "deviations", out, command=options.format_command_line(), inputs=inputs, seed=config.seed, parquet=parquet)
     for row in table.to_dict("records"):

@@ -36,17 +36,15 @@ def command(study_file: Path, participants: int | None, after_data: bool, out: P
             "would not be before the data; "
             "--after-data writes the page and says so in it"
         )
-    statements = preregistration.build_statements(config, participants)
+    plan = resolve_design_plan(config)
+    statements = preregistration.build_statements(config, participants, plan)
     after_data_note = (
         f"**Drafted after data were collected**: {options.format_count(session_count, 'session')} of people were there."
         if session_count
         else ""
     )
     study.files.write_text(
-        out,
-        preregistration.format_preregistration(
-            config, statements, models=list_planned_formulas(resolve_design_plan(config)), after=after_data_note
-        ),
+        out, preregistration.format_preregistration(config, statements, models=list_planned_formulas(plan), after=after_data_note)
     )
     inputs = [study_file, *config.list_material_paths()]
     study.files.write_sidecar(out, command=options.format_command_line(), inputs=inputs, seed=config.seed)

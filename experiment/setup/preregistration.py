@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from gardenpath import study
 from gardenpath.stimuli import Materials, build_conditions_table, build_items_table, read_study
 from gardenpath.study.config import ProcedureSection
+from gardenpath.study.plans import Plan
+from gardenpath.study.renamed_names import describe_renamed_keys
 
 from ..scripts.list_files import ListFile, build_list_files
 from ..scripts.script import list_text_sections
@@ -31,6 +33,7 @@ DEVIATION_KINDS = {  # of a deviation, by how its key begins; the first that fit
     "analysis.remove_outliers": "exclusion",
     "analysis.sesoi": "smallest effect",
     "analysis": "model",
+    "plan": "model",
     "sessions.exclusion_reason": "exclusion",
     "sessions": "procedure",
     "items": "items",
@@ -41,13 +44,15 @@ DEVIATION_KINDS = {  # of a deviation, by how its key begins; the first that fit
     "title": "procedure",
     "texts": "procedure",
 }
-DEVIATION_TABLES = ("sessions", "items", "exclusions", "factorial_models")  # in which deviations show
+DEVIATION_TABLES = ("sessions", "items", "exclusions", "planned_models", "models")  # in which deviations show
 RT_TRIMMING_KEYS = ("min_rt", "max_rt", "remove_outliers")
+PLANNED_COLUMNS = ("formula", "first_fit", "policy")  # of a planned model that are fixed
 STATEMENTS_PATTERN = re.compile(r"^SHA-256 of the statements: `([0-9a-f]{64})`\n+```json\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def build_statements(config: study.Study, participants: int | None = None) -> Json:
-    """Return what a preregistration fixes of a study: its settings, all of them, its sample, and each item by a hash of its texts.
+def build_statements(config: study.Study, participants: int | None = None, plan: Plan | None = None) -> Json:
+    """Return what a preregistration fixes of a study: its settings, all of them, its sample, each item by a hash of its texts, and
+    the plan of its models.
 
     `participants` is how many are to take part, where study.toml states no places.
 
@@ -77,8 +82,14 @@ def build_statements(config: study.Study, participants: int | None = None) -> Js
         },
         "items": _hash_items(build_items_table(materials), materials),
         "order": None if config.ordering.order == "random" else _compute_hash("\n".join(item.id for item in materials.items)),
-        "dealt": sorted({trial.item.id for file in list_files for trial in file.trial_list.trials}),
+        "assigned_items": sorted({trial.item.id for file in list_files for trial in file.trial_list.trials}),
+        **({"plan": {"sha256": plan.sha256, "models": _describe_planned_models(plan)}} if plan else {}),
     }
+
+
+def _describe_planned_models(plan: Plan) -> dict[str, dict[str, str]]:
+    """Return what is fixed of each planned model, by its id: its formula, the one fitted first, and how that is reduced."""
+    return {one.model_id: {name: getattr(one, name) for name in PLANNED_COLUMNS} for one in plan.models}
 
 
 def _count_sessions(config: study.Study, list_files: Sequence[ListFile]) -> int | None:
@@ -174,6 +185,7 @@ def format_preregistration(config: study.Study, registered: Json, *, models: Seq
         "Models": [
             *(models or ["*Open*: none is planned."]),
             "",
+            *([f"SHA-256 of the plan: `{registered['plan']['sha256']}`", ""] if "plan" in registered else []),
             *_format_section_table(config, "analysis", omit=("exclude", "figures", "sesoi", "models", *RT_TRIMMING_KEYS)),
         ],
         "Smallest effects of interest": _format_section_table(config, "analysis.sesoi")
@@ -202,7 +214,7 @@ def _format_design(config: study.Study, registered: Json) -> list[str]:
     target = config.procedure.resolve_role("target")
     short_lists = config.design.short_lists
     list_text = (
-        f"lists of {short_lists.items_per_list} items, {short_lists.ratings_per_item} readers an item"
+        f"lists of {short_lists.items_per_list} items, {short_lists.ratings_per_item} participants an item"
         if short_lists
         else f"{config.design.lists} lists"
     )
@@ -211,7 +223,7 @@ def _format_design(config: study.Study, registered: Json) -> list[str]:
         f"{number}, with the factors {'; '.join(factor_texts)}.",
         "",
         f"Experiments: {config.design.experiments}, each of {list_text}. "
-        f"{len(registered['dealt'])} items are shown, practice among them.",
+        f"{len(registered['assigned_items'])} items are shown, practice among them.",
         "",
         f"Sentences are shown as `{target.show or 'centred'}`; asked after each: {', '.join(target.ask or []) or 'nothing'}.",
     ]
@@ -289,7 +301,9 @@ def _format_changed_settings(config: study.Study, section: str) -> list[str]:
 
 
 def read_statements(text: str, where: str) -> Json:
-    """Return the statements of a page; raises `DataError` where there are none, or not those that its hash is of."""
+    """Return the statements of a page; raises `DataError` where there are none, not those that its hash is of, or those of another
+    release, whose keys had other names.
+    """
     found = STATEMENTS_PATTERN.search(text.replace("\r\n", "\n"))
     if not found:
         raise study.DataError(f"{where}: no statements with their SHA-256; expected a page of  gardenpath preregister")
@@ -300,6 +314,9 @@ def read_statements(text: str, where: str) -> Json:
             "expected the page as it was deposited"
         )
     registered: Json = json.loads(block)
+    if renamed := describe_renamed_keys(registered, "study.toml"):
+        advice = "the page was written by another release of gardenpath; compare the study with it by that one"
+        raise study.DataError([f"{where}: {advice}", *(f"{where}: {line}" for line in renamed)])
     return registered
 
 
@@ -311,11 +328,14 @@ def compute_deviations(
     config: study.Study,
     tables: "Mapping[str, pd.DataFrame] | None" = None,
     settings: Mapping[str, Any] | None = None,
+    plan: Plan | None = None,
 ) -> "pd.DataFrame":
     """Return the table `deviations`: each statement of a preregistration that study.toml, the materials, the data or the analysis
     departs from, with what was registered, what there is, and the reason that `archive.deviations` gives.
 
-    `tables` are those of the study as far as there are any; `settings` are those that the results were made with.
+    `tables` are those of the study as far as there are any; `settings` are those that the results were made with, and `plan` is
+    that of the study as it is now. Planned models are held against planned models: a model that was fitted with fewer random
+    effects, along the order that its plan states, departs from nothing.
     """
     import pandas as pd
 
@@ -329,6 +349,7 @@ def compute_deviations(
         *_find_changed_items(registered, current["items"], "materials"),
         *_find_changed_order(registered, current),
         *_find_data_deviations(registered, tables),
+        *_find_changed_plan(registered, plan, tables),
         *_find_unfitted_models(registered, tables),
     ]
     reasons = config.archive.deviations
@@ -357,7 +378,7 @@ def _find_changed_settings(registered: Json, current: Json, source: str) -> Iter
     """Yield settings that differ. A setting that gardenpath did not have yet counts as its default, and a section of statements
     that it did not make yet as no statement.
     """
-    ignored = ("items", "order", "dealt", "sample", *(name for name in current if name not in registered))
+    ignored = ("items", "order", "assigned_items", "sample", "plan", *(name for name in current if name not in registered))
     before, after = (flatten_statements({k: v for k, v in one.items() if k not in ignored}) for one in (registered, current))
     sections = {"analysis": study.AnalysisSection(), "ordering": study.OrderingSection(), "procedure": ProcedureSection()}
     defaults = {key: text for name, section in sections.items() for key, text in flatten_statements(vars(section), name).items()}
@@ -416,19 +437,52 @@ def _find_data_deviations(registered: Json, tables: "Mapping[str, pd.DataFrame]"
         hashes = _hash_items(items[items["paradigm"].isin(registered["items"])])
         expected: dict[str, dict[str, dict[str, str]]] = {}
         for paradigm, of_paradigm in registered["items"].items():
-            for item in sorted({*of_paradigm} & {*registered["dealt"]}):
+            for item in sorted({*of_paradigm} & {*registered["assigned_items"]}):
                 texts, seen_texts = of_paradigm[item], hashes.get(paradigm, {}).get(item, {})
                 expected.setdefault(paradigm, {})[item] = {name: texts[name] for name in texts if name in seen_texts} or texts
         yield from _find_changed_items({"items": expected}, hashes, "tables")
 
 
+def _find_changed_plan(registered: Json, plan: Plan | None, tables: "Mapping[str, pd.DataFrame]") -> Iterator[Deviation]:
+    """Yield how the plan of now, and that of the results where it is another one, differ from the plan that was registered.
+
+    Models that differ in the same way are one deviation.
+    """
+    before = registered.get("plan", {}).get("models", {})
+    if not before:
+        return
+    if plan is not None:
+        yield from _find_changed_models(before, _describe_planned_models(plan), "study.toml")
+    fitted = tables.get("planned_models")
+    if fitted is not None and len(fitted) and (plan is None or fitted["plan_sha256"].iloc[0] != plan.sha256):
+        rows = fitted[["model_id", *PLANNED_COLUMNS]].to_dict("records")
+        found = {row["model_id"]: {name: row[name] for name in PLANNED_COLUMNS} for row in rows}
+        yield from _find_changed_models(before, found, "results")
+
+
+def _find_changed_models(before: Mapping[str, Json], after: Mapping[str, Json], source: str) -> Iterator[Deviation]:
+    alike: dict[tuple[str | None, str | None], list[str]] = {}
+    for name in dict.fromkeys([*before, *after]):
+        old, new = before.get(name), after.get(name)
+        if old != new:
+            differing = [key for key in PLANNED_COLUMNS if old is None or new is None or old[key] != new[key]][:1]
+            texts = (None if one is None else str(one[differing[0]]) for one in (old, new))
+            alike.setdefault((next(texts), next(texts)), []).append(name)
+    for (registered_text, found_text), names in alike.items():
+        more = f" (and in {len(names) - 1} more)" if len(names) > 1 else ""
+        old_text, new_text = (None if text is None else f"{text}{more}" for text in (registered_text, found_text))
+        yield f"plan.{names[0]}", source, old_text, new_text
+
+
 def _find_unfitted_models(registered: Json, tables: "Mapping[str, pd.DataFrame]") -> Iterator[Deviation]:
     """Yield registered models of which the results have no estimate."""
-    models = tables.get("factorial_models")
-    if models is None:
+    fits, planned = tables.get("models"), registered.get("plan", {}).get("models", {})
+    if fits is None:
         return
-    for model in registered["analysis"]["models"]:
-        rows = models[models["model"] == model["name"]]
-        if rows["estimate"].isna().all():
-            note = "; ".join(dict.fromkeys(rows["note"].dropna())) or "not among the results"
-            yield f"analysis.models.{model['name']}", "results", model["formula"], note
+    kept = {row["model_id"]: row for row in fits[fits["kept"]].to_dict("records")}
+    for name, model in planned.items():
+        fit = kept.get(name)
+        if fit is None:
+            yield f"plan.{name}.fit", "results", model["formula"], "not among the results"
+        elif isinstance(fit["note"], str) and fit["note"].startswith("Not fitted"):
+            yield f"plan.{name}.fit", "results", model["formula"], fit["note"]

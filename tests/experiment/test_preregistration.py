@@ -1,16 +1,20 @@
 """A preregistration and what departs from it: drifts of many kinds, each drawn by a seed, and each found."""
 
+import hashlib
 import random
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from gardenpath import study
+from gardenpath.analysis.fitting.plan_tables import build_planned_models
 from gardenpath.cli.analyse import describe_settings
+from gardenpath.cli.plan import resolve_design_plan
 from gardenpath.experiment.setup import preregistration
 
 from ..conftest import ROOT, run_here
@@ -62,15 +66,13 @@ def analysed(folder: Path, settings: study.AnalysisSection) -> None:
     ledger = {"step": 0, "table": "readings", "condition": "all", "rule": "none", "n_before": 1, "n_excluded": 0, "n_after": 1}
     steps = pd.DataFrame([ledger | {"n_participants_before": 1, "n_participants_after": 1}])
     study.write(steps, "exclusions", folder / "results", command="analyse", notes=describe_settings(settings))
-    names = study.TABLES["factorial_models"].column_names
-    rows = [dict.fromkeys(names) | {"model": model.name, "estimate": 0.1} for model in settings.models]
-    filled = {
-        c.name: {"string": "x", "float": 1.0, "int": 1, "bool": True}[c.type]
-        for c in study.TABLES["factorial_models"].columns
-        if not c.may_be_empty
-    }
-    models = pd.DataFrame([row | filled | {"model": row["model"]} for row in rows], columns=names)
-    study.write(models, "factorial_models", folder / "results", command="analyse")
+    plan = resolve_design_plan(replace(study.load(folder), analysis=settings))
+    planned = build_planned_models(plan)
+    study.write(planned, "planned_models", folder / "results", command="analyse")
+    fits = planned[["model_id", "formula"]].assign(step=0, kept=True, engine="glmm", optimizer="glmm", n=1, n_participants=1)
+    fits = fits.assign(n_items=1, converged=True, singular=False, reduced=False, decision="kept as declared")
+    columns = study.TABLES["models"].column_names
+    study.write(study.check(fits.reindex(columns=columns), "models"), "models", folder / "results", command="analyse")
 
 
 @pytest.fixture
@@ -84,6 +86,12 @@ def found(folder: Path) -> pd.DataFrame:
     table = study.read(folder / "results", "deviations")
     assert f"{len(table)} deviation" in done.printed
     return table
+
+
+def keys_but_of_plans(table: pd.DataFrame) -> set[tuple[str, str]]:
+    """What departs, without the planned models that are others for it."""
+    follows = table["key"].str.startswith("plan.") & ~table["key"].str.endswith(".fit")
+    return {*table.loc[~follows, ["key", "location"]].itertuples(index=False, name=None)}
 
 
 Drift = Callable[[Path, random.Random], set[tuple[str, str]]]  # changes a study, and returns what is to be found, and where
@@ -191,11 +199,11 @@ def item_never_shown(items: pd.DataFrame, drawn: random.Random) -> tuple[pd.Data
 
 
 def model_not_fitted(folder: Path, drawn: random.Random) -> set[tuple[str, str]]:
-    models = study.read(folder / "results", "factorial_models")
-    name = drawn.choice(["ease", "speed"])
-    models.loc[models["model"] == name, ["estimate", "note"]] = [None, "one level of the factor"]
-    study.write(models, "factorial_models", folder / "results", command="analyse")
-    return {(f"analysis.models.{name}", "results")}
+    models = study.read(folder / "results", "models")
+    name = drawn.choice([*models["model_id"]])
+    models.loc[models["model_id"] == name, "note"] = "Not fitted: one level of the factor"
+    study.write(models, "models", folder / "results", command="analyse")
+    return {(f"plan.{name}.fit", "results")}
 
 
 def own_words(folder: Path, drawn: random.Random) -> set[tuple[str, str]]:
@@ -279,8 +287,41 @@ def test_nothing_departs_from_a_study_that_was_done_as_registered(folder: Path) 
 def test_a_drift_is_found_and_nothing_else(name: str, folder: Path) -> None:
     expected = DRIFTS[name](folder, random.Random(name))
     table = found(folder)
-    assert {*table[["key", "location"]].itertuples(index=False, name=None)} == expected
+    assert keys_but_of_plans(table) == expected
     assert not (table["registered"].fillna("") == table["found"].fillna("")).any()
+
+
+def test_planned_models_are_held_against_planned_models(folder: Path) -> None:
+    """Plans without a setting in common are compared as they are; models that changed alike are one deviation."""
+    path = folder / "study.toml"
+    text = path.read_text()
+    path.write_text(text.replace("log_rt ~ grammaticality + log_trial +", "log_rt ~ grammaticality +"))
+    rows = found(folder).set_index("key")
+    [key] = [key for key in rows.index if key.startswith("plan.")]
+    assert key == "plan.model speed, log_rt critical, declared"
+    assert rows.loc[key, "registered"] == "log_rt ~ grammaticality + log_trial + (1|participant) + (1|item)"
+    assert rows.loc[key, "found"] == "log_rt ~ grammaticality + (1|participant) + (1|item)"
+    assert (rows.loc[key, "kind"], rows.loc[key, "location"]) == ("model", "study.toml")
+    path.write_text(text.replace("[analysis]", '[analysis]\ncovariates = ["position"]'))
+    rows = found(folder).set_index("key")
+    plans = [key for key in rows.index if key.startswith("plan.")]
+    assert all("log_trial" in rows.loc[key, "registered"] and "log_trial" not in rows.loc[key, "found"] for key in plans)
+    assert "more)" in rows.loc[plans[0], "found"]
+
+
+def test_a_model_of_fewer_random_effects_departs_from_nothing(folder: Path) -> None:
+    models = study.read(folder / "results", "models")
+    study.write(models.assign(reduced=True, formula="z ~ 1 + (1|item)"), "models", folder / "results", command="analyse")
+    assert found(folder).empty
+
+
+def test_results_of_another_plan_are_found(folder: Path) -> None:
+    analysed(folder, replace(study.load(folder).analysis, models=()))
+    table = found(folder)
+    results = table[table["location"] == "results"]
+    assert {"plan.model ease, z sentence (acceptability), declared", "plan.model speed, log_rt critical, declared"} <= {
+        *results["key"]
+    }
 
 
 def test_all_drifts_at_once_are_all_found(folder: Path) -> None:
@@ -296,8 +337,7 @@ def test_all_drifts_at_once_are_all_found(folder: Path) -> None:
     together = [name for name in DRIFTS if name not in left_out]
     assert len(together) > 20
     expected = [DRIFTS[name](folder, random.Random(seed)) for seed, name in enumerate(together)]
-    table = found(folder)
-    assert {*table[["key", "location"]].itertuples(index=False, name=None)} == set.union(*expected)
+    assert keys_but_of_plans(found(folder)) == set.union(*expected)
 
 
 @pytest.mark.parametrize(
@@ -329,21 +369,34 @@ def test_what_the_words_of_study_toml_leave_open_is_registered_too(tmp_path: Pat
     assert key in {*preregistration.compute_deviations(registered, study.load(folder))["key"]}
 
 
+def test_a_page_of_another_release_is_refused_with_its_new_names(registered: Path) -> None:
+    """It cannot be renamed as study.toml can: its hash is of the old words."""
+    page = (registered / "preregistration.md").read_text().replace('"min_accuracy":', '"accuracy":')
+    block = page.partition("```json\n")[2].partition("```")[0]
+    page = re.sub(r"(of the statements: `)[0-9a-f]{64}", rf"\g<1>{hashlib.sha256(block.encode()).hexdigest()}", page)
+    with pytest.raises(study.DataError) as error:
+        preregistration.read_statements(page, "page")
+    assert [fault.removeprefix("page: ") for fault in error.value.faults] == [
+        "the page was written by another release of gardenpath; compare the study with it by that one",
+        "key 'analysis.exclude.accuracy' is now 'analysis.exclude.min_accuracy'",
+    ]
+
+
 def test_texts_that_nobody_reads_may_be_deleted(tmp_path: Path) -> None:
     """Also where a page registered them, as the whole file that `new` writes for a language without texts."""
     folder = tmp_path / "study"
     assert run_here(f"gardenpath new {folder} --kind rating --language tlh", tmp_path).code == 0
-    plan = study.load(folder)
-    registered = preregistration.build_statements(plan)
+    config = study.load(folder)
+    registered = preregistration.build_statements(config)
     path = folder / "texts.toml"
     whole = path.read_text("utf-8")
     sections = re.split(r"(?m)^(?=\[)", whole)
     kept = [one for one in sections if not re.match(r"\[(maze|rsvp|lexical_decision|completion|choice)[.\]]", one)]
     assert len(kept) < len(sections) - 4
     path.write_text("".join(kept), "utf-8")
-    assert preregistration.compute_deviations(registered, plan).empty
+    assert preregistration.compute_deviations(registered, config).empty
     path.write_text(path.read_text("utf-8").replace('break = "', 'break = "Well: '), "utf-8")
-    assert [*preregistration.compute_deviations(registered, plan)["kind"]] == ["procedure"]
+    assert [*preregistration.compute_deviations(registered, config)["kind"]] == ["procedure"]
 
 
 def test_reasons_and_kinds_stand_beside_deviations(folder: Path) -> None:
