@@ -40,13 +40,14 @@ def estimate(trials: StudyTrials, formula: str, family: str = "gaussian", **sett
     table = found["random_effects"].set_index("model_id").loc[[model]]
     assert (table["sd"].isna() != table["correlation"].isna()).all(), "one or the other"
     keys = ["grouping", "term", "correlated_with"]
-    table[keys] = table[keys].fillna("").replace("_object_subject", "", regex=True)
+    table[keys] = table[keys].astype(object).fillna("").replace("_object_subject", "", regex=True)
     return table["sd"].fillna(table["correlation"]).set_axis(pd.MultiIndex.from_frame(table[keys])).sort_index()
 
 
 def refit(rscript: RScript, rows: pd.DataFrame, fit: str, package: str = "lme4", residual: bool = False) -> "pd.Series[float]":
     code = SPREADS.format(fit=fit, package=package, has_residual=str(residual).upper())
-    table = rscript(code, rows=rows).fillna("").replace("(Intercept)", "intercept")
+    table = rscript(code, rows=rows).replace("(Intercept)", "intercept")
+    table[["term", "correlated_with"]] = table[["term", "correlated_with"]].astype(object).fillna("")
     return table.set_index(["grouping", "term", "correlated_with"])["value"].sort_index()
 
 
