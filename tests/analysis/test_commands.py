@@ -87,7 +87,7 @@ def test_a_study_of_three_phenomena_goes_from_tables_to_a_report(tables: dict[st
     assert "<h1>Three phenomena</h1>" in page
     assert 'href="results/effects.csv"' in page
     assert "scores/sentence_scores.csv, which comes from" in told.stderr
-    assert 'name = "effects"' in (study / "report.R").read_text("utf-8")
+    assert "results/planned_models.csv" in (study / "report.R").read_text("utf-8")
     pictures = {path.name for path in (study / "report-figures").iterdir()}
     assert {"lag-profile.svg", "lag-profile.png", "gains.svg", "effects-z.png"} <= pictures
     assert (study / "report.html.meta.json").exists()

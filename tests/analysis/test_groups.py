@@ -154,8 +154,8 @@ def test_phenomena_are_left_out_for_the_three_reasons_of_blimp_nl() -> None:
     accuracies = pd.DataFrame(rows, columns=["model", "measure", "phenomenon", "paradigm", "accuracy"])
     effects = {"known": (0.9, 0.001), "shallow": (0.9, 0.001), "unclear": (0.1, 0.2), "good": (0.8, 0.01)}
     people = pd.DataFrame(
-        [("z", phenomenon, "intercepts", "grammaticality", *effect) for phenomenon, effect in effects.items()],
-        columns=["measure", "phenomenon", "random", "term", "estimate", "p_bh"],
+        [("phenomenon", name, "z", "intercepts", "grammaticality", *effect) for name, effect in effects.items()],
+        columns=["unit", "model", "response", "random", "term", "estimate", "p_adjusted"],
     )
     alone = compute_usable_phenomena(accuracies, people).set_index("phenomenon")["min_accuracy"]
     assert alone.to_dict() == {name: min(of_models) for name, of_models in shares.items()}

@@ -448,7 +448,6 @@ def test_the_report_shows_both_scales_apart(two_scales: Tables, found: Tables) -
     assert "p_adjusted_all over all prompts together" in section
     assert "(z, sentence, plausibility)" in made.html
     assert "acceptability, plausibility: Singular" not in section, "a note names the model that it is of"
-    assert 'c("phenomenon", "measure", "region", "prompt", "random")' in made.code
 
 
 def test_a_study_of_two_scales_goes_from_tables_to_a_report(two_scales: Tables, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_scores_and_ratings_are_correlated_over_the_conditions_of_the_study(ran:
     }  # fmt: skip
     assert table.loc[table["measure"] == "lp", "r"].notna().all()
     assert "within items, r = " in ran[1]["align"].printed
-    assert len(study.read(ran[0] / "results", "factorial_models"))
+    assert (study.read(ran[0] / "results", "effects")["unit"] == "model").any()
 
 
 def test_design_says_where_nobody_is_asked_as_many_questions_as_a_rule_needs(tmp_path: Path) -> None:

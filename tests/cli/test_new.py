@@ -20,7 +20,7 @@ MEASURED = {
     "rating": "rating_scores",
     "forced-choice": "choice_agreement",
 }
-MODELS = {"spr": "factorial_models", "maze": "factorial_models", "rating": "factorial_models", "minimal-pairs": "phenomenon_models"}
+UNITS = {"spr": "model", "maze": "model", "rating": "model", "minimal-pairs": "phenomenon"}
 
 
 def new(folder: Path, kind: str, *options: str) -> Result:
@@ -63,11 +63,12 @@ def test_simulated_participants_end_in_results(kind: str, tmp_path: Path) -> Non
     results = analysis.analyse(tables, plan.analysis)
     assert len(results[MEASURED[kind]])
     assert results["participants"]["exclusion_rule"].isna().any()
-    if kind in MODELS:
-        assert results[MODELS[kind]]["estimate"].notna().any()
+    if kind in UNITS:
+        effects = results["effects"]
+        assert effects.loc[effects["unit"] == UNITS[kind], "estimate"].notna().any()
     if kind in ("spr", "maze", "rating"):
-        effects = results["factorial_models"].query(
-            "term == 'grammaticality_ungrammatical_grammatical' and random == 'intercepts' and measure != 'correct'"
+        effects = results["effects"].query(
+            "term == 'grammaticality_ungrammatical_grammatical' and random == 'intercepts' and response != 'correct'"
         )
         [effect] = effects[effects["region"].isin(["critical", "sentence"])]["estimate"].dropna()
         assert (effect < 0) == (kind == "rating")  # rated lower, read slower, as [simulate] states

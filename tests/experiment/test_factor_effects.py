@@ -56,7 +56,7 @@ def test_models_of_reading_times_recover_the_effects_at_each_region(tables: dict
     # Nobody goes: half of the answers are wrong in some conditions.
     settings = study.AnalysisSection(models=tuple(models), exclude=study.ExcludeSection(min_accuracy=0))
     results = analysis.analyse(tables, settings)
-    found = results["factorial_models"].set_index(["model", "term"])
+    found = results["effects"].query("kind == 'coefficient'").set_index(["model", "term"])
     for region, effects in truth.items():
         for term, name in terms.items():
             row = found.loc[(region, term)]
