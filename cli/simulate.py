@@ -128,6 +128,7 @@ def command(
     """
     from gardenpath import experiment, study
     from gardenpath.experiment.simulation.surprisal_effects import select_model_rows
+    from gardenpath.study.participant_measures import require_distribution
 
     config = study.load(study_file)
     stated_effects = study.load_effects(effects_file) if effects_file else None
@@ -152,7 +153,12 @@ def command(
         raise click.UsageError("name --participants once, or give --power for several numbers of participants and items")
     list_files = experiment.build_list_files(config)
     study.files.refuse_overwrite([out], force)
-    effects = experiment.Effects(terms=config.simulate if stated_effects is None else stated_effects, ms_per_bit=ms_per_bit)
+    measures = config.analysis.participant_measures
+    for name, measure in measures.items():
+        require_distribution(name, measure)
+    effects = experiment.Effects(
+        terms=config.simulate if stated_effects is None else stated_effects, measures=measures, ms_per_bit=ms_per_bit
+    )
     scores = None if surprisal is None else select_model_rows(study.read(surprisal, "surprisal"), scored_by, protocol)
     if not effects.terms and not all(one.is_minimal_pair() for one in list_files[0].paradigms):
         options.print_notice("no effects of the study's factors are stated ([simulate]): robots take their conditions alike")
