@@ -150,11 +150,14 @@ def _take_cells(
     known = set(sessions["participant"])
     faults = []
     if unknown := sorted(set(cells.index) - known):
-        there = f"expected participants of table sessions, such as {min(known, default='none')}"
-        faults.append(f"{measure.file}: no session is of participant {_name_few(unknown)}; {there}")
+        faults.append(
+            f"{measure.file}: no session is of participant {_name_few(unknown)}; expected participants of table sessions, such as "
+            f"{min(known, default='none')}"
+        )
     if missing := sorted(set(people) - set(cells.index)):
-        there = f"expected one, with {name} empty where it is not known"
-        faults.append(f"{measure.file}: no row is of participant {_name_few(missing)}; {there}")
+        faults.append(
+            f"{measure.file}: no row is of participant {_name_few(missing)}; expected one, with {name} empty where it is not known"
+        )
     if faults:
         raise DataError(faults)
     return cells
@@ -213,10 +216,10 @@ def code_measure(measure: ParticipantMeasureSection, value: str | float) -> floa
     return float(value) - (measure.centre or 0.0)
 
 
-def place_measure(measure: ParticipantMeasureSection, n: int, salt: int) -> str:
+def choose_placeholder(measure: ParticipantMeasureSection, n: int, salt: int) -> str:
     """Return a placeholder of a number for the n-th participant: all differ, those of measures of another `salt` in another way.
 
-    >>> [place_measure(ParticipantMeasureSection(min=0, max=10), n, 0) for n in range(3)]
+    >>> [choose_placeholder(ParticipantMeasureSection(min=0, max=10), n, 0) for n in range(3)]
     ['4.14214', '8.28427', '2.42641']
     """
     spread = 1.0 if measure.sd is None else measure.sd

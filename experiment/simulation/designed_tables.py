@@ -9,7 +9,7 @@ import pandas as pd
 
 from gardenpath import study
 from gardenpath.study.config import ParticipantMeasureSection
-from gardenpath.study.participant_measures import place_measure
+from gardenpath.study.participant_measures import choose_placeholder
 
 from ..collection.data_collection import collect
 from ..scripts.list_files import ListFile
@@ -61,7 +61,7 @@ def _fill_measures(tables: dict[str, pd.DataFrame], measures: Mapping[str, Parti
     for salt, (name, measure) in enumerate(measures.items()):
         for person, session in people.itertuples(index=False):
             levels = combinations[int(person.rpartition(COPY_MARK)[2])]
-            value = levels[text_measures.index(name)] if measure.levels else place_measure(measure, position[person], salt)
+            value = levels[text_measures.index(name)] if measure.levels else choose_placeholder(measure, position[person], salt)
             rows.append((person, session, measure.question or name, value))
     demographics = pd.DataFrame(rows, columns=study.TABLES["demographics"].column_names)
     return tables | copies | {"demographics": study.check(demographics, "demographics")}

@@ -94,9 +94,10 @@ def _find_faults(
         factors = [name for name in term.split(":") if name not in measures]
         crossing = [paradigm for paradigm in paradigms if _has_term(paradigm, term, measures)]
         if not crossing:
+            there = ", ".join(known_factors) + (f", and measures of participants {', '.join(measures)}" if measures else "")
             yield (
-                f"simulate, {term!r}: no paradigm has {' and '.join(factors)}; there are factors "
-                f"{', '.join(known_factors)}{_list_measures(measures)}: state effects of these, or delete the table"
+                f"simulate, {term!r}: no paradigm has {' and '.join(factors)}; there are factors {there}: state effects of "
+                "these, or delete the table"
             )
             continue
         for name, levels in ((name, one.factors[name]) for one in crossing for name in factors):
@@ -116,8 +117,3 @@ def _find_faults(
             if sentences and not any(_find_region_words(region, sentence) for sentence in sentences):
                 known = sorted({one.name for sentence in sentences for one in sentence.regions})
                 yield f"simulate, {term!r}: region {region!r} is in no sentence; there are {', '.join(known) or 'none'}"
-
-
-def _list_measures(measures: Iterable[str]) -> str:
-    names = ", ".join(measures)
-    return f", and measures of participants {names}" if names else ""

@@ -151,7 +151,7 @@ def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> Non
     """Put into the example study, as a reader would."""
     stated = tomllib.loads((workplace / "examples" / "minimal-pairs" / "study.toml").read_text())
     shown = blocks(ROOT / "docs" / "study-toml.md", "toml")
-    assert len(shown) == 10
+    assert len(shown) == 11
     [texts] = [block for block in shown if block.startswith("[session]")]
     (workplace / "texts.toml").write_text(texts, "utf-8")
     own = study.config.ProcedureSection(texts="texts.toml")
