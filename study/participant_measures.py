@@ -81,7 +81,8 @@ def _find_fault(cell: str, measure: ParticipantMeasureSection) -> str | None:
         return "expected a number"
     low, high = (-math.inf if measure.min is None else measure.min), (math.inf if measure.max is None else measure.max)
     if not math.isfinite(number) or not low <= number <= high:
-        return "expected a number" if low == -math.inf and high == math.inf else f"expected a number from {low:g} to {high:g}"
+        limits = [f"from {low:g}"] * (low > -math.inf) + [f"to {high:g}"] * (high < math.inf)
+        return " ".join(["expected a number", *limits])
     return None
 
 

@@ -70,7 +70,7 @@ def _count_unknown(trials: Mapping[str, pd.DataFrame], settings: AnalysisSection
         else:
             rows, place = rows[rows["measure"] == formula.response], f"{response.table}: {formula.response}"
         rows = rows[rows["paradigm"].isin(model.paradigms)] if model.paradigms else rows
-        rule = f"{' or '.join(named)} of the participant is not known, model {model.name!r}"
+        rule = f"{' or '.join(named)} of the participant is not known, in model {model.name!r}"
         exclusion_log.apply_rule(rule, **{place: (rows, rows[named].notna().all(axis="columns"))})
 
 
