@@ -26,6 +26,7 @@ from .comparing.model_comparison import (
 )
 from .comparing.pair_accuracy import build_model_table, compute_accuracy
 from .comparing.rating_correlation import compute_rating_correlations
+from .fitting.plan_tables import fit_plan
 from .measuring.cloze import (
     code_cloze_responses,
     compute_cloze,
@@ -40,13 +41,13 @@ from .measuring.ratings_and_times import compute_condition_means, compute_rating
 from .measuring.reliability import compute_noise_ceilings, compute_reliability, icc
 from .measuring.unimodality import compute_unimodality
 from .modelling.additive import smooths
-from .modelling.factorial import factorial_models
 from .modelling.marginal_means import marginal_contrasts
 from .modelling.mixed_models import fit
 from .modelling.ordinal import cumulative
 from .modelling.power import power_curve
 from .modelling.simulated_trials import Assumptions
 from .pipeline import analyse
+from .plan import StudyTrials, resolve_designed_plan, resolve_plan
 from .reporting.document import report
 from .reporting.figures.effect_figures import coefficient_figure, condition_figure
 from .reporting.figures.factor_figures import interaction_figure
@@ -60,6 +61,7 @@ from .reporting.wording.numbers import apa
 __all__ = [
     "AlignmentOptions",
     "Assumptions",
+    "StudyTrials",
     "accuracy_figure",
     "align",
     "analyse",
@@ -108,8 +110,8 @@ __all__ = [
     "cumulative",
     "difference_figure",
     "distractor_figure",
-    "factorial_models",
     "fit",
+    "fit_plan",
     "gain_figure",
     "icc",
     "interaction_figure",
@@ -117,6 +119,8 @@ __all__ = [
     "power_curve",
     "prediction_powered_mean",
     "report",
+    "resolve_designed_plan",
+    "resolve_plan",
     "score_figure",
     "shrink_means",
     "shrink_proportions",

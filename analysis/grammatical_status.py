@@ -4,6 +4,7 @@ import pandas as pd
 
 from gardenpath.study import TABLES, check
 
+GRAMMATICALITY = "grammaticality"  # the factor of minimal pairs, and the column of its codes
 # Sum coding: the coefficient is grammatical minus ungrammatical, the intercept their mean.
 GRAMMATICALITY_CODES = {"grammatical": 0.5, "ungrammatical": -0.5}
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+ALPHA = 0.05  # level of two-sided tests
 MIN_UNITS = 10  # under so many units no p and no interval: 1 in 2**9 is the smallest p, and a bootstrap covers far too little
 MAX_EXACT_UNITS = 16  # up to so many units every pattern of signs is enumerated
 RESAMPLES = 10_000

@@ -52,11 +52,11 @@ def list_prompts(table: pd.DataFrame) -> list[str | None]:
 def label_prompts(models: pd.DataFrame) -> "pd.Series[Any]":
     """Return the prompt of each row of a table of models where there are several of its kind of answers, else None.
 
-    >>> models = pd.DataFrame({"measure": ["z", "yes", "correct", "log_rt"], "prompt": ["sense", "form", "question", None]})
+    >>> models = pd.DataFrame({"response": ["z", "yes", "correct", "log_rt"], "prompt": ["sense", "form", "question", None]})
     >>> label_prompts(models).to_list()
     ['sense', 'form', None, None]
     """
-    kinds = models["measure"].map(lambda measure: RESPONSES[measure].prompt_kind)
+    kinds = models["response"].map(lambda response: RESPONSES[response].prompt_kind)
     several = models["prompt"].groupby(kinds).transform("nunique") > 1
     names = [
         None if pd.isna(prompt) or not needed else str(prompt) for prompt, needed in zip(models["prompt"], several, strict=True)

@@ -30,7 +30,6 @@ NONEMPTY_TABLES = (
 )  # tables that have rows
 RESULTS_FILE = "results.md"
 FIGURES_FOLDER = "figures"
-MODEL_TABLES = ("phenomenon_models", "factorial_models")
 
 study_option = click.option(
     "--study", "study_file", type=click.Path(path_type=Path), help="STUDY.toml whose [analysis] holds the settings."
@@ -105,31 +104,31 @@ def command(
 
 def _print_results(results: Mapping[str, "pd.DataFrame"]) -> None:
     """Print how many participants are excluded, where some are, and the effects, and say of which measure there are none."""
+    from gardenpath.analysis.model_results import join_results, select_factors, select_pairs
     from gardenpath.analysis.prompts import list_rated_prompts
     from gardenpath.analysis.reporting.wording import effects as words
     from gardenpath.analysis.reporting.wording import factors, participation
 
     if results["participants"]["exclusion_rule"].notna().any():
         click.echo(participation.participants_excluded(results["participants"]))
-    effects = results["phenomenon_models"]
+    effects = join_results(results)
     for measure, rows, description in (
         ("z", results["rating_scores"], "ratings"),
         ("log_rt", results["region_times"], "critical regions read"),
     ):
         if not len(rows):
             options.print_notice(f"the tables have no {description} of target trials, so there are no models of them")
-        elif not any((results[name]["measure"] == measure).any() for name in MODEL_TABLES if name in results):
+        elif not (effects["response"] == measure).any():
             options.print_notice(
                 f"no models of {description}: no paradigm has the two conditions grammatical and ungrammatical, or "
                 "factors stated in "
                 "the table conditions"
             )
     for measure, prompts in (("z", list_rated_prompts(results)), ("log_rt", ())):
-        for sentence in words.effects(effects, measure, prompts):
+        for sentence in words.effects(select_pairs(effects), measure, prompts):
             click.echo(sentence)
-    if "factorial_models" in results:
-        for sentence in factors.factorial_effects(results["factorial_models"]):
-            click.echo(sentence)
+    for sentence in factors.factorial_effects(select_factors(effects)):
+        click.echo(sentence)
 
 
 def draw_figures(results: Mapping[str, "pd.DataFrame"], folder: Path, figures: "FiguresSection") -> None:

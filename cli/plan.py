@@ -26,7 +26,7 @@ def command(study_file: Path, out: Path | None, force: bool) -> None:
     how p is adjusted.
     """
     from gardenpath import study
-    from gardenpath.analysis.plan.description import describe_plan
+    from gardenpath.analysis.reporting.wording.plans import describe_plan
 
     if out is not None:
         study.files.refuse_overwrite([out], force)
@@ -43,7 +43,7 @@ def command(study_file: Path, out: Path | None, force: bool) -> None:
 def resolve_design_plan(config: "Study") -> "Plan":
     """Return the plan of a study, from its design alone."""
     from gardenpath import experiment
-    from gardenpath.analysis.plan import resolve_designed
+    from gardenpath.analysis.plan import resolve_designed_plan
     from gardenpath.experiment.simulation.designed_tables import build_designed_tables
 
-    return resolve_designed(build_designed_tables(config, experiment.build_list_files(config)), config.analysis)
+    return resolve_designed_plan(build_designed_tables(config, experiment.build_list_files(config)), config.analysis)

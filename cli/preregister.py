@@ -22,7 +22,7 @@ def command(study_file: Path, participants: int | None, after_data: bool, out: P
     it beside STUDY.toml; `gardenpath deviations` lists what departs from it.
     """
     from gardenpath import study
-    from gardenpath.analysis.plan.description import list_planned_formulas
+    from gardenpath.analysis.reporting.wording.plans import list_planned_formulas
     from gardenpath.experiment.setup import preregistration
 
     from .plan import resolve_design_plan

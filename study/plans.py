@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 PLAN_SCHEMA = 1
+INTERCEPTS, SLOPES, DECLARED = "intercepts", "slopes", "declared"  # random effects of a model
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,8 @@ class PlannedModel:
     the model converges and is not singular, `parsimonious` goes backward by likelihood-ratio tests. `random` is intercepts,
     slopes or declared. Of several models of the same trials `is_headline` marks the one that is reported first.
 
-    `correction` is how p is adjusted within the family of tests of a model's effects, empty where it is not.
+    `correction` is how p is adjusted within the family of tests of a model's effects, empty where it is not. `crosscheck`: another
+    engine has to find the same estimates.
     """
 
     name: str
@@ -63,17 +65,37 @@ class PlannedModel:
     formula: str
     first_fit: str
     random: str
-    policy: str
-    is_headline: bool
+    policy: str = "declared"
+    is_headline: bool = True
     effects: tuple[PlannedEffect, ...] = ()
     coding: Mapping[str, FactorCoding] = field(default_factory=dict)
     correction: str = ""
+    crosscheck: bool = False
     note: str = ""
 
     @property
-    def key(self) -> tuple[str, str, str, str, str, str, str]:
-        """What tells it from the others of a plan."""
-        return self.unit, self.name, self.response, self.link, self.region, self.prompt or "", f"{self.random} {self.policy}"
+    def model_id(self) -> str:
+        """What it is called in tables, unique in a plan.
+
+        >>> from dataclasses import replace
+        >>> model = PlannedModel("npi", "phenomenon", "z", "sentence", "ease", ("npi_1",), "gaussian", "identity", "", "", "slopes")
+        >>> model.model_id, replace(model, family="cumulative", policy="maximal").model_id
+        ('phenomenon npi, z sentence (ease), slopes', 'phenomenon npi, z sentence (ease), slopes, cumulative, maximal')
+        """
+        prompt = f" ({self.prompt})" if self.prompt else ""
+        parts = [f"{self.unit} {self.name}", f"{self.response} {self.region}{prompt}", self.random]
+        parts += [self.family] if self.family == "cumulative" else []
+        return ", ".join([*parts, *([self.policy] if self.policy != "declared" else [])])
+
+    @property
+    def is_of_pairs(self) -> bool:
+        """Whether it is of grammaticality in minimal pairs, whose conditions are its one factor."""
+        return self.unit != "model"
+
+    @property
+    def contrasts(self) -> dict[str, tuple[str, tuple[str, ...]]]:
+        """The contrasts of each factor by name, and the order of its levels."""
+        return {factor: (coding.contrasts, coding.levels) for factor, coding in self.coding.items()}
 
 
 @dataclass(frozen=True)

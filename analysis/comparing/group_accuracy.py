@@ -5,16 +5,14 @@ from collections.abc import Iterator
 import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
+from gardenpath.study.plans import INTERCEPTS
 
+from ..grammatical_status import GRAMMATICALITY
 from ..intervals import ratio_interval, wilson_interval
 from ..measuring.ratings_and_times import cap_faults
 from .pair_accuracy import ALL_PHENOMENA, MODEL_KEY, POOLED_OVER_PAIRS, compute_wins
 
 GROUP_COLUMNS = ["factor", "level"]
-GRAMMATICALITY_TERM, INTERCEPTS_ONLY = (
-    "grammaticality",
-    "intercepts",
-)  # the row of phenomenon_models that tells whether people differ
 CEILING_ACCURACY, BASELINE_CEILING_ACCURACY = 0.97, 0.95  # as in BLiMP-NL, section 7.2
 
 
@@ -103,39 +101,38 @@ def _subtract(accuracy: float | None, first: float | None) -> float | None:
     return None if accuracy is None or first is None else accuracy - first
 
 
-def compute_usable_phenomena(
-    accuracies: pd.DataFrame, phenomenon_models: pd.DataFrame, baseline: str | None = None
-) -> pd.DataFrame:
+def compute_usable_phenomena(accuracies: pd.DataFrame, effects: pd.DataFrame, baseline: str | None = None) -> pd.DataFrame:
     """Return which phenomena tell models from people, and why others do not, as BLiMP-NL's section 7.2 asks.
 
     A phenomenon is not usable where every model, `baseline` aside, wins 97 % of its pairs; where `baseline`, an n-gram model,
-    wins 95 %; or where people's ratings do not differ: in `phenomenon_models`, the table phenomenon_models, the estimate of
+    wins 95 %; or where people's ratings do not differ: in the table `effects` of `analyse`, the estimate of
     grammaticality for z is not above zero or its adjusted p not below .05 (of the first prompt, with intercepts). `accuracies`
     is the table that `accuracy` returns.
 
     >>> rows = [(m, "lp", "npi", "pooled", share) for m, share in (("a", 0.99), ("b", 0.98), ("5-gram", 0.5))]
     >>> accuracies = pd.DataFrame(rows, columns=["model", "measure", "phenomenon", "paradigm", "accuracy"])
-    >>> people = pd.DataFrame([("z", "npi", "intercepts", "grammaticality", 0.8, 0.001)])
-    >>> people.columns = ["measure", "phenomenon", "random", "term", "estimate", "p_bh"]
+    >>> people = pd.DataFrame([("phenomenon", "npi", "z", "intercepts", "grammaticality", 0.8, 0.001)])
+    >>> people.columns = ["unit", "model", "response", "random", "term", "estimate", "p_adjusted"]
     >>> compute_usable_phenomena(accuracies, people, baseline="5-gram")[["phenomenon", "is_usable", "reason"]].to_numpy().tolist()
     [['npi', False, 'every model wins 97 % of its pairs']]
     """
     over = accuracies[(accuracies["paradigm"] == POOLED_OVER_PAIRS) & (accuracies["phenomenon"] != ALL_PHENOMENA)]
-    rated = phenomenon_models[
-        (phenomenon_models["measure"] == "z")
-        & (phenomenon_models["term"] == GRAMMATICALITY_TERM)
-        & (phenomenon_models["random"] == INTERCEPTS_ONLY)
+    rated = effects[
+        (effects["unit"] == "phenomenon")
+        & (effects["response"] == "z")
+        & (effects["term"] == GRAMMATICALITY)
+        & (effects["random"] == INTERCEPTS)
     ]
-    effects = {
+    people = {
         phenomenon: (estimate, estimate > 0 and p < 0.05)
-        for phenomenon, estimate, p in rated.drop_duplicates("phenomenon")[["phenomenon", "estimate", "p_bh"]].to_numpy()
+        for phenomenon, estimate, p in rated.drop_duplicates("model")[["model", "estimate", "p_adjusted"]].to_numpy()
     }
     rows = []
     for (measure, phenomenon), shares in over.groupby(["measure", "phenomenon"], sort=False):
         by_model = shares.groupby("model")["accuracy"].mean()
         lowest = by_model.drop([baseline], errors="ignore").min()
         shallow = by_model.get(baseline)
-        estimate, differ = effects.get(phenomenon, (None, True))
+        estimate, differ = people.get(phenomenon, (None, True))
         reasons = [
             f"every model wins {CEILING_ACCURACY * 100:.0f} % of its pairs" if lowest >= CEILING_ACCURACY else "",
             f"{baseline} wins {BASELINE_CEILING_ACCURACY * 100:.0f} % of its pairs"

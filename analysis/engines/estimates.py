@@ -18,6 +18,9 @@ Columns = Mapping[str, Cells]
 # The families of responses: a number with normal noise, or 0 and 1 through the logit, whose coefficients are log odds.
 RESPONSE_FAMILIES = ("gaussian", "binomial")
 
+# What R answers of the correlations of random effects, in columns.
+CORRELATION_KEYS = ("correlated", "first", "second", "correlation")
+
 # A standard deviation below this share of the residual's counts as zero: the tolerance of lme4's isSingular.
 ZERO_SD_SHARE = 1e-4
 
@@ -29,6 +32,16 @@ class RandomEffectSd:
     group: str
     term: str
     sd: float
+
+
+@dataclass(frozen=True)
+class RandomEffectCorrelation:
+    """The correlation of two random effects of one group; not a number where a variance is zero."""
+
+    group: str
+    term: str
+    other_term: str
+    correlation: float
 
 
 def return_no_df(weights: "np.ndarray") -> float:
@@ -59,6 +72,7 @@ class ModelEstimate:
     covariance: pd.DataFrame = field(default_factory=pd.DataFrame)
     compute_df: Callable[["np.ndarray"], float] = return_no_df
     family: str = "gaussian"
+    correlations: tuple[RandomEffectCorrelation, ...] = ()
 
     def combine_effects(self, weights: Mapping[str, float]) -> dict[str, float]:
         """Return the sum of the fixed effects with these weights: estimate, se, df, t (z without df), p, and its 95 % interval.

@@ -41,6 +41,7 @@ described <- function(model) {
   fixed <- coef(summary(model))
   spread <- as.data.frame(lme4::VarCorr(model))
   single <- is.na(spread$var2) & spread$grp != "Residual"
+  paired <- !is.na(spread$var2)
   tested <- methods::is(model, "lmerModLmerTest")  # glmer has no degrees of freedom
   list(
     term = rownames(fixed), estimate = fixed[, "Estimate"], se = fixed[, "Std. Error"],
@@ -48,6 +49,7 @@ described <- function(model) {
     t = fixed[, ncol(fixed) - 1], p = fixed[, ncol(fixed)],
     dropped = names(attr(lme4::getME(model, "X"), "col.dropped")),
     group = spread$grp[single], effect = spread$var1[single], sd = spread$sdcor[single],
+    correlated = spread$grp[paired], first = spread$var1[paired], second = spread$var2[paired], correlation = spread$sdcor[paired],
     residual = stats::sigma(model), parameters = length(lme4::getME(model, "theta")),
     criterion = -2 * as.numeric(stats::logLik(model)), singular = lme4::isSingular(model),
     code = model@optinfo$conv$opt, messages = unlist(model@optinfo$conv$lme4$messages),
@@ -69,6 +71,9 @@ cumulative <- function(path, numeric, formula, response, link) {
   fixed <- coef(summary(model))
   spread <- ordinal::VarCorr(model)  # one matrix a group
   deviations <- lapply(spread, function(v) attr(v, "stddev"))
+  correlated <- Filter(function(v) nrow(v) > 1, spread)
+  below <- lapply(correlated, function(v) which(lower.tri(v), arr.ind = TRUE))
+  pairs <- function(side) as.character(unlist(Map(function(v, cells) rownames(v)[cells[, side]], correlated, below)))
   list(
     term = rownames(fixed), estimate = fixed[, "Estimate"], se = fixed[, "Std. Error"], thresholds = length(model$Theta),
     covariance = as.numeric(stats::vcov(model)[names(model$beta), names(model$beta)]),
@@ -77,6 +82,8 @@ cumulative <- function(path, numeric, formula, response, link) {
       any(attr(v, "stddev") < 1e-4) || (nrow(v) > 1 && min(eigen(attr(v, "correlation"))$values) < 1e-4)
     }, TRUE)),
     group = rep(names(deviations), lengths(deviations)), effect = unlist(lapply(deviations, names)),
+    correlated = rep(names(below), vapply(below, nrow, 1L)), first = pairs("col"), second = pairs("row"),
+    correlation = as.numeric(unlist(Map(function(v, cells) attr(v, "correlation")[cells], correlated, below))),
     sd = unlist(deviations), criterion = -2 * as.numeric(stats::logLik(model)),
     # 0 and 1: the gradient is small enough by ordinal's absolute, or only by its relative, criterion.
     converged = model$optRes$convergence == 0, warnings = warnings

@@ -1,6 +1,7 @@
 """The engine `glmm`: no R needed; crossed and nested groups, intercepts and correlated slopes."""
 
 import hashlib
+import itertools
 import math
 import warnings
 from collections import deque
@@ -13,7 +14,15 @@ import pandas as pd
 
 from gardenpath.study import DataError, MissingExtra
 
-from .estimates import Cells, Columns, ModelEstimate, RandomEffectSd, build_wald_table, describe_aliased_terms
+from .estimates import (
+    Cells,
+    Columns,
+    ModelEstimate,
+    RandomEffectCorrelation,
+    RandomEffectSd,
+    build_wald_table,
+    describe_aliased_terms,
+)
 from .formulas import Formula, RandomEffects
 from .likelihood_peaks import find_other_peaks
 
@@ -77,9 +86,10 @@ def estimate_model(columns: Columns, formula: Formula, optimizer: str = "", fami
         coefficients = pd.DataFrame({"term": terms, "estimate": fit.beta, "se": fit.se} | tests)
     else:
         coefficients = build_wald_table(terms, fit.beta, fit.se)
+    variances, correlations = _extract_random_effects(fit)
     return ModelEstimate(
         coefficients,
-        _extract_variances(fit),
+        variances,
         residual=float(fit.dispersion) ** 0.5,
         parameters=sum(len(names) * (len(names) + 1) // 2 for _, names in fit.re_groups),
         criterion=-2 * float(fit.loglik),
@@ -90,6 +100,7 @@ def estimate_model(columns: Columns, formula: Formula, optimizer: str = "", fami
         notes=(*_collect_notes(fit, [t for t, dropped in zip(terms, out, strict=True) if dropped], raised), *[PEAKS_NOTE] * peaks),
         covariance=pd.DataFrame(np.where(out | out[:, None], np.nan, fit.vcov), index=terms, columns=terms),
         compute_df=lambda weights: _compute_df(fit, weights),
+        correlations=correlations,
     )
 
 
@@ -245,18 +256,18 @@ def _add_product_columns(columns: dict[str, Any], formula: Formula) -> tuple[dic
     return columns, replace(formula, fixed=fixed, random=tuple(random), text="")
 
 
-def _extract_variances(fit: Any) -> tuple[RandomEffectSd, ...]:
+def _extract_random_effects(fit: Any) -> tuple[tuple[RandomEffectSd, ...], tuple[RandomEffectCorrelation, ...]]:
     import numpy as np
 
-    variances = []
+    variances, correlations = [], []
     for group_index, (group, names) in enumerate(fit.re_groups):
+        terms = ["1" if name == "(Intercept)" else name.replace(PRODUCT_MARK, ":") for name in names]
         with np.errstate(invalid="ignore", divide="ignore"):  # correlations with a variance of zero
-            deviations, _ = fit.stddev_corr(group_index)
-        for name, deviation in zip(names, deviations, strict=True):
-            variances.append(
-                RandomEffectSd(group, "1" if name == "(Intercept)" else name.replace(PRODUCT_MARK, ":"), float(deviation))
-            )
-    return tuple(variances)
+            deviations, matrix = fit.stddev_corr(group_index)
+        variances += [RandomEffectSd(group, term, float(sd)) for term, sd in zip(terms, deviations, strict=True)]
+        pairs = itertools.combinations(range(len(terms)), 2)
+        correlations += [RandomEffectCorrelation(group, terms[a], terms[b], float(matrix[a, b])) for a, b in pairs]
+    return tuple(variances), tuple(correlations)
 
 
 def _collect_notes(fit: Any, dropped: Sequence[str], raised: Sequence[warnings.WarningMessage]) -> tuple[str, ...]:

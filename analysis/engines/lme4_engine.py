@@ -8,7 +8,16 @@ from typing import Any
 import pandas as pd
 
 from . import r_session
-from .estimates import Columns, ModelEstimate, RandomEffectSd, build_wald_table, describe_aliased_terms, return_no_df
+from .estimates import (
+    CORRELATION_KEYS,
+    Columns,
+    ModelEstimate,
+    RandomEffectCorrelation,
+    RandomEffectSd,
+    build_wald_table,
+    describe_aliased_terms,
+    return_no_df,
+)
 from .formulas import Formula
 from .r_session import get_single_value
 
@@ -65,11 +74,19 @@ def _fit_once(columns: Columns, formula: Formula, optimizer: str, family: str) -
     dropped = [_get_term_name(name) for name in value["dropped"]]
     # R puts the columns of an interaction in the order in which it meets them: b:a may come back as a:b.
     spelled = {frozenset(term.split(":")): term for random in formula.random for term in random.terms}
+
+    def name(effect: str) -> str:
+        return "1" if effect == "(Intercept)" else spelled.get(frozenset(effect.split(":")), effect)
+
     return ModelEstimate(
         _build_coefficients(value, dropped),
         tuple(
-            RandomEffectSd(group, "1" if effect == "(Intercept)" else spelled.get(frozenset(effect.split(":")), effect), sd)
-            for group, effect, sd in zip(map(_get_group_name, value["group"]), value["effect"], value["sd"], strict=True)
+            RandomEffectSd(_get_group_name(group), name(effect), sd)
+            for group, effect, sd in zip(value["group"], value["effect"], value["sd"], strict=True)
+        ),
+        correlations=tuple(
+            RandomEffectCorrelation(_get_group_name(group), name(first), name(second), correlation)
+            for group, first, second, correlation in zip(*(value[key] for key in CORRELATION_KEYS), strict=True)
         ),
         residual=get_single_value(value["residual"]),
         parameters=get_single_value(value["parameters"]),

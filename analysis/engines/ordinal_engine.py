@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 
 from . import r_session
-from .estimates import Columns, ModelEstimate, RandomEffectSd, build_wald_table
+from .estimates import CORRELATION_KEYS, Columns, ModelEstimate, RandomEffectCorrelation, RandomEffectSd, build_wald_table
 from .formulas import Formula, RandomEffects
 from .r_session import get_single_value
 
@@ -48,6 +48,10 @@ def estimate_model(columns: Columns, formula: Formula, link: str) -> ModelEstima
         tuple(
             RandomEffectSd(group, "1" if effect == INTERCEPT else effect, sd)
             for group, effect, sd in zip(value["group"], value["effect"], value["sd"], strict=True)
+        ),
+        correlations=tuple(
+            RandomEffectCorrelation(group, *("1" if effect == INTERCEPT else effect for effect in (first, second)), correlation)
+            for group, first, second, correlation in zip(*(value[key] for key in CORRELATION_KEYS), strict=True)
         ),
         residual=1.0,
         parameters=get_single_value(value["parameters"]),

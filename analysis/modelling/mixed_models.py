@@ -12,8 +12,8 @@ from ..engines import glmm_engine, lme4_engine
 from ..engines.estimates import RESPONSE_FAMILIES, Cells, Columns, ModelEstimate, describe_singularity
 from ..engines.formulas import Formula, parse_formula
 from ..engines.r_code import READ_ROWS_CODE, format_lmer_code
-from .coding import Coding, coded
-from .policies import POLICIES, NotFitted, Search, Steps, declared, maximal, parsimonious, widest
+from .coding import Coded, Coding, coded
+from .policies import REDUCTIONS, NotFitted, Search, Steps, describe_kept, widest
 from .separation import binary, require_overlap, settled
 
 # Columns of a fit, in the order in which study declares them for the tables of models.
@@ -100,34 +100,59 @@ def fit_stepwise(
 
     Raises `NotFitted`, which has the steps, where none of them could be fitted.
     """
-    program = engine_named(engine)
-    if policy not in POLICIES:
-        raise ValueError(f"policy {policy!r} is not known; expected one of {', '.join(POLICIES)}")
+    engine_named(engine)
+    if policy not in REDUCTIONS:
+        raise ValueError(f"policy {policy!r} is not known; expected one of {', '.join(REDUCTIONS)}")
     if family not in RESPONSE_FAMILIES:
         raise ValueError(f"family {family!r} is not known; expected one of {', '.join(RESPONSE_FAMILIES)}")
-    steps = Steps(engine)
+    parsed = parse_formula(formula)
     try:
-        parsed = parse_formula(formula)
         if family == "binomial":
             frame = frame.assign(**binary(frame, parsed.response))
         design = coded(frame, parsed, contrasts or {})
-        columns = columns_of(design.frame, design.formula)
+        start = design.formula
+        if policy != "declared":
+            # A participant's few answers of one kind do not carry slopes of interactions: their variances run away.
+            start = widest(start, columns_of(design.frame, start), slopes, crossed=family == "gaussian")
+    except DataError as error:
+        raise NotFitted(error, Steps(engine)) from error
+    return fit_coded(
+        design, start, declared_formula=parsed, family=family, engine=engine, policy=policy, crosscheck=crosscheck, rows=rows
+    )
+
+
+def fit_coded(
+    design: Coded,
+    start: Formula,
+    *,
+    declared_formula: Formula,
+    family: str,
+    engine: str,
+    policy: str,
+    crosscheck: bool = False,
+    rows: str = READ_ROWS_CODE,
+) -> Fit:
+    """Return what `fit_stepwise` does of a model whose factors are columns already, from the formula that is fitted first.
+
+    `declared_formula` is the model in terms of the factors. Raises `NotFitted`, which has the steps, where nothing could be fitted.
+    """
+    program = engine_named(engine)
+    steps = Steps(engine)
+    frame = design.frame
+    try:
         if family == "binomial":
-            require_overlap(frame, parsed, design.formula, columns)
+            frame = frame.assign(**binary(frame, start.response))
+        columns = columns_of(frame, design.formula)
+        if family == "binomial":
+            require_overlap(frame, declared_formula, design.formula, columns)
         numeric_slopes(design.formula, columns)
         if engine == "lme4":
             steps.code = lambda fitted, estimated: format_lmer_code(
                 fitted, columns, estimated.optimizer, rows=rows, codes=design.codes, family=family
             )
         search = Search(lambda wanted: settled(program.estimate(columns, wanted, "", family)), program.describe_unsupported, steps)
-        if policy == "declared":
-            fitted, estimated = declared(design.formula, search)
-            table = tabled(estimated, fitted, frame, engine)
-        else:
-            # A participant's few answers of one kind do not carry slopes of interactions: their variances run away.
-            start = widest(design.formula, columns, slopes, crossed=family == "gaussian")
-            fitted, estimated = {"maximal": maximal, "parsimonious": parsimonious}[policy](start, search)
-            table = tabled(estimated, fitted, frame, engine, "no slope without variance is left to leave out")
+        fitted, estimated = REDUCTIONS[policy](start, search)
+        table = tabled(estimated, fitted, frame, engine, describe_kept(policy))
         return Fit(checked(table, columns, fitted, engine, family) if crosscheck else table, steps)
     except DataError as error:
         raise NotFitted(error, steps) from error
@@ -168,9 +193,7 @@ def _noted(table: pd.DataFrame, text: str) -> pd.DataFrame:
     return table.assign(note=[f"{note} {text}".strip() for note in table["note"]])
 
 
-def tabled(
-    estimated: ModelEstimate, formula: Formula, frame: pd.DataFrame, engine: str, kept: str = "the model is kept as declared"
-) -> pd.DataFrame:
+def tabled(estimated: ModelEstimate, formula: Formula, frame: pd.DataFrame, engine: str, kept: str) -> pd.DataFrame:
     """Return the fixed effects of a fit with what a reader of the table needs beside them."""
     notes = [describe_singularity(estimated, formula, kept)] if estimated.singular else []
     facts: dict[str, object] = {

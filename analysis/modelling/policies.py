@@ -1,6 +1,6 @@
 """Which random effects a model has: as declared, maximal, or parsimonious. Fixed effects are never looked at."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pandas as pd
@@ -10,7 +10,6 @@ from gardenpath.study import TABLES, DataError, check
 from ..engines.estimates import Columns, ModelEstimate
 from ..engines.formulas import Formula, RandomEffects
 
-POLICIES = ("declared", "maximal", "parsimonious")
 ALPHA = 0.2  # of Matuschek et al.'s likelihood-ratio tests
 
 
@@ -54,12 +53,12 @@ class Steps:
         )
 
     def of(self, model: str) -> pd.DataFrame:
-        """Return the steps as rows of model_steps, under the name of their model."""
+        """Return the steps as rows of a table, under the name of their model."""
         return pd.DataFrame(self.rows).assign(model=model)
 
 
-def steps_table(parts: Sequence[pd.DataFrame], name: str = "model_steps") -> pd.DataFrame:
-    """Return the declared table of these steps, model_steps or alignment_steps."""
+def steps_table(parts: Sequence[pd.DataFrame], name: str = "alignment_steps") -> pd.DataFrame:
+    """Return the declared table of these steps."""
     columns = TABLES[name].column_names
     rows = [part for part in parts if len(part)]
     table = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
@@ -161,6 +160,18 @@ def parsimonious(formula: Formula, search: Search) -> tuple[Formula, ModelEstima
             "" if estimated.is_usable else f", since with them {_trouble(estimated)}"
         )
         formula, estimated = best.formula, best.estimated
+
+
+REDUCTIONS: Mapping[str, Callable[[Formula, Search], tuple[Formula, ModelEstimate]]] = {
+    "declared": declared,
+    "maximal": maximal,
+    "parsimonious": parsimonious,
+}
+
+
+def describe_kept(policy: str) -> str:
+    """Return why a singular fit is kept."""
+    return "the model is kept as declared" if policy == "declared" else "no slope without variance is left to leave out"
 
 
 @dataclass(frozen=True)

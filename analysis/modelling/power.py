@@ -16,8 +16,8 @@ from gardenpath.study.executors import Executor
 from ..engines import ordinal_engine, r_session
 from ..engines.estimates import Cells, ModelEstimate
 from ..engines.formulas import Formula
-from ..intervals import wilson_interval
-from .grammaticality import ALPHA, TERM
+from ..grammatical_status import GRAMMATICALITY
+from ..intervals import ALPHA, wilson_interval
 from .mixed_models import engine_named
 from .ordinal import CATEGORIES
 from .simulated_trials import (
@@ -268,7 +268,7 @@ def _cells(trials: Trials) -> Array:
 def build_scenario(
     effect: float | Mapping[str, float],
     *,
-    term: str = TERM,
+    term: str = GRAMMATICALITY,
     response: str = LOG_RT,
     factors: Mapping[str, Sequence[str]] = PAIR,
     ratio: Mapping[str, int] | None = None,
@@ -308,7 +308,7 @@ def power_curve(
     *,
     participants: Sequence[int],
     items: Sequence[int],
-    term: str = TERM,
+    term: str = GRAMMATICALITY,
     response: str = LOG_RT,
     factors: Mapping[str, Sequence[str]] = PAIR,
     ratio: Mapping[str, int] | None = None,

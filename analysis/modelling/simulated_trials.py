@@ -12,15 +12,15 @@ from gardenpath.study import DataError
 from gardenpath.study.responses import SIMULATED_RESPONSES
 
 from ..engines.formulas import Formula, RandomEffects
+from ..grammatical_status import GRAMMATICALITY
 from .coding import matrix
-from .grammaticality import TERM
 
 if TYPE_CHECKING:
     import numpy as np
 
 Array = Any  # numpy is imported inside functions
 
-PAIR: Mapping[str, Sequence[str]] = {TERM: ("ungrammatical", "grammatical")}  # so that +1/2 is grammatical, as in CODES
+PAIR: Mapping[str, Sequence[str]] = {GRAMMATICALITY: ("ungrammatical", "grammatical")}  # so that +1/2 is grammatical, as in CODES
 GROUPS = ("participant", "item")
 TESTED, MAXIMAL, NONE = "tested", "maximal", "none"
 SLOPES = (TESTED, MAXIMAL, NONE)  # random slopes that are fitted

@@ -1,5 +1,6 @@
 """The models of a study before they are fitted: resolved once, and read by everything that says or computes them."""
 
-from .resolution import PlannedTrials, resolve, resolve_designed
+from .resolution import resolve_designed_plan, resolve_plan
+from .trials import StudyTrials
 
-__all__ = ["PlannedTrials", "resolve", "resolve_designed"]
+__all__ = ["StudyTrials", "resolve_designed_plan", "resolve_plan"]

@@ -1,288 +1,400 @@
-"""From settings, conditions and trials to planned models, in the order of the tables of results."""
+"""From settings and trials to planned models, in the order of the tables of results."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
-from gardenpath.study import AnalysisSection, DataError
+from gardenpath.study import AnalysisSection, DataError, ModelSection
 from gardenpath.study.config import COVARIATES, find_sesoi, parse_region_name
-from gardenpath.study.plans import FactorCoding, Plan, PlannedEffect, PlannedModel
-from gardenpath.study.responses import RESPONSES
+from gardenpath.study.plans import DECLARED, INTERCEPTS, SLOPES, FactorCoding, Plan, PlannedEffect, PlannedModel
+from gardenpath.study.responses import RATINGS_TABLE, RESPONSES
 from gardenpath.study.table_files import take_tables
 
-from ..engines import ordinal_engine
 from ..engines.formulas import Formula, parse_formula
-from ..grammatical_status import GRAMMATICALITY_CODES
-from ..measuring.binary_responses import CHOICE_MEASURE
+from ..exclusion_log import ALL_CONDITIONS
+from ..grammatical_status import GRAMMATICALITY, GRAMMATICALITY_CODES
+from ..measuring.binary_responses import BINARY_MEASURES, CHOICE_MEASURE, YES_MEASURE
 from ..measuring.ratings_and_times import SENTENCE_REGION
 from ..measuring.trial_measures import measure_trials
-from ..modelling import factorial, grammaticality, ordinal, random_effects
-from ..modelling.coding import Coded, coded
-from ..modelling.mixed_models import columns_of
+from ..modelling.coding import Coded
+from ..modelling.mixed_models import columns_of, engine_named
+from ..modelling.ordinal import find_widest_start
 from ..modelling.policies import widest
+from .trials import POPULATION, POPULATIONS, Levels, PairMeasure, StudyTrials, code_trials, describe_pairs, order_levels
 
-# Of pairs: which random effects the models of each unit have, by response.
-PAIR_FORMS: Mapping[str, Mapping[str, Sequence[str]]] = {
-    "phenomenon": dict.fromkeys(grammaticality.RANDOM, (grammaticality.INTERCEPTS, grammaticality.SLOPES)),
-    "paradigm": {"z": (grammaticality.INTERCEPTS, grammaticality.SLOPES), "log_rt": (grammaticality.INTERCEPTS,)},
-}
 BENJAMINI_HOCHBERG, HOLM_OVER_REGIONS = "Benjamini-Hochberg", "Holm, over the regions"
+LINKS = {"gaussian": "identity", "binomial": "logit", "cumulative": "probit"}
+
+# BLiMP-NL's random effects, and beside them the effect's own variance over participants and sentences, without which
+# it is found too easily. z has no participant means, so no intercepts; an engine that cannot leave them out keeps them.
+PLAIN = "(1|participant) + (1|item)"
+CORRELATED = f"(1 + {GRAMMATICALITY}|participant) + (1 + {GRAMMATICALITY}|item)"
+WITHOUT_MEANS = f"(0 + {GRAMMATICALITY}|participant) + (1|item) + (0 + {GRAMMATICALITY}|item)"
+PAIR_RANDOM_EFFECTS: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "z": {INTERCEPTS: (PLAIN,), SLOPES: (WITHOUT_MEANS, CORRELATED, PLAIN)},
+    "log_rt": {INTERCEPTS: (PLAIN,), SLOPES: (CORRELATED, PLAIN)},
+}
+# Of a single paradigm reading times have little to tell slopes by.
+PAIR_FORMS: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "phenomenon": dict.fromkeys(PAIR_RANDOM_EFFECTS, (INTERCEPTS, SLOPES)),
+    "paradigm": {"z": (INTERCEPTS, SLOPES), "log_rt": (INTERCEPTS,)},
+}
 
 
-@dataclass(frozen=True)
-class PlannedTrials:
-    """Who sees which item in which condition, and what is measured of it: the tables rating_scores, region_times and
-    binary_responses of the trials that a design prescribes, whose values say nothing, or of those that there are.
-    """
-
-    scores: pd.DataFrame
-    times: pd.DataFrame
-    answers: pd.DataFrame
-    items: pd.DataFrame
-    resolved_from: Literal["design", "data"]
-
-
-def resolve_designed(tables: Mapping[str, pd.DataFrame], settings: AnalysisSection) -> Plan:
+def resolve_designed_plan(tables: Mapping[str, pd.DataFrame], settings: AnalysisSection) -> Plan:
     """Return the plan of a study from the tables that its design prescribes, whose answers are placeholders."""
     readings, responses, items, conditions = take_tables(tables, "readings", "responses", "items", "conditions")
-    regions = tuple(factorial.regions_named(settings.models))
     # Placeholders are no reading times that could be too short or too long.
     kept = replace(settings, min_rt=100.0, max_rt=3000.0)
+    regions = tuple(list_further_regions(settings.models))
     measures = measure_trials(tables, readings, responses, conditions, kept, other_regions=regions)
-    trials = PlannedTrials(measures.scores, measures.times, measures.binary_responses, items, "design")
-    return resolve(settings, conditions, trials)
+    trials = StudyTrials(measures.scores, measures.times, measures.binary_responses, items, conditions, "design")
+    return resolve_plan(settings, trials)
 
 
-def resolve(settings: AnalysisSection, conditions: pd.DataFrame, trials: PlannedTrials) -> Plan:
-    """Return the models that `analyse` fits to these trials by these settings.
+def resolve_plan(settings: AnalysisSection, trials: StudyTrials) -> Plan:
+    """Return the models that are fitted to these trials by these settings.
 
-    Raises `DataError` for declared models that the study does not allow, as `analyse` does.
+    Minimal pairs: z under each prompt and log reading time in each region by grammaticality, for each phenomenon and each paradigm;
+    reading times with log trial number, and the position of the region where members of a pair differ in it, as far as they are
+    among the `covariates`. With `(1|participant) + (1|item)`, the published form (doi 10.1162/COLI.a.00559), and with slopes.
+
+    The study's own factors: the models that are declared, else for each paradigm all factors and their interactions, with
+    intercepts, and with the slopes that the design allows, of which correlations and slopes without variance are left out until
+    the fit is not singular (Barr et al. 2013, doi 10.1016/j.jml.2012.11.001). Answers that are one of two have binomial models,
+    without slopes of interactions, the minimal pairs of a phenomenon together; there is a model for each prompt unless `prompt`
+    is a predictor. A factor's contrasts are `repeated` unless declared (Schad et al. 2020, doi 10.1016/j.jml.2019.104038).
+
+    Ratings as ordered categories, where `ordinal` says so, or engine lme4 fits the other models, have cumulative models with a
+    probit link.
+
+    Raises `DataError` for declared models that the study or the engine does not allow.
     """
-    is_critical = trials.times["region"].map(lambda region: parse_region_name(region)[0] == "critical").astype(bool)
-    entered = grammaticality.entering(trials.scores, trials.times[is_critical], trials.items, settings.covariates)
-    models = [
-        *_plan_pairs(entered, "phenomenon", settings),
-        *_plan_pairs(entered, "paradigm", settings),
-        *_plan_chosen_pairs(entered, settings),
-        *_plan_factorial(trials, conditions, settings),
-        *_plan_categories(entered, trials, conditions, settings),
-    ]
+    drafts = [*_draft_pairs(trials, settings), *draft_factorial_models(trials, settings), *_draft_categories(trials, settings)]
+    _require_supported(drafts, settings.engine)
+    models = [_complete(one, trials, settings) for one in drafts]
     return Plan(settings.engine, trials.resolved_from, tuple(models))
 
 
-def _plan_pairs(
-    entered: Mapping[grammaticality.Measured, pd.DataFrame], unit: Any, settings: AnalysisSection
-) -> Iterator[PlannedModel]:
-    """Yield the models of grammaticality of minimal pairs, for each phenomenon or paradigm."""
-    for (response, region, prompt), rows in entered.items():
-        for name, part in rows.groupby(unit, sort=True):
-            for random in PAIR_FORMS[unit][response]:
-                _, formula = grammaticality.build_model_trials(
-                    part, response, grammaticality.RANDOM[response][random], settings.engine
-                )
-                yield PlannedModel(
-                    name=str(name),
-                    unit=unit,
-                    response=response,
-                    region=region,
-                    prompt=prompt,
-                    paradigms=tuple(sorted(map(str, part["paradigm"].unique()))),
-                    family=RESPONSES[response].family,
-                    link="identity",
-                    formula=formula,
-                    first_fit=formula,
-                    random=random,
-                    policy="declared",
-                    is_headline=random == PAIR_FORMS[unit][response][-1],
-                    effects=_list_pair_effects(formula, response, settings),
-                    coding=_code_grammaticality(),
-                    correction=BENJAMINI_HOCHBERG,
-                )
+def list_further_regions(models: Sequence[ModelSection]) -> list[str]:
+    """Return the regions beside the critical one, and those after it, that declared models are about."""
+    named = dict.fromkeys(
+        parse_region_name(model.region)[0] for model in models if _has_regions(parse_formula(model.formula).response)
+    )
+    return [name for name in named if name != "critical"]
 
 
-def _plan_chosen_pairs(
-    entered: Mapping[grammaticality.Measured, pd.DataFrame], settings: AnalysisSection
-) -> Iterator[PlannedModel]:
-    """Yield the models of each phenomenon whose random effects a policy chooses."""
-    if settings.policy == "declared" and not settings.crosscheck:
-        return
-    for (response, region, prompt), rows in entered.items():
-        for name, part in rows.groupby("phenomenon", sort=True):
-            names = grammaticality.covariates(part) if response == "log_rt" else []
-            formula = random_effects.build_formula(response, names, settings.engine)
-            first = parse_formula(formula)
-            if settings.policy != "declared":
-                centred = part.assign(**{other: part[other] - part[other].mean() for other in names})
-                first = widest(first, columns_of(centred, first), [grammaticality.TERM])
-            yield PlannedModel(
-                name=str(name),
-                unit="phenomenon",
-                response=response,
-                region=region,
-                prompt=prompt,
-                paradigms=tuple(sorted(map(str, part["paradigm"].unique()))),
-                family=RESPONSES[response].family,
-                link="identity",
-                formula=formula,
-                first_fit=str(first),
-                random=grammaticality.SLOPES,
-                policy=settings.policy,
-                is_headline=False,
-                effects=_list_pair_effects(formula, response, settings),
-                coding=_code_grammaticality(),
-            )
+def _has_regions(response: str) -> bool:
+    return response in RESPONSES and RESPONSES[response].has_regions
 
 
-def _plan_factorial(trials: PlannedTrials, conditions: pd.DataFrame, settings: AnalysisSection) -> Iterator[PlannedModel]:
-    """Yield the declared models of the study's own factors, else those that its design suggests."""
-    study = factorial.MeasuredStudy.of(trials.scores, trials.times, conditions, trials.answers)
-    planned = factorial.draft_models(study, settings.models, settings.policy, settings.covariates)
-    factorial.require_supported(planned, settings.engine)
-    with_slopes = {
-        (one.name, one.formula.response, one.region, one.prompt) for one in planned if one.random == grammaticality.SLOPES
-    }
-    for one in planned:
-        place = (one.name, one.formula.response, one.region, one.prompt)
-        response = RESPONSES[one.formula.response]
-        rows = factorial.build_model_rows(one, study)
-        first, design, note = _begin(one, rows)
-        yield PlannedModel(
-            name=one.name,
-            unit="model",
-            response=response.name,
-            region=one.region,
-            prompt=one.prompt,
-            paradigms=one.paradigms,
-            family=response.family,
-            link="logit" if response.family == "binomial" else "identity",
-            formula=str(one.formula),
-            first_fit=str(first),
-            random=one.random,
-            policy=one.policy,
-            is_headline=one.random != grammaticality.INTERCEPTS or place not in with_slopes,
-            effects=_name_preference(_list_effects(first, design, response.name, settings), response.name, rows),
-            coding=_list_codings(one.contrasts),
-            correction=HOLM_OVER_REGIONS if response.has_regions else "",
-            note=note,
-        )
-
-
-def _name_preference(effects: tuple[PlannedEffect, ...], response: str, rows: pd.DataFrame) -> tuple[PlannedEffect, ...]:
-    """Return the effects of a model; the intercept of a model of choices says which member of a pair is preferred."""
-    if response != CHOICE_MEASURE or rows.empty:
-        return effects
-    preference = f"preference: {rows['event'].iloc[0]}"
-    return tuple(replace(one, contrast=preference) if one.term == "intercept" else one for one in effects)
-
-
-def _begin(planned: factorial.ModelDraft, rows: pd.DataFrame) -> tuple[Formula, Coded | None, str]:
-    """Return the formula that is fitted first, its factors as columns, and why there are none where there cannot be."""
+def _complete(model: PlannedModel, trials: StudyTrials, settings: AnalysisSection) -> PlannedModel:
+    """Return a drafted model with the formula that is fitted first, its effects, and why it cannot be fitted where it cannot."""
+    formula, response = parse_formula(model.formula), RESPONSES[model.response]
+    if model.is_of_pairs and model.policy == "declared" and model.family == "gaussian":
+        return replace(model, first_fit=model.formula, effects=_list_effects(formula, describe_pairs(formula), model, settings))
+    rows = trials.select(model)
+    first, design, note = formula, None, ""
     if rows.empty:
-        return planned.formula, None, RESPONSES[planned.formula.response].absence
-    try:
-        design = coded(rows, planned.formula, planned.contrasts)
-        if planned.policy == "declared":
-            return design.formula, design, ""
-        crossed = RESPONSES[planned.formula.response].family == "gaussian"
-        columns = columns_of(design.frame, design.formula)
-        return widest(design.formula, columns, list(design.codes) or None, crossed=crossed), design, ""
-    except DataError as error:
-        return planned.formula, None, str(error).replace("\n", "; ")
+        note = response.absence
+    else:
+        try:
+            design = code_trials(model, rows)
+            first = _begin(model, design)
+        except DataError as error:
+            note = str(error).replace("\n", "; ")
+    effects = _list_effects(first, design, model, settings)
+    if model.response == CHOICE_MEASURE and len(rows):
+        # The intercept of a model of choices says which member of a pair is preferred.
+        preference = f"preference: {rows['event'].iloc[0]}"
+        effects = tuple(replace(one, contrast=preference) if one.term == "intercept" else one for one in effects)
+    return replace(model, first_fit=str(first), effects=effects, note=note)
 
 
-def _plan_categories(
-    entered: Mapping[grammaticality.Measured, pd.DataFrame],
-    trials: PlannedTrials,
-    conditions: pd.DataFrame,
-    settings: AnalysisSection,
-) -> Iterator[PlannedModel]:
-    """Yield the models of ratings as ordered categories, where the settings ask for them or R fits the others too."""
-    if not (settings.engine == "lme4" if settings.ordinal is None else settings.ordinal):
-        return
-    formula = parse_formula(ordinal.FORMULA)
-    for (response, _, prompt), rated in entered.items():
-        for unit in ("phenomenon", "paradigm") if response == "z" else ():
-            for name, part in rated.groupby(unit, sort=True):
-                if unit == "paradigm" and (rated["phenomenon"] == part["phenomenon"].iloc[0]).sum() == len(part):
-                    continue
-                design = coded(part, formula, {})
-                first = ordinal.find_widest_start(design, columns_of(design.frame, design.formula))
-                yield _build_category_model(str(name), unit, prompt, part, formula, first, design, {}, settings)
-    for model in factorial.rating_models(trials.scores, conditions, settings.models):
-        design = coded(model.rows, model.formula, model.contrasts)
-        is_kept = settings.policy == "declared" and bool(settings.models)
-        first = design.formula if is_kept else ordinal.find_widest_start(design, columns_of(design.frame, design.formula))
-        yield _build_category_model(
-            model.name, "model", model.prompt, model.rows, model.formula, first, design, model.contrasts, settings
-        )
+def _begin(model: PlannedModel, design: Coded) -> Formula:
+    """Return the formula that is fitted first."""
+    if model.family == "cumulative" and not (model.policy == "declared" and model.random == DECLARED):
+        return find_widest_start(design, columns_of(design.frame, design.formula))
+    if model.policy == "declared":
+        return design.formula
+    # A participant's few answers of one kind do not carry slopes of interactions: their variances run away.
+    columns = columns_of(design.frame, design.formula)
+    return widest(design.formula, columns, list(design.codes) or None, crossed=model.family != "binomial")
 
 
-def _build_category_model(
-    name: str,
-    unit: Any,
-    prompt: str | None,
-    rows: pd.DataFrame,
-    formula: Formula,
-    first: Formula,
-    design: Coded,
-    contrasts: Mapping[str, Any],
-    settings: AnalysisSection,
-) -> PlannedModel:
-    is_pair = unit != "model"
-    return PlannedModel(
-        name=name,
-        unit=unit,
-        response="rating",
-        region=SENTENCE_REGION,
-        prompt=prompt,
-        paradigms=tuple(sorted(map(str, rows["paradigm"].unique()))),
-        family="cumulative",
-        link=ordinal.LINKS[0],
-        formula=formula.format_expanded(),
-        first_fit=ordinal_engine.split_uncorrelated_effects(first).format_expanded(),
-        random=factorial.DECLARED if settings.models and not is_pair else grammaticality.SLOPES,
-        policy=settings.policy,
-        is_headline=False,
-        effects=_list_pair_effects(str(formula), "rating", settings)
-        if is_pair
-        else _list_effects(first, design, "rating", settings),
-        coding=_code_grammaticality() if is_pair else _list_codings(contrasts),
-    )
-
-
-def _code_grammaticality() -> dict[str, FactorCoding]:
-    return {grammaticality.TERM: FactorCoding("repeated", tuple(reversed(GRAMMATICALITY_CODES)))}
-
-
-def _list_codings(contrasts: Mapping[str, tuple[str, Sequence[str]]]) -> dict[str, FactorCoding]:
-    return {factor: FactorCoding(name, tuple(map(str, levels))) for factor, (name, levels) in contrasts.items()}
-
-
-def _list_pair_effects(formula: str, response: str, settings: AnalysisSection) -> tuple[PlannedEffect, ...]:
-    """Return grammaticality and the covariates of a model of pairs."""
-    first, second = GRAMMATICALITY_CODES
-    contrast = f"{grammaticality.TERM}: {first} minus {second}"
-    sesoi = find_sesoi(settings.sesoi, response, grammaticality.TERM)
-    return tuple(
-        PlannedEffect(term, contrast, grammaticality.TERM, sesoi)
-        if term == grammaticality.TERM
-        else PlannedEffect(_name_term(term))
-        for term in parse_formula(formula).fixed
-    )
-
-
-def _list_effects(formula: Formula, design: Coded | None, response: str, settings: AnalysisSection) -> tuple[PlannedEffect, ...]:
-    """Return the coefficients of a model of the study's factors, in the order of its fixed effects."""
+def _list_effects(
+    formula: Formula, design: Coded | None, model: PlannedModel, settings: AnalysisSection
+) -> tuple[PlannedEffect, ...]:
+    """Return the coefficients of a model, in the order of its fixed effects."""
     effects = []
     for term in formula.fixed:
         factors = design.factors(term) if design else None
         contrast = (design.named(term) if design else None) or ""
-        sesoi = find_sesoi(settings.sesoi, response, factors or term) if contrast and term not in COVARIATES else None
-        effects.append(PlannedEffect(_name_term(term), contrast, factors or "", sesoi))
+        is_tested = term != "1" and term not in COVARIATES
+        sesoi = find_sesoi(settings.sesoi, model.response, factors or term) if is_tested else None
+        effects.append(PlannedEffect("intercept" if term == "1" else term, contrast, factors or "", sesoi))
     return tuple(effects)
 
 
-def _name_term(term: str) -> str:
-    return "intercept" if term == "1" else term
+def _require_supported(drafts: Sequence[PlannedModel], engine: str) -> None:
+    """Raise `DataError` for the declared models whose random effects the engine does not support."""
+    declared = {one.name: one for one in drafts if one.random == DECLARED and one.family != "cumulative"}
+    lacking = {name: engine_named(engine).describe_unsupported(parse_formula(one.formula)) for name, one in declared.items()}
+    faults = [
+        f"analysis.models, {name!r}: engine {engine!r} does not support {lack}"
+        + ("; engine 'lme4' does" if engine != "lme4" else "")
+        for name, lack in lacking.items()
+        if lack
+    ]
+    if faults:
+        raise DataError(faults)
+
+
+# ------------------------------------------------------------------------------------------------ minimal pairs
+
+
+def _draft_pairs(trials: StudyTrials, settings: AnalysisSection) -> Iterator[PlannedModel]:
+    """Yield the models of grammaticality: of phenomena, of paradigms, and of phenomena by the policy of the settings."""
+    for unit in PAIR_FORMS:
+        for measure, name, rows in _list_pair_units(trials, unit):
+            for random in PAIR_FORMS[unit][measure[0]]:
+                is_chosen = (unit, random, settings.policy) == ("phenomenon", SLOPES, "declared")
+                draft = _draft_pair_model(name, unit, measure, random, rows, settings)
+                is_headline = random == PAIR_FORMS[unit][measure[0]][-1]
+                yield replace(draft, is_headline=is_headline, crosscheck=settings.crosscheck and is_chosen)
+    if settings.policy != "declared":
+        for measure, name, rows in _list_pair_units(trials, "phenomenon"):
+            draft = _draft_pair_model(name, "phenomenon", measure, SLOPES, rows, settings)
+            yield replace(draft, policy=settings.policy, is_headline=False, correction="", crosscheck=settings.crosscheck)
+
+
+def _list_pair_units(trials: StudyTrials, unit: str) -> Iterator[tuple[PairMeasure, str, pd.DataFrame]]:
+    """Yield the trials of each phenomenon or paradigm of minimal pairs, measure by measure."""
+    for measure, frame in trials.pair_measures.items():
+        for name, rows in frame.groupby(unit, sort=True):
+            yield measure, str(name), rows
+
+
+def _draft_pair_model(
+    name: str, unit: Any, measure: PairMeasure, random: str, rows: pd.DataFrame, settings: AnalysisSection
+) -> PlannedModel:
+    response, region, prompt = measure
+    others = find_covariates(rows, settings.covariates) if RESPONSES[response].has_regions else []
+    fixed = " + ".join([f"{response} ~ {GRAMMATICALITY}", *others])
+    formulas = [f"{fixed} + {form}" for form in PAIR_RANDOM_EFFECTS[response][random]]
+    lacks = engine_named(settings.engine).describe_unsupported
+    return PlannedModel(
+        name=name,
+        unit=unit,
+        response=response,
+        region=region,
+        prompt=prompt,
+        paradigms=_list_paradigms(rows),
+        family=RESPONSES[response].family,
+        link=LINKS[RESPONSES[response].family],
+        formula=next(text for text in formulas if not lacks(parse_formula(text))),
+        first_fit="",
+        random=random,
+        coding=_code_pairs(),
+        correction=BENJAMINI_HOCHBERG,
+    )
+
+
+def find_covariates(rows: pd.DataFrame, names: Sequence[str] = COVARIATES) -> list[str]:
+    """Return the covariates of a reading-time model: trial, and position where the members of some pair differ in it."""
+    varying = [name for name in names if rows[name].max() > rows[name].min()]
+    if "position" in varying:
+        places = {(item, place) for item, place in zip(rows["item"], rows["position"], strict=True) if place == place}
+        if len(places) == len({item for item, _ in places}):
+            varying.remove("position")
+    return varying
+
+
+def _code_pairs() -> dict[str, FactorCoding]:
+    return {GRAMMATICALITY: FactorCoding("repeated", tuple(reversed(GRAMMATICALITY_CODES)))}
+
+
+def _list_paradigms(rows: pd.DataFrame) -> tuple[str, ...]:
+    return tuple(sorted(map(str, rows["paradigm"].unique())))
+
+
+# ------------------------------------------------------------------------------------------------ the study's own factors
+
+
+def draft_factorial_models(trials: StudyTrials, settings: AnalysisSection) -> list[PlannedModel]:
+    """Return the models that are declared, else those that the design suggests, one for each prompt."""
+    drafts = _draft_declared(trials, settings) if settings.models else _draft_suggested(trials, settings)
+    return [each for draft in drafts for each in _split_by_prompt(draft, trials)]
+
+
+def _draft(
+    name: str,
+    formula: Formula,
+    region: str,
+    paradigms: Sequence[str],
+    contrasts: Mapping[str, tuple[str, Sequence[str]]],
+    settings: AnalysisSection,
+) -> PlannedModel:
+    response = RESPONSES[formula.response]
+    return PlannedModel(
+        name=name,
+        unit="model",
+        response=response.name,
+        region=region,
+        prompt=None,
+        paradigms=tuple(paradigms),
+        family=response.family,
+        link=LINKS[response.family],
+        formula=str(formula),
+        first_fit="",
+        random=DECLARED,
+        policy=settings.policy,
+        coding={factor: FactorCoding(coding, tuple(map(str, levels))) for factor, (coding, levels) in contrasts.items()},
+        correction=HOLM_OVER_REGIONS if response.has_regions else "",
+        crosscheck=settings.crosscheck,
+    )
+
+
+def _draft_declared(trials: StudyTrials, settings: AnalysisSection) -> list[PlannedModel]:
+    faults = []
+    drafts = []
+    for model in settings.models:
+        formula = parse_formula(model.formula)
+        if formula.response not in RESPONSES:
+            faults.append(f"analysis.models, {model.name!r}: the response is {formula.response!r}; expected {', '.join(RESPONSES)}")
+        levels = trials.get_levels(formula.response)
+        if unknown := [name for name in model.paradigms if name not in trials.levels]:
+            there = ", ".join(trials.levels)
+            faults.append(f"analysis.models, {model.name!r}: no paradigm {unknown[0]!r}; there are {there}")
+            continue
+        if formula.response not in RESPONSES:
+            continue
+        factors = dict.fromkeys(str(name) for by in levels.values() for name in by if name in formula.column_names)
+        having = [p for p in (model.paradigms or levels) if p in levels and {*factors} <= {*levels[p]}]
+        is_of_people = POPULATION in formula.column_names and POPULATION in trials.select_response(formula.response)
+        of_people = [POPULATION] if is_of_people else []
+        if stated := sorted({*model.contrasts, *model.reference_levels} - {*factors, *of_people}):
+            there = ", ".join(sorted(factors)) or "none"
+            faults.append(
+                f"analysis.models, {model.name!r}: contrasts of {stated[0]!r}, no factor of its formula; there are {there}"
+            )
+            continue
+        contrasts = {name: _code_factor(name, model.contrasts, having, levels) for name in factors}
+        contrasts |= {name: (model.contrasts.get(name, "repeated"), POPULATIONS) for name in of_people}
+        for name, reference in model.reference_levels.items():
+            coding, order = contrasts[name]
+            if reference in order:
+                contrasts[name] = (coding, [reference, *(level for level in order if level != reference)])
+            else:
+                faults.append(
+                    f"analysis.models, {model.name!r}: reference.{name} is {reference!r}; expected one of {', '.join(order)}"
+                )
+        region = model.region if _has_regions(formula.response) else SENTENCE_REGION
+        drafts.append(_draft(model.name, formula, region, having, contrasts, settings))
+    if faults:
+        raise DataError(faults)
+    return drafts
+
+
+def _draft_suggested(trials: StudyTrials, settings: AnalysisSection) -> Iterator[PlannedModel]:
+    rated, read = {*trials.select_response("z")["paradigm"]}, {*trials.times["paradigm"]}
+    regions = sorted(trials.times["region"].unique())
+    covariates = [name for name in ("log_trial",) if name in settings.covariates]
+    for paradigm, by in trials.levels.items():
+        if {*by.index} != {*GRAMMATICALITY_CODES} and len(by) > 1:
+            measured = [("z", SENTENCE_REGION)] * (paradigm in rated)
+            measured += [("log_rt", str(region)) for region in regions if paradigm in read]
+            for response, region in measured:
+                others = covariates if _has_regions(response) else []
+                yield from _draft_forms(paradigm, response, region, {paradigm: by}, settings, others)
+    for response in BINARY_MEASURES:
+        for name, having in _list_binary_units(trials.select_response(response), trials.get_levels(response), response):
+            yield from _draft_forms(name, response, SENTENCE_REGION, having, settings)
+
+
+def _list_binary_units(rows: pd.DataFrame, levels: Levels, response: str) -> Iterator[tuple[str, Levels]]:
+    """Yield the name and the levels of what has a model of its own: a paradigm, or all minimal pairs of a phenomenon."""
+    pairs: dict[str, dict[str, pd.DataFrame]] = {}
+    for paradigm, part in rows.groupby("paradigm", sort=True):
+        by = levels.get(str(paradigm))
+        if by is None or not {*part["condition"]} <= {*by.index}:
+            continue  # answers about both members of a pair
+        if {*by.index} == {*GRAMMATICALITY_CODES}:
+            # Grammatical minus ungrammatical, as in the other models of grammaticality.
+            pairs.setdefault(str(part["phenomenon"].iloc[0]), {})[str(paradigm)] = by.loc[[*reversed(GRAMMATICALITY_CODES)]]
+        elif len(by) > 1 or response == CHOICE_MEASURE:
+            yield str(paradigm), {str(paradigm): by}
+    for phenomenon, having in pairs.items():
+        taken = phenomenon in levels and phenomenon not in having
+        yield f"{phenomenon} (minimal pairs)" if taken else phenomenon, having
+
+
+def _draft_forms(
+    name: str, response: str, region: str, having: Levels, settings: AnalysisSection, others: Sequence[str] = ()
+) -> Iterator[PlannedModel]:
+    """Yield a model of all factors that vary and their interactions: with intercepts, and with slopes."""
+    first = next(iter(having.values()))
+    factors = [str(factor) for factor in first if len({*first[factor]}) > 1]
+    crossed = "*".join(factors) or "1"
+    contrasts = {factor: _code_factor(factor, {}, list(having), having) for factor in factors}
+    fixed = " + ".join([f"{response} ~ {crossed}", *others])
+    forms = [(INTERCEPTS, "declared", "1"), (SLOPES, "maximal", f"1 + {crossed}")]
+    for random, policy, group in forms if factors else forms[:1]:
+        formula = parse_formula(f"{fixed} + ({group}|participant) + ({group}|item)")
+        draft = _draft(name, formula, region, list(having), contrasts, settings)
+        yield replace(draft, random=random, policy=policy, is_headline=random == SLOPES or not factors)
+
+
+def _split_by_prompt(model: PlannedModel, trials: StudyTrials) -> list[PlannedModel]:
+    """Return a model of answers once for each prompt, or once for all where the prompt is among its predictors.
+
+    Of ratings on a scale of two points nobody is suggested a model of z.
+    """
+    if model.region != SENTENCE_REGION:
+        return [model]
+    if "prompt" in parse_formula(model.formula).column_names:
+        return [replace(model, prompt=ALL_CONDITIONS)]
+    rows = trials.select_response(model.response)
+    prompts = {*rows.loc[rows["paradigm"].isin(model.paradigms), "prompt"]}
+    if model.random != DECLARED and model.response == "z":
+        prompts -= {*trials.select_response(YES_MEASURE)["prompt"]}
+    elif not prompts:
+        return [model]
+    return [replace(model, prompt=str(prompt)) for prompt in sorted(prompts)]
+
+
+def _code_factor(factor: str, contrasts: Mapping[str, str], paradigms: Sequence[str], levels: Levels) -> tuple[str, Sequence[str]]:
+    """Return the contrasts of a factor, and its levels in the order in which the materials state them."""
+    return contrasts.get(factor, "repeated"), order_levels(factor, paradigms, levels)
+
+
+# ------------------------------------------------------------------------------------------------ ratings as ordered categories
+
+
+def _draft_categories(trials: StudyTrials, settings: AnalysisSection) -> Iterator[PlannedModel]:
+    """Yield the models of ratings as ordered categories: of pairs, then of the study's own factors."""
+    # Ordinal models are R's: where it fits the models anyway, they are there unless the study says no.
+    if not (settings.engine == "lme4" if settings.ordinal is None else settings.ordinal):
+        return
+    formula = parse_formula(f"rating ~ {GRAMMATICALITY} + {CORRELATED}")
+    units: tuple[Any, ...] = ("phenomenon", "paradigm")
+    for (response, region, prompt), rated in trials.pair_measures.items():
+        for unit in units if RESPONSES[response].table == RATINGS_TABLE else ():
+            for name, rows in rated.groupby(unit, sort=True):
+                is_all_of_phenomenon = (rated["phenomenon"] == rows["phenomenon"].iloc[0]).sum() == len(rows)
+                if unit == "phenomenon" or not is_all_of_phenomenon:
+                    draft = _draft(str(name), formula, region, _list_paradigms(rows), {}, settings)
+                    yield _as_categories(replace(draft, unit=unit, prompt=prompt, random=SLOPES, coding=_code_pairs()))
+    for draft in draft_factorial_models(trials, settings):
+        if draft.response == "rating" if settings.models else (draft.response, draft.random) == ("z", INTERCEPTS):
+            formula = replace(parse_formula(draft.formula), response="rating", text="")
+            random = DECLARED if settings.models else SLOPES
+            draft = replace(draft, response="rating", formula=formula.format_expanded(), random=random, policy=settings.policy)
+            if len(trials.select(draft)):
+                yield _as_categories(draft)
+
+
+def _as_categories(draft: PlannedModel) -> PlannedModel:
+    return replace(draft, family="cumulative", link=LINKS["cumulative"], is_headline=False, correction="", crosscheck=False)

@@ -152,8 +152,11 @@ def _filled(sections: Iterable[Section]) -> list[Section]:
 
 def _singles(page: Page) -> str:
     """Return the R code of each model that a policy chose or the study declared, as the engine lme4 fitted it."""
-    kept = [page.get(name) for name in ("model_steps", "alignment_steps") if name in page.tables]
-    rows = [row for steps in kept for row in list_rows(steps[steps["kept"].astype(bool)].dropna(subset="code"))]
+    models, aligned = page.get("models"), page.get("alignment_steps")
+    planned = page.get("planned_models")
+    chosen = planned.loc[(planned["unit"] == "model") | (planned["policy"] != "declared"), "model_id"]
+    models = models[models["model_id"].isin(chosen)].assign(model=models["model_id"])
+    rows = [row for fits in (models, aligned) for row in list_rows(fits[fits["kept"].astype(bool)].dropna(subset="code"))]
     return "\n".join(f"# {row['model']}\n{row['code']}" for row in rows)
 
 

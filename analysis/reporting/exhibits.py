@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -10,6 +11,7 @@ from gardenpath.study import TABLES, DataError
 from gardenpath.study.config import FiguresSection, Sesoi
 
 from ..aligning.alignment_check import FAILED_VERDICT
+from ..model_results import join_results
 from ..prompts import list_prompts, list_rated_prompts
 from .figures import figure_style
 from .wording.coefficients import Coefficients
@@ -137,6 +139,11 @@ class Page:
     def get(self, name: str) -> pd.DataFrame:
         """Return a table, empty where it is not there."""
         return self.tables[name] if name in self.tables else pd.DataFrame(columns=TABLES[name].column_names)
+
+    @cached_property
+    def results(self) -> pd.DataFrame:
+        """The effects of all models, each with what is known of its fit."""
+        return join_results(self.tables)
 
     def file(self, name: str) -> str:
         """Return where a table lies, seen from the report."""

@@ -6,14 +6,22 @@ import pandas as pd
 
 from gardenpath.study import TABLES
 from gardenpath.study.config import CUMULATIVE_REGIONS, Sesoi, parse_region_name
+from gardenpath.study.plans import INTERCEPTS, SLOPES
 
 from ..aligning.held_out_likelihood import CLUSTER_COLUMNS
 from ..aligning.predictors import LAG_SUFFIXES, list_lagged_columns
 from ..comparing.pair_accuracy import ALL_PHENOMENA
 from ..comparing.rating_correlation import RELATIVE_LEVEL
 from ..exclusion_log import ALL_CONDITIONS
-from ..modelling.grammaticality import INTERCEPTS, SLOPES, TERM
-from ..modelling.headline import headline, is_intercepts_form
+from ..model_results import (
+    SIMPLE_EFFECT,
+    is_intercepts_form,
+    join_results,
+    select_categories,
+    select_factors,
+    select_pairs,
+    select_reduced_pairs,
+)
 from ..prompts import list_rated_prompts
 from .exhibits import Page
 from .references import cited
@@ -68,20 +76,20 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
     """
     paragraphs = methods(tables, software)
     text = " ".join(paragraphs)
-    models = table_of(tables, "phenomenon_models")
+    results = join_results(tables)
+    models, factorial = select_pairs(results), select_factors(results)
     excluded = participation.exclusions(*(table_of(tables, name) for name in EXCLUSIONS))
-    factorial = table_of(tables, "factorial_models")
-    simple = factors.simple_effects(table_of(tables, "simple_effects"), factorial)
+    simple = factors.simple_effects(select_factors(results, SIMPLE_EFFECT))
     matrices = contrasts.matrices(table_of(tables, "contrast_matrices"))
     parts = [
         ("What was tested", hypotheses.tested(factorial, models)),
         ("Methods", paragraphs),
         ("Exclusions", [sentence for sentence in excluded if sentence not in text]),
-        ("Ratings", effects.effects(models, "z", list_rated_prompts(tables))),
+        ("Ratings", [*effects.effects(models, "z", list_rated_prompts(tables)), *effects.ordinal(select_categories(results))]),
         ("Reading times", effects.effects(models, "log_rt")),
         ("Factors of the study", [*factors.factorial_effects(factorial), *simple, *_tables(tables)]),
         ("What could have been found", [*effects.power(models, smallest or {}), *equivalence.equivalences(models, factorial)]),
-        ("Other choices", effects.robustness(table_of(tables, "sensitivity"))),
+        ("Other choices", effects.robustness(table_of(tables, "multiverse"))),
         ("Agreement among people", raters.agreement(*(table_of(tables, name) for name in AGREEMENT))),
         ("Contrasts, for a supplement", [f"{caption}\n\n{table.markdown()}" for caption, table in matrices]),
         ("References", [f"{reference.entry} {reference.address}" for reference in cited(text)]),
@@ -94,7 +102,7 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
 
 def _tables(tables: Tables) -> list[str]:
     """Return the tables of a study's own factors, each under its caption: means of cells, and every contrast."""
-    models, means = table_of(tables, "factorial_models"), table_of(tables, "factorial_means")
+    models, means = select_factors(join_results(tables)), table_of(tables, "factorial_means")
     shown = [
         (effect_captions.cells_caption(rows), effect_captions.cells(rows))
         for _, rows in means[means["factors"] != ALL_CONDITIONS].groupby("factors", sort=False)
@@ -158,10 +166,11 @@ def _times(tables: Tables) -> str:
 
 
 def _factors(tables: Tables, software: Versions) -> str:
-    fitted = table_of(tables, "factorial_models").dropna(subset=["estimate"])
+    results = join_results(tables)
+    fitted = select_factors(results).dropna(subset=["estimate"])
     if fitted.empty:
         return ""
-    first, published = fitted[headline(fitted)], fitted[is_intercepts_form(fitted)]
+    first, published = fitted[fitted["headline"]], fitted[is_intercepts_form(fitted)]
     compared = dict.fromkeys(contrast for contrast in first["contrast"].dropna() if " x " not in contrast)
     families = [first[first["family"] == family] for family in dict.fromkeys(first["family"])]
     how = ", and ".join(f"{fits.formulas(rows)}, {fits.estimation(rows, software)}" for rows in families)
@@ -170,21 +179,20 @@ def _factors(tables: Tables, software: Versions) -> str:
     if (first["random"] == SLOPES).any():
         text += f" Models have {fits.POLICIES['maximal']}"
         text += "; binomial ones without slopes of interactions." if (first["family"] == "binomial").any() else "."
-        models = first.drop_duplicates(["model", "measure", "region", "prompt"])
+        models = first.drop_duplicates(["model", "response", "region", "prompt"])
         singular = int(models["singular"].sum())
         text += f" {singular} of {len(models)} stayed singular and were kept." if singular else ""
     if len(published):
         text += f" Beside them stands the form most often published, with intercepts alone: {fits.formulas(published)}."
     if effect_captions.linear(table_of(tables, "factorial_means")).any():
         text += " Means by condition have 95% Cousineau-Morey intervals (Morey, 2008)."
-    if fitted["measure"].eq("log_rt").any() and fitted["ms"].notna().any():
+    if fitted["response"].eq("log_rt").any() and fitted["ms"].notna().any():
         text += " Differences in ms are those of exponentiated predictions at the mean, with delta-method intervals."
-    if fitted["p_holm"].notna().any():
+    if fitted["p_adjusted"].notna().any():
         text += " A coefficient that was tested in several regions has p adjusted over them (p_Holm; Holm, 1979)."
     else:
         text += " Their p-values are not adjusted for one another."
-    simple = table_of(tables, "simple_effects")
-    if len(simple):
+    if len(select_factors(results, SIMPLE_EFFECT)):
         text += (
             " Simple effects are contrasts of the fitted models, with their degrees of freedom, and p adjusted over those of one "
             "factor (Holm, 1979)."
@@ -193,14 +201,13 @@ def _factors(tables: Tables, software: Versions) -> str:
 
 
 def _models(tables: Tables, software: Versions) -> str:
-    models = table_of(tables, "phenomenon_models")
-    tested = models[models["term"] == TERM]
+    tested = select_pairs(join_results(tables))
     if tested.empty:
         return ""
     declared, slopes = (tested[tested["random"] == form] for form in (INTERCEPTS, SLOPES))
     first = slopes if len(slopes) else declared
     text = (
-        f"For each of {tested['phenomenon'].nunique()} phenomena we fitted {fits.formulas(first)} with grammaticality {fits.CODED} "
+        f"For each of {tested['model'].nunique()} phenomena we fitted {fits.formulas(first)} with grammaticality {fits.CODED} "
         f"and other predictors centred, {fits.estimation(tested, software)}."
     )
     if len(slopes):
@@ -231,12 +238,12 @@ def _agreement(tables: Tables) -> str:
 
 
 def _grid(tables: Tables) -> str:
-    refits = effects.refits(table_of(tables, "sensitivity"))
+    refits = effects.refits(table_of(tables, "multiverse"))
     return f"{refits}; {effects.NO_TESTS}." if refits else ""
 
 
 def _policy_models(tables: Tables) -> str:
-    models = table_of(tables, "chosen_models")
+    models = select_reduced_pairs(join_results(tables))
     if models.empty:
         return ""
     policy = str(models["policy"].iloc[0])
@@ -247,18 +254,18 @@ def _policy_models(tables: Tables) -> str:
 
 
 def _ordinal(tables: Tables) -> str:
-    models = table_of(tables, "ordinal_models")
+    models = select_categories(join_results(tables)).dropna(subset="estimate")
     if models.empty:
         return ""
     return (
-        f"Ratings were modelled as ordered categories too (Liddell & Kruschke, 2018), with a "
-        f"{labels.listed(sorted(models['link'].unique()))} link: {fits.formulas(models)}, by the R package "
+        f"Ratings were modelled as ordered categories too (Liddell & Kruschke, 2018), with a probit link: "
+        f"{fits.formulas(models)}, by the R package "
         "ordinal (Christensen, 2023)."
     )
 
 
 def _equivalence(tables: Tables) -> str:
-    tested = equivalence.was_tested(table_of(tables, "phenomenon_models"), table_of(tables, "factorial_models"))
+    tested = equivalence.was_tested(join_results(tables))
     return equivalence.TESTED if tested else ""
 
 

@@ -7,8 +7,10 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import analyse
+from gardenpath.analysis.engines.formulas import parse_formula
+from gardenpath.analysis.engines.ordinal_engine import split_uncorrelated_effects
 from gardenpath.analysis.grammatical_status import build_pair_conditions
-from gardenpath.analysis.plan import PlannedTrials, resolve
+from gardenpath.analysis.plan import StudyTrials, resolve_plan
 from gardenpath.study import TABLES, DataError
 from gardenpath.study.plans import Plan, PlannedModel, parse_plan
 
@@ -32,8 +34,8 @@ def plan_of(name: str) -> Plan:
     found = analyse({k: tables[k] for k in INPUTS if k in tables}, settings) if not one.needs_r else measured(tables, name)
     answers = found.get("binary_responses", pd.DataFrame(columns=TABLES["binary_responses"].column_names))
     conditions = tables["conditions"] if "conditions" in tables else build_pair_conditions(tables["items"])
-    trials = PlannedTrials(found["rating_scores"], found["region_times"], answers, tables["items"], "data")
-    return resolve(settings, conditions, trials)
+    trials = StudyTrials(found["rating_scores"], found["region_times"], answers, tables["items"], conditions)
+    return resolve_plan(settings, trials)
 
 
 def measured(tables: Tables, name: str) -> Tables:
@@ -45,7 +47,7 @@ def measured(tables: Tables, name: str) -> Tables:
 
 def frozen(name: str, table: str) -> pd.DataFrame:
     path = FROZEN / name / f"{table}.csv"
-    return pd.read_csv(path) if path.exists() else pd.DataFrame(columns=TABLES[table].column_names)
+    return pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["prompt"])
 
 
 def select(plan: Plan, unit: str, policy: str | None = None) -> list[PlannedModel]:
@@ -64,7 +66,7 @@ def test_models_of_factors_begin_as_their_first_step_did(planned: tuple[str, Pla
     name, plan = planned
     table, steps = frozen(name, "factorial_models").astype({"prompt": object}).fillna({"prompt": ""}), frozen(name, "model_steps")
     keys = ["model", "measure", "region", "prompt", "random"]
-    models = {(*m.key[1:3], m.region, m.prompt or "", m.random): m for m in select(plan, "model")}
+    models = {(m.name, m.response, m.region, m.prompt or "", m.random): m for m in select(plan, "model")}
     assert {*models} == {tuple(map(str, row)) for row in table[keys].drop_duplicates().itertuples(index=False)}
     first = steps[steps["step"] == 0].set_index("model")["formula"]
     compared = 0
@@ -92,7 +94,8 @@ def test_a_policy_s_models_of_pairs_begin_as_their_first_step_did() -> None:
 
 def test_ratings_as_categories_are_planned_without_r() -> None:
     (model,) = [one for one in plan_of("categories").models if one.family == "cumulative"]
-    assert model.first_fit == frozen("categories", "ordinal_models")["formula"].iloc[0]
+    fitted = split_uncorrelated_effects(parse_formula(model.first_fit)).format_expanded()
+    assert fitted == frozen("categories", "ordinal_models")["formula"].iloc[0]
     assert (model.link, model.response, model.prompt) == ("probit", "rating", "naturalness")
 
 
@@ -111,6 +114,6 @@ def test_a_plan_is_json_and_back(planned: tuple[str, Plan], tmp_path: Path) -> N
     again = parse_plan(json.loads(plan.format_json()), "plan.json")
     assert again == plan
     assert again.sha256 == plan.sha256
-    assert len({one.key for one in plan.models}) == len(plan.models)
+    assert len({one.model_id for one in plan.models}) == len(plan.models)
     with pytest.raises(DataError, match="a plan of schema 0; expected 1"):
         parse_plan({**json.loads(plan.format_json()), "schema": 0}, "plan.json")

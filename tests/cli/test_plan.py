@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from gardenpath import analysis, experiment, study
-from gardenpath.analysis.plan import PlannedTrials, resolve
+from gardenpath.analysis.plan import StudyTrials, resolve_plan
 from gardenpath.cli.plan import resolve_design_plan
 from gardenpath.study import TABLES
 from gardenpath.study.plans import parse_plan
@@ -64,10 +64,10 @@ def test_the_plan_of_the_design_is_that_of_the_data(name: str, tmp_path: Path) -
     given = ("readings", "responses", "sessions", "items", "conditions", "words")
     found = analysis.analyse({table: tables[table] for table in given if table in tables}, config.analysis)
     none = pd.DataFrame(columns=TABLES["binary_responses"].column_names)
-    trials = PlannedTrials(
-        found["rating_scores"], found["region_times"], found.get("binary_responses", none), tables["items"], "data"
+    trials = StudyTrials(
+        found["rating_scores"], found["region_times"], found.get("binary_responses", none), tables["items"], tables["conditions"]
     )
-    resolved = resolve(config.analysis, tables["conditions"], trials)
+    resolved = resolve_plan(config.analysis, trials)
     assert (planned.resolved_from, resolved.resolved_from) == ("design", "data")
     assert planned.models == resolved.models
     assert planned.sha256 == resolved.sha256

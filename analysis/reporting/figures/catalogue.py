@@ -12,6 +12,7 @@ from gardenpath.study.config import FiguresSection
 from ...exclusion_log import ALL_CONDITIONS
 from ...measuring.binary_responses import BINARY_MEASURES
 from ...measuring.reliability import select_poor_agreement
+from ...model_results import select_factors
 from ...prompts import build_file_suffixes, list_prompts, list_rated_prompts
 from .effect_figures import coefficient_figure, condition_figure, curve_figure, specification_figure
 from .factor_figures import choice_figure, factorial_figure, interaction_figure
@@ -28,26 +29,24 @@ def result_figures(tables: Mapping[str, pd.DataFrame], figures: FiguresSection |
     """
     drawings: dict[str, tuple[str, Callable[[pd.DataFrame], Any]]] = {
         "reading_times": ("condition_means", partial(condition_figure, measure="rt")),
-        "reading_time_effects": ("phenomenon_models", partial(coefficient_figure, figures=figures)),
-        "factorial_reading_times": ("factorial_models", partial(factorial_figure, figures=figures)),
+        "reading_time_effects": ("effects", partial(coefficient_figure, figures=figures)),
+        "factorial_reading_times": ("effects", partial(factorial_figure, figures=figures)),
         "reading_curves": ("reading_curves", curve_figure),
-        "specifications": ("sensitivity", specification_figure),
+        "specifications": ("multiverse", specification_figure),
     }
     for prompt, ending in build_file_suffixes(list_rated_prompts(tables)).items():
         drawings |= {
             f"ratings{ending}": ("condition_means", partial(condition_figure, prompt=prompt)),
-            f"rating_effects{ending}": (
-                "phenomenon_models",
-                partial(coefficient_figure, measure="z", prompt=prompt, figures=figures),
-            ),
+            f"rating_effects{ending}": ("effects", partial(coefficient_figure, response="z", prompt=prompt, figures=figures)),
             f"reliability{ending}": ("reliability", partial(reliability_figure, prompt=prompt)),
             f"rating_distributions{ending}": ("rating_counts", partial(rating_figure, prompt=prompt)),
         }
-    if (models := tables.get("factorial_models")) is not None:
-        for measure, name in {"z": "ratings", **{answer: answer for answer in BINARY_MEASURES}}.items():
-            for prompt, ending in build_file_suffixes(list_prompts(models[models["measure"] == measure])).items():
-                of_prompt = partial(factorial_figure, measure=measure, prompt=prompt, figures=figures)
-                drawings[f"factorial_{name}{ending}"] = ("factorial_models", of_prompt)
+    if "effects" in tables:
+        effects = select_factors(tables["effects"])
+        for response, name in {"z": "ratings", **{answer: answer for answer in BINARY_MEASURES}}.items():
+            for prompt, ending in build_file_suffixes(list_prompts(effects[effects["response"] == response])).items():
+                of_prompt = partial(factorial_figure, response=response, prompt=prompt, figures=figures)
+                drawings[f"factorial_{name}{ending}"] = ("effects", of_prompt)
     if (means := tables.get("factorial_means")) is not None:
         drawings["choices"] = ("factorial_means", choice_figure)
         for number, factors in enumerate(dict.fromkeys(means.loc[means["factors"] != ALL_CONDITIONS, "factors"]), start=1):

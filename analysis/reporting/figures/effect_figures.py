@@ -10,11 +10,10 @@ import pandas as pd
 from gardenpath.study.config import FiguresSection
 
 from ...exclusion_log import ALL_CONDITIONS
+from ...fitting.multiverse import UNFLAGGED
 from ...measuring.ratings_and_times import SENTENCE_REGION
-from ...modelling.grammaticality import TERM
-from ...modelling.headline import headline, is_intercepts_form
+from ...model_results import is_intercepts_form, select_pairs
 from ...modelling.pilot import UPPER
-from ...modelling.sensitivity import UNFLAGGED
 from ...prompts import list_prompts, select_prompt
 from ...row_dicts import list_rows
 from ..wording.labels import asked, coefficient, label, mean_rating, region_name
@@ -87,28 +86,29 @@ def condition_figure(condition_means: pd.DataFrame, measure: str = "rating", pro
 
 
 def coefficient_figure(
-    phenomenon_models: pd.DataFrame, measure: str = "log_rt", prompt: str | None = None, figures: FiguresSection | None = None
+    results: pd.DataFrame, response: str = "log_rt", prompt: str | None = None, figures: FiguresSection | None = None
 ) -> "Figure":
-    """Return the grammaticality coefficient of each phenomenon with its 95 % interval, and stars after `p_bh`.
+    """Return the grammaticality coefficient of each phenomenon with its 95 % interval, and stars after `p_adjusted`.
 
     The headline is filled and has the stars: the model with slopes wherever the data allow it. Hollow beside it stands the
     published form, with intercepts alone. Reading times are those of the critical region and the words after it. Of several
     prompts, `prompt` names one. `figures`, as study.toml has it, states other stars, and bars of one standard error.
 
-    A table without estimates of this measure is a `DataError`.
+    `results` is the table effects. One without estimates of this response is a `DataError`.
 
-    >>> row = {"estimate": -0.05, "ci_low": -0.08, "ci_high": -0.02, "p": 0.001, "p_bh": 0.002, "random": "intercepts"}
-    >>> models = pd.DataFrame([row]).assign(phenomenon="npi", measure="log_rt", region="critical", term="grammaticality")
-    >>> figure = coefficient_figure(models.assign(prompt=None, converged=True))
+    >>> row = {"estimate": -0.05, "ci_low": -0.08, "ci_high": -0.02, "p": 0.001, "p_adjusted": 0.002, "random": "intercepts"}
+    >>> model = {"unit": "phenomenon", "model": "npi", "response": "log_rt", "family": "gaussian", "region": "critical"}
+    >>> effect = {"policy": "declared", "contrast": "grammaticality: grammatical minus ungrammatical", "prompt": None}
+    >>> figure = coefficient_figure(pd.DataFrame([{**model, **effect, **row, "headline": True}]))
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['npi']
     """
     figures = figures or FiguresSection()
-    rows = phenomenon_models[(phenomenon_models["measure"] == measure) & (phenomenon_models["term"] == TERM)]
-    rows = select_prompt(rows, prompt)
-    rows = rows.assign(headline=headline(rows), beside=is_intercepts_form(rows)).dropna(subset=["estimate"])
-    rows = filled(rows, f"phenomenon_models, measure {measure!r}")
-    phenomena, regions = ordered(rows["phenomenon"]), sorted(rows["region"].unique())
+    pairs = select_pairs(results)
+    rows = select_prompt(pairs[pairs["response"] == response], prompt)
+    rows = rows.assign(beside=is_intercepts_form(rows)).dropna(subset=["estimate"])
+    rows = filled(rows, f"effects, response {response!r}")
+    phenomena, regions = ordered(rows["model"]), sorted(rows["region"].unique())
     # What is published of later words would crowd the drawing; the table has it.
     series = [(region, form) for region in regions for form in FORMS if form == HEADLINE or region == regions[0]]
     series = [(region, form) for region, form in series if rows.loc[rows["region"] == region, form].any()]
@@ -117,16 +117,16 @@ def coefficient_figure(
         axes.axvline(0, color=GREY, linewidth=1)
         for k, (region, form) in enumerate(series):
             part = rows[(rows["region"] == region) & rows[form]]
-            at = compute_heights(part["phenomenon"], phenomena, k, len(series))
+            at = compute_heights(part["model"], phenomena, k, len(series))
             name = FORMS[form] if len(regions) == 1 else region_name(region)
             name = f"{name}, {FORMS[form]}" if len(regions) > 1 and form == INTERCEPTS_FORM else name
             dots(axes, part["estimate"], at, bars(part, figures), regions.index(region), name, hollow=form == INTERCEPTS_FORM)
             if form == INTERCEPTS_FORM:
                 continue
             ends = part["estimate"] + part["se"] if figures.bars == "se" else part["ci_high"]
-            for y, end, p in zip(at, ends.fillna(part["estimate"]), part["p_bh"], strict=True):
+            for y, end, p in zip(at, ends.fillna(part["estimate"]), part["p_adjusted"], strict=True):
                 axes.annotate(_stars(p, figures.stars), (end, y), (4, -3), textcoords="offset points", va="center", color=INK)
-        unit = {"z": f"{_scale(prompt)}, z", "log_rt": "log reading time"}[measure]
+        unit = {"z": f"{_scale(prompt)}, z", "log_rt": "log reading time"}[response]
         axes.set_xlabel(f"grammatical minus ungrammatical\n({unit})")
         legend(axes, len(series), columns=2)
     return figure
@@ -200,20 +200,20 @@ def curve_figure(reading_curves: pd.DataFrame, looks: Mapping[str, Look] | None 
     return figure
 
 
-def specification_figure(sensitivity: pd.DataFrame) -> "Figure":
+def specification_figure(multiverse: pd.DataFrame) -> "Figure":
     """Return the effect on reading times (ms) under every choice, a panel for each phenomenon, the choices marked below.
 
     Choices stand in the order of their mean effect over phenomena; the declared one is orange.
     """
     from matplotlib.figure import Figure
 
-    rows = filled(sensitivity[sensitivity["measure"] == "log_rt"].dropna(subset=["ms"]), "sensitivity, reading times")
-    if len(list_prompts(sensitivity)) > 1:  # it matters by whose ratings they are flagged
+    rows = filled(multiverse[multiverse["response"] == "log_rt"].dropna(subset=["ms"]), "multiverse, reading times")
+    if len(list_prompts(multiverse)) > 1:  # it matters by whose ratings they are flagged
         rows = rows.assign(people=rows["people"] + rows["prompt"].map(asked))
     means = rows.groupby([*CHOICES])["ms"].mean().sort_values(kind="stable")
     column = {choice: number for number, choice in enumerate(means.index)}
     rows = rows.assign(at=[column[choice] for choice in zip(*(rows[name] for name in CHOICES), strict=True)])
-    phenomena = ordered(rows["phenomenon"])
+    phenomena = ordered(rows["model"])
     levels = [(name, level) for name in CHOICES for level in ordered(rows[name]) if len(rows[name].unique()) > 1]
     with style():
         tall = 0.19 * len(levels) + 0.1
@@ -221,7 +221,7 @@ def specification_figure(sensitivity: pd.DataFrame) -> "Figure":
         heights = [*[0.62] * len(phenomena), tall]
         *panels, matrix = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights, squeeze=False)[:, 0]
         for axes, phenomenon in zip(panels, phenomena, strict=True):
-            _choices(axes, rows[rows["phenomenon"] == phenomenon])
+            _choices(axes, rows[rows["model"] == phenomenon])
             axes.set_ylabel(wrapped(phenomenon), rotation=0, ha="right", va="center", fontsize=10)
         _matrix(matrix, column, levels)
         figure.supxlabel("grammatical minus ungrammatical (ms), a choice a column", fontsize=10.5, color=INK)

@@ -12,9 +12,9 @@ from ...exclusion_log import ALL_CONDITIONS
 from ...measuring.binary_responses import BINARY_MEASURES, CHOICE_MEASURE
 from ...measuring.cell_means import CELL_SEPARATOR
 from ...measuring.ratings_and_times import SENTENCE_REGION
-from ...modelling.headline import headline, is_intercepts_form
+from ...model_results import is_intercepts_form, select_factors
 from ...prompts import select_prompt
-from ..wording.labels import label, region_name, response
+from ..wording.labels import label, region_name
 from ..wording.terms import terms_by_model
 from .effect_figures import FORMS, INTERCEPTS_FORM
 from .figure_style import (
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 PROBABILITY = ("probability", "probability_low", "probability_high")
 ASIDE = 0.05  # between the series at a level, of the distance to the next level
 TITLE = 26  # characters of a line above a panel
-PANEL = ["model", "measure", "region", "prompt"]
+PANEL = ["model", "response", "region", "prompt"]
 
 
 def interaction_figure(factorial_means: pd.DataFrame, factors: str | None = None) -> "Figure":
@@ -60,7 +60,7 @@ def interaction_figure(factorial_means: pd.DataFrame, factors: str | None = None
 
     >>> cells = [("subject x name", 5.6), ("subject x plural", 5.7), ("object x name", 5.7), ("object x plural", 6.0)]
     >>> means = pd.DataFrame(cells, columns=["levels", "mean_value"]).assign(
-    ...     model="relatives", measure="log_rt", region="critical", prompt=None, factors="extraction x noun"
+    ...     model="relatives", response="log_rt", region="critical", prompt=None, factors="extraction x noun"
     ... )
     >>> means = means.assign(ci_low=means["mean_value"] - 0.1, ci_high=means["mean_value"] + 0.1)
     >>> axes = interaction_figure(means).axes[0]
@@ -78,7 +78,7 @@ def interaction_figure(factorial_means: pd.DataFrame, factors: str | None = None
     rows = rows.assign(at=first, series=[", ".join(levels) for levels in zip(*others, strict=True)] if others else "")
     axis, series = ordered(rows["at"]), ordered(rows["series"])
     panels = [part for _, part in rows.groupby(PANEL, sort=False, dropna=False)]
-    spread = max((_span(part) for part in panels if part["measure"].iloc[0] == "log_rt"), default=0.0)
+    spread = max((_span(part) for part in panels if part["response"].iloc[0] == "log_rt"), default=0.0)
     several = len(rows["model"].unique()) > 1
     with style():
         figure, drawn = grid(len(panels), 1.9)
@@ -114,7 +114,7 @@ def _series(axes: "Axes", rows: pd.DataFrame, axis: list[str], k: int, of: int, 
 def _title(rows: pd.DataFrame, several: bool) -> str:
     """Return what a panel shows: the region or the prompt, the response, and the model where there are several."""
     row = rows.iloc[0]
-    response = RESPONSES[row["measure"]].means_label
+    response = RESPONSES[row["response"]].means_label
     place = row["prompt"] if row["region"] == SENTENCE_REGION else region_name(row["region"])
     lines = [str(row["model"]) if several else "", "" if pd.isna(place) else str(place), response]
     return "\n".join(wrapped(line, TITLE) for line in lines if line)
@@ -134,11 +134,11 @@ def _span(rows: pd.DataFrame) -> float:
 def _scale(axes: "Axes", rows: pd.DataFrame, spread: float) -> None:
     """Give a panel its range: log reading times as much as the widest of their panels."""
     low, high = _ends(rows)
-    half = 0.56 * (spread if rows["measure"].iloc[0] == "log_rt" else high - low) or 0.1
+    half = 0.56 * (spread if rows["response"].iloc[0] == "log_rt" else high - low) or 0.1
     middle = (low + high) / 2
-    if rows["measure"].iloc[0] == "log_rt":
+    if rows["response"].iloc[0] == "log_rt":
         milliseconds(axes, middle - half, middle + half, 5)
-    elif rows["measure"].iloc[0] in BINARY_MEASURES:
+    elif rows["response"].iloc[0] in BINARY_MEASURES:
         percentages(axes, middle - half, middle + half)
     else:
         axes.set_ylim(middle - half, middle + half)
@@ -150,8 +150,8 @@ def choice_figure(factorial_means: pd.DataFrame) -> "Figure":
 
     The dashed line is no preference. A table without choices is a `DataError`.
     """
-    rows = factorial_means[factorial_means["measure"] == CHOICE_MEASURE].dropna(subset="probability")
-    rows = filled(rows, "factorial_means, measure 'chosen'")
+    rows = factorial_means[factorial_means["response"] == CHOICE_MEASURE].dropna(subset="probability")
+    rows = filled(rows, "factorial_means, response 'chosen'")
     names = rows["model"].str.cat(rows["levels"].where(rows["levels"] != ALL_CONDITIONS, ""), sep=" ").str.strip()
     with style():
         figure, axes = named_rows(ordered(names), each=0.35)
@@ -172,7 +172,7 @@ def choice_figure(factorial_means: pd.DataFrame) -> "Figure":
 
 
 def factorial_figure(
-    factorial_models: pd.DataFrame, measure: str = "log_rt", prompt: str | None = None, figures: FiguresSection | None = None
+    results: pd.DataFrame, response: str = "log_rt", prompt: str | None = None, figures: FiguresSection | None = None
 ) -> "Figure":
     """Return each contrast of the study's own factors with its 95 % interval, region by region.
 
@@ -180,10 +180,10 @@ def factorial_figure(
     intercepts alone. Of several prompts, `prompt` names one. With `figures.bars` "se" bars are one standard error.
     """
     figures = figures or FiguresSection()
-    rows = factorial_models[factorial_models["measure"] == measure]
-    rows = select_prompt(rows, prompt)
-    rows = rows.assign(headline=headline(rows), beside=is_intercepts_form(rows)).dropna(subset=["estimate", "contrast"])
-    rows = filled(rows, f"factorial_models, measure {measure!r}")
+    effects = select_factors(results)
+    rows = select_prompt(effects[effects["response"] == response], prompt)
+    rows = rows.assign(beside=is_intercepts_form(rows)).dropna(subset=["estimate", "contrast"])
+    rows = filled(rows, f"effects, response {response!r}")
     several = len(rows["model"].unique()) > 1
     names = terms_by_model(rows)
     names = names.str.replace(" − ", "\N{NO-BREAK SPACE}−\N{NO-BREAK SPACE}")  # a comparison stays on one line
@@ -202,6 +202,6 @@ def factorial_figure(
         points = "points of the scale" if prompt is None else f"{label(prompt)}, points"
         rating = "rating" if prompt is None else label(prompt)
         units = {"z": f"{rating}, z", "rating": points, "log_rt": "log reading time", "rt": "ms"}
-        axes.set_xlabel(f"difference ({units.get(measure) or response(measure)})")
+        axes.set_xlabel(f"difference ({units.get(response) or RESPONSES[response].label})")
         legend(axes, len(series) if len(series) > 1 else len(forms))
     return figure

@@ -5,11 +5,11 @@ from functools import partial
 
 import pandas as pd
 
+from gardenpath.study.plans import INTERCEPTS, SLOPES
+
 from ...exclusion_log import ALL_CONDITIONS
 from ...grammatical_status import GRAMMATICALITY_CODES, find_minimal_pair_paradigms
-from ...modelling import factorial as factorial_models
-from ...modelling import random_effects as chosen_models
-from ...modelling.grammaticality import INTERCEPTS, SLOPES, TERM
+from ...model_results import SIMPLE_EFFECT, select_categories, select_factors, select_pairs, select_reduced_pairs
 from ...prompts import build_file_suffixes, list_prompts
 from ..exhibits import Exhibit, Page, Section, few
 from ..figures import effect_figures, factor_figures
@@ -42,19 +42,26 @@ BARS = {"interval": "95% intervals", "se": "bars of one standard error"}
 LOOK = "Intervals that leave out the line at zero show an effect. "
 DECLARED = (
     "Mixed models of grammaticality with random intercepts, as declared; the coefficient is grammatical minus ungrammatical. "
-    "p_bh is {adjusted}, p_bh_all over all {family}s together; {detectable}; raw is the same model of {raw}."
+    "p_adjusted is {adjusted}, p_adjusted_all over all {family}s together; {detectable}; raw is the same model of {raw}."
 )
 WITH_SLOPES = f"The same with slopes: {fits.VARYING}. Where it does, models without slopes find effects too easily."
 ORDINAL = (
     "Ratings as ordered categories: cumulative-link mixed models, in which no distance between points is assumed. Coefficients are "
     "on the latent scale; they carry no stars."
 )
-COLUMNS = ("phenomenon", "region", "prompt", "estimate", "se", "df", "t", "p", "p_bh", "p_bh_all", "ci_low", "ci_high")
+COLUMNS = ("model", "region", "prompt", "estimate", "se", "df", "t", "p", "p_adjusted", "p_adjusted_all", "ci_low", "ci_high")
 ADDED_COLUMNS = {"z": ("raw", "raw_low", "raw_high", "mde"), "log_rt": ("ms", "ms_low", "ms_high", "raw", "mde")}
-POLICY_COLUMNS = ("phenomenon", "region", "prompt", "estimate", "se", "df", "t", "p", "ci_low", "ci_high", "singular")
-STEPS = ("model", "step", "formula", "converged", "singular", "chi2", "df", "p", "kept", "decision", "sd")
+POLICY_COLUMNS = ("model", "region", "prompt", "estimate", "se", "df", "t", "p", "ci_low", "ci_high", "singular")
+STEPS = ("model_id", "step", "formula", "converged", "singular", "chi2", "df", "p", "kept", "decision", "sd")
+CATEGORY_COLUMNS = (
+    "unit", "model", "prompt", "term", "contrast", "estimate", "se", "t", "p", "ci_low", "ci_high", "singular", "formula",
+)  # fmt: skip
+SIMPLE_COLUMNS = (
+    "model", "response", "region", "prompt", "random", "factors", "within", "contrast", "estimate", "se", "df", "t", "p",
+    "p_adjusted", "adjustment", "ci_low", "ci_high", "ms", "ms_low", "ms_high",
+)  # fmt: skip
 FACTORIAL = (
-    "model", "measure", "region", "prompt", "random", "term", "contrast", "estimate", "se", "df", "t", "p", "p_bh", "ci_low",
+    "model", "response", "region", "prompt", "random", "term", "contrast", "estimate", "se", "df", "t", "p", "p_adjusted", "ci_low",
     "ci_high", "ms", "ms_low", "ms_high", "mde",
 )  # fmt: skip
 
@@ -71,33 +78,33 @@ def times(page: Page) -> Section:
 
 def _grammaticality(page: Page, title: str, measure: str) -> Section:
     """Return the section of ratings or of reading times: means, then the effect of grammaticality on them."""
-    models, policy_models = page.get("phenomenon_models"), page.get("chosen_models")
+    results = page.results[page.results["response"] == measure]
+    rows, policy_models = select_pairs(results), select_reduced_pairs(results)
     prompts = page.prompts() if measure == "z" else [None]
-    rows = models[(models["measure"] == measure) & (models["term"] == TERM)]
     exhibits = _mean_figures(page, measure, prompts)
     means = page.get("condition_means")
     means = means[means["measure"].isin(MEANS[measure][0])]
     exhibits += page.table("condition_means", "Means of participants' means and their standard errors.", means)
     caption = effect_captions.grammaticality_caption(rows, fits.adjusted(len(prompts) > 1))
-    exhibits += page.coefficients("phenomenon_models", caption, effect_captions.grammaticality(rows))
+    exhibits += page.coefficients("effects", caption, effect_captions.grammaticality(rows))
     exhibits += _declared(page, rows, measure, prompts)
     exhibits += _paradigms(page, measure, prompts)
-    counts = effects.counts(models, measure, prompts)  # they stand above, in the answer
-    sentences = [each for each in effects.effects(models, measure, prompts) if each not in counts]
+    counts = effects.counts(rows, measure, prompts)  # they stand above, in the answer
+    sentences = [each for each in effects.effects(rows, measure, prompts) if each not in counts]
     sentences += _left_aside(page, measure) if len(rows) else []
-    policy_models = policy_models[policy_models["measure"] == measure]
-    steps = page.get("model_steps")
-    steps = steps[steps["model"].isin(chosen_models.steps_named(policy_models))]
+    steps = page.get("models")
+    steps = steps[steps["model_id"].isin(policy_models["model_id"])]
     sentences += effects.policy_effects(policy_models, steps)
     exhibits += _policy_tables(page, policy_models, steps)
     if measure == "z":
-        sentences += effects.ordinal(page.get("ordinal_models"))
-        exhibits += page.table("ordinal_models", ORDINAL, aside=True)
+        categories = select_categories(page.results)
+        sentences += effects.ordinal(categories)
+        exhibits += page.table("effects", ORDINAL, categories[[*CATEGORY_COLUMNS]], aside=True)
     badges = page.badges("condition_means") if exhibits else ()
     noted = pd.concat([rows, policy_models])
     if len(prompts) > 1:
-        noted = noted.assign(phenomenon=noted["phenomenon"] + noted["prompt"].map(labels.asked))
-    notes = fits.notes(noted, "phenomenon")
+        noted = noted.assign(model=noted["model"] + noted["prompt"].map(labels.asked))
+    notes = fits.notes(noted, "model")
     if not sentences and not any(exhibit.svg for exhibit in exhibits):
         return Section(title)  # of a study with factors of its own: the means are in the interaction plot
     return Section(title, badges, sentences, exhibits, notes, first=few(sentences))
@@ -129,8 +136,8 @@ def _mean_figures(page: Page, measure: str, prompts: Sequence[str | None]) -> li
 
 def _coefficient_figures(page: Page, measure: str, prompts: Sequence[str | None]) -> list[Exhibit]:
     """Return the figures of the effect of grammaticality, prompt by prompt."""
-    models = page.get("phenomenon_models")
-    regions = models.loc[models["measure"] == measure, "region"].unique()
+    models = select_pairs(page.results)
+    regions = models.loc[models["response"] == measure, "region"].unique()
     caption = COEFFICIENT.format(
         measure="ratings" if measure == "z" else "reading times",
         coded=fits.CODED,
@@ -145,7 +152,7 @@ def _coefficient_figures(page: Page, measure: str, prompts: Sequence[str | None]
     for prompt, ending in build_file_suffixes(prompts).items():
         draw = partial(effect_figures.coefficient_figure, models, measure, prompt, page.styled)
         text = labels.under(prompt, caption)
-        exhibits += page.figure("phenomenon_models", f"effects-{measure}{ending}", text, draw)
+        exhibits += page.figure("effects", f"effects-{measure}{ending}", text, draw)
     return exhibits
 
 
@@ -161,25 +168,27 @@ def _declared(page: Page, rows: pd.DataFrame, measure: str, prompts: Sequence[st
     for form, names, caption in ((INTERCEPTS, (*COLUMNS, *ADDED_COLUMNS[measure]), declared), (SLOPES, COLUMNS, WITH_SLOPES)):
         part = rows[rows["random"] == form]
         columns = _columns(names, prompts, measure)
-        exhibits += page.table("phenomenon_models", caption + fits.fitted(part), part[columns], aside=True)
+        exhibits += page.table(
+            "effects", caption + fits.fitted(part), part[columns].rename(columns={"model": "phenomenon"}), aside=True
+        )
     return exhibits
 
 
 def _columns(names: Iterable[str], prompts: Sequence[str | None], measure: str) -> list[str]:
     """Return those columns of a table of models that say something of a measure: ratings have no regions."""
-    empty = {"region"} if len(prompts) > 1 else {"region", "p_bh_all"}
+    empty = {"region"} if len(prompts) > 1 else {"region", "p_adjusted_all"}
     return [name for name in names if measure != "z" or name not in empty]
 
 
 def _paradigms(page: Page, measure: str, prompts: Sequence[str | None]) -> list[Exhibit]:
-    models = page.get("paradigm_models")
-    rows = models[(models["measure"] == measure) & (models["term"] == TERM)]
+    models = select_pairs(page.results, "paradigm")
+    rows = models[models["response"] == measure]
     beside = ["random"] if len(rows["random"].unique()) > 1 else []
-    names = ["paradigm", *beside, *_columns(COLUMNS[1:], prompts, measure)]
+    names = ["model", *beside, *_columns(COLUMNS[1:], prompts, measure)]
     caption = "The declared model of each paradigm: a family of tests of its own."
     if beside:
         caption = "The models of each paradigm, with intercepts as declared and with slopes: families of tests of their own."
-    return page.table("paradigm_models", caption, rows[names], limit=60)
+    return page.table("effects", caption, rows[names].rename(columns={"model": "paradigm"}), limit=60)
 
 
 def _left_aside(page: Page, measure: str) -> list[str]:
@@ -191,23 +200,24 @@ def _left_aside(page: Page, measure: str) -> list[str]:
 def _policy_tables(page: Page, models: pd.DataFrame, steps: pd.DataFrame) -> list[Exhibit]:
     """Return the tables of the models of a policy, and of every fit on the way."""
     caption = f"Models whose random effects were chosen by a policy: {fits.UNSEEN}. singular: a variance is zero."
-    rows = models.loc[models["term"] == TERM, [*POLICY_COLUMNS, "formula"]]
-    exhibits = page.table("chosen_models", caption, rows, aside=True)
+    tested = models[models["contrast"].notna() | models["estimate"].isna()]
+    rows = tested[[*POLICY_COLUMNS, "formula"]].rename(columns={"model": "phenomenon"})
+    exhibits = page.table("effects", caption, rows, aside=True)
     caption = (
         "Every fit on the way to these models, in the order made. kept: the model of the results; chi2, df and p: the likelihood "
         "ratio against the model it would replace."
     )
-    return exhibits + page.table("model_steps", caption, steps[[*STEPS]], limit=60, aside=True)
+    return exhibits + page.table("models", caption, steps[[*STEPS]], limit=60, aside=True)
 
 
 def build_factorial_section(page: Page) -> Section:
     """Return what was tested and what came out: terms and responses, the effects, cells' means, and coefficients."""
-    factorial, phenomena = page.get("factorial_models"), page.get("phenomenon_models")
+    factorial, phenomena = select_factors(page.results), select_pairs(page.results)
     sentences: list[str] = []
     exhibits = [*_interactions(page), *_factorial_coefficients(page, factorial)]
     for measure in ("z", "log_rt"):
         prompts = page.prompts() if measure == "z" else [None]
-        rows = phenomena[phenomena["measure"] == measure]
+        rows = phenomena[phenomena["response"] == measure]
         if len(rows):
             sentences += effects.counts(rows, measure, prompts)
             exhibits += _coefficient_figures(page, measure, prompts)
@@ -215,7 +225,7 @@ def build_factorial_section(page: Page) -> Section:
     answered = len(sentences)
     sentences += factors.factorial_effects(factorial) if len(factorial) else []
     lead = " ".join(hypotheses.tested(factorial, phenomena))
-    badges = page.badges_of_first("factorial_models", "phenomenon_models")
+    badges = page.badges_of_first("effects")
     return Section("What was tested, and what came out", badges, sentences, exhibits, lead=lead, first=answered)
 
 
@@ -239,70 +249,69 @@ def _interactions(page: Page) -> list[Exhibit]:
 def _factorial_coefficients(page: Page, models: pd.DataFrame) -> list[Exhibit]:
     """Return the table of every contrast, and its figure for each response."""
     table = effect_captions.contrasts(models)
-    exhibits = page.coefficients("factorial_models", effect_captions.contrasts_caption(models), table)
-    simple = page.get("simple_effects")
-    exhibits += page.coefficients("simple_effects", effect_captions.SIMPLE, effect_captions.simple(simple, models), True)
+    exhibits = page.coefficients("effects", effect_captions.contrasts_caption(models), table)
+    simple = select_factors(page.results, SIMPLE_EFFECT)
+    exhibits += page.coefficients("effects", effect_captions.SIMPLE, effect_captions.simple(simple), True)
     caption = (
         f"Differences between the levels of the study's factors, with {BARS[page.styled.bars]}; an interaction is a difference "
         f"of differences. {effect_captions.FILLED}"
     )
     compared = models[models["term"] != hypotheses.INTERCEPT]
-    for measure in compared["measure"].unique():
-        rows = compared[compared["measure"] == measure]
+    for measure in compared["response"].unique():
+        rows = compared[compared["response"] == measure]
         for prompt, ending in build_file_suffixes(list_prompts(rows)).items():
             draw = partial(factor_figures.factorial_figure, rows, measure, prompt, page.styled)
             text = labels.under(prompt, f"{labels.response(measure)}: {caption[0].lower()}{caption[1:]}")
-            exhibits += page.figure("factorial_models", f"factors-{measure}{ending}", text, draw, aside=True)
+            exhibits += page.figure("effects", f"factors-{measure}{ending}", text, draw, aside=True)
     return exhibits
 
 
 def models(page: Page) -> Section:
     """Return the models of the study's own factors in full, and every fit on the way to them."""
-    models, marginal = page.get("factorial_models"), page.get("marginal_contrasts")
+    models, marginal = select_factors(page.results), page.get("marginal_contrasts")
     caption = (
         "Models of the study's own factors. A contrast is named by the levels that it sets against each other; ms is its "
         f"difference at the mean; {fits.DETECTABLE}."
     )
-    columns = [name for name in FACTORIAL if name in models]
-    exhibits = page.table("factorial_models", caption, models[columns], limit=60, aside=True)
-    steps = page.get("model_steps")
-    steps = steps[steps["model"].isin(factorial_models.steps_named(models))]
-    exhibits += page.table("model_steps", "Every fit on the way to these models.", steps[[*STEPS]], limit=60, aside=True)
+    exhibits = page.table("effects", caption, models[[*FACTORIAL]], limit=60, aside=True)
+    steps = page.get("models")
+    steps = steps[steps["model_id"].isin(models["model_id"])]
+    exhibits += page.table("models", "Every fit on the way to these models.", steps[[*STEPS]], limit=60, aside=True)
     if len(models):
         caption = "Means of participants' means and their standard errors, by phenomenon and condition."
         exhibits += page.table("condition_means", caption, aside=True)
     caption = "Differences between levels of a factor at the means of everything else."
     exhibits += page.table("marginal_contrasts", caption, marginal.drop(columns="formula"), aside=True)
     caption = "Simple effects: the levels of a factor at those of the factors it interacts with, as contrasts of the fitted models."
-    exhibits += page.table("simple_effects", caption, aside=True)
+    simple = select_factors(page.results, SIMPLE_EFFECT)
+    exhibits += page.table("effects", caption, simple[[*SIMPLE_COLUMNS]], aside=True)
     for caption, table in contrasts.matrices(page.get("contrast_matrices")):
         exhibits += page.coefficients("contrast_matrices", caption, table, aside=True)
-    sentences = [*factors.simple_effects(page.get("simple_effects"), models), *factors.level_differences(marginal)]
-    badges = page.badges("factorial_models") if exhibits else ()
+    sentences = [*factors.simple_effects(simple), *factors.level_differences(marginal)]
+    badges = page.badges("effects") if exhibits else ()
     notes = fits.notes(models, "model")
     return Section("Models of the study's factors", badges, sentences, exhibits, notes, first=few(sentences, 3))
 
 
 def trust(page: Page) -> Section:
     """Return how far the effects depend on choices, what could have been found, and how far residuals hang together."""
-    families, grid = page.get("families"), page.get("sensitivity")
-    over = "over all regions, or prompts" if len(page.prompts()) > 1 else "over all regions"
-    exhibits = page.table("families", f"Families of tests: each is corrected by itself; found_all, {over}.")
+    grid = page.get("multiverse")
+    exhibits: list[Exhibit] = []
     caption = (
         "The effect on reading times of the critical region (ms at the mean, with intervals); a column is a choice, marked below, "
         f"the declared one orange. {effects.refits(grid)}; {effects.NO_TESTS}: they show what the declared one depends on."
     )
-    exhibits += page.figure("sensitivity", "specifications", caption, partial(effect_figures.specification_figure, grid))
+    exhibits += page.figure("multiverse", "specifications", caption, partial(effect_figures.specification_figure, grid))
     caption = (
         "Share of simulated studies in which a coefficient of the stated size is found at .05, by participants and items, with 95% "
         "Wilson intervals; dashed curves are drawn with the upper limits of a pilot's spreads. The dashed line is four of five."
     )
     exhibits += page.figure("power", "power", caption, partial(effect_figures.power_figure, page.get("power")))
     exhibits += page.table("power", "Power by simulation.", aside=True)
-    models = page.get("phenomenon_models")
+    models, factorial = select_pairs(page.results), select_factors(page.results)
     sentences = [*effects.power(models, page.sesoi), *effects.describe_power(page.get("power"))]
-    sentences += equivalence.equivalences(models, page.get("factorial_models"))
+    sentences += equivalence.equivalences(models, factorial)
     first = max(1, len(sentences))
-    sentences += [*effects.robustness(grid), *effects.residuals(families, page.prompts())]
-    badges = page.badges("families") if exhibits else ()
+    sentences += [*effects.robustness(grid), *effects.residuals(models, page.prompts())]
+    badges = page.badges("effects") if exhibits else ()
     return Section("How far the results can be trusted", badges, sentences, exhibits, first=first)

@@ -6,15 +6,16 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ...modelling.grammaticality import SLOPES
-from ...modelling.headline import headline, is_intercepts_form
+from gardenpath.study.plans import SLOPES
+
+from ...model_results import is_intercepts_form
 from ...row_dicts import list_rows
-from .numbers import ADJUSTED, Row, decimals, minus, p_value, signed
+from .numbers import Row, decimals, minus, name_adjusted, p_value, signed
 
 ABSENT = "–"
 WITH_SLOPES, PUBLISHED = "with slopes", "intercepts alone"
 NOT_FITTED = "Not fitted"  # how the note of such a model begins, before its reason
-OF_MODEL = ("phenomenon", "paradigm", "model", "measure", "region", "prompt", "term")
+OF_MODEL = ("unit", "model", "response", "region", "prompt", "term")
 
 
 @dataclass(frozen=True)
@@ -52,30 +53,31 @@ def coefficients(models: pd.DataFrame, names: Sequence[tuple[str, Sequence[str]]
     """
     models = models.reset_index(drop=True)
     labels = pd.DataFrame(dict(names), index=models.index)
-    first, second = models[headline(models)], models[is_intercepts_form(models)]
+    first, second = models[models["headline"]], models[is_intercepts_form(models)]
     key = [name for name in OF_MODEL if name in models]
     published = {_key(row, key): row for row in list_rows(second)}
-    adjusted = next((name for name in ADJUSTED if name in models and models[name].notna().any()), "")
+    adjustments = models.loc[models["p_adjusted"].notna(), "adjustment"]
+    adjusted = name_adjusted(adjustments.iloc[0]) if len(adjustments) else ""
     in_ms = "ms" in models and bool(first["ms"].notna().any())
     fits = [_fit(row, bool(published)) for row in list_rows(first)]
     over = [headings[k] for k in first.index] if headings else [""] * len(first)
     alike = len({*zip(over, fits, strict=True)}) == len({*over})
     of_fit = any(fits) and not (headings and alike)  # else it stands in the headings
-    places = {measure: decimals(rows["se"].min()) for measure, rows in models.groupby("measure", sort=False)}
+    places = {measure: decimals(rows["se"].min()) for measure, rows in models.groupby("response", sort=False)}
     wald = first.loc[first["t"].notna(), "df"].isna()
     test = "z" if len(wald) and wald.all() else "t (df) or z" if wald.any() else "t (df)"
     numbers = []
     for row, fit in zip(list_rows(first), fits, strict=True):
         other = published.get(_key(row, key))
-        digits = places[row["measure"]]
+        digits = places[row["response"]]
         cells = [*_estimate(row, digits), _test(row), _p(row, "p")]
-        cells += [_p(row, adjusted)] if adjusted else []
+        cells += [_p(row, "p_adjusted")] if adjusted else []
         cells += [_milliseconds(row)] if in_ms else []
         cells += [fit] if of_fit else []
         if published:
             cells += [ABSENT] * 2 if other is None else [_estimate(other, digits)[0], _p(other, "p")]
         numbers.append(tuple(cells))
-    columns = ["b", "95% CI", test, "p", *([ADJUSTED[adjusted]] if adjusted else [])]
+    columns = ["b", "95% CI", test, "p", *([adjusted] if adjusted else [])]
     columns += [*(["ms"] if in_ms else []), *(["fit"] if of_fit else [])]
     groups: tuple[tuple[str, int], ...] = ()
     if published:

@@ -5,7 +5,7 @@ import pandas as pd
 from ...measuring.binary_responses import BINARY_MEASURES
 from ...measuring.cell_means import CELL_SEPARATOR
 from ...measuring.ratings_and_times import SENTENCE_REGION
-from ...modelling.headline import headline, is_intercepts_form
+from ...model_results import is_intercepts_form
 from ...prompts import label_prompts
 from ...row_dicts import list_rows
 from .coefficients import ABSENT, Coefficients, coefficients, once
@@ -39,7 +39,7 @@ UNADJUSTED = "They hold for differences within participants, and are not adjuste
 def interaction(means: pd.DataFrame) -> str:
     """Return the caption of an interaction plot: what the dots are, their intervals, and who was left out.
 
-    >>> means = pd.DataFrame({"measure": ["z"], "n_participants": [38], "n_excluded_participants": [2], "model": ["m"]})
+    >>> means = pd.DataFrame({"response": ["z"], "n_participants": [38], "n_excluded_participants": [2], "model": ["m"]})
     >>> interaction(means.assign(factors="a x b", region="sentence", prompt=None)).rpartition("covariates. ")[2]
     'Of 40 participants, 2 were left out for having no trial in one of the conditions (rating (z)).'
     """
@@ -48,7 +48,7 @@ def interaction(means: pd.DataFrame) -> str:
         "participants' condition means"
         ", with 95% Cousineau-Morey intervals (Morey, 2008)."
     )
-    if (means["measure"] == "log_rt").any():
+    if (means["response"] == "log_rt").any():
         text += " Reading times are averaged as logarithms and labelled in ms; their panels span the same ratio."
     text = f"{text} {UNADJUSTED}" if linear(means).any() else ""
     answers = [] if linear(means).all() else [BINARY_RESPONSES_CAPTION, "Their axis is in log odds."]
@@ -57,7 +57,7 @@ def interaction(means: pd.DataFrame) -> str:
 
 def linear(means: pd.DataFrame) -> "pd.Series[bool]":
     """Return for each row of factorial_means whether it is of a linear model."""
-    return ~means["measure"].isin(BINARY_MEASURES)
+    return ~means["response"].isin(BINARY_MEASURES)
 
 
 def cells_caption(means: pd.DataFrame) -> str:
@@ -67,7 +67,7 @@ def cells_caption(means: pd.DataFrame) -> str:
 
 
 def _left_out(means: pd.DataFrame) -> list[str]:
-    once = means[means["n_excluded_participants"] > 0].drop_duplicates(["model", "measure", "region", "prompt"])
+    once = means[means["n_excluded_participants"] > 0].drop_duplicates(["model", "response", "region", "prompt"])
     places: dict[tuple[int, int], list[str]] = {}
     for place, row in zip(_places(once), list_rows(once), strict=True):
         places.setdefault((row["n_excluded_participants"], row["n_participants"] + row["n_excluded_participants"]), []).append(
@@ -82,7 +82,7 @@ def _left_out(means: pd.DataFrame) -> list[str]:
 
 def _places(rows: pd.DataFrame) -> list[str]:
     """Return the response of each row, or of reading times the region."""
-    places = zip(rows["measure"], rows["region"], strict=True)
+    places = zip(rows["response"], rows["region"], strict=True)
     return [
         response(measure).removesuffix(" (log odds)") if region == SENTENCE_REGION else region_name(region)
         for measure, region in places
@@ -98,7 +98,7 @@ def cells(means: pd.DataFrame) -> Coefficients:
         factors, levels = [" × ".join(factors)], [[text] for text in first["levels"]]
     columns, several = [label(name) for name in factors], len(means["model"].unique()) > 1
     shown: list[dict[str, str]] = []
-    for (model, *_), rows in means.groupby(["model", "measure", "region", "prompt"], dropna=False, sort=False):
+    for (model, *_), rows in means.groupby(["model", "response", "region", "prompt"], dropna=False, sort=False):
         [place] = _places(rows.head(1))
         columns.append(f"{label(model)}: {place}" if several else place)
         shown.append(dict(zip(rows["levels"], map(_mean, list_rows(rows)), strict=True)))
@@ -115,12 +115,12 @@ def preferences(means: pd.DataFrame) -> Coefficients:
 
 def _mean(row: Row) -> str:
     """Return a cell's mean with its interval: in ms of log reading times, of answers the probability."""
-    if row["measure"] in BINARY_MEASURES:
+    if row["response"] in BINARY_MEASURES:
         mean, low, high = (row[name] for name in ("probability", "probability_low", "probability_high"))
         return f"{percent(row['share'])} observed" if pd.isna(mean) else f"{percent(mean)} [{percent(low)}, {percent(high)}]"
     in_ms = not pd.isna(row["ms"])
     mean, low, high = (row[name] for name in (("ms", "ms_low", "ms_high") if in_ms else ("mean_value", "ci_low", "ci_high")))
-    form = ".0f" if in_ms or row["measure"] == "rt" else ".2f"
+    form = ".0f" if in_ms or row["response"] == "rt" else ".2f"
     return ABSENT if pd.isna(mean) else minus(f"{mean:{form}} [{low:{form}}, {high:{form}}]").replace(" [nan, nan]", "")
 
 
@@ -130,7 +130,7 @@ def contrasts(models: pd.DataFrame) -> Coefficients:
     if rows.empty:
         return NONE
     effects, headings = ("effect", terms_by_model(rows).to_list()), _headings(rows)
-    chosen = headline(rows)
+    chosen = rows["headline"]
     if len({*headings}) > 1 and len({*headings}) == chosen.sum():  # one effect each: a row is enough
         return coefficients(rows, [("model", headings), effects])
     return coefficients(rows, [effects], headings)
@@ -141,21 +141,19 @@ def _headings(rows: pd.DataFrame) -> list[str]:
     several = len(rows["model"].unique()) > 1
     return [
         (f"{label(row['model'])}: " if several else "")
-        + response(row["measure"])
+        + response(row["response"])
         + asked(prompt)
         + ("" if row["region"] == SENTENCE_REGION else f", {region_name(row['region'])}")
         for row, prompt in zip(list_rows(rows), label_prompts(rows), strict=True)
     ]
 
 
-def simple(effects: pd.DataFrame, models: pd.DataFrame) -> Coefficients:
-    """Return the table of simple effects under the headline of each model in the table factorial_models."""
-    place = ["model", "measure", "region", "prompt", "random"]
-    fits = models[headline(models)].drop_duplicates(place)[[*place, "converged", "singular", "reduced"]]
-    rows = effects.merge(fits, on=place)
+def simple(effects: pd.DataFrame) -> Coefficients:
+    """Return the table of simple effects under the headline of each model."""
+    rows = effects[effects["headline"]].reset_index(drop=True)
     names = [
         f"{compared(f'{factor}: {levels}')} at {label(at)}"
-        for factor, levels, at in zip(rows["factor"], rows["contrast"], rows["within"], strict=True)
+        for factor, levels, at in zip(rows["factors"], rows["contrast"], rows["within"], strict=True)
     ]
     return coefficients(rows, [("simple effect", names)], _headings(rows)) if len(rows) else NONE
 
@@ -167,9 +165,9 @@ def contrasts_caption(models: pd.DataFrame) -> str:
         text += " Answers that are one of two are modelled in log odds."
     if is_intercepts_form(models).any():
         text += f" {HEADLINE}"
-    if "p_holm" in models and models["p_holm"].notna().any():
+    if models["p_adjusted"].notna().any():
         text += " p_Holm is adjusted over the regions in which the same effect is tested (Holm, 1979)."
-    if models.loc[headline(models), "ms"].notna().any():
+    if models.loc[models["headline"], "ms"].notna().any():
         text += " ms: the difference at the mean, back-transformed."
     if models["term"].str.contains(":", regex=False).any():
         text += " An effect that is a product of factors is an interaction, a difference of differences."
@@ -178,7 +176,7 @@ def contrasts_caption(models: pd.DataFrame) -> str:
 
 def grammaticality(models: pd.DataFrame) -> Coefficients:
     """Return the table of the effect of grammaticality in each phenomenon."""
-    names = [("phenomenon", [label(name) for name in models["phenomenon"]])]
+    names = [("phenomenon", [label(name) for name in models["model"]])]
     if len(models["prompt"].dropna().unique()) > 1:
         names.append(("prompt", [label(prompt) for prompt in models["prompt"]]))
     regions = [region_name(region) for region in models["region"]] if len(models["region"].unique()) > 1 else []
@@ -187,7 +185,7 @@ def grammaticality(models: pd.DataFrame) -> Coefficients:
 
 def grammaticality_caption(models: pd.DataFrame, adjusted: str) -> str:
     """Return the caption of the table of grammaticality; `adjusted` says over what p_BH is."""
-    unit = "standard deviations of a participant's ratings" if (models["measure"] == "z").any() else "log ms"
+    unit = "standard deviations of a participant's ratings" if (models["response"] == "z").any() else "log ms"
     text = f"Effect of grammaticality, grammatical minus ungrammatical, in {unit}."
     text += f" {HEADLINE}" if is_intercepts_form(models).any() else ""
     return f"{text} p_BH is {adjusted}."

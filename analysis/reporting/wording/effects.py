@@ -6,18 +6,19 @@ from collections.abc import Sequence
 import pandas as pd
 
 from gardenpath.study.config import CUMULATIVE_REGIONS, Sesoi, find_sesoi, parse_region_name
+from gardenpath.study.plans import INTERCEPTS
 from gardenpath.study.responses import RESPONSES
 
+from ...grammatical_status import GRAMMATICALITY
+from ...intervals import ALPHA
 from ...measuring.ratings_and_times import SENTENCE_REGION
-from ...modelling.grammaticality import INTERCEPTS, TERM
-from ...modelling.headline import headline, is_intercepts_form
+from ...model_results import is_intercepts_form
 from ...modelling.pilot import PILOT, UPPER
-from ...modelling.random_effects import steps_named
 from ...prompts import filter_prompt, list_prompts
 from ...row_dicts import list_rows
 from .fits import AGREEING, FORMS, crosschecked, form
 from .labels import asked, coefficient, label
-from .numbers import ALPHA, Row, apa, correlation, interval, percent, signed, significance
+from .numbers import Row, apa, correlation, interval, percent, signed, significance
 from .participation import FLAGGED_PHRASE
 from .terms import term
 
@@ -27,16 +28,16 @@ ENOUGH = 0.8  # share of studies that find an effect
 
 
 def effect(row: Row, prompt: str | None = None) -> str:
-    """Return what a grammaticality coefficient means for ratings (measure z) or reading times (measure log_rt).
+    """Return what a grammaticality coefficient means for ratings (response z) or reading times (response log_rt).
 
     A `prompt` is named beside the phenomenon.
     """
-    name = label(row["phenomenon"]) + asked(prompt)
+    name = label(row["model"]) + asked(prompt)
     told = "; ".join(filter(None, [apa(row), form(row)]))
     if pd.isna(row["estimate"]):
         return f"{name}: {row['note']}"
-    verb = "rated" if row["measure"] == "z" else "read"
-    p = row["p_bh"] if not pd.isna(row["p_bh"]) else row["p"]
+    verb = "rated" if row["response"] == "z" else "read"
+    p = row["p"] if pd.isna(row["p_adjusted"]) else row["p_adjusted"]
     if pd.isna(p) or p >= ALPHA:
         return f"{name}: the data do not show that grammaticality changes how sentences were {verb} ({told})."
     if verb == "rated":
@@ -60,22 +61,22 @@ def milliseconds(row: Row) -> str:
     return f"{signed(row['ms'], 0)} ms, {interval(row['ms_low'], row['ms_high'], '.0f')}"
 
 
-def effects(models: pd.DataFrame, measure: str, prompts: Sequence[str | None] = ()) -> list[str]:
-    """Return how many phenomena of a measure differ after correction, then a sentence for each phenomenon.
+def effects(models: pd.DataFrame, response: str, prompts: Sequence[str | None] = ()) -> list[str]:
+    """Return how many phenomena of a response differ after correction, then a sentence for each phenomenon.
 
     It tells the headline, that is the model with slopes wherever the data allow it, and then what the published form says, with
     intercepts alone. Prompts of ratings are named where there are several: in the table, or in `prompts`.
     """
-    tested = models[(models["measure"] == measure) & (models["term"] == TERM)]
+    tested = models[models["response"] == response]
     single = []
     for prompt in prompts or list_prompts(tested):
         part = filter_prompt(tested, prompt)
         part = part[part["region"].isin(FIRST)]
-        published = {row["phenomenon"]: row for row in list_rows(part[is_intercepts_form(part)])}
-        for row in list_rows(part[headline(part)]):
-            again = as_published(published.get(row["phenomenon"]))
+        published = {row["model"]: row for row in list_rows(part[is_intercepts_form(part)])}
+        for row in list_rows(part[part["headline"]]):
+            again = as_published(published.get(row["model"]))
             single.append(effect(row, prompt) + (f" {again[0].upper()}{again[1:]}." if again else ""))
-    return [*counts(models, measure, prompts), *single]
+    return [*counts(models, response, prompts), *single]
 
 
 def as_published(row: Row | None) -> str:
@@ -83,38 +84,38 @@ def as_published(row: Row | None) -> str:
     return "" if row is None or pd.isna(row["p"]) else f"{FORMS[INTERCEPTS]}: {significance(row)}"
 
 
-def counts(models: pd.DataFrame, measure: str, prompts: Sequence[str | None] = ()) -> list[str]:
-    """Return how many phenomena of a measure differ after correction, prompt by prompt, and over all prompts."""
-    tested = models[(models["measure"] == measure) & (models["term"] == TERM)]
+def counts(models: pd.DataFrame, response: str, prompts: Sequence[str | None] = ()) -> list[str]:
+    """Return how many phenomena of a response differ after correction, prompt by prompt, and over all prompts."""
+    tested = models[models["response"] == response]
     counts = []
     prompts = prompts or list_prompts(tested)
     for prompt in prompts:
         part = filter_prompt(tested, prompt)
         if part["region"].isin(FIRST).any():
-            counts += _counted(part[headline(part)], part[is_intercepts_form(part)], measure, prompt)
+            counts += _counted(part[part["headline"]], part[is_intercepts_form(part)], response, prompt)
     if counts and len(prompts) > 1:
-        first = tested[headline(tested)]
+        first = tested[tested["headline"]]
         counts.append(
             f"Corrected over all {int(first['p'].notna().sum())} tests of the {len(prompts)} prompts together, "
-            f"{int((first['p_bh_all'] < ALPHA).sum())} differences remain."
+            f"{int((first['p_adjusted_all'] < ALPHA).sum())} differences remain."
         )
     return counts
 
 
-def _counted(models: pd.DataFrame, published: pd.DataFrame, measure: str, prompt: str | None) -> list[str]:
-    differing = {str(region): int((rows["p_bh"] < ALPHA).sum()) for region, rows in models.groupby("region", sort=True)}
+def _counted(models: pd.DataFrame, published: pd.DataFrame, response: str, prompt: str | None) -> list[str]:
+    differing = {str(region): int((rows["p_adjusted"] < ALPHA).sum()) for region, rows in models.groupby("region", sort=True)}
     first = next(region for region in FIRST if region in differing)
     n = int((models["region"] == first).sum())
-    subject = f"Ratings{asked(prompt)}" if measure == "z" else "Reading times of the critical region"
+    subject = f"Ratings{asked(prompt)}" if response == "z" else "Reading times of the critical region"
     total = f"{n} phenomen{'on' if n == 1 else 'a'}"
     plain = published[published["region"] == first]
-    again = f"; {FORMS[INTERCEPTS]}, in {int((plain['p_bh'] < ALPHA).sum())}" if len(plain) else ""
+    again = f"; {FORMS[INTERCEPTS]}, in {int((plain['p_adjusted'] < ALPHA).sum())}" if len(plain) else ""
     sentences = [
         f"{subject} differ between grammatical and ungrammatical sentences in {differing[first]} of {total} (p_BH < .05{again})."
     ]
     later = [f"{count} at {region}" for region, count in differing.items() if region != first]
     if later:
-        everywhere = int((models["p_bh_all"] < ALPHA).sum())
+        everywhere = int((models["p_adjusted_all"] < ALPHA).sum())
         tests = int(models["p"].notna().sum())
         of = (
             "regions up to words after it"
@@ -130,11 +131,11 @@ def _counted(models: pd.DataFrame, published: pd.DataFrame, measure: str, prompt
 
 def policy_effects(models: pd.DataFrame, steps: pd.DataFrame) -> list[str]:
     """Return what the policy did, what of it was singular or cross-checked, and each effect under the chosen model."""
-    tested = models[models["term"] == TERM]
+    tested = models[models["contrast"].notna() | models["estimate"].isna()]
     if tested.empty:
         return []
     fitted = tested.dropna(subset="estimate")
-    fits = int(steps["model"].isin(steps_named(tested)).sum())
+    fits = int((steps["model_id"].isin(tested["model_id"]) & steps["optimizer"].notna()).sum())
     several = len(list_prompts(tested)) > 1
     text = f"Random effects by the policy {tested['policy'].iloc[0]}: {len(fitted)} of {len(tested)} models were fitted"
     text += f" in {fits} steps" if fits else ""
@@ -147,7 +148,7 @@ def policy_effects(models: pd.DataFrame, steps: pd.DataFrame) -> list[str]:
 
 def _policy_effect(row: Row, several: bool) -> str:
     where = asked(row["prompt"] if several else None) if row["region"] == SENTENCE_REGION else f" ({row['region']})"
-    name = f"{label(row['phenomenon'])}{where}"
+    name = f"{label(row['model'])}{where}"
     if pd.isna(row["estimate"]):
         return f"{name}: {row['note']}"
     random = row["formula"].partition(" + (")[2]
@@ -157,15 +158,11 @@ def _policy_effect(row: Row, several: bool) -> str:
 def ordinal(models: pd.DataFrame) -> list[str]:
     """Return the effects of cumulative-link models, on their latent scale; those of paradigms stay in their table."""
     sentences = []
-    of_paradigms = models["paradigm"].notna() if "paradigm" in models else pd.Series(False, index=models.index)
-    several = "prompt" in models and len(list_prompts(models)) > 1
-    for row in list_rows(models[~of_paradigms].dropna(subset="estimate")):
-        where = asked(row["prompt"] if several else None)
-        of = next((row[name] for name in ("model", "phenomenon") if not pd.isna(row.get(name))), None)
-        name = "" if of is None else f"{label(of)}{where}: "
+    several = len(list_prompts(models)) > 1
+    for row in list_rows(models[models["unit"] != "paradigm"].dropna(subset="estimate")):
+        name = f"{label(row['model'])}{asked(row['prompt'] if several else None)}: "
         verdict = "differ" if row["p"] < ALPHA else "are not shown to differ"
-        wald = apa({**row, "df": None, "t": row["z"]})
-        sentences.append(f"{name}as ordered categories ({row['link']}), ratings {verdict} by {_predictor(row)} ({wald}).")
+        sentences.append(f"{name}as ordered categories (probit), ratings {verdict} by {_predictor(row)} ({apa(row)}).")
     return sentences
 
 
@@ -176,17 +173,17 @@ def _predictor(row: Row) -> str:
 def power(models: pd.DataFrame, smallest: Sesoi) -> list[str]:
     """Return the range of minimum detectable effects, and how many reach the smallest effect of interest, if it is declared."""
     sentences = []
-    tested = models[models["term"] == TERM]
-    for (measure, region), family in tested[headline(tested)].dropna(subset="mde").groupby(["measure", "region"], sort=True):
+    headlines = models[models["headline"]].dropna(subset="mde")
+    for (response, region), family in headlines.groupby(["response", "region"], sort=True):
         for prompt in list_prompts(family):
             rows = filter_prompt(family, prompt)
             low, high = rows["mde"].min(), rows["mde"].max()
-            subject = f"Ratings{asked(prompt)}" if measure == "z" else f"Reading times, {region}"
+            subject = f"Ratings{asked(prompt)}" if response == "z" else f"Reading times, {region}"
             text = (
                 f"{subject}: with these standard errors, effects from {low:.3f} (best phenomenon) to {high:.3f} (worst) "
-                f"{RESPONSES[str(measure)].unit} would be found in 80% of repetitions"
+                f"{RESPONSES[str(response)].unit} would be found in 80% of repetitions"
             )
-            least = find_sesoi(smallest, str(measure), TERM)
+            least = find_sesoi(smallest, str(response), GRAMMATICALITY)
             if least is not None:
                 reached = int((rows["mde"] <= least).sum())
                 text += f"; the smallest effect of interest, {least:g}, is within reach in {reached} of {len(rows)}"
@@ -230,7 +227,7 @@ def _caution(row: Row) -> str:
 
 def refits(grid: pd.DataFrame) -> str:
     """Return under which other choices the models of reading times were fitted again, nothing where they were not."""
-    times = grid[grid["measure"] == "log_rt"]
+    times = grid[grid["response"] == "log_rt"]
     if times.empty:
         return ""
     text = (
@@ -245,8 +242,8 @@ def refits(grid: pd.DataFrame) -> str:
 def robustness(grid: pd.DataFrame) -> list[str]:
     """Return, for each phenomenon, how far the effect on reading times depends on cutoff, transform and flagged participants."""
     sentences = []
-    times = grid[grid["measure"] == "log_rt"].dropna(subset="ms")
-    for phenomenon, rows in times.groupby("phenomenon", sort=True):
+    times = grid[grid["response"] == "log_rt"].dropna(subset="ms")
+    for phenomenon, rows in times.groupby("model", sort=True):
         declared = rows.loc[rows["declared"], "ms"]
         if declared.empty:
             continue
@@ -260,12 +257,11 @@ def robustness(grid: pd.DataFrame) -> list[str]:
     return sentences
 
 
-def residuals(families: pd.DataFrame, prompts: Sequence[str | None]) -> list[str]:
-    """Return how far residuals of successive trials correlate, for each measure and region, and each of several prompts."""
+def residuals(models: pd.DataFrame, prompts: Sequence[str | None]) -> list[str]:
+    """Return how far residuals of successive trials correlate, for each response and region, and each of several prompts."""
     several = len(prompts) > 1
-    lagged = families[families["level"] == "phenomenon"].dropna(subset="autocorrelation")
     sentences = []
-    for row in list_rows(lagged.drop_duplicates(["measure", "region", "prompt"])):
-        place = [row["measure"], row["region"], *([row["prompt"]] if several and not pd.isna(row["prompt"]) else [])]
+    for row in list_rows(models.dropna(subset="autocorrelation").drop_duplicates(["response", "region", "prompt"])):
+        place = [row["response"], row["region"], *([row["prompt"]] if several and not pd.isna(row["prompt"]) else [])]
         sentences.append(f"Residuals of successive trials correlate by {correlation(row['autocorrelation'])} ({', '.join(place)}).")
     return sentences

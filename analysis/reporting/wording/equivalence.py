@@ -2,14 +2,13 @@
 
 import pandas as pd
 
+from ...intervals import ALPHA
 from ...measuring.ratings_and_times import SENTENCE_REGION
-from ...modelling.grammaticality import TERM
-from ...modelling.headline import headline
 from ...prompts import list_prompts
 from ...row_dicts import list_rows
 from .factors import describe_model, with_names
 from .labels import asked, label, region_name
-from .numbers import ALPHA, Row, decimals, minus, p_value
+from .numbers import Row, decimals, minus, p_value
 from .terms import terms_by_model
 
 TESTED = (
@@ -45,19 +44,18 @@ def verdict(row: Row) -> str:
 def equivalences(phenomena: pd.DataFrame, factorial: pd.DataFrame) -> list[str]:
     """Return a sentence for each effect of which a smallest one of interest is stated: in phenomena, and of a study's factors."""
     sentences = []
-    tested = phenomena[phenomena["term"] == TERM]
-    several = len(list_prompts(tested)) > 1
-    for row in list_rows(tested[headline(tested)].dropna(subset="p_equivalence")):
+    several = len(list_prompts(phenomena)) > 1
+    for row in list_rows(phenomena[phenomena["headline"]].dropna(subset="p_equivalence")):
         where = asked(row["prompt"] if several else None)
         where += "" if row["region"] == SENTENCE_REGION else f", {region_name(row['region'])}"
-        sentences.append(f"{label(row['phenomenon'])}{where}: {verdict(row)}.")
+        sentences.append(f"{label(row['model'])}{where}: {verdict(row)}.")
     factorial = with_names(factorial)
-    shown = factorial[headline(factorial)].dropna(subset="p_equivalence")
+    shown = factorial[factorial["headline"]].dropna(subset="p_equivalence")
     for row, name in zip(list_rows(shown), terms_by_model(factorial).loc[shown.index], strict=True):
         sentences.append(f"{describe_model(row)}, {name}: {verdict(row)}.")
     return sentences
 
 
-def was_tested(*models: pd.DataFrame) -> bool:
-    """Return whether some table of models has tests of equivalence."""
-    return any("p_equivalence" in table and pd.notna(table["p_equivalence"]).any() for table in models)
+def was_tested(effects: pd.DataFrame) -> bool:
+    """Return whether some effects have tests of equivalence."""
+    return bool(effects["p_equivalence"].notna().any())

@@ -4,17 +4,18 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
+from ...intervals import ALPHA
 from ...measuring.ratings_and_times import SENTENCE_REGION
-from ...modelling.headline import headline, is_intercepts_form
+from ...model_results import is_intercepts_form
 from ...prompts import label_prompts
 from ...row_dicts import list_rows
 from .effects import as_published, in_ms, milliseconds
 from .fits import form
 from .labels import asked, label, listed, region_name, response
-from .numbers import ALPHA, Row, apa, decimals, p_value, signed
+from .numbers import Row, apa, decimals, name_adjusted, p_value, signed
 from .terms import compared, short, terms
 
-MODEL_KEY = ("model", "measure", "region", "prompt")
+MODEL_KEY = ("model", "response", "region", "prompt")
 
 
 def factorial_effects(models: pd.DataFrame) -> list[str]:
@@ -22,7 +23,7 @@ def factorial_effects(models: pd.DataFrame) -> list[str]:
     allow it, and after it what the model with intercepts alone says.
     """
     models = with_names(models)
-    first, second = models[headline(models)], models[is_intercepts_form(models)]
+    first, second = models[models["headline"]], models[is_intercepts_form(models)]
     published = {_key(row, *MODEL_KEY, "term"): row for row in list_rows(second)}
     return [_sentence(list_rows(rows), published) for _, rows in first.groupby([*MODEL_KEY], sort=False, dropna=False)]
 
@@ -32,7 +33,7 @@ def summarise_effects(models: pd.DataFrame) -> list[str]:
 
     After p adjusted over regions where there is one.
     """
-    first = with_names(models)[headline(models)]
+    first = with_names(models)[models["headline"]]
     sentences = []
     for _, part in first.groupby([*MODEL_KEY], sort=False, dropna=False):
         rows = [row for row in list_rows(part) if not pd.isna(row["contrast"]) and not pd.isna(row["p"])]
@@ -62,11 +63,11 @@ def _negative(verdict: str) -> bool:
 def tested(row: Row) -> tuple[str, float]:
     """Return the symbol and the value of the p by which a coefficient is judged: adjusted over regions where it is.
 
-    >>> tested({"p": 0.03, "p_holm": 0.06}), tested({"p": 0.03, "p_holm": None})
+    >>> tested({"p": 0.03, "p_adjusted": 0.06, "adjustment": "Holm, over the regions"}), tested({"p": 0.03, "p_adjusted": None})
     (('p_Holm', 0.06), ('p', 0.03))
     """
-    adjusted = row.get("p_holm")
-    return ("p", row["p"]) if adjusted is None or pd.isna(adjusted) else ("p_Holm", adjusted)
+    adjusted = row["p_adjusted"]
+    return ("p", row["p"]) if pd.isna(adjusted) else (name_adjusted(row["adjustment"]), adjusted)
 
 
 def _p(row: Row) -> str:
@@ -96,7 +97,7 @@ def with_names(models: pd.DataFrame) -> pd.DataFrame:
 def describe_model(row: Row) -> str:
     """Return which model a row is of: its response and region, and its name and prompt as `whose` and `named` have them."""
     where = "" if row["region"] == SENTENCE_REGION else f", {region_name(row['region'])}"
-    text = f"{response(row['measure'])}{where}{asked(row['named'])}"
+    text = f"{response(row['response'])}{where}{asked(row['named'])}"
     return row["whose"] + text if row["whose"] else text[0].upper() + text[1:]
 
 
@@ -114,25 +115,17 @@ def _sentence(rows: Sequence[Row], published: Mapping[tuple[str, ...], Row]) -> 
     return f"{head}: {'; '.join(contrasts)}." if contrasts else f"{head}: {rows[0]['n']} trials."
 
 
-def simple_effects(table: pd.DataFrame, models: pd.DataFrame) -> list[str]:
-    """Return a sentence for each factor in each place: its effects at the levels of the others, of the headline of `models`."""
-    models = with_names(models)
-    chosen = {_key(row, *MODEL_KEY, "random"): row for row in list_rows(models[headline(models)])}
-    keys = [_key(row, *MODEL_KEY, "random") for row in list_rows(table)]
-    rows = table.assign(
-        **{
-            name: pd.Series([chosen[key][name] if key in chosen else None for key in keys], table.index, dtype="object")
-            for name in ("named", "whose")
-        }
-    )
-    rows = rows[pd.Series([key in chosen for key in keys], index=rows.index, dtype="bool")]
+def simple_effects(effects: pd.DataFrame) -> list[str]:
+    """Return a sentence for each factor in each place: its effects at the levels of the others, of the headline."""
+    rows = with_names(effects[effects["headline"]])
     sentences = []
-    for _, part in rows.groupby([*MODEL_KEY, "factor"], sort=False, dropna=False):
-        effects = list_rows(part)
-        how = f"{effects[0]['method']}; {effects[0]['adjustment']}"
-        names = [compared(f"{row['factor']}: {row['contrast']}") for row in effects]
-        listed = [f"{name} at {label(row['within'])}, {apa(row)}{in_ms(row)}" for name, row in zip(names, effects, strict=True)]
-        sentences.append(f"{describe_model(effects[0])}, simple effects ({how}): {'; '.join(listed)}.")
+    for _, part in rows.groupby([*MODEL_KEY, "factors"], sort=False, dropna=False):
+        listed_rows = list_rows(part)
+        test = "z test" if pd.isna(listed_rows[0]["df"]) else "Satterthwaite"
+        how = f"contrast of the fitted model, {test}; {listed_rows[0]['adjustment']}"
+        names = [compared(f"{row['factors']}: {row['contrast']}") for row in listed_rows]
+        texts = [f"{name} at {label(row['within'])}, {apa(row)}{in_ms(row)}" for name, row in zip(names, listed_rows, strict=True)]
+        sentences.append(f"{describe_model(listed_rows[0])}, simple effects ({how}): {'; '.join(texts)}.")
     return sentences
 
 

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from ...modelling.grammaticality import INTERCEPTS, SLOPES
+from gardenpath.study.plans import INTERCEPTS, SLOPES
+
 from .labels import label, listed
 from .numbers import Row, minus
 
@@ -83,9 +84,9 @@ def adjusted(several_prompts: bool) -> str:
     """Return the family of tests over which p-values of phenomena are adjusted.
 
     >>> adjusted(False)
-    'adjusted over the phenomena of one measure, region and form of random effects (Benjamini & Hochberg, 1995)'
+    'adjusted over the phenomena of one response, region and form of random effects (Benjamini & Hochberg, 1995)'
     """
-    kinds = listed(["measure", "region", *(["prompt"] if several_prompts else []), "form of random effects"])
+    kinds = listed(["response", "region", *(["prompt"] if several_prompts else []), "form of random effects"])
     return f"adjusted over the phenomena of one {kinds} (Benjamini & Hochberg, 1995)"
 
 

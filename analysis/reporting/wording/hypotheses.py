@@ -8,7 +8,6 @@ from gardenpath.study.config import CUMULATIVE_REGIONS, parse_region_name
 from gardenpath.study.responses import RESPONSES
 
 from ...measuring.ratings_and_times import SENTENCE_REGION
-from ...modelling.grammaticality import TERM
 from ...row_dicts import list_rows
 from .labels import label, listed
 from .numbers import counted
@@ -37,9 +36,9 @@ def tested(factorial: pd.DataFrame, phenomena: pd.DataFrame) -> list[str]:
     for text, names in of_models.items():
         where = (f"{listed(names)}: " if len(names) <= FEW else f"in {len(names)} models, ") if several else ""
         sentences.append(f"{where}we tested {text}.")
-    grammatical = phenomena[phenomena["term"] == TERM]
+    grammatical = phenomena
     if len(grammatical):
-        count = counted(grammatical["phenomenon"].nunique(), "phenomenon", "phenomena")
+        count = counted(grammatical["model"].nunique(), "phenomenon", "phenomena")
         sentences.append(
             f"we tested the effect of grammaticality (grammatical − ungrammatical) in {count} on {responses(grammatical)}."
         )
@@ -50,12 +49,12 @@ def responses(models: pd.DataFrame) -> str:
     """Return on what models test effects: responses, and of reading times the regions.
 
     >>> rows = [("z", "sentence"), ("log_rt", "critical"), ("log_rt", "critical+1"), ("log_rt", "critical+2")]
-    >>> responses(pd.DataFrame(rows, columns=["measure", "region"]))
+    >>> responses(pd.DataFrame(rows, columns=["response", "region"]))
     'ratings and reading times of the critical region and the two words after it'
     """
     regions: dict[str, dict[str, None]] = {}
-    for row in list_rows(models.drop_duplicates(["measure", "region"])):
-        name = RESPONSES[row["measure"]].noun
+    for row in list_rows(models.drop_duplicates(["response", "region"])):
+        name = RESPONSES[row["response"]].noun
         regions.setdefault(name, {})[row["region"]] = None
     return listed(name if SENTENCE_REGION in of else f"{name} of {describe_regions(of)}" for name, of in regions.items())
 

@@ -8,10 +8,11 @@ from ...comparing.ensembles import ALL_COMBINATIONS, HELD_OUT_SELECTIONS, ORACLE
 from ...comparing.ensembles import DRAWN_COMBINATIONS as DRAWN_MIXES
 from ...comparing.method_accuracy import METHOD_KEY
 from ...comparing.pair_accuracy import ALL_PHENOMENA, MEAN_OVER_PARADIGMS
+from ...intervals import ALPHA
 from ...row_dicts import list_rows
 from .labels import label, listed
 from .minimal_pairs import DRAWN, FIXED
-from .numbers import ALPHA, Row, correlated, correlation, counted, interval, minus, p_value, percent, signed
+from .numbers import Row, correlated, correlation, counted, interval, minus, p_value, percent, signed
 
 LABELS = {HELD_OUT_SELECTIONS["pairs"]: "chosen on other pairs", HELD_OUT_SELECTIONS["paradigms"]: "chosen on other paradigms"}
 

@@ -6,10 +6,11 @@ from typing import Any
 import pandas as pd
 
 from ...comparing.pair_accuracy import ALL_PHENOMENA, MEAN_OVER_PARADIGMS, MODEL_KEY, POOLED_OVER_PAIRS
+from ...intervals import ALPHA
 from ...prompts import list_prompts
 from ...row_dicts import list_rows
 from .labels import asked, label, language_model, measure_name
-from .numbers import ALPHA, Row, correlated, correlation, counted, interval, minus, p_value, percent, signed
+from .numbers import Row, correlated, correlation, counted, interval, minus, p_value, percent, signed
 
 FEW = 4  # models that are compared one by one in a sentence each before a count comes first
 LEVELS = {  # of correlations that have a sentence, and over what they are

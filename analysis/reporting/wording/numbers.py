@@ -8,11 +8,19 @@ from typing import Any
 import pandas as pd
 
 Row = Mapping[str, Any]
-ALPHA = 0.05
-P = ("p", "p_bh", "p_bh_all", "p_holm", "p_entropy", "mcnemar_p", "mcnemar_p_holm", "flip_p", "flip_p_holm")
+P = ("p", "p_adjusted", "p_adjusted_all", "p_holm", "p_entropy", "mcnemar_p", "mcnemar_p_holm", "flip_p", "flip_p_holm")
 
 
-ADJUSTED = {"p_bh": "p_BH", "p_holm": "p_Holm"}  # columns of adjusted p, and how they are called
+ADJUSTED = {"Benjamini": "p_BH", "Holm": "p_Holm"}  # how an adjusted p is called, by how its adjustment begins
+
+
+def name_adjusted(adjustment: object) -> str:
+    """Return how an adjusted p is called, by what the column adjustment says.
+
+    >>> name_adjusted("Holm, over the regions"), name_adjusted("Benjamini-Hochberg over the phenomena of one response")
+    ('p_Holm', 'p_BH')
+    """
+    return next(name for method, name in ADJUSTED.items() if str(adjustment).startswith(method))
 
 
 def apa(row: Row) -> str:
@@ -32,13 +40,13 @@ def apa(row: Row) -> str:
 def significance(row: Row) -> str:
     """Return the test of a coefficient: t with its df, or z where it has none, p, and p adjusted where there is one.
 
-    >>> significance({"df": 11.34, "t": -1.9, "p": 0.0801, "p_bh": 0.09})
+    >>> significance({"df": 11.34, "t": -1.9, "p": 0.0801, "p_adjusted": 0.09, "adjustment": "Benjamini-Hochberg"})
     't(11.3) = −1.90, p = .080, p_BH = .090'
     """
     statistic: str = "z" if pd.isna(row["df"]) else f"t({row['df']:.1f})"
     text = f"{statistic} = {signed(row['t'], 2)}, p {p_value(row['p'])}"
-    adjusted = {name: row.get(column, math.nan) for column, name in ADJUSTED.items()}
-    return ", ".join([text, *(f"{name} {p_value(p)}" for name, p in adjusted.items() if not pd.isna(p))])
+    adjusted = row.get("p_adjusted", math.nan)
+    return text if pd.isna(adjusted) else f"{text}, {name_adjusted(row['adjustment'])} {p_value(adjusted)}"
 
 
 def interval(low: float, high: float, form: str) -> str:

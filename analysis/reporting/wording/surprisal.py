@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
+from ...intervals import ALPHA
 from ...row_dicts import list_rows
 from .labels import label, language_model
-from .numbers import ALPHA, Row, apa, correlation, decimals, interval, minus, p_value, signed
+from .numbers import Row, apa, correlation, decimals, interval, minus, p_value, signed
 
 VERDICTS = {
     "passed": "passed the alignment self-test",

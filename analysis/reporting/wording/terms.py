@@ -72,7 +72,7 @@ def short(rows: Sequence[Row]) -> list[str]:
 
 
 def terms_by_model(models: pd.DataFrame) -> "pd.Series[str]":
-    """Return the term of each row of factorial_models as people write it."""
-    groups = models.groupby(["model", "measure", "region", "prompt", "random"], dropna=False, sort=False)
+    """Return the term of each effect of a study's factors as people write it."""
+    groups = models.groupby(["model", "response", "region", "prompt", "random"], dropna=False, sort=False)
     parts = [pd.Series(terms(rows), index=rows.index, dtype="object") for _, rows in groups]
     return pd.concat(parts).reindex(models.index) if parts else pd.Series(dtype="object")

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from gardenpath.study.plans import Plan, PlannedModel
 from gardenpath.study.responses import RESPONSES
 
-from ..reporting.wording.labels import listed, region_name
-from ..reporting.wording.numbers import counted
+from .labels import listed, region_name
+from .numbers import counted
 
 FEW = 6  # phenomena, paradigms or models that are named
 REDUCTIONS = {
