@@ -72,14 +72,16 @@ def list_simulated_responses() -> tuple[str, ...]:
     "[default: the fewest and the most that the study shows]",
 )
 @click.option(
-    "--slopes",
-    type=click.Choice(["tested", "maximal", "none"]),
-    help="With --power: random slopes that are fitted.  [default: of the tested term; of ordinal models none]",
+    "--planned-model",
+    "planned_model",
+    metavar="NAME",
+    help="With --power: which model of  gardenpath plan, where several of a response differ.  [default: the headline]",
 )
 @click.option(
     "--simulations",
     type=click.IntRange(min=1),
-    help="With --power: studies a number.  [default: 1000; of ordinal and binomial models 200]",
+    help="With --power: studies a number.  [default: 1000; of ordinal and binomial models, and of those whose random effects "
+    "are reduced, 200]",
 )
 @click.option(
     "--pilot",
@@ -105,7 +107,7 @@ def command(
     responses: tuple[str, ...],
     terms: tuple[str, ...],
     items: tuple[int, ...],
-    slopes: str | None,
+    planned_model: str | None,
     simulations: int | None,
     pilot: Path | None,
     region: str,
@@ -145,7 +147,7 @@ def command(
         options.print_notice(f"--seed {seed}")
         sizes = participants or powers.DEFAULT_PARTICIPANT_COUNTS
         request = powers.PowerRequest(
-            sizes, items, responses, terms, paradigm, region, slopes, simulations, stated_effects, pilot, seed, workers
+            sizes, items, responses, terms, paradigm, region, planned_model, simulations, stated_effects, pilot, seed, workers
         )
         powers.simulate_power(config, request, out, force, [path for path in (study_file, effects_file) if path is not None])
         return

@@ -189,11 +189,21 @@ def draw_measure(name: str, measure: ParticipantMeasureSection, random: Random) 
     if measure.levels:
         return random.choice(measure.levels)
     require_distribution(name, measure)
+    return compute_quantile(measure, random.random())
+
+
+def compute_quantile(measure: ParticipantMeasureSection, share: float) -> float:
+    """Return the number that a share of simulated participants stay below.
+
+    >>> compute_quantile(ParticipantMeasureSection(mean=75, sd=10), 0.5)
+    75.0
+    """
     low, high = (-math.inf if measure.min is None else measure.min), (math.inf if measure.max is None else measure.max)
     if measure.mean is None or measure.sd is None:
-        return random.uniform(low, high)
+        return low + share * (high - low)
     normal = NormalDist(measure.mean, measure.sd)
-    return normal.inv_cdf(min(max(random.uniform(normal.cdf(low), normal.cdf(high)), 1e-12), 1 - 1e-12))
+    below = normal.cdf(low) + share * (normal.cdf(high) - normal.cdf(low))
+    return normal.inv_cdf(min(max(below, 1e-12), 1 - 1e-12))
 
 
 def require_distribution(name: str, measure: ParticipantMeasureSection) -> None:
