@@ -8,8 +8,8 @@ import pytest
 
 from gardenpath import study
 from gardenpath.analysis import analyse
-from gardenpath.analysis.reporting.wording.plans import list_planned_formulas
 from gardenpath.analysis.reporting.manuscript import ready_to_paste
+from gardenpath.analysis.reporting.wording.plans import list_planned_formulas
 from gardenpath.cli.plan import resolve_design_plan
 from gardenpath.study import AnalysisSection, DataError, ExcludeSection, check
 
