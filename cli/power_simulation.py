@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gardenpath.analysis.modelling.simulated_trials import Assumptions, Layout
     from gardenpath.experiment import ListFile
     from gardenpath.study import EffectSection, Study
+    from gardenpath.study.config import ParticipantMeasureSection
     from gardenpath.study.executors import LocalExecutor, RayExecutor
     from gardenpath.study.plans import Plan, PlannedModel
 
@@ -422,20 +423,17 @@ def _build_notes(config: "Study", design: PowerDesign, scenarios: "Sequence[Plan
         "factors": {name: list(levels) for name, levels in design.layout.factors.items()},
         "ratio": dict(design.layout.ratio),
         "between": list(design.layout.between),
-        "participant_measures": {
-            name: dataclasses.asdict(one) for scenario in scenarios for name, one in scenario.measures.items()
-        },
+        "participant_measures": {name: _serialise(one) for name, one in config.analysis.participant_measures.items()},
         "assumed": {
-            f"{scenario.response}, {scenario.assumptions.name}": _serialise_assumptions(scenario.assumptions)
-            for scenario in scenarios
+            f"{scenario.response}, {scenario.assumptions.name}": _serialise(scenario.assumptions) for scenario in scenarios
         },
         "simulated": True,
     }
 
 
-def _serialise_assumptions(assumptions: "Assumptions") -> dict[str, Any]:
-    """Return the assumptions as a sidecar gives them back."""
-    serialised: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(assumptions)))
+def _serialise(stated: "Assumptions | ParticipantMeasureSection") -> dict[str, Any]:
+    """Return assumptions, or a measure of participants, as a sidecar gives them back."""
+    serialised: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(stated)))
     return serialised
 
 

@@ -193,6 +193,8 @@ def test_a_study_of_three_factors_one_between_participants_and_a_covariate_of_th
     asked = ["simulate", str(tmp_path / "study.toml"), "--power", "--participants", "12", "--simulations", "3", "-o"]
     ran = CliRunner().invoke(cli, [*asked, str(tmp_path / "results")])
     assert ran.exit_code == 0, ran.output
+    again = CliRunner().invoke(cli, [*asked, str(tmp_path / "results")])
+    assert (again.exit_code, again.stdout) == (0, ran.stdout)  # what is there is kept
     table = study.read(tmp_path / "results", "power")
     [planned] = resolve_design_plan(study.load(tmp_path)).models
     assert set(table["formula"]) == {planned.formula}
