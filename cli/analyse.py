@@ -12,7 +12,7 @@ from gardenpath.cli import options
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gardenpath.study import AnalysisSection
+    from gardenpath.study import AnalysisSection, Study
     from gardenpath.study.config import FiguresSection
     from gardenpath.study.executors import LocalExecutor, RayExecutor
 
@@ -90,6 +90,9 @@ def command(
         options.print_notice(f"--seed {seed}")
     settings = override_settings(config.analysis if config else AnalysisSection(), min_rt=min_rt, max_rt=max_rt, engine=engine)
     inputs, input_files = read_tables(dict.fromkeys(REQUIRED_TABLES, tables), dict.fromkeys(OPTIONAL_TABLES, tables))
+    if config is not None:
+        measures, files = read_measures(config, inputs)
+        inputs, input_files = inputs | measures, input_files + files
     plan, reason = find_study_plan(replace(config, analysis=settings)) if config else (None, "")
     if reason:
         options.print_notice(f"the plan of models is taken from the data, since the design gives none: {reason}")
@@ -176,6 +179,17 @@ def read_tables(required: Mapping[str, Path], optional: Mapping[str, Path]) -> t
     if faults := [f"{files[name]}: no rows; expected at least one ({TABLES[name].row})" for name in empty if name in nonempty]:
         raise DataError(faults)
     return tables, list(files.values())
+
+
+def read_measures(config: "Study", tables: "Mapping[str, pd.DataFrame]") -> "tuple[dict[str, pd.DataFrame], list[Path]]":
+    """Return what files say of participants, as a table by name, with their paths; of simulated ones demographics say it."""
+    from gardenpath.study.participant_measures import MEASURES_TABLE, read_measure_files
+
+    known = set(tables["demographics"]["question"]) if "demographics" in tables else set()
+    measures = {name: one for name, one in config.analysis.participant_measures.items() if name not in known}
+    table = read_measure_files(measures, config.folder)
+    files = dict.fromkeys(config.folder / one.file for one in measures.values() if one.file is not None)
+    return ({} if table is None else {MEASURES_TABLE: table}), list(files)
 
 
 def write_tables(

@@ -88,21 +88,36 @@ def command(
     for fault in design_faults:
         options.print_notice(fault)
     if effects and not unreadable:
-        from gardenpath.experiment.simulation.factor_effects import sum_effects_by_condition
+        from gardenpath.experiment.simulation.factor_effects import require_known_effects
 
-        sum_effects_by_condition(effects, read.paradigms, [])  # raises for those of factors that the materials do not have
+        require_known_effects(effects, read.paradigms, [], config.analysis.participant_measures if config else {})
     context.exit(1 if counts["error"] or design_faults else 0)
 
 
 def _find_design_faults(config: "Study") -> list[str]:
-    """Return for what `design` refuses a study whose materials can be read: faults of its tasks, counts that do not divide."""
+    """Return what is wrong with a study whose materials can be read: faults of its tasks, counts that do not divide, for which
+    `design` refuses it, and files and names of measures of participants.
+    """
     from gardenpath import experiment, study
+    from gardenpath.study.participant_measures import read_measure_files
 
+    faults: list[str] = []
+    measures = config.analysis.participant_measures
+    there = {name: one for name, one in measures.items() if one.file is not None and (config.folder / one.file).exists()}
     try:
-        experiment.build_list_files(config)
+        read_measure_files(there, config.folder)  # others are there once people have taken part
     except study.DataError as error:
-        return list(error.faults)
-    return []
+        faults += error.faults
+    try:
+        list_files = experiment.build_list_files(config)
+    except study.DataError as error:
+        return [*faults, *error.faults]
+    factors = {name for file in list_files for paradigm in file.paradigms for name in paradigm.factors}
+    taken = [name for name in measures if name in factors]
+    return [
+        *faults,
+        *(f"analysis.participant_measures.{name}: a factor of the study has this name; give it another" for name in taken),
+    ]
 
 
 def _format_findings(groups: "Sequence[tuple[Sequence[Finding], int]]") -> str:

@@ -73,8 +73,11 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool, 
     if not ignore_errors:
         _refuse_errors(config)
     paradigms = {paradigm.id: paradigm for file in files for paradigm in file.paradigms}
-    factor_effects.sum_effects_by_condition(
-        config.simulate, paradigms.values(), [t for file in files for t in file.trial_list.trials]
+    factor_effects.require_known_effects(
+        config.simulate,
+        paradigms.values(),
+        [trial for file in files for trial in file.trial_list.trials],
+        config.analysis.participant_measures,
     )
     if minutes_warning := _compare_promised_minutes(config):
         options.print_notice(minutes_warning)

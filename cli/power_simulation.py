@@ -13,17 +13,21 @@ import click
 
 from . import options
 from .analyse import OPTIONAL_TABLES, REQUIRED_TABLES, read_tables
+from .plan import resolve_design_plan
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gardenpath.analysis.modelling.power import PowerScenario
+    from gardenpath.analysis.fitting.planned_power import PlannedScenario
     from gardenpath.analysis.modelling.simulated_trials import Assumptions, Layout
     from gardenpath.experiment import ListFile
     from gardenpath.study import EffectSection, Study
+    from gardenpath.study.config import ParticipantMeasureSection
     from gardenpath.study.executors import LocalExecutor, RayExecutor
+    from gardenpath.study.plans import Plan, PlannedModel
 
 POWER_TABLE = "power"
+REDUCED_RUNS = 200  # studies of a size where none is named, of models whose random effects are reduced
 DEFAULT_PARTICIPANT_COUNTS = (12, 24, 48, 96)  # participants, where none are named
 
 
@@ -37,7 +41,7 @@ class PowerRequest:
     terms: Sequence[str]
     paradigm: str | None
     region: str
-    slopes: str | None
+    model: str | None
     runs: int | None
     effects: "Mapping[str, EffectSection] | None"
     pilot: Path | None
@@ -62,7 +66,7 @@ def simulate_power(config: "Study", request: PowerRequest, out: Path, force: boo
     from gardenpath.analysis.reporting.wording import effects
 
     design = _build_design(config, request)
-    scenarios = list(_build_scenarios(config, design, request))
+    scenarios = list(_build_scenarios(config, resolve_design_plan(config), design, request))
     notes = _build_notes(config, design, scenarios)
     table, earlier_assumptions = (None, {}) if force else _read_earlier_table(out, request.seed, notes)
     notes["assumed"] = {**earlier_assumptions, **notes["assumed"]}
@@ -87,26 +91,27 @@ def simulate_power(config: "Study", request: PowerRequest, out: Path, force: boo
 
 
 def _simulate_scenario(
-    scenario: "PowerScenario",
+    scenario: "PlannedScenario",
     design: PowerDesign,
     request: PowerRequest,
     earlier_table: "pd.DataFrame | None",
     write: "Callable[[pd.DataFrame], None]",
 ) -> "tuple[pd.DataFrame, pd.DataFrame | None]":
-    """Return the rows of one plan, and the table with them; what takes long says how long before it begins."""
+    """Return the rows of one scenario, and the table with them; what takes long says how long before it begins."""
     import pandas as pd
 
     from gardenpath import study
     from gardenpath.analysis.modelling import power
-    from gardenpath.analysis.modelling.simulated_trials import LOG_RT, MAXIMAL
+    from gardenpath.analysis.modelling.simulated_trials import LOG_RT
 
-    runs = request.runs or power.RUNS[scenario.family]
+    is_fast = scenario.response == LOG_RT and scenario.model.policy == "declared"
+    runs = request.runs or (power.RUNS[scenario.family] if scenario.model.policy == "declared" else REDUCED_RUNS)
     participants, items = (sorted(set(request.participants)), sorted(set(request.items or design.items[scenario.response])))
     sizes = [(n_participants, n_items) for n_participants in participants for n_items in items]
-    missing = [size for size in sizes if power.looked_up(earlier_table, scenario.build_row_key(*size, runs)).empty]
-    name = f"{scenario.response}, {scenario.family} model, {scenario.tested.name}, {scenario.assumptions.name}"
+    missing = [size for size in sizes if power.look_up_rows(earlier_table, scenario.list_row_keys(*size, runs)).empty]
+    name = f"{scenario.response}, {scenario.family} model, {', '.join(scenario.terms)}, {scenario.assumptions.name}"
     try:
-        if missing and (scenario.response != LOG_RT or scenario.slopes == MAXIMAL):
+        if missing and not is_fast:
             seconds = power.seconds(scenario, missing, runs, request.seed)
             duration = options.format_duration(seconds / ((request.executor.workers if request.executor else None) or 1))
             options.print_notice(
@@ -174,11 +179,14 @@ def _build_design(config: "Study", request: PowerRequest) -> PowerDesign:
         between = [name for name, _ in factors if name in config.design.between_participants]
         return Layout(dict(factors), config.design.ratio, between, choice=choice)
 
+    measures = config.analysis.participant_measures
+    factor_terms = [":".join(part for part in term.split(":") if part not in measures) for term in request.terms]
+    factor_terms = [term for term in factor_terms if term and term.partition("@")[0] not in measures]
     matching_groups = {
-        factors: names for factors, names in groups.items() if all(_has_term(build_layout(factors), t) for t in request.terms)
+        factors: names for factors, names in groups.items() if all(_has_term(build_layout(factors), t) for t in factor_terms)
     }
     if not matching_groups:
-        for term in request.terms:
+        for term in factor_terms:
             build_layout(next(iter(groups))).test(term)
     if len(matching_groups) != 1:
         group_text = "; ".join(f"{', '.join(names)} ({', '.join(n for n, _ in factors)})" for factors, names in groups.items())
@@ -243,49 +251,127 @@ def _count_rating_points(config: "Study") -> int:
     return len(ratings[0].rating_range) if ratings else POINTS
 
 
-def _build_scenarios(config: "Study", design: PowerDesign, request: PowerRequest) -> "Iterator[PowerScenario]":
-    """Yield what is to be simulated: of each response the families of models, of these the terms, under each set of assumptions."""
-    from gardenpath.analysis.modelling import power
+def _build_scenarios(config: "Study", plan: "Plan", design: PowerDesign, request: PowerRequest) -> "Iterator[PlannedScenario]":
+    """Yield what is to be simulated: of each response the planned models, with the effects that are stated, under each set of
+    assumptions.
+    """
+    from gardenpath.analysis.fitting.planned_power import PlannedScenario, build_planned_layout, find_coefficient, list_coefficients
     from gardenpath.study import DataError
 
     unknown = [response for response in request.responses if response not in design.items]
     if unknown:
         available = ", ".join(design.items) or "none"
         raise DataError(f"--response {unknown[0]}: targets have no such response; expected one of {available}")
-    responses = request.responses or _list_responses_with_effects(config, design, request)[:1]
-    if not responses:
+    found = False
+    for response in request.responses or design.items:
+        models = _select_models(config, plan, design, request, response)
+        if not request.responses and not any(_list_effects(config, request, response, one, design) for one in models):
+            continue
+        found = True
+        main_assumptions, *other_assumptions = _get_assumptions(config, design, request, response)
+        for model in models:
+            layout, measures = build_planned_layout(model, design.layout, config.analysis.participant_measures)
+            names = list(list_coefficients(model, layout))
+            for term in request.terms:
+                if "@" not in term:
+                    find_coefficient(model, layout, term)
+            stated = _list_effects(config, request, response, model, design)
+            terms = request.terms or [name for name in names if name in stated]
+            if missing := [term for term in terms if term not in stated] or ([] if terms else [response]):
+                raise DataError(_explain_missing_effect(config, response, missing[0]))
+            for are_joint in (False, True):
+                own = tuple(term for term in terms if stated[term].are_joint == are_joint)
+                for assumptions in (main_assumptions, *other_assumptions) if own else ():
+                    effects = (
+                        stated[own[0]].sizes
+                        if are_joint
+                        else {term: round(stated[term].sizes[term] * main_assumptions.unit(stated[term].scale), 6) for term in own}
+                    )
+                    yield PlannedScenario(
+                        model, layout, response, own, effects, are_joint, assumptions, config.analysis.engine, measures
+                    )
+        if not request.responses:
+            return
+    if not found:
         key = next(iter(design.items), "log_rt")
         raise DataError(_explain_missing_effect(config, key, key))
-    for response in responses:
-        main_assumptions, *other_assumptions = _get_assumptions(config, design, request, response)
-        effects = {
-            term: _get_effect(config, design, request, response, term, main_assumptions)
-            for term in request.terms or design.layout.terms
+
+
+def _select_models(
+    config: "Study", plan: "Plan", design: PowerDesign, request: PowerRequest, response: str
+) -> "list[PlannedModel]":
+    """Return the planned models of a response: the headline, and that of the same ratings as ordered categories.
+
+    Models that are alike but for what they are of, such as those of several phenomena, are one. Raises `DataError` where there
+    is none, or several that differ.
+    """
+    from gardenpath.study import DataError
+
+    models = [one for one in plan.models if {*one.paradigms} & {*design.paradigms} and _is_simulated_as(one, response)]
+    models = [one for one in models if response != "log_rt" or one.region == request.region]
+    models = [one for one in models if request.model in (None, one.name)]
+    headlines = {(one.formula, one.first_fit): one for one in reversed(models) if one.is_headline and one.unit != "paradigm"}
+    if not headlines:
+        where = f" of the region {request.region!r}" if response == "log_rt" else ""
+        name = "" if request.model is None else f" named {request.model!r}"
+        names = ", ".join(dict.fromkeys(one.name for one in plan.models)) or "none"
+        raise DataError(f"{config.path}: no planned model of {response}{where}{name}; there are {names} (gardenpath plan)")
+    if len(headlines) > 1:
+        names = ", ".join(dict.fromkeys(one.name for one in headlines.values()))
+        raise DataError(f"{config.path}: several planned models of {response}: {names}; name one of them with --planned-model")
+    [headline] = headlines.values()
+    categories = [one for one in models if one.family == "cumulative" and one.unit != "paradigm" and one.prompt == headline.prompt]
+    return [headline, *categories[:1]]
+
+
+def _is_simulated_as(model: "PlannedModel", response: str) -> bool:
+    from gardenpath.study.responses import RESPONSES
+
+    return RESPONSES[model.response].simulated_as == response or (model.response == "yes" and response == "rating")
+
+
+@dataclass(frozen=True)
+class _StatedEffect:
+    """The size of a term, on a scale; where `are_joint`, the sizes of all terms that are there at once."""
+
+    sizes: Mapping[str, float]
+    scale: str
+    are_joint: bool
+
+
+def _list_effects(
+    config: "Study", request: PowerRequest, response: str, model: "PlannedModel", design: PowerDesign
+) -> dict[str, _StatedEffect]:
+    """Return what is stated of each term: its smallest effect of interest, else all effects of [simulate] if it is among them.
+
+    With --effects these are the ones.
+    """
+    from gardenpath.analysis.fitting.planned_power import build_planned_layout, list_coefficients
+    from gardenpath.study.config import find_sesoi
+    from gardenpath.study.responses import list_simulated_as
+
+    layout, measures = build_planned_layout(model, design.layout, config.analysis.participant_measures)
+    known = {*layout.factors, *measures}
+    stated_effects = config.simulate if request.effects is None else request.effects
+    simulated = {name: _get_simulated_effect(effect, response, request.region) for name, effect in stated_effects.items()}
+    simulated = {name: size for name, size in simulated.items() if size and {*name.split(":")} <= known}
+    stated = {}
+    for term in (*list_coefficients(model, layout), *(term for term in request.terms if "@" in term)):
+        sizes = {
+            key: find_sesoi(config.analysis.sesoi, key, term) for key in list_simulated_as(response) if request.effects is None
         }
-        stated_effects = {term: effect for term, effect in effects.items() if effect is not None}
-        if missing := [term for term in request.terms if term not in stated_effects] or ([] if stated_effects else [response]):
-            raise DataError(_explain_missing_effect(config, response, missing[0]))
-        for family in power.families_of(response, main_assumptions):
-            if family == power.ORDINAL and config.analysis.ordinal is False:
-                continue
-            if family == power.ORDINAL and request.slopes is None:
-                options.print_notice(
-                    "ordinal models are fitted without slopes, which are there in what is simulated: their p is optimistic"
-                )
-            for term, effect in stated_effects.items():
-                for assumptions in (main_assumptions, *other_assumptions):
-                    yield power.build_scenario(
-                        effect,
-                        term=term,
-                        response=response,
-                        factors=design.layout.factors,
-                        ratio=design.layout.ratio,
-                        between=design.layout.between,
-                        assumptions=assumptions,
-                        family=family,
-                        slopes=request.slopes,
-                        engine=config.analysis.engine,
-                    )
+        own = next(((key, size) for key, size in sizes.items() if size is not None), None)
+        if own is not None:
+            stated[term] = _StatedEffect({term: own[1]}, own[0], False)
+        elif any({*name.split(":")} == {*term.partition("@")[0].split(":")} or "@" in term for name in simulated):
+            stated[term] = _StatedEffect(simulated, response, True)
+    # A term may be named in another order.
+    for term in request.terms:
+        same = next((name for name in stated if {*name.split(":")} == {*term.split(":")}), None)
+        if same is not None and term not in stated:
+            one = stated[same]
+            stated[term] = one if one.are_joint else _StatedEffect({term: one.sizes[same]}, one.scale, False)
+    return stated
 
 
 def _explain_missing_effect(config: "Study", response: str, subject: str) -> str:
@@ -297,44 +383,6 @@ def _explain_missing_effect(config: "Study", response: str, subject: str) -> str
         f"{config.path}: analysis.sesoi has no {key}, and [simulate] no effect of {subject}; expected the smallest effect of "
         f"interest, such as sesoi = {{ {key} = {example:g} }}: power for the effect that was observed says nothing"
     )
-
-
-def _list_responses_with_effects(config: "Study", design: PowerDesign, request: PowerRequest) -> list[str]:
-    """Return the responses of which an effect is stated."""
-    from gardenpath.analysis.modelling.simulated_trials import standard
-
-    terms = request.terms or design.layout.terms
-    return [
-        response
-        for response in design.items
-        if any(_get_effect(config, design, request, response, term, standard(response)) is not None for term in terms)
-    ]
-
-
-def _get_effect(
-    config: "Study", design: PowerDesign, request: PowerRequest, response: str, term: str, assumptions: "Assumptions"
-) -> float | Mapping[str, float] | None:
-    """Return the smallest effect of interest of a term, or where none is stated all effects of [simulate], if it is among them.
-
-    With --effects these are the ones.
-    """
-    from gardenpath.analysis.modelling import power
-    from gardenpath.study.config import find_sesoi
-    from gardenpath.study.responses import list_simulated_as
-
-    for key in list_simulated_as(response) if request.effects is None else ():
-        size = find_sesoi(config.analysis.sesoi, key, term)
-        if size is not None:
-            return round(size * assumptions.unit(key), 6)
-    stated_effects = config.simulate if request.effects is None else request.effects
-    sizes = {name: _get_simulated_effect(effect, response, request.region) for name, effect in stated_effects.items()}
-    sizes = {name: size for name, size in sizes.items() if size and _has_term(design.layout, name)}
-    if not sizes:
-        return None
-    scenario = power.build_scenario(
-        sizes, term=term, response=response, factors=design.layout.factors, between=design.layout.between
-    )
-    return sizes if scenario.build_row_key(24, 24, 1)["effect"] else None
 
 
 def _get_simulated_effect(effect: "EffectSection", response: str, region: str) -> float:
@@ -368,24 +416,24 @@ def _get_assumptions(config: "Study", design: PowerDesign, request: PowerRequest
     return [estimates.estimated, estimates.upper]
 
 
-def _build_notes(config: "Study", design: PowerDesign, scenarios: "Sequence[PowerScenario]") -> dict[str, Any]:
+def _build_notes(config: "Study", design: PowerDesign, scenarios: "Sequence[PlannedScenario]") -> dict[str, Any]:
     """Return what the sidecar says of the table: how trials are dealt, and what is assumed of each response."""
     return {
         "engine": config.analysis.engine,
         "factors": {name: list(levels) for name, levels in design.layout.factors.items()},
         "ratio": dict(design.layout.ratio),
         "between": list(design.layout.between),
+        "participant_measures": {name: _serialise(one) for name, one in config.analysis.participant_measures.items()},
         "assumed": {
-            f"{scenario.response}, {scenario.assumptions.name}": _serialise_assumptions(scenario.assumptions)
-            for scenario in scenarios
+            f"{scenario.response}, {scenario.assumptions.name}": _serialise(scenario.assumptions) for scenario in scenarios
         },
         "simulated": True,
     }
 
 
-def _serialise_assumptions(assumptions: "Assumptions") -> dict[str, Any]:
-    """Return the assumptions as a sidecar gives them back."""
-    serialised: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(assumptions)))
+def _serialise(stated: "Assumptions | ParticipantMeasureSection") -> dict[str, Any]:
+    """Return assumptions, or a measure of participants, as a sidecar gives them back."""
+    serialised: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(stated)))
     return serialised
 
 

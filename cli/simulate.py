@@ -72,14 +72,16 @@ def list_simulated_responses() -> tuple[str, ...]:
     "[default: the fewest and the most that the study shows]",
 )
 @click.option(
-    "--slopes",
-    type=click.Choice(["tested", "maximal", "none"]),
-    help="With --power: random slopes that are fitted.  [default: of the tested term; of ordinal models none]",
+    "--planned-model",
+    "planned_model",
+    metavar="NAME",
+    help="With --power: which model of  gardenpath plan, where several of a response differ.  [default: the headline]",
 )
 @click.option(
     "--simulations",
     type=click.IntRange(min=1),
-    help="With --power: studies a number.  [default: 1000; of ordinal and binomial models 200]",
+    help="With --power: studies a number.  [default: 1000; of ordinal and binomial models, and of those whose random effects "
+    "are reduced, 200]",
 )
 @click.option(
     "--pilot",
@@ -105,7 +107,7 @@ def command(
     responses: tuple[str, ...],
     terms: tuple[str, ...],
     items: tuple[int, ...],
-    slopes: str | None,
+    planned_model: str | None,
     simulations: int | None,
     pilot: Path | None,
     region: str,
@@ -128,6 +130,7 @@ def command(
     """
     from gardenpath import experiment, study
     from gardenpath.experiment.simulation.surprisal_effects import select_model_rows
+    from gardenpath.study.participant_measures import require_distribution
 
     config = study.load(study_file)
     stated_effects = study.load_effects(effects_file) if effects_file else None
@@ -144,7 +147,7 @@ def command(
         options.print_notice(f"--seed {seed}")
         sizes = participants or powers.DEFAULT_PARTICIPANT_COUNTS
         request = powers.PowerRequest(
-            sizes, items, responses, terms, paradigm, region, slopes, simulations, stated_effects, pilot, seed, workers
+            sizes, items, responses, terms, paradigm, region, planned_model, simulations, stated_effects, pilot, seed, workers
         )
         powers.simulate_power(config, request, out, force, [path for path in (study_file, effects_file) if path is not None])
         return
@@ -152,7 +155,12 @@ def command(
         raise click.UsageError("name --participants once, or give --power for several numbers of participants and items")
     list_files = experiment.build_list_files(config)
     study.files.refuse_overwrite([out], force)
-    effects = experiment.Effects(terms=config.simulate if stated_effects is None else stated_effects, ms_per_bit=ms_per_bit)
+    measures = config.analysis.participant_measures
+    for name, measure in measures.items():
+        require_distribution(name, measure)
+    effects = experiment.Effects(
+        terms=config.simulate if stated_effects is None else stated_effects, measures=measures, ms_per_bit=ms_per_bit
+    )
     scores = None if surprisal is None else select_model_rows(study.read(surprisal, "surprisal"), scored_by, protocol)
     if not effects.terms and not all(one.is_minimal_pair() for one in list_files[0].paradigms):
         options.print_notice("no effects of the study's factors are stated ([simulate]): robots treat all conditions equally")

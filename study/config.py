@@ -7,7 +7,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
@@ -15,6 +15,7 @@ from pydantic import Discriminator, Tag, TypeAdapter, ValidationError
 
 from .errors import DataError
 from .files import read_text
+from .formula_columns import find_name_fault
 from .renamed_names import describe_renamed_keys
 from .responses import RATINGS_TABLE, RESPONSES, list_responses
 from .yes_no_words import YES_NO_WORDS
@@ -695,6 +696,57 @@ def parse_region_name(region: str) -> tuple[str, int, str]:
 
 
 @dataclass(frozen=True)
+class ParticipantMeasureSection:
+    """A measure of participants that models may name, such as age or proficiency: the answers to the `question` of demographics, of
+    its own name unless stated, or the column of its name in `file`, a CSV file with a row for each `participant`.
+
+    It is a number, unless `levels` are stated, in their order: then it is a factor between participants. Simulated participants
+    have a number from a normal distribution with `mean` and `sd` between `min` and `max`, or without these two from a uniform one.
+
+    >>> ParticipantMeasureSection(mean=75, sd=10, max=100).centre
+    75
+    """
+
+    __pydantic_config__ = STRICT_VALIDATION
+    file: str | None = None
+    question: str | None = None
+    levels: tuple[str, ...] = ()
+    mean: float | None = None
+    sd: float | None = None
+    min: float | None = None
+    max: float | None = None
+
+    def __post_init__(self) -> None:
+        _expect(self.file is None or self.question is None, "file and question are both stated; expected the one or the other")
+        _expect(
+            len(self.levels) != 1 and len({*self.levels}) == len(self.levels),
+            f"levels is {[*self.levels]}; expected two or more different ones, or none of a number",
+        )
+        numbers = {name: getattr(self, name) for name in ("mean", "sd", "min", "max") if getattr(self, name) is not None}
+        _expect(
+            not (self.levels and numbers),
+            f"levels is stated beside {', '.join(numbers)}; expected levels of a text, or these of a number",
+        )
+        _expect((self.mean is None) == (self.sd is None), f"mean is {self.mean} and sd {self.sd}; expected both, or neither")
+        _expect(self.sd is None or self.sd > 0, f"sd is {self.sd}; expected more than 0")
+        low, high = (float("-inf") if self.min is None else self.min), (float("inf") if self.max is None else self.max)
+        mean = low if self.mean is None else self.mean
+        _expect(low < high and low <= mean <= high, f"min is {low:g}, mean {mean:g} and max {high:g}; expected them in this order")
+
+    @property
+    def is_described(self) -> bool:
+        """Whether it says by itself what it is: a text of these levels, or a number that can be drawn."""
+        return bool(self.levels) or self.centre is not None
+
+    @property
+    def centre(self) -> float | None:
+        """The middle of the distribution of a number: what is stated, else that of min and max; None where neither is."""
+        if self.mean is not None:
+            return self.mean
+        return None if self.min is None or self.max is None else (self.min + self.max) / 2
+
+
+@dataclass(frozen=True)
 class AnalysisSection:
     """Exclusions and engine; arguments of `analysis.analyse`.
 
@@ -718,8 +770,12 @@ class AnalysisSection:
     exclude: ExcludeSection = field(default_factory=ExcludeSection)
     sesoi: dict[str, SesoiEntry] = field(default_factory=dict)
     models: tuple[ModelSection, ...] = ()
+    participant_measures: dict[str, ParticipantMeasureSection] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for name in self.participant_measures:
+            fault = find_name_fault(name, "participant measure")
+            _expect(fault is None, f"participant_measures: {fault}")
         _expect(
             0 <= self.min_rt < self.max_rt, f"min_rt is {self.min_rt:g} and max_rt {self.max_rt:g}; expected 0 <= min_rt < max_rt"
         )
@@ -759,8 +815,9 @@ class AnalysisSection:
 
 @dataclass(frozen=True)
 class EffectSection:
-    """What a factor or an interaction does to simulated participants, `simulate.TERM`: to log reading time (ms) in regions, to
-    the latent rating (in units of its residual s.d.), and to the log-odds of the right answer to a question.
+    """What a factor, a measure of participants or an interaction does to simulated participants, `simulate.TERM`: to log reading
+    time (ms) in regions, to the latent rating (in units of its residual s.d.), and to the log-odds of the right answer to a
+    question. Effects of measures that are numbers are for a difference of 1.
 
     >>> EffectSection(log_rt={"critical": 0.08, "critical+1": 0.04}).rating
     0.0
@@ -867,8 +924,41 @@ class Study:
 
     def __post_init__(self) -> None:
         _expect_each_once(self.simulate, "simulate")
+        object.__setattr__(self, "analysis", replace(self.analysis, participant_measures=self._describe_participant_measures()))
         quota = self.online.quota if self.online and self.design.short_lists else None
         _expect(quota is None, f"online.quota is {quota} beside design.short_lists; expected none: each list has one slot")
+
+    def _describe_participant_measures(self) -> dict[str, ParticipantMeasureSection]:
+        """Return the measures of participants with the choices and limits of the questions that give them."""
+        choices = {one.name: tuple(one.accepted_choices) for one in self.procedure.screener}
+        choices |= {one.name: tuple(one.choices) for one in self.procedure.demographics}
+        fields_by_name = {one.name: one for one in self.procedure.demographics}
+        described = {}
+        for name, measure in self.analysis.participant_measures.items():
+            where = f"analysis.participant_measures.{name}"
+            question = measure.question or name
+            described[name] = measure
+            if measure.file is not None:
+                _expect(name not in choices, f"{where} has a file, and a question is named {name!r}; expected the one or the other")
+                continue
+            _expect(
+                question in choices or measure.is_described,
+                f"{where}: no question of procedure.demographics is named {question!r}; expected one of "
+                f"{', '.join(choices) or 'those that there are, of which there is none'}, a file, or of what another platform asks "
+                "levels, or mean and sd",
+            )
+            if offered := choices.get(question):
+                other = [level for level in measure.levels if level not in offered]
+                _expect(not other, f"{where}: levels has {', '.join(map(repr, other))}; expected some of {', '.join(offered)}")
+                _expect(
+                    measure.levels != () or not measure.is_described,
+                    f"{where}: mean, sd, min and max are of a number; expected none, as {question} is a choice",
+                )
+                described[name] = measure if measure.levels else replace(measure, levels=offered)
+            elif question in fields_by_name and not measure.levels:
+                limits = {key: getattr(fields_by_name[question], key) for key in ("min", "max") if getattr(measure, key) is None}
+                described[name] = replace(measure, **limits)
+        return described
 
     @property
     def folder(self) -> Path:

@@ -23,8 +23,8 @@ RESULT_COLUMN_NAMES = frozenset(
 )
 
 
-def find_name_fault(factor: str) -> str | None:
-    """Return why no factor can have this name, None where one can.
+def find_name_fault(factor: str, kind: str = "factor") -> str | None:
+    """Return why no factor, or measure of participants, can have this name; None where one can.
 
     >>> find_name_fault("region")
     "factor 'region' has the name of a column of the tables of results; give it another one"
@@ -32,13 +32,13 @@ def find_name_fault(factor: str) -> str | None:
     "factor 'noun phrase' cannot be named in a formula; expected a letter, then letters, digits, '_' and '.', such as noun_phrase"
     """
     if factor in RESULT_COLUMN_NAMES:
-        return f"factor {factor!r} has the name of a column of the tables of results; give it another one"
+        return f"{kind} {factor!r} has the name of a column of the tables of results; give it another one"
     if factor in FORMULA_WORDS:
-        return f"factor {factor!r} means something else in a formula; give it another name"
+        return f"{kind} {factor!r} means something else in a formula; give it another name"
     if not re.fullmatch(r"[^\W\d_][\w.]*", factor):
         usable = re.sub(r"^[\W\d_]+", "", re.sub(r"[^\w.]+", "_", factor)) or "kind"
         expected = f"expected a letter, then letters, digits, '_' and '.', such as {usable}"
-        return f"factor {factor!r} cannot be named in a formula; {expected}"
+        return f"{kind} {factor!r} cannot be named in a formula; {expected}"
     return None
 
 

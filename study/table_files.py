@@ -19,7 +19,7 @@ from .errors import DataError, require
 from .files import read_text, refuse_overwrite, write_atomically, write_sidecar
 from .psych_ds import format_data_file_ending
 from .renamed_names import read_renamings
-from .schemas import FACTOR_MEANING, MAIN_PRODUCERS, TABLES, Column, Table
+from .schemas import FACTOR_MEANING, MAIN_PRODUCERS, MEASURE_MEANING, TABLES, Column, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +58,7 @@ def check(frame: "pd.DataFrame", name: str, *, where: str = "") -> "pd.DataFrame
     for column in (*table.columns, *table.find_dynamic_columns(map(str, frame.columns))):
         typed[column.name], wrong = _convert_column(frame[column.name], column)
         faults += [f"{where}: {fault}" for fault in wrong]
-    typed |= {factor: _convert_column(frame[factor], Column(factor, "string", "", True))[0] for factor in list_factors(frame, name)}
+    typed |= {column.name: _convert_column(frame[column.name], column)[0] for column in _describe_factors(frame, name)}
     if faults:
         raise DataError(faults)
     result = pd.DataFrame(typed, index=frame.index).reset_index(drop=True)
@@ -74,7 +74,8 @@ def check(frame: "pd.DataFrame", name: str, *, where: str = "") -> "pd.DataFrame
 
 
 def list_factors(frame: "pd.DataFrame", name: str) -> list[str]:
-    """Return the columns of a table that are factors of the study, in order: those that are not declared, where it may have some.
+    """Return the columns of a table that are factors of the study or measures of its participants, in order: those that are not
+    declared, where it may have some.
 
     >>> import pandas as pd
     >>> list_factors(pd.DataFrame(columns=["participant", "trial", "attractor"]), "region_times")
@@ -82,6 +83,19 @@ def list_factors(frame: "pd.DataFrame", name: str) -> list[str]:
     """
     declared = TABLES[name].column_names
     return [str(column) for column in frame.columns if column not in declared] if TABLES[name].has_factors else []
+
+
+def _describe_factors(frame: "pd.DataFrame", name: str) -> list[Column]:
+    """Return the columns that are factors, which are texts, and the measures of participants, which are numbers or categories."""
+    import pandas as pd
+
+    columns = []
+    for factor in list_factors(frame, name):
+        dtype = frame[factor].dtype
+        is_number = pd.api.types.is_numeric_dtype(dtype)
+        is_measure = is_number or isinstance(dtype, pd.CategoricalDtype)
+        columns.append(Column(factor, "float" if is_number else "string", MEASURE_MEANING if is_measure else FACTOR_MEANING, True))
+    return columns
 
 
 def _find_column_faults(frame: "pd.DataFrame", table: Table, where: str) -> list[str]:
@@ -389,15 +403,14 @@ def format_data_dictionary(tables: "Mapping[str, pd.DataFrame]") -> str:
 
 
 def list_columns(frame: "pd.DataFrame", name: str) -> tuple[Column, ...]:
-    """Return what the columns of a table are: those declared, those on request, factors.
+    """Return what the columns of a table are: those declared, those on request, factors and measures of participants.
 
     >>> import pandas as pd
     >>> [column.name for column in list_columns(pd.DataFrame(), "conditions")]
     ['paradigm', 'condition', 'factor', 'level']
     """
     table = TABLES[name]
-    factors = (Column(factor, "string", FACTOR_MEANING, may_be_empty=True) for factor in list_factors(frame, name))
-    return (*table.columns, *table.find_dynamic_columns(map(str, frame.columns)), *factors)
+    return (*table.columns, *table.find_dynamic_columns(map(str, frame.columns)), *_describe_factors(frame, name))
 
 
 def format_csv(frame: "pd.DataFrame", name: str) -> str:

@@ -7,9 +7,11 @@ from functools import partial
 import pandas as pd
 
 from gardenpath.study import AnalysisSection
+from gardenpath.study.responses import BINARY_TABLE, RATINGS_TABLE, TIMES_TABLE
 
 from ..exclusion_log import ExclusionLog
 from .binary_responses import compute_binary_responses
+from .participant_measures import add_participant_measures
 from .ratings_and_times import compute_rating_scores, compute_region_times, mark_region_words
 
 
@@ -38,7 +40,8 @@ def measure_trials(
 ) -> TrialMeasures:
     """Return what is measured of the trials of these readings and responses.
 
-    `tables` has items and, where regions beside the critical one are measured, words. Ratings are standardised over `everything`,
+    `tables` has items, where regions beside the critical one are measured, words, and for measures of participants, which stand
+    beside the trials, sessions, demographics and participant_measures. Ratings are standardised over `everything`,
     the responses before anything was left out.
     """
     log = exclusion_log or ExclusionLog()
@@ -57,9 +60,15 @@ def measure_trials(
     times = timed(readings)
     targets = readings[readings["role"] == "target"]
     others = [timed(mark_region_words(targets, items, tables.get("words"), name), region=name) for name in other_regions]
-    return TrialMeasures(
-        scores,
-        pd.concat([times, *others], ignore_index=True),
-        compute_binary_responses(responses, scores, items, conditions),
-        times,
+    measured = add_participant_measures(
+        {
+            RATINGS_TABLE: scores,
+            TIMES_TABLE: pd.concat([times, *others], ignore_index=True),
+            BINARY_TABLE: compute_binary_responses(responses, scores, items, conditions),
+        },
+        tables,
+        settings,
+        log,
     )
+    all_times = measured[TIMES_TABLE]
+    return TrialMeasures(measured[RATINGS_TABLE], all_times, measured[BINARY_TABLE], all_times.head(len(times)))

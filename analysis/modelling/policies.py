@@ -267,7 +267,9 @@ def _trouble(estimated: ModelEstimate) -> str:
 
 
 def widest(formula: Formula, columns: Columns, slopes: Sequence[str] | None = None, *, crossed: bool = True) -> Formula:
-    """Return the formula with a correlated slope, by each group, of every fixed effect that varies within its levels.
+    """Return the formula with a correlated slope, by each group, of every fixed effect that varies within its levels; of an
+    interaction, where all of its factors do: one between participants leaves nothing of it to vary over them beside the slopes of
+    the others (Barr 2013, doi 10.3389/fpsyg.2013.00328).
 
     With `slopes`, of these columns and their interactions alone: covariates need none (Barr et al. 2013). Unless `crossed`,
     interactions have none. A group whose intercepts the formula leaves out stays without.
@@ -285,7 +287,9 @@ def widest(formula: Formula, columns: Columns, slopes: Sequence[str] | None = No
         )
     random = []
     for group in dict.fromkeys(r.group for r in formula.random):
-        within = [term for term in effects if _varies(columns, term, group)]
+        within = [
+            term for term in effects if all(_varies(columns, part, group) for part in dict.fromkeys([*term.split(":"), term]))
+        ]
         whole = any("1" in r.terms for r in formula.random if r.group == group)
         terms = ("1", *within) if whole or not within else tuple(within)
         random.append(RandomEffects(terms, group))

@@ -5,8 +5,8 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import pandas as pd
 
@@ -44,6 +44,23 @@ RUNS = {LINEAR: 1000, ORDINAL: 200, BINOMIAL: 200}
 AT_ONCE = 10  # studies that a worker is given together
 
 
+class Scenario(Protocol):
+    """What is simulated and fitted: studies of any size, in each of which several coefficients may be tested."""
+
+    @property
+    def family(self) -> str:
+        """Linear, ordinal or binomial."""
+
+    def list_row_keys(self, people: int, sentences: int, runs: int) -> "list[dict[str, object]]":
+        """Return the cells of the row of each tested coefficient by which it is known."""
+
+    def batches(self, people: int, sentences: int, runs: int, seed: int) -> "Iterator[Batch]":
+        """Yield the studies of a size in batches."""
+
+    def batch(self, people: int, sentences: int, generator: Any, runs: int) -> "list[Study]":
+        """Return what the next studies of a generator find."""
+
+
 @dataclass(frozen=True)
 class Fitted:
     """What one fit says of the tested coefficient."""
@@ -59,6 +76,11 @@ class Fitted:
         from scipy import special
 
         return float(2 * special.stdtr(self.df, -abs(self.estimate - effect) / self.se))
+
+    def shift(self, effect: float) -> "Fitted":
+        """Return what a linear model of the same data with this effect added finds."""
+        estimate = self.estimate + effect
+        return replace(self, estimate=estimate, p=replace(self, estimate=estimate).p_without(0.0))
 
 
 FAILED = Fitted(math.nan, math.nan, math.nan, math.nan, False)
@@ -81,9 +103,9 @@ class PowerScenario:
     slopes: str
     engine: str
 
-    def build_row_key(self, people: int, sentences: int, runs: int) -> dict[str, object]:
-        """Return the cells of a row by which it is known."""
-        return {
+    def list_row_keys(self, people: int, sentences: int, runs: int) -> list[dict[str, object]]:
+        """Return the cells of its one row by which it is known."""
+        key = {
             "response": self.response,
             "term": self.tested.name,
             "effect": self._effect(self.layout.assign_trials(people, sentences)),
@@ -95,6 +117,7 @@ class PowerScenario:
             "formula": str(self.formula(self.layout.assign_trials(people, sentences))),
             "n_simulations": runs,
         }
+        return [key]
 
     def formula(self, trials: Trials) -> Formula:
         """Return the model that is fitted."""
@@ -119,10 +142,6 @@ class PowerScenario:
             columns.append(np.ones(len(trials)))
         found, *_ = np.linalg.lstsq(np.column_stack(columns), self.expected(trials), rcond=None)
         return round(float(found[self.tested.terms.index(self.tested.column)]), 12)
-
-    def studies(self, people: int, sentences: int, runs: int, seed: int) -> dict[str, float]:
-        """Return how so many simulated studies of this size came out."""
-        return _came_out([one for batch in self.batches(people, sentences, runs, seed) for one in simulated(batch)])
 
     def batches(self, people: int, sentences: int, runs: int, seed: int) -> "Iterator[Batch]":
         """Yield the studies of this size in batches, each with the generator as it is before the first of them."""
@@ -152,7 +171,7 @@ class PowerScenario:
                 null = fitted.p
             else:
                 null = fit(self._responses(without, chance)).p
-            found.append((fitted, null))
+            found.append([(fitted, null)])
         return found
 
     def _chance(self, trials: Trials, generator: Any) -> tuple[Array, Array]:
@@ -179,14 +198,14 @@ class PowerScenario:
         return listed
 
 
-Study = tuple[Fitted, float]  # what is found of the effect, and the p where there is none
+Study = list[tuple[Fitted, float]]  # of each tested coefficient what is found of the effect, and the p where there is none
 
 
 @dataclass(frozen=True)
 class Batch:
     """Some studies of one size: those that follow a state of the random generator."""
 
-    scenario: PowerScenario
+    scenario: Scenario
     participants: int
     sentences: int
     state: Mapping[str, Any]
@@ -202,11 +221,17 @@ def simulated(batch: Batch) -> list[Study]:
     return batch.scenario.batch(batch.participants, batch.sentences, generator, batch.runs)
 
 
-def _came_out(studies: Sequence[Study]) -> dict[str, float]:
+def run_studies(scenario: Scenario, people: int, sentences: int, runs: int, seed: int) -> list[dict[str, float]]:
+    """Return how so many simulated studies of this size came out, for each tested coefficient."""
+    studies = [one for batch in scenario.batches(people, sentences, runs, seed) for one in simulated(batch)]
+    return [_came_out(tests) for tests in zip(*studies, strict=True)]
+
+
+def _came_out(tests: Sequence[tuple[Fitted, float]]) -> dict[str, float]:
     """Return the shares of studies in which the effect is found, with it and without it."""
     import numpy as np
 
-    found, null = [fit for fit, _ in studies], np.array([p for _, p in studies])
+    found, null = [fit for fit, _ in tests], np.array([p for _, p in tests])
     p, se = (np.array([getattr(one, name) for one in found]) for name in ("p", "se"))
     return {
         "power": float((p < ALPHA).mean()),
@@ -367,7 +392,7 @@ def power_curve(
 
 
 def curve(
-    plan: PowerScenario,
+    plan: Scenario,
     participants: Sequence[int],
     items: Sequence[int],
     runs: int,
@@ -378,15 +403,15 @@ def curve(
     each: Callable[[pd.DataFrame], None] = lambda table: None,
     workers: Executor | None = None,
 ) -> pd.DataFrame:
-    """Return the table power of a plan; arguments as in `power_curve`."""
+    """Return the table power of a scenario; arguments as in `power_curve`."""
     if runs < 1 or not participants or not items or min(*participants, *items) < 2:
         raise ValueError(
             f"participants {list(participants)}, items {list(items)}, runs {runs}: "
             "expected at least 2 of each, and at least one run"
         )
     cells = list(itertools.product(participants, items))
-    places = {cell: plan.build_row_key(*cell, runs) for cell in cells}
-    rows = {cell: looked_up(known, place) for cell, place in places.items()}
+    places = {cell: plan.list_row_keys(*cell, runs) for cell in cells}
+    rows = {cell: look_up_rows(known, keys) for cell, keys in places.items()}
     missing = [cell for cell in dict.fromkeys(cells) if rows[cell].empty]
     batches = [batch for cell in missing for batch in plan.batches(*cell, runs, seed)]
     left = Counter((batch.participants, batch.sentences) for batch in batches)
@@ -406,26 +431,30 @@ def curve(
         left[cell] -= 1
         if not left[cell]:
             of_cell = [n for n, batch in enumerate(batches) if (batch.participants, batch.sentences) == cell]
-            came_out = _came_out([study for n in of_cell for study in found.pop(n)])
-            low, high = wilson_interval(pd.Series([came_out["power"] * runs]), pd.Series([float(runs)]))
-            row = {**places[cell], **came_out, "power_low": low.item(), "power_high": high.item()}
-            rows[cell] = pd.DataFrame([row])
+            studies = [study for n in of_cell for study in found.pop(n)]
+            came_out = [{**key, **_came_out(tests)} for key, tests in zip(places[cell], zip(*studies, strict=True), strict=True)]
+            frame = pd.DataFrame(came_out)
+            low, high = wilson_interval(frame["power"] * runs, pd.Series(float(runs), index=frame.index))
+            rows[cell] = frame.assign(power_low=low, power_high=high)
             each(table())
     return table()
 
 
-def looked_up(known: pd.DataFrame | None, row_key: Mapping[str, object]) -> pd.DataFrame:
-    """Return the row of this place in a table of earlier results, or none."""
-    return pd.DataFrame() if known is None else known[(known[list(row_key)] == pd.Series(row_key)).all(axis=1)]
+def look_up_rows(known: pd.DataFrame | None, row_keys: Sequence[Mapping[str, object]]) -> pd.DataFrame:
+    """Return the rows of these places in a table of earlier results; none where one of them is lacking."""
+    if known is None:
+        return pd.DataFrame()
+    found = [known[(known[list(key)] == pd.Series(key)).all(axis=1)] for key in row_keys]
+    return pd.concat(found) if all(map(len, found)) else pd.DataFrame()
 
 
-def seconds(plan: PowerScenario, cells: Iterable[tuple[int, int]], runs: int, seed: int) -> float:
+def seconds(plan: Scenario, cells: Iterable[tuple[int, int]], runs: int, seed: int) -> float:
     """Return how long so many studies of each size, participants and items, will take here, from one study of each."""
     if plan.family == ORDINAL:
         r_session.get_session()  # whose start is no part of a study
     needed = 0.0
     for people, sentences in cells:
         started = time.perf_counter()
-        plan.studies(people, sentences, 1, seed)
+        run_studies(plan, people, sentences, 1, seed)
         needed += runs * (time.perf_counter() - started)
     return needed

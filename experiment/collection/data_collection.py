@@ -2,14 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gardenpath import study
+from gardenpath.study.participant_measures import SIMULATED_MEASURES_FILE
 from gardenpath.study.table_sets import TableSet
 
 from ..sessions.event_tables import Tables, build_table_parts, concatenate_parts
+from ..sessions.sessions import Session
 from .combined_collections import combine_collections
 from .previous_participants import (
     collect_previous_participants,
@@ -137,7 +141,10 @@ def _read_table_parts(data: str | Path, options: CollectOptions) -> Iterator[Tab
         recorded_sessions = mark_excluded_sessions(
             session_source.read_recorded_sessions(), find_previous_participants(data, participants, previous)
         )
-        parts = build_table_parts(recorded_sessions, session_source.list_files, where=str(data))
+        parts = chain(
+            build_table_parts(recorded_sessions, session_source.list_files, where=str(data)),
+            _read_simulated_measures(data, session_source.sessions),
+        )
     else:
         tables = platform_collection.collect_platform_data(
             data, platform, mapping=options.mapping, materials=options.materials, pseudonymise=pseudonymise
@@ -147,3 +154,14 @@ def _read_table_parts(data: str | Path, options: CollectOptions) -> Iterator[Tab
     if isinstance(prolific, str | Path):
         parts = demographics.join_demographics(parts, participants, demographics.read(prolific), pseudonymise)
     yield from (mark_excluded_in_tables(tables, source_by_participant) for tables in parts)
+
+
+def _read_simulated_measures(data: str | Path, sessions: Sequence[Session]) -> Iterator[Tables]:
+    """Yield what files by participant would say of simulated ones as demographics, where `simulate` has drawn any."""
+    path = Path(data) / SIMULATED_MEASURES_FILE
+    if not path.is_file():
+        return
+    rows = study.table_files.read_csv(path).melt("participant", var_name="question", value_name="response")
+    simulated = [(one.participant, one.id) for one in sessions if one.source == "simulation"]
+    joined = rows.merge(pd.DataFrame(simulated, columns=["participant", "session"]), on="participant")
+    yield {"demographics": study.check(joined, "demographics")}

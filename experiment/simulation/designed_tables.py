@@ -1,12 +1,15 @@
 """The tables that a study leaves if everybody does what its lists ask for: trials without answers that say anything."""
 
+import itertools
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from gardenpath import study
+from gardenpath.study.config import ParticipantMeasureSection
+from gardenpath.study.participant_measures import choose_placeholder
 
 from ..collection.data_collection import collect
 from ..scripts.list_files import ListFile
@@ -14,6 +17,7 @@ from ..tasks import load_tasks
 from .robots import Effects, simulate
 
 PLACEHOLDER_MS = (280.0, 290.0, 300.0, 310.0, 320.0)
+COPY_MARK = "-copy-"
 # Nobody errs, so that no trial ends before its last word.
 FAULTLESS = Effects(comprehension=1.0, attention=1.0, slips=0.0)
 
@@ -22,7 +26,8 @@ def build_designed_tables(config: study.Study, list_files: Sequence[ListFile]) -
     """Return the tables of `collect` of one complete session of each list, of short lists of each of them.
 
     Who sees which item in which condition, its regions and its prompts are those of the design. Answers are placeholders: they
-    run through all that can be answered, and reading times through a few.
+    run through all that can be answered, and reading times through a few; so do measures of participants, whose levels all meet
+    each list.
 
     >>> from importlib.resources import files
     >>> from gardenpath import experiment
@@ -35,7 +40,36 @@ def build_designed_tables(config: study.Study, list_files: Sequence[ListFile]) -
     with tempfile.TemporaryDirectory() as folder:
         simulate(list_files, Path(folder, "data"), participants=sessions, seed=1, effects=FAULTLESS)
         tables = dict(collect(Path(folder, "data")))
-    return tables | {"readings": _fill_times(tables["readings"]), "responses": _fill_responses(tables["responses"], config)}
+    tables |= {"readings": _fill_times(tables["readings"]), "responses": _fill_responses(tables["responses"], config)}
+    measures = config.analysis.participant_measures
+    return _fill_measures(tables, measures) if measures else tables
+
+
+def _fill_measures(tables: dict[str, pd.DataFrame], measures: Mapping[str, ParticipantMeasureSection]) -> dict[str, pd.DataFrame]:
+    """Return tables with measures of participants as demographics: numbers that differ, and every combination of levels with each
+    list, for which all trials are there several times.
+    """
+    combinations = list(itertools.product(*(measure.levels for measure in measures.values() if measure.levels)))
+    copies = {
+        name: pd.concat([_number_copy(tables[name], n) for n in range(len(combinations))], ignore_index=True)
+        for name in ("readings", "responses", "sessions")
+    }
+    people = copies["sessions"][["participant", "session"]].drop_duplicates("session")
+    position = {person: n for n, person in enumerate(people["participant"].unique())}
+    text_measures = [name for name, measure in measures.items() if measure.levels]
+    rows = []
+    for salt, (name, measure) in enumerate(measures.items()):
+        for person, session in people.itertuples(index=False):
+            levels = combinations[int(person.rpartition(COPY_MARK)[2])]
+            value = levels[text_measures.index(name)] if measure.levels else choose_placeholder(measure, position[person], salt)
+            rows.append((person, session, measure.question or name, value))
+    demographics = pd.DataFrame(rows, columns=study.TABLES["demographics"].column_names)
+    return tables | copies | {"demographics": study.check(demographics, "demographics")}
+
+
+def _number_copy(table: pd.DataFrame, number: int) -> pd.DataFrame:
+    """Return a table of other participants who do the same."""
+    return table.assign(**{name: table[name] + f"{COPY_MARK}{number}" for name in ("participant", "session")})
 
 
 def _fill_times(readings: pd.DataFrame) -> pd.DataFrame:

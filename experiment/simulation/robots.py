@@ -1,6 +1,7 @@
 """Robots: participants with known effects, who take sessions over HTTP or within this process."""
 
 import contextlib
+import csv
 import dataclasses
 import math
 import shutil
@@ -13,9 +14,10 @@ from random import Random
 from typing import TYPE_CHECKING, Protocol
 
 from gardenpath import study
-from gardenpath.stimuli import CRITICAL, UNGRAMMATICAL, Sentence, Trial
+from gardenpath.stimuli import CRITICAL, UNGRAMMATICAL, Paradigm, Sentence, Trial
 from gardenpath.stimuli.item_tables import measure_word_length, zipf
 from gardenpath.study import executors
+from gardenpath.study.config import ParticipantMeasureSection
 from gardenpath.study.events import (
     Display,
     Event,
@@ -29,6 +31,7 @@ from gardenpath.study.events import (
     create_event,
 )
 from gardenpath.study.executors import Executor
+from gardenpath.study.participant_measures import SIMULATED_MEASURES_FILE, code_measure, draw_measure
 from gardenpath.study.screens import Answers, AskingScreen, Entry, Form, Outcome, Screen, Text, Whole, WordPairs, Words
 
 from ..scripts.list_files import ListFile
@@ -37,7 +40,7 @@ from ..sessions.records import judge_outcome
 from ..sessions.session_folders import write_recorded_session
 from ..sessions.sessions import RecordedSession, build_payload, open_session, replay_session_events
 from ..tasks import SimulatedResponse, find_task
-from .factor_effects import ConditionEffect, sum_effects_by_condition, sum_effects_by_word
+from .factor_effects import ConditionEffect, require_known_effects, sum_effects_by_condition, sum_effects_by_word
 from .surprisal_effects import compute_word_slowing
 
 if TYPE_CHECKING:
@@ -58,7 +61,8 @@ class Effects:
     taking the wrong one of two words first.
 
     `terms` are effects of factors and interactions, as [simulate] in study.toml states them; in paradigms that have one of
-    them they take the place of `critical`, `spillover` and `rating`.
+    them they take the place of `critical`, `spillover` and `rating`. They may name `measures` of participants, which are drawn for
+    each robot, are its answers to the questions that ask for them, and count from the middle of their distribution.
 
     `ms_per_bit` is added to the reading time for each bit of a language model's surprisal: of the word read, then of the word
     before it (spillover), and so on.
@@ -84,6 +88,7 @@ class Effects:
     slips: float = 0.03
     scale: Mapping[str, float] = field(default_factory=dict)
     terms: Mapping[str, study.EffectSection] = field(default_factory=dict)
+    measures: Mapping[str, ParticipantMeasureSection] = field(default_factory=dict)
     ms_per_bit: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
@@ -96,8 +101,8 @@ class Robot:
     """Runs a session from its payload with events drawn from `effects`; the same seed and name give the same events.
 
     `files` holds the lists that it may meet, by SHA-256: what they show, which answers are right, where the critical words are;
-    `condition_effects` the effects of a study's own factors, by paradigm and condition; `added_word_times` the ms that surprisal
-    adds to each word, by item and condition.
+    `condition_effects` the effects of a study's own factors, by paradigm and condition, of `paradigms`; `added_word_times` the ms
+    that surprisal adds to each word, by item and condition. `whole_number_questions` are answered by whole numbers.
 
     >>> from importlib.resources import files
     >>> from gardenpath import experiment
@@ -111,7 +116,9 @@ class Robot:
     seed: int
     files: Mapping[str, ListFile]
     condition_effects: Mapping[tuple[str, str], ConditionEffect] = field(default_factory=dict)
+    paradigms: Mapping[str, Paradigm] = field(default_factory=dict)
     added_word_times: Mapping[tuple[str, str], Sequence[float]] = field(default_factory=dict)
+    whole_number_questions: frozenset[str] = frozenset()
 
     def simulate_events(self, session: Json, name: str) -> Iterator[Json]:
         """Yield the events of a whole session in order, as the page would send them."""
@@ -134,6 +141,7 @@ class Robot:
     def simulate_screens(self, session: Json, name: str) -> Iterator["SimulatedScreen"]:
         """Yield what the robot does on each screen that the session shows, in order."""
         file = self.files[session["list_sha256"]]
+        participant = self.draw_participant(name)
         random = Random(f"{self.seed}-robot-{name}")
         participant_effects = (random.gauss(0, self.effects.participant_sd), random.gauss(0, self.effects.rating_participant_sd))
         order = [session["script"]["trials"][n]["trial"] for n in session["order"]]
@@ -148,20 +156,50 @@ class Robot:
             number, n = walk.location
             timeline_step = steps[number]
             screen = timeline_step.step.screens[n]
-            response = self._simulate_response(screen, timeline_step, file, participant_effects, random)
+            response = self._simulate_response(screen, timeline_step, file, participant_effects, random, participant)
             last = walk.end_screen(_determine_outcome(screen, response))
             has_consented = has_consented or (number == consent and last)
             yield SimulatedScreen(timeline_step, n, screen, response, n == 0, last, has_consented, has_consented and needs_visit)
             needs_visit = needs_visit and not has_consented
 
+    def draw_participant(self, name: str) -> "SimulatedParticipant":
+        """Return the measures of a robot of this name, and what its conditions do to it."""
+        values: dict[str, str | float] = {}
+        for key, measure in self.effects.measures.items():
+            value = draw_measure(key, measure, Random(f"{self.seed}-robot-{name}-{key}"))
+            decimals = 0 if measure.file is None and (measure.question or key) in self.whole_number_questions else 2
+            values[key] = value if isinstance(value, str) else round(value, decimals)
+        effects = self.condition_effects
+        if any(key in term.split(":") for term in self.effects.terms for key in values):
+            codes = {key: code_measure(self.effects.measures[key], value) for key, value in values.items()}
+            effects = sum_effects_by_condition(self.effects.terms, self.paradigms.values(), codes)
+        return SimulatedParticipant(values, effects)
+
+    def _list_answers(self, participant: "SimulatedParticipant") -> dict[str, str | float]:
+        """Return the measures that answer a question, by question."""
+        asked = {key: one.question or key for key, one in self.effects.measures.items() if one.file is None}
+        return {question: participant.measures[key] for key, question in asked.items()}
+
     def _simulate_response(
-        self, screen: Screen, timeline_step: TimelineStep, file: ListFile, participant_effects: tuple[float, float], random: Random
+        self,
+        screen: Screen,
+        timeline_step: TimelineStep,
+        file: ListFile,
+        participant_effects: tuple[float, float],
+        random: Random,
+        participant: "SimulatedParticipant",
     ) -> SimulatedResponse:
         if screen.task == "page":
-            return _respond_to_page(screen, random)
+            return _respond_to_page(screen, random, self._list_answers(participant))
         assert timeline_step.step.trial is not None
         simulated_reader = _TrialReader(
-            self, file, file.trial_list.trials[timeline_step.step.trial], timeline_step.position or 0, participant_effects, random
+            self,
+            file,
+            file.trial_list.trials[timeline_step.step.trial],
+            timeline_step.position or 0,
+            participant_effects,
+            random,
+            participant.condition_effects,
         )
         return find_task(screen.task).simulate_response(screen, simulated_reader)
 
@@ -182,12 +220,25 @@ class SimulatedScreen:
     has_visit: bool
 
 
-def _respond_to_page(screen: Screen, random: Random) -> SimulatedResponse:
+@dataclass(frozen=True)
+class SimulatedParticipant:
+    """Who a robot is: its measures, and what its conditions do to it."""
+
+    measures: Mapping[str, str | float]
+    condition_effects: Mapping[tuple[str, str], ConditionEffect]
+
+
+def _respond_to_page(screen: Screen, random: Random, answers: Mapping[str, str | float]) -> SimulatedResponse:
     """Leave a page of the study: read it and go on, or fill it in."""
     if isinstance(screen, Form):
-        return SimulatedResponse(
-            (20_000 * random.random(),), {one.name: _draw_form_answer(one, screen.accepted, random) for one in screen.fields}
-        )
+        time = 20_000 * random.random()
+        filled = {
+            one.name: _format_answer(one, answers[one.name])
+            if one.name in answers
+            else _draw_form_answer(one, screen.accepted, random)
+            for one in screen.fields
+        }
+        return SimulatedResponse((time,), filled)
     return SimulatedResponse((2000 + 1000 * random.random(),))
 
 
@@ -252,6 +303,7 @@ class _TrialReader:
     position: int
     participant_effects: tuple[float, float]
     random: Random
+    condition_effects: Mapping[tuple[str, str], ConditionEffect]
 
     @property
     def p_correct(self) -> float:
@@ -314,7 +366,7 @@ class _TrialReader:
 
     def _find_condition_effect(self, condition: str) -> ConditionEffect | None:
         """What the study's factors do in a condition; None where nothing is stated of the paradigm."""
-        return self.robot.condition_effects.get((self.trial.item.paradigm, condition))
+        return self.condition_effects.get((self.trial.item.paradigm, condition))
 
     def _compute_violation(self, condition: str) -> float:
         """0 for a grammatical sentence, the phenomenon's scale for an ungrammatical one."""
@@ -326,6 +378,13 @@ class _TrialReader:
     def _draw_item_effect(self, measure: str) -> float:
         """An item's standard-normal deviation, the same for every robot of this seed."""
         return Random(f"{self.robot.seed}-item-{self.trial.item.id}-{measure}").gauss(0, 1)
+
+
+def _format_answer(form_field: study.config.FieldSection, value: str | float) -> str | int:
+    """Return a measure as the answer to a question: chosen, a whole number, or typed."""
+    if isinstance(value, str):
+        return value
+    return int(value) if form_field.kind == "number" else f"{value:g}"
 
 
 def _draw_form_answer(form_field: study.config.FieldSection, accepted: Mapping[str, Sequence[str]], random: Random) -> str | int:
@@ -357,14 +416,23 @@ def create_robot(
         raise ValueError("effects.ms_per_bit and surprisal belong together; expected both or neither")
     trials = [trial for file in files.values() for trial in file.trial_list.trials]
     paradigms = {paradigm.id: paradigm for file in files.values() for paradigm in file.paradigms}
-    condition_effects = sum_effects_by_condition(effects.terms, paradigms.values(), trials)
+    require_known_effects(effects.terms, paradigms.values(), trials, effects.measures)
+    own_terms = {term: one for term, one in effects.terms.items() if not {*term.split(":")} & {*effects.measures}}
     return Robot(
         effects,
         seed,
         files,
-        condition_effects,
+        sum_effects_by_condition(own_terms, paradigms.values()),
+        paradigms,
         {} if surprisal is None else compute_word_slowing(effects.ms_per_bit, surprisal, trials),
+        frozenset(one.name for file in files.values() for one in _list_form_fields(file) if one.kind == "number"),
     )
+
+
+def _list_form_fields(file: ListFile) -> list[study.config.FieldSection]:
+    """Return the questions about the participant that a list asks."""
+    forms = (screen for step in (*file.script.front, *file.script.end) for screen in step.screens if isinstance(screen, Form))
+    return [one for form in forms for one in form.fields]
 
 
 _VISIT_VALUE = Visit(
@@ -612,6 +680,9 @@ def simulate(
 
     Of short lists each participant takes up to `sessions`, while there are some that show nothing twice.
 
+    Of `effects.measures` those that a file by participant would hold are written beside the sessions, and `collect` gives them back
+    as demographics.
+
     With `effects.ms_per_bit`, `surprisal` is the table of a language model that scored these sentences. The folder appears when
     all sessions are written. One that is there raises `FileExistsError`, unless `replace`, which takes the place of an earlier
     simulation and of nothing else. With `workers`, such as `study.executors.LocalExecutor(2)`, sessions are spread over
@@ -648,10 +719,20 @@ def simulate(
         for outcome in executors.map_in_parallel(_write_batch, batches, workers):
             done += outcome.get_value()
             progress(done, len(assigned))
+        _write_measures(machine, dict.fromkeys(one.participant for one in assigned), transport.folder)
         if folder.exists():
             shutil.rmtree(folder)
         transport.folder.rename(folder)
     return transport.assigned_count
+
+
+def _write_measures(robot: Robot, participants: Iterable[str], folder: Path) -> None:
+    """Write what a study's files by participant would say of robots, where it states any."""
+    names = [name for name, measure in robot.effects.measures.items() if measure.file is not None]
+    if names:
+        rows = [[person, *(str(robot.draw_participant(person).measures[name]) for name in names)] for person in participants]
+        with (folder / SIMULATED_MEASURES_FILE).open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([["participant", *names], *rows])
 
 
 @dataclass(frozen=True)
@@ -676,6 +757,6 @@ def _is_simulation_folder(folder: Path) -> bool:
     for path in folder.iterdir():
         session = path / "session.json"
         simulated = session.is_file() and '"source": "simulation"' in session.read_text("utf-8")
-        if not (simulated or path.name in ("lists", "sessions.meta.json")):
+        if not (simulated or path.name in ("lists", "sessions.meta.json", SIMULATED_MEASURES_FILE)):
             return False
     return True

@@ -16,7 +16,7 @@ from . import (
     session_tables,
     treebank_tables,
 )
-from .table_schema import COMPUTED_COLUMNS, FACTOR_MEANING, MAIN_PRODUCERS, Column, Producer, Table, parse_columns
+from .table_schema import COMPUTED_COLUMNS, FACTOR_MEANING, MAIN_PRODUCERS, MEASURE_MEANING, Column, Producer, Table, parse_columns
 
 TABLE_MODULES = (
     material_tables,
@@ -37,4 +37,4 @@ TABLES: Mapping[str, Table] = {table.name: table for part in TABLE_MODULES for t
 # Names of the columns that are computed from a table's others, or from another table.
 COMPUTED_COLUMN_NAMES = tuple(column.name for column in parse_columns(COMPUTED_COLUMNS))
 
-__all__ = ["COMPUTED_COLUMN_NAMES", "FACTOR_MEANING", "MAIN_PRODUCERS", "TABLES", "Column", "Producer", "Table"]
+__all__ = ["COMPUTED_COLUMN_NAMES", "FACTOR_MEANING", "MAIN_PRODUCERS", "MEASURE_MEANING", "TABLES", "Column", "Producer", "Table"]

@@ -100,6 +100,7 @@ COMPUTED_COLUMNS = """
 log_trial     float    natural log of (trial + 1)
 question_accuracy float? participant's share of comprehension questions answered right, practice left out; empty: none asked
 """
+MEASURE_MEANING = "measure of the participant, as analysis.participant_measures states it; empty where it is not known"
 FACTOR_MEANING = "level of this factor of the study in the condition shown; empty where that has none, or of a pair two"
 
 MODEL_COLUMNS = """

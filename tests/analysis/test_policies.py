@@ -47,6 +47,16 @@ def test_the_widest_model_has_a_slope_of_all_that_varies_within() -> None:
     assert random(str(widest(formula, columns_of(rows, formula), ["x"]))) == "(1 + x|participant) + (0 + x|item)"
 
 
+def test_an_interaction_with_a_factor_between_participants_has_no_slope_over_them() -> None:
+    """Its column is that of the other factor, times a number for each participant."""
+    rows = study()
+    rows = rows.assign(age=rows["participant"].str[1:].astype(int).floordiv(4).mod(2) - 0.5)
+    formula = parse_formula("y ~ x*w*age + (1|participant) + (1|item)")
+    assert random(str(widest(formula, columns_of(rows, formula)))) == (
+        "(1 + x + w + x:w|participant) + (1 + x + w + age + x:w + x:age + w:age + x:w:age|item)"
+    )
+
+
 def test_declared_keeps_the_formula_and_logs_one_step() -> None:
     formula, log = chosen(study(), "declared", "glmm")
     assert formula == FORMULA

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from gardenpath.analysis import Assumptions, fit, power_curve
-from gardenpath.analysis.modelling.power import build_scenario
+from gardenpath.analysis.modelling.power import build_scenario, run_studies
 from gardenpath.analysis.modelling.simulated_trials import Layout, standard
 from gardenpath.study import DataError
 
@@ -92,7 +92,7 @@ def test_a_study_is_the_one_that_analyse_would_fit() -> None:
     slopes = "(1 + grammaticality:attractor|participant) + (1 + grammaticality:attractor|item)"
     by_hand = fit(rows, f"log_rt ~ grammaticality*attractor + {slopes}").set_index("term")
     term = next(name for name in by_hand.index if ":" in name)
-    came_out = plan.studies(8, 8, 1, seed=3)
+    [came_out] = run_studies(plan, 8, 8, 1, seed=3)
     assert came_out["se"] == pytest.approx(by_hand["se"][term], rel=1e-6)
     assert came_out["power"] == (by_hand["p"][term] < 0.05)
 
@@ -172,11 +172,11 @@ def test_a_simple_effect_is_the_difference_of_two_cells() -> None:
     plan = build_scenario(stated, factors=FACTORS, term="attractor@ungrammatical")
     trials = plan.layout.assign_trials(8, 8)
     means = pd.Series(plan.expected(trials)).groupby([trials.levels[name] for name in FACTORS]).mean()
-    assert plan.build_row_key(8, 8, 1)["effect"] == pytest.approx(means[1, 1] - means[1, 0])
-    assert plan.build_row_key(8, 8, 1)["effect"] == pytest.approx(0.02 + 0.04 / 2)
-    formula = str(plan.build_row_key(8, 8, 1)["formula"])
+    assert plan.list_row_keys(8, 8, 1)[0]["effect"] == pytest.approx(means[1, 1] - means[1, 0])
+    assert plan.list_row_keys(8, 8, 1)[0]["effect"] == pytest.approx(0.02 + 0.04 / 2)
+    formula = str(plan.list_row_keys(8, 8, 1)[0]["formula"])
     assert formula.startswith("log_rt ~ grammaticality + attractor_in_grammatical + attractor_in_ungrammatical + (1 + attr")
-    named = build_scenario(stated, factors=FACTORS, term="attractor@grammaticality=grammatical").build_row_key(8, 8, 1)
+    named = build_scenario(stated, factors=FACTORS, term="attractor@grammaticality=grammatical").list_row_keys(8, 8, 1)[0]
     assert named["effect"] == pytest.approx(0.02 - 0.04 / 2)
 
 
@@ -236,7 +236,7 @@ def test_an_answer_is_fitted_as_a_table_of_answers_would_be() -> None:
     rows = pd.DataFrame({"participant": trials.participant.astype(str), "item": trials.item.astype(str)}, dtype=object)
     rows = rows.assign(correct=answers, **{name: trials.product(name) for name in FACTORS})
     by_hand = fit(rows, "correct ~ grammaticality*attractor + (1|participant) + (1|item)", family="binomial")
-    came_out = plan.studies(16, 8, 1, seed=5)
+    [came_out] = run_studies(plan, 16, 8, 1, seed=5)
     assert came_out["share_failed"] == 0
     assert came_out["se"] == pytest.approx(by_hand.set_index("term")["se"]["attractor"], rel=1e-6)
 

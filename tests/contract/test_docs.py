@@ -151,7 +151,7 @@ def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> Non
     """Put into the example study, as a reader would."""
     stated = tomllib.loads((workplace / "examples" / "minimal-pairs" / "study.toml").read_text())
     shown = blocks(ROOT / "docs" / "study-toml.md", "toml")
-    assert len(shown) == 10
+    assert len(shown) == 11
     [texts] = [block for block in shown if block.startswith("[session]")]
     (workplace / "texts.toml").write_text(texts, "utf-8")
     own = study.config.ProcedureSection(texts="texts.toml")
@@ -165,8 +165,10 @@ def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> Non
         parts = tomllib.loads(block)
         if "block_by" in parts.get("ordering", {}):  # beside which no other blocks can stand
             assert study.OrderingSection(**parts.pop("ordering")).block_order == "williams"
+        models = [*stated.get("analysis", {}).get("models", []), *parts.get("analysis", {}).get("models", [])]
         for section, keys in parts.items():
             stated[section] = stated.get(section, {}) | keys
+        stated["analysis"] = stated.get("analysis", {}) | {"models": models}
     [published] = blocks(ROOT / "docs" / "study.md", "toml")
     analysis = study.config.parse_dataclass(study.AnalysisSection, tomllib.loads(published)["analysis"], where="docs/study.md")
     assert (analysis.spillover_regions, analysis.covariates, analysis.figures.bars) == ("cumulative", (), "se")
@@ -174,7 +176,7 @@ def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> Non
     assert load_tasks(plan).tasks_by_role["filler"] == ["acceptability"]
     assert [item.expected_responses["acceptability"] for item in plan.design.attention] == [["2"], ["1", "2", "3"]]
     assert len(plan.design.practice) == 4
-    names = ["embedded verb", "ease", "noun phrase within extraction", "understood"]
+    names = ["embedded verb", "ease", "noun phrase within extraction", "understood", "proficiency"]
     assert [model.name for model in plan.analysis.models] == names
     assert plan.analysis.sesoi["extraction:noun_phrase"] == {"log_rt": 0.03}
     assert plan.simulate["extraction:noun_phrase"].log_rt == {"embedded_verb": -0.1}
