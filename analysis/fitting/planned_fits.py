@@ -6,13 +6,16 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 
 from gardenpath.study import DataError
+from gardenpath.study.config import COVARIATES
 from gardenpath.study.plans import PlannedModel
 from gardenpath.study.responses import BINARY_TABLE, RATINGS_TABLE, RESPONSES, TIMES_TABLE
+from gardenpath.study.table_files import list_factors
 
 from ..engines.estimates import ModelEstimate
 from ..engines.formulas import parse_formula
 from ..engines.r_code import quote_text
 from ..exclusion_log import ALL_CONDITIONS
+from ..measuring.participant_measures import find_participant_factors
 from ..modelling.coding import Coded
 from ..modelling.mixed_models import Fit, failed, fit_coded
 from ..modelling.ordinal import ENGINE as ORDINAL_ENGINE
@@ -128,7 +131,10 @@ def _format_rows_code(model: PlannedModel, rows: pd.DataFrame, trials: StudyTria
         f"rows <- subset(rows, {' & '.join(where)})",
         *([f"rows${response} <- rows$response"] if table == BINARY_TABLE else []),
     ]
-    for factor in model.coding:
+    numbers = trials.list_numeric_predictors(model, rows)
+    measures = [name for name in (*find_participant_factors(rows, model.coding), *numbers) if name in list_factors(rows, table)]
+    lines += [f"rows <- subset(rows, !is.na({name}))" for name in measures if name not in COVARIATES]
+    for factor in (name for name in model.coding if name not in measures):
         if model.is_of_pairs:
             lines.append(f"rows${factor} <- rows$condition")
             continue
@@ -139,7 +145,7 @@ def _format_rows_code(model: PlannedModel, rows: pd.DataFrame, trials: StudyTria
         ]
         lines.append(f'rows${factor} <- unname(c({", ".join(pairs)})[paste(rows$paradigm, rows$condition, sep = "/")])')
     source = {"log_trial": "log1p(rows$trial)", "position": "rows$word"}
-    for name in trials.list_numeric_predictors(model, rows):
+    for name in numbers:
         value = source.get(name, f"rows${name}")
         lines.append(f"rows${name} <- {value} - mean({value})")
     return "\n".join(lines)

@@ -17,6 +17,7 @@ from ..engines.formulas import Formula, parse_formula
 from ..exclusion_log import ALL_CONDITIONS
 from ..grammatical_status import GRAMMATICALITY, GRAMMATICALITY_CODES
 from ..measuring.binary_responses import BINARY_MEASURES, CHOICE_MEASURE, YES_MEASURE
+from ..measuring.participant_measures import find_participant_factors
 from ..measuring.ratings_and_times import SENTENCE_REGION
 from ..measuring.trial_measures import measure_trials
 from ..modelling.coding import Coded
@@ -284,8 +285,9 @@ def _draft_declared(trials: StudyTrials, settings: AnalysisSection) -> list[Plan
             continue
         factors = dict.fromkeys(str(name) for by in levels.values() for name in by if name in formula.column_names)
         having = [p for p in (model.paradigms or levels) if p in levels and {*factors} <= {*levels[p]}]
-        is_of_people = POPULATION in formula.column_names and POPULATION in trials.select_response(formula.response)
-        of_people = [POPULATION] if is_of_people else []
+        rows = trials.select_response(formula.response)
+        of_people = find_participant_factors(rows, formula.column_names)
+        of_people |= {POPULATION: POPULATIONS} if POPULATION in formula.column_names and POPULATION in rows else {}
         if stated := sorted({*model.contrasts, *model.reference_levels} - {*factors, *of_people}):
             there = ", ".join(sorted(factors)) or "none"
             faults.append(
@@ -293,7 +295,7 @@ def _draft_declared(trials: StudyTrials, settings: AnalysisSection) -> list[Plan
             )
             continue
         contrasts = {name: _code_factor(name, model.contrasts, having, levels) for name in factors}
-        contrasts |= {name: (model.contrasts.get(name, "repeated"), POPULATIONS) for name in of_people}
+        contrasts |= {name: (model.contrasts.get(name, "repeated"), order) for name, order in of_people.items()}
         for name, reference in model.reference_levels.items():
             coding, order = contrasts[name]
             if reference in order:

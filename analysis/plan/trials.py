@@ -17,6 +17,7 @@ from ..exclusion_log import ALL_CONDITIONS
 from ..factor_levels import tabulate_levels
 from ..grammatical_status import GRAMMATICALITY, GRAMMATICALITY_CODES, find_minimal_pair_paradigms
 from ..measuring.binary_responses import CHOICE_MEASURE, find_pair_levels
+from ..measuring.participant_measures import find_participant_factors, select_known_measures
 from ..measuring.ratings_and_times import SENTENCE_REGION
 from ..modelling.coding import Coded, coded
 from ..prompts import filter_prompt
@@ -98,6 +99,8 @@ class StudyTrials:
         """Return the levels of a factor of a model in the order in which the materials state them."""
         if factor == POPULATION:
             return POPULATIONS
+        if of_people := find_participant_factors(self.select_response(model.response), [factor]):
+            return of_people[factor]
         return order_levels(factor, model.paradigms, self.get_levels(model.response))
 
     def select(self, model: PlannedModel) -> pd.DataFrame:
@@ -114,6 +117,7 @@ class StudyTrials:
                 f"analysis.models, {model.name!r}: {', '.join(map(repr, absent))} is no column; expected some of "
                 f"{', '.join(sorted(rows.columns))}"
             )
+        rows = select_known_measures(rows, formula.column_names)
         numbers = self.list_numeric_predictors(model, rows)
         return rows.assign(**{name: rows[name].astype("float64") - rows[name].mean() for name in numbers})
 

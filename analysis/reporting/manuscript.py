@@ -280,9 +280,12 @@ def _power(tables: Tables) -> str:
         if (power["slopes"] == "tested").any()
         else ""
     )
+    simulated = (
+        "from and fitted by the planned models" if (power["slopes"] == "planned").all() else f"with slopes of all terms{fitted}"
+    )
     return (
         f"Power was simulated for smallest effects of interest ({effects}), {runs} studies for each number of participants and "
-        f"items, with slopes of all terms{fitted}; intervals are Wilson's (Wilson, 1927)."
+        f"items, {simulated}; intervals are Wilson's (Wilson, 1927)."
     )
 
 

@@ -311,7 +311,7 @@ def power_panel(row: Row) -> str:
     'log RT, effect 0.03\\nnumber × attractor'
     """
     model = [row["family"]] if row["response"] == "rating" else []
-    fitted = {"tested": [], "none": ["without slopes"], "maximal": ["with all slopes"]}[row["slopes"]]
+    fitted = {"none": ["without slopes"], "maximal": ["with all slopes"]}.get(row["slopes"], [])
     first = ", ".join([row["response"].replace("log_rt", "log RT"), *model, *fitted, f"effect {row['effect']:.3g}"])
     return "\n".join([*textwrap.wrap(first, 28), *textwrap.wrap(coefficient(row["term"]), 28)])
 
