@@ -13,8 +13,9 @@ COEFFICIENT, SIMPLE_EFFECT = "coefficient", "simple effect"  # in the column kin
 
 
 def join_results(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the effects of a study, each with what the table models says of the fit that was kept; empty where there are none."""
-    effects, fits = (tables.get(name, _build_empty(name)) for name in ("effects", "models"))
+    """Return the effects of a study, each with what the table models says of the fit that was kept; none without both tables."""
+    names = ("effects", "models")
+    effects, fits = (tables[name] if {*names} <= {*tables} else _build_empty(name) for name in names)
     kept = fits.loc[fits["kept"], ["model_id", *FIT_COLUMNS]]
     return effects.merge(kept, on="model_id", how="left", validate="m:1")
 

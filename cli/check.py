@@ -106,8 +106,8 @@ def _find_design_faults(config: "Study") -> list[str]:
 
 
 def _format_findings(groups: "Sequence[tuple[Sequence[Finding], int]]") -> str:
-    """Return findings as lines: severity, rule, place, item, message."""
-    rows = [["severity", "rule", "place", "item", "message"]]
+    """Return findings as lines: severity, rule, location, item, message."""
+    rows = [["severity", "rule", "location", "item", "message"]]
     for findings, hidden_count in groups:
         for f in findings:
             item = " ".join(filter(None, (f.item, f.condition and f"({f.condition})"))) or f.paradigm

@@ -41,7 +41,7 @@ MIN_QUESTIONS, MAX_ANSWER_SHARE = 8, 0.75  # questions of a list, of which one a
     type=click.IntRange(min=1),
     default=30,
     show_default=True,
-    help="For the readers of each sentence; of short lists each has one.",
+    help="For the participants of each sentence; of short lists each has one.",
 )
 @options.force
 @click.option(
@@ -49,7 +49,7 @@ MIN_QUESTIONS, MAX_ANSWER_SHARE = 8, 0.75  # questions of a list, of which one a
     is_flag=True,
     help="Leave out what cannot be read of the materials, and name it; materials.skip_bad does so in every command.",
 )
-@click.option("--ignore-errors", is_flag=True, help="Deal materials in which check finds errors.")
+@click.option("--ignore-errors", is_flag=True, help="Make lists of materials in which check finds errors.")
 def command(study_file: Path, out: Path | None, participants: int, force: bool, skip_bad: bool, ignore_errors: bool) -> None:
     """Deal the materials of STUDY.toml to counterbalanced lists, one JSON file each.
 
@@ -147,7 +147,7 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool, 
     study_exposures = exposures[~exposures["paradigm"].isin(["practice", "attention"])]
     for condition, counts in () if len(short_lists) else study_exposures.groupby("condition")["n_participants"]:
         options.print_notice(
-            f"at {participants} participants, a sentence in condition {condition} has {_format_range(counts)} readers"
+            f"at {participants} participants, a sentence in condition {condition} has {_format_range(counts)} participants"
         )
     if config.design.allow_unequal_experiments:
         options.print_notice(f"paradigms: {_format_experiment_sizes(trial_lists)}")
@@ -155,7 +155,7 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool, 
         options.print_notice(filler_warning)
     for order_text in (*_describe_alternating_orders(trial_lists[0]), *_describe_order_sampling(trial_lists)):
         options.print_notice(order_text)
-    options.print_notice(f"{len(files)} lists; each session's order is drawn from seed {config.seed}, its list and its place")
+    options.print_notice(f"{len(files)} lists; each session's order is drawn from seed {config.seed}, its list and its slot")
 
 
 def _describe_uneven_fillers(trial_lists: "list[TrialList]", ratio: Mapping[str, int]) -> Iterator[str]:
@@ -181,13 +181,13 @@ def _describe_alternating_orders(trial_list: "TrialList") -> Iterator[str]:
 
     rules = trial_list.ordering
     if rules.order == "reversed":
-        yield "sessions of a list have the order as it stands and backwards in turn: an even number of readers a list"
+        yield "sessions of a list have the order as it stands and backwards in turn: an even number of participants a list"
     if isinstance(trial_list.orders, BlockedOrders):
         sequences = trial_list.orders.sequences
         some = "; ".join(" - ".join(one) for one in sequences[:6]) + ("; ..." if len(sequences) > 6 else "")
         yield (
             f"blocks of {rules.block_by} stand in {options.format_count(len(sequences), 'order')} ({rules.block_order}), which the "
-            f"sessions of each list have in turn: {some}; a multiple of {len(sequences)} readers a list has each alike"
+            f"sessions of each list have in turn: {some}; a multiple of {len(sequences)} participants a list has each equally often"
         )
 
 
@@ -228,7 +228,7 @@ def _summarise_short_lists(trial_list: "TrialList", separation: str) -> str:
     role_counts = Counter(trial.role for part in trial_list.list_participant_trials() for trial in part)
     parts = [
         f"{len(short_lists)} short lists of {_format_range(map(len, short_lists))}, {times.total()} judgments",
-        f"{options.format_count(len(by_item), 'item')} with {_format_range(map(sum, by_item.values()))} readers each",
+        f"{options.format_count(len(by_item), 'item')} with {_format_range(map(sum, by_item.values()))} participants each",
         *(
             f"{_format_range(counts)} of them {condition}"
             for condition, counts in zip(conditions, zip(*by_item.values(), strict=True), strict=True)
@@ -257,7 +257,7 @@ def _refuse_errors(config: "Study") -> None:
     errors = stimuli.check(materials, only_severity="error")
     if errors:
         more = [f"... and {options.format_count(len(errors) - 10, 'more error')}"] if len(errors) > 10 else []
-        advice = "the materials have errors: correct them, waive them with a reason, or give --ignore-errors to deal them anyway"
+        advice = "the materials have errors: correct them, waive them with a reason, or give --ignore-errors"
         raise study.DataError([*map(str, errors[:10]), *more, f"{config.path}: {advice}"])
 
 

@@ -160,7 +160,7 @@ def _format_paradigm(entry: dict[str, Any]) -> str:
         lines.append("  splits: " + ", ".join(f"{part} of {total}" for part, total in entry["splits"].items()))
     if entry["balanced"] or entry["at_most"]:
         limits = [f"{slot} at most {k} times a lemma" for slot, k in entry["at_most"].items()]
-        lines.append("  plan: " + "; ".join([*(f"{slot} balanced" for slot in entry["balanced"]), *limits]))
+        lines.append("  sampling: " + "; ".join([*(f"{slot} balanced" for slot in entry["balanced"]), *limits]))
     if entry.get("critical words"):
         lines.append(f"  {options.format_count(entry['critical words'], 'critical word')}")
     if entry.get("slots"):

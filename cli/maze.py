@@ -48,9 +48,9 @@ EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.option("--length", type=int, default=1, show_default=True, metavar="N", help="Letters by which they may differ.")
 @click.option("--zipf", type=float, default=1, show_default=True, metavar="X", help="Zipf by which their frequencies may differ.")
 @click.option(
-    "--candidates", type=int, default=100, show_default=True, metavar="N", help="Words tried for a place, best match first."
+    "--candidates", type=int, default=100, show_default=True, metavar="N", help="Words tried for a position, best match first."
 )
-@click.option("--repeats", type=int, metavar="N", help="Places in all that may have the same distractor.  [default: any]")
+@click.option("--repeats", type=int, metavar="N", help="Positions in all that may have the same distractor.  [default: any]")
 @click.option(
     "--edited-distractors",
     "reviewed",
@@ -93,7 +93,7 @@ def command(
     loaded = None if model is None else scoring.load_model(model, *scoring.revisions)
     held_out_scoring = replace(scoring, adapter=None, quantization=None, endpoint=None, tokenizer=None, prefix_token=None)
     held_out_model = None if held_out is None else held_out_scoring.load_model(held_out)
-    with nullcontext() if loaded is None else options.show_progress("places", 1) as move:
+    with nullcontext() if loaded is None else options.show_progress("positions", 1) as move:
         result = lmscore.add_distractors(
             materials,
             loaded,
@@ -124,10 +124,9 @@ def command(
         click.echo("\n".join(sentences))
     if missing_count := int(result.distractors["distractor"].isna().sum()):
         raise study.DataError(
-            f"{options.format_count(missing_count, 'place')} without a distractor, whose sentences have no "
-            "alternatives; write words into "
-            f"{scoring.out / 'distractors.csv'} and give it back (--reviewed), or widen --length or --zipf, or lower --margin or "
-            "--surprisal"
+            f"{options.format_count(missing_count, 'position')} without a distractor, whose sentences have no "
+            f"alternatives; write words into {scoring.out / 'distractors.csv'} and give it back (--edited-distractors), or widen "
+            "--length or --zipf, or lower --margin or --surprisal"
         )
 
 
@@ -151,9 +150,9 @@ def _describe_settings(
     if model is not None:
         parts.append(f"{surprisal:g} bits at least and {margin:g} more than the word under {model.name}")
     if model is not None and not pseudowords:
-        parts.append(f"up to {candidates} candidates a place")
+        parts.append(f"up to {candidates} candidates a position")
     if repeats is not None:
-        parts.append(f"in {options.format_count(repeats, 'place')} at most")
+        parts.append(f"in {options.format_count(repeats, 'position')} at most")
     if held_out is not None:
         parts.append(f"held-out model {held_out.name}")
     return f"{'; '.join([*parts, f'seed {seed}'])}."

@@ -30,7 +30,7 @@ def list_norming_tasks() -> list[str]:
 
 @click.command("norm")
 @click.option(
-    "--task", type=options.LazyChoice(list_norming_tasks), help="What readers do: go on with fragments, or rate sentences."
+    "--task", type=options.LazyChoice(list_norming_tasks), help="What participants do: go on with fragments, or rate sentences."
 )
 @click.option("--responses-per-sentence", type=click.IntRange(min=2), help="Answers of each sentence.  [default: 20]")
 @click.option(
@@ -149,7 +149,7 @@ def _create_norming_study(
         click.echo(path)
     participants_per_item = norming.count_participants_needed(items, norming_design)
     options.print_notice(
-        f"{options.format_count(len(items.items), 'item')}, {participants_per_item} readers each; "
+        f"{options.format_count(len(items.items), 'item')}, {participants_per_item} participants each; "
         + (
             "; ".join(norming_design.keep)
             if norming_design.keep

@@ -220,7 +220,7 @@ def build_application(review: Review) -> "Starlette":
             check_access(request, request.headers.get("x-key", ""))
             return JSONResponse(review.build_state())
         except (ReviewError, study.DataError) as error:
-            return JSONResponse({"said": str(error)}, 400)
+            return JSONResponse({"error": str(error)}, 400)
 
     async def decide(request: "Request") -> "Response":
         try:
@@ -231,11 +231,11 @@ def build_application(review: Review) -> "Starlette":
                 review.add_decision(json.loads(await request.body()))
             return JSONResponse(review.build_state())
         except ValueError:
-            return JSONResponse({"said": "that is no decision"}, 400)
+            return JSONResponse({"error": "that is no decision"}, 400)
         except (ReviewError, study.DataError) as error:
-            return JSONResponse({"said": str(error)}, 409)
+            return JSONResponse({"error": str(error)}, 409)
         except OSError as error:
-            return JSONResponse({"said": f"not kept: {error}; nothing is lost before this, see to the disk and decide again"}, 500)
+            return JSONResponse({"error": f"not kept: {error}; nothing is lost before this, see to the disk and decide again"}, 500)
 
     routes = [
         Route("/", page),
@@ -249,9 +249,9 @@ def build_application(review: Review) -> "Starlette":
 def build_file_route(name: str, page: Any) -> Any:
     """Return the route of one of the page's files."""
 
-    async def shown(request: "Request") -> "Response":
+    async def send_page_file(request: "Request") -> "Response":
         request.path_params["name"] = name
         response: Response = await page(request)
         return response
 
-    return shown
+    return send_page_file

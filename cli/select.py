@@ -30,7 +30,7 @@ MATCH_METHODS = ("means", "sets", "best")
 @click.option("--optimality-gap", type=float, help="How far from the best choice may be left open, in s.d.  [default: 0.05]")
 @click.option("--null", metavar="N", help="Of sets: balanced, first, inclusive, or a level.  [default: balanced]")
 @click.option("--maximise", type=click.Choice(["power"]), help="Of all choices that match, one with the largest expected effect.")
-@click.option("--ms-per-bit", type=float, help="What a bit of surprisal costs a reader, for the expected effect and its power.")
+@click.option("--ms-per-bit", type=float, help="Reading time that a bit of surprisal adds, for the expected effect and its power.")
 @click.option("--source", metavar="DOI", help="Where that is published.")
 @click.option("--region", help="Region of the expected effect.  [default: critical]")
 @click.option("--term", help="Factor, or interaction a:b, of the expected effect.  [default: the only factor]")
@@ -73,7 +73,7 @@ def command(
         raise click.UsageError("an expected effect is of surprisal: give --scores, the folder that  gardenpath score  wrote")
     study.files.refuse_overwrite([out / "items.jsonl", out / "certificate.json"], force)
     selection = stimuli.select(pool, settings, surprisal=surprisal)
-    certificate = {**dataclasses.asdict(selection.certificate), "said": str(selection.certificate)}
+    certificate = {**dataclasses.asdict(selection.certificate), "description": str(selection.certificate)}
     study.files.write_text(out / "certificate.json", json.dumps(certificate, indent=1, ensure_ascii=False) + "\n")
     tables = {"covariates": selection.covariates, "matching": selection.matching}
     for name, table in (("matched_sets", selection.sets), ("words_not_found", selection.words_not_found)):

@@ -96,7 +96,7 @@ def read_selection_inputs(
     return selection_settings, pool, surprisal, [*inputs, *paths]
 
 
-def _parse_covariate(text: str) -> tuple[str, dict[str, Any]]:
+def _parse_covariate(text: str) -> tuple[str, dict[str, float | list[float]]]:
     """Return a covariate and its tolerance as typed: letters:critical=0.02, or of sets cloze=-0.1..0.1."""
     name, equals, value = text.partition("=")
     try:

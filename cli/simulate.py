@@ -155,7 +155,7 @@ def command(
     effects = experiment.Effects(terms=config.simulate if stated_effects is None else stated_effects, ms_per_bit=ms_per_bit)
     scores = None if surprisal is None else select_model_rows(study.read(surprisal, "surprisal"), scored_by, protocol)
     if not effects.terms and not all(one.is_minimal_pair() for one in list_files[0].paradigms):
-        options.print_notice("no effects of the study's factors are stated ([simulate]): robots take their conditions alike")
+        options.print_notice("no effects of the study's factors are stated ([simulate]): robots treat all conditions equally")
     if seed is None:
         seed = secrets.randbelow(2**31)
         options.print_notice(f"--seed {seed}")
@@ -182,9 +182,9 @@ def command(
         options.print_notice(
             f"fewer than {options.format_count(number, 'participant')} x {options.format_count(each, 'session')}: "
             + (
-                f"each of the {short_list_count} short lists has one reader (more design.short_lists.ratings_per_item makes more)"
+                f"each of the {short_list_count} short lists has one participant (see design.short_lists.ratings_per_item)"
                 if sessions == short_list_count
-                else "somebody takes no short list with an item or pair of one they have had (online.max_sessions, lists a reader)"
+                else "somebody takes no short list with an item or pair of one they have had (online.max_sessions)"
             )
         )
     participant_text = f" of {options.format_count(min(number, short_list_count), 'participant')}" if short_list_count else ""

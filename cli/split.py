@@ -38,7 +38,7 @@ def command(
     files = [out / f"list-{n + 1}.jsonl" for n in range(settings.lists)]
     study.files.refuse_overwrite([*files, out / "certificate.json"], force)
     division = stimuli.split(pool, settings, surprisal=surprisal)
-    certificate = {**dataclasses.asdict(division.certificate), "said": str(division.certificate)}
+    certificate = {**dataclasses.asdict(division.certificate), "description": str(division.certificate)}
     study.files.write_text(out / "certificate.json", json.dumps(certificate, indent=1, ensure_ascii=False) + "\n")
     tables = {"item_lists": division.item_lists, "covariates": division.covariates, "matching": division.matching}
     if len(division.words_not_found):

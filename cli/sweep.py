@@ -162,7 +162,7 @@ def merge_command(sweep_file: Path, out: Path, mixed: bool, languages: Path | No
             out,
             command=options.format_command_line(),
             inputs=inputs,
-            seed=manifest.how["seed"],
+            seed=manifest.scoring_settings["seed"],
             notes=notes,
             parquet=parquet,
         )
@@ -239,9 +239,11 @@ def _build_comparison_tables(
     )
     if "pairs" in tables:
         tables["accuracy"] = analysis.compute_accuracy(tables["pairs"])
-        tables |= all_comparisons.compute_comparisons(tables["pairs"], comparison_data, seed=manifest.how["seed"])
+        tables |= all_comparisons.compute_comparisons(tables["pairs"], comparison_data, seed=manifest.scoring_settings["seed"])
     if "judgments" in tables:
-        tables |= all_comparisons.compute_method_tables(tables["judgments"], comparison_data, seed=manifest.how["seed"])
+        tables |= all_comparisons.compute_method_tables(
+            tables["judgments"], comparison_data, seed=manifest.scoring_settings["seed"]
+        )
     return tables
 
 
@@ -300,13 +302,13 @@ def _format_progress(progress: "Sequence[ModelProgress]") -> str:
         rows.append(
             [
                 one.model,
-                str(one.units),
-                str(one.done),
-                str(one.failed),
-                str(one.running),
+                str(one.n_units),
+                str(one.n_done),
+                str(one.n_failed),
+                str(one.n_running),
                 f"{one.share:.0%}",
                 "" if one.rate is None else f"{one.rate:,.0f}",
-                "" if one.left is None else options.format_duration(one.left),
+                "" if one.seconds_left is None else options.format_duration(one.seconds_left),
             ]
         )
     return options.format_columns(rows, numbers=True)

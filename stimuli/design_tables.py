@@ -72,8 +72,8 @@ def build_short_lists_table(trial_lists: Sequence[TrialList]) -> "pd.DataFrame":
     >>> items = tuple(stimuli.Item(f"i{n}", "number", pair) for n in (1, 2))
     >>> materials = stimuli.Materials((stimuli.Paradigm("number", "agreement"),), items)
     >>> short_lists = study.ShortListsSection(items_per_list=1, ratings_per_item=2)
-    >>> plan = stimuli.Design({"grammatical": 1, "ungrammatical": 1}, short_lists=short_lists)
-    >>> sorted(stimuli.build_short_lists_table(plan.build_trial_lists(materials, seed=1))["item"])
+    >>> design = stimuli.Design({"grammatical": 1, "ungrammatical": 1}, short_lists=short_lists)
+    >>> sorted(stimuli.build_short_lists_table(design.build_trial_lists(materials, seed=1))["item"])
     ['i1', 'i1', 'i2', 'i2']
     """
     rows = [

@@ -357,7 +357,7 @@ def _find_faults(design: Design, materials: Materials) -> list[str]:
     if not each or (more and not design.allow_unequal_experiments):
         unequal = f"; expected allow_unequal_experiments = true, for {more} of {each + 1} and {design.experiments - more} of {each}"
         faults.append(
-            f"{len(targets)} paradigms cannot be dealt equally to {design.experiments} experiments{unequal if each else ''}"
+            f"{len(targets)} paradigms cannot be assigned equally to {design.experiments} experiments{unequal if each else ''}"
         )
     shares = [fault for paradigm in targets for fault in _find_ratio_faults(design, paradigm)]
     shares += [

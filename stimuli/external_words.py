@@ -41,7 +41,7 @@ def locate_words(
             faults.append(f"{where} {label}: {fault}")
             continue
         key = (*(str(row[name]) for name in key_columns), str(row["item"]), condition)
-        sentences.setdefault(key, {})[int(row["word"])] = row | {"place": f"{where} {label}"}
+        sentences.setdefault(key, {})[int(row["word"])] = row | {"location": f"{where} {label}"}
     located_rows: list[WordRow] = []
     differing: list[str] = []
     for key, words in sentences.items():
@@ -60,13 +60,13 @@ def locate_words(
     _log_absent_sentences(materials, {key[-2:] for key in sentences})
     return (
         pd.DataFrame(located_rows, dtype=object)
-        .drop(columns="place")
+        .drop(columns="location")
         .reindex(columns=[*dict.fromkeys([*rows, "condition", "text", "region"])])
     )
 
 
 def _check_location(row: WordRow, items: Mapping[str, Item] | None) -> tuple[str | None, str]:
-    """Return what is wrong with a row's place, or None, and the row's condition."""
+    """Return what is wrong with a row, or None, and the row's condition."""
     condition = row.get("condition")
     if items is None:
         missing = [name for name in ("condition", "text") if row.get(name) is None]
@@ -97,7 +97,7 @@ def _match_words(words: Mapping[int, WordRow], sentence: Sentence, faults: list[
         row_text = row.get("text")
         if row_text is not None and _strip_marks(row_text) != _strip_marks(word.text):
             faults.append(
-                f"{row['place']}: word {word.index} (from 0) is {row_text!r}, expected {word.text!r}: {sentence.text[:80]}"
+                f"{row['location']}: word {word.index} (from 0) is {row_text!r}, expected {word.text!r}: {sentence.text[:80]}"
             )
         elif row_text is not None and unicodedata.normalize("NFC", row_text) != unicodedata.normalize("NFC", word.text):
             differing.append(f"{row_text!r} for {word.text!r}")

@@ -43,7 +43,7 @@ def find_list_faults(counts: Mapping[str, int], section: study.ShortListsSection
         below = participants - participants % step
         near = f"{below} or {below + step}" if below else str(step)
         yield (
-            f"{items} items for {participants} readers each are {items * participants} places, and lists of {size} "
+            f"{items} items for {participants} participants each are {items * participants} trials, and lists of {size} "
             f"leave {over} over; expected ratings_per_item = {near}, or allow_short_last_list = true"
         )
         return
@@ -51,18 +51,18 @@ def find_list_faults(counts: Mapping[str, int], section: study.ShortListsSection
     for paradigm, count in counts.items():
         if count * participants > number:
             yield (
-                f"{count} items of paradigm {paradigm} for {participants} readers each need {count * participants} lists, "
+                f"{count} items of paradigm {paradigm} for {participants} participants each need {count * participants} lists, "
                 f"which have one of them each; there are {number} lists; expected fewer items of it, shorter lists or more "
                 "paradigms"
             )
 
 
 def assign_items_to_lists(items: Mapping[str, Sequence[Item]], section: study.ShortListsSection, seed: str) -> list[list[Item]]:
-    """Return lists of items of different paradigms, each item in as many as it gets readers; no list shows a sentence twice.
+    """Return lists of items of different paradigms, each item in as many as it gets participants; no list shows a sentence twice.
 
-    With `section.apart` "item" each item is its own paradigm here.
+    With `section.one_per` "item" each item is its own paradigm here.
 
-    At any place in the sequence the items of a paradigm, and paradigms as parts of their own, have been dealt as evenly as can be.
+    At any point of the sequence the items of a paradigm, and paradigms within their parts, have been assigned as evenly as can be.
     The arithmetic of `find_list_faults` holds. Raises `ValueError` where no such lists are found.
     """
     conflicts = _find_conflicts(list(chain(*items.values())), section)
@@ -72,7 +72,7 @@ def assign_items_to_lists(items: Mapping[str, Sequence[Item]], section: study.Sh
     reason = f"{len(conflicts)} items share sentences with items of other paradigms" if conflicts else "the last one is shorter"
     raise ValueError(
         f"no lists of {section.items_per_list} items were found in {MAX_DRAWS} draws in which nobody is shown a paradigm or a "
-        f"sentence twice ({reason}); expected shorter lists, other readers or other items"
+        f"sentence twice ({reason}); expected shorter lists, other ratings_per_item or other items"
     )
 
 

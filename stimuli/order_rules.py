@@ -41,7 +41,7 @@ class MinGap:
         if self.value is not None:
             needed = (counts[0] - 1) * self.distance + 1
         if needed > n_trials:
-            return f"{most} trials of one value, {self.distance} positions apart, need {needed} places; there are {n_trials}"
+            return f"{most} trials of one value, {self.distance} positions apart, need {needed} positions; there are {n_trials}"
         return None
 
 

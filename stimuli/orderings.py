@@ -234,7 +234,7 @@ class ValidOrders:
     def check(self, order: Sequence[int]) -> list[str]:
         """Return what an order breaks, in words with the position from 0; it may come from anywhere."""
         if sorted(order) != list(range(len(self.trials))):
-            return [f"the order has {len(order)} places; expected each of {len(self.trials)} trials once"]
+            return [f"the order has {len(order)} positions; expected each of {len(self.trials)} trials once"]
         return list(self._find_faults(order))
 
     def _find_faults(self, order: Sequence[int]) -> Iterator[str]:

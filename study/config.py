@@ -493,7 +493,7 @@ class OnlineSection:
     >>> OnlineSection("C0DE", quota=0)
     Traceback (most recent call last):
     ...
-    ValueError: quota is 0; expected at least 1 place a list
+    ValueError: quota is 0; expected at least 1 slot a list
     """
 
     __pydantic_config__ = STRICT_VALIDATION
@@ -514,14 +514,14 @@ class OnlineSection:
     texts: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        _expect(self.quota is None or self.quota > 0, f"quota is {self.quota}; expected at least 1 place a list")
+        _expect(self.quota is None or self.quota > 0, f"quota is {self.quota}; expected at least 1 slot a list")
         _expect(self.max_sessions > 0, f"max_sessions is {self.max_sessions}; expected at least 1 a person")
         for name in ("lease_minutes", "heartbeat_seconds", "resume_hours"):
             _expect(getattr(self, name) > 0, f"{name} is {getattr(self, name):g}; expected more than 0")
         _expect(
             self.lease_minutes * 60 >= 3 * self.heartbeat_seconds,
             f"lease_minutes is {self.lease_minutes:g} and heartbeat_seconds {self.heartbeat_seconds:g}; expected a lease of at "
-            "least three heartbeats, or places would come free under people who are there",
+            "least three heartbeats, or slots would come free under participants who are there",
         )
         _expect(
             self.withdrawal in ("delete", "keep"),
@@ -845,8 +845,8 @@ class Study:
     """A study as study.toml states it; `path` is that file, and its paths start from its folder.
 
     >>> from importlib.resources import files
-    >>> plan = load(files("gardenpath.examples") / "minimal-pairs")
-    >>> plan.name, [path.name for path in plan.list_material_paths()]
+    >>> config = load(files("gardenpath.examples") / "minimal-pairs")
+    >>> config.name, [path.name for path in config.list_material_paths()]
     ('minimal-pairs', ['items.csv'])
     """
 
@@ -868,7 +868,7 @@ class Study:
     def __post_init__(self) -> None:
         _expect_each_once(self.simulate, "simulate")
         quota = self.online.quota if self.online and self.design.short_lists else None
-        _expect(quota is None, f"online.quota is {quota} beside design.short_lists; expected none: each list has one place")
+        _expect(quota is None, f"online.quota is {quota} beside design.short_lists; expected none: each list has one slot")
 
     @property
     def folder(self) -> Path:

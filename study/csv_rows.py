@@ -18,12 +18,12 @@ def read_csv_rows(lines: Iterable[str], separator: str = ",", *, skip_blanks: bo
     """
     taken: list[str] = []
 
-    def kept() -> Iterator[str]:
+    def iterate_taken_lines() -> Iterator[str]:
         for line in lines:
             taken.append(line)
             yield line
 
-    reader = csv.reader(kept(), delimiter=separator, skipinitialspace=skip_blanks)
+    reader = csv.reader(iterate_taken_lines(), delimiter=separator, skipinitialspace=skip_blanks)
     header: list[str] = []
     start = 1
     while True:

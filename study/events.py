@@ -6,7 +6,7 @@ generated, with those of study/screens.py.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, Unpack, get_args
 
 from pydantic import ConfigDict, Discriminator, Field, with_config
 from typing_extensions import TypedDict  # pydantic wants this one under Python 3.12
@@ -109,11 +109,14 @@ class Ended(TypedDict):
     pasted: int | None
 
 
+IgnoredReason = Literal["early", "held", "repeat", "modifier", "other"]
+
+
 @_strict
 class Ignored(TypedDict):
     """A key press that ended nothing."""
 
-    reason: Literal["early", "held", "repeat", "modifier", "other"]
+    reason: IgnoredReason
     code: str
 
 
@@ -157,25 +160,27 @@ def build_word_ended(
     return {"word": word, "line": line, "column": column, "display": display, "press": press, "correct": correct, "first": first}
 
 
+class AnswerFields(TypedDict, total=False):
+    """What `Ended` says of an answer; None where it is not given."""
+
+    answer: Answered
+    side: Side | None
+    first: float | None
+    pasted: int | None
+
+
 def build_ended(
-    outcome: Outcome,
-    *,
-    answer: Answered = None,
-    side: Side | None = None,
-    display: Display | None = None,
-    press: Press | None = None,
-    first: float | None = None,
-    pasted: int | None = None,
+    outcome: Outcome, *, display: Display | None = None, press: Press | None = None, **answer_fields: Unpack[AnswerFields]
 ) -> Ended:
     """Return how a screen ended."""
     return {
         "outcome": outcome,
-        "answer": answer,
-        "side": side,
+        "answer": answer_fields.get("answer"),
+        "side": answer_fields.get("side"),
         "display": display,
         "press": press,
-        "first": first,
-        "pasted": pasted,
+        "first": answer_fields.get("first"),
+        "pasted": answer_fields.get("pasted"),
     }
 
 

@@ -340,4 +340,4 @@ def _find_pattern_fault(name: str, pattern: str) -> str | None:
 
 
 def _find_unknown_columns(part: str, names: Iterable[str], known: Sequence[str]) -> list[str]:
-    return [f"{part}: {name!r} is not a column of ours; expected {', '.join(known)}" for name in names if name not in known]
+    return [f"{part}: {name!r} is not a column of gardenpath; expected {', '.join(known)}" for name in names if name not in known]

@@ -175,12 +175,12 @@ def _build_ignore_filter(files: Mapping[str, bytes]) -> Callable[[str], bool]:
     stated = b"\n".join(files[name] for name in IGNORE_FILES if name in files).decode("utf-8", "replace").splitlines()
     patterns = [line.strip().lstrip("/") for line in stated if line.strip() and not line.startswith("#")]
 
-    def ignored(path: str) -> bool:
+    def is_ignored(path: str) -> bool:
         return path.split("/")[0] in UNCHECKED_FOLDERS or any(
             path.startswith(one) if one.endswith("/") else path == one or _get_file_name(path) == one for one in patterns
         )
 
-    return ignored
+    return is_ignored
 
 
 def _get_file_name(path: str) -> str:

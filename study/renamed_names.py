@@ -2,7 +2,7 @@
 
 import csv
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -100,9 +100,17 @@ def describe_renamed_keys(content: Mapping[str, Any], file_kind: str) -> list[st
                 continue
             if (renaming.where, renaming.old) in reused and not isinstance(value, Mapping):
                 continue
-            new = renaming.new if " " in renaming.new else repr(".".join([*path, renaming.new]))
+            new_path = [*_rename_sections(path, file_kind), renaming.new]
+            new = renaming.new if " " in renaming.new else repr(".".join(new_path))
             lines.append(f"key {'.'.join([*path, renaming.old])!r} is now {new}")
     return lines
+
+
+def _rename_sections(path: Sequence[str], file_kind: str) -> Iterator[str]:
+    """Yield the sections of a path under their new names."""
+    for n, name in enumerate(path):
+        new = find_new_name("key", " ".join([file_kind, ".".join(path[:n])]).strip(), name)
+        yield name if new is None or " " in new else new
 
 
 def _find_sections(

@@ -44,7 +44,7 @@ def apply_exclusions(
 
     The order: sessions (not complete, previews, marked by the experimenter), items (replaced, or declared), sessions again
     (duration, aborted trials, declared columns), then answers that did not come, then participants (declared answers about
-    themselves, attention, catch sentences under any prompt, comprehension over all questions, reading times out of the band, first
+    themselves, attention, catch sentences under any prompt, comprehension over all questions, times outside the cut-offs, first
     choices in Maze), then the reading times of flagged trials, and on request those of words after a wrong choice. Nobody is left
     out by the means of conditions, nor by the Mann-Whitney flag,
     which is circular with the effect.
@@ -177,7 +177,7 @@ def _build_participant_rules(
             )
         left[rule] = ~((participants["accuracy"] < rules.min_accuracy) & (participants["n_questions"] >= rules.min_questions))
     if rules.max_outside_cutoffs < 1:
-        rule = f"reading times out of the band in more than {100 * rules.max_outside_cutoffs:g}% of target trials"
+        rule = f"reading times outside the cut-offs in more than {100 * rules.max_outside_cutoffs:g}% of target trials"
         left[rule] = ~(participants["share_outside_cutoffs"] > rules.max_outside_cutoffs)
     return left
 
@@ -219,7 +219,7 @@ def _is_accepted(values: pd.Series, accepted: list[str]) -> "pd.Series[bool]":
 def build_participants_table(
     readings: pd.DataFrame, responses: pd.DataFrame, sessions: pd.DataFrame, *, min_rt: float = 100, max_rt: float = 3000
 ) -> pd.DataFrame:
-    """Return what is known of each participant: duration, attention, answers to all questions, reading times out of the band."""
+    """Return what is known of each participant: duration, attention, answers to all questions, times outside the cut-offs."""
     responses = drop_missing_responses(responses)
     participant_rows = pd.DataFrame({"participant": sorted({*sessions["participant"]})})
     by = sessions.assign(minutes=_compute_minutes(sessions)).groupby("participant")

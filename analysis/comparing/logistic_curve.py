@@ -39,10 +39,10 @@ def fit_curve(x: "Array", y: "Array") -> tuple[float, float, float] | None:
     bounds = ([CHANCE, 0.0, x.min() - 5], [1.0, 100.0, x.max() + 5])
     starts = itertools.product((0.75, max(0.55, min(0.99, y.max()))), (0.5, 2.0), np.quantile(x, [0.1, 0.5, 0.9]))
 
-    def off(parameters: "Array") -> "Array":
+    def compute_residuals(parameters: "Array") -> "Array":
         return evaluate_curve(x, *parameters) - y
 
-    fits = [least_squares(off, start, bounds=bounds, xtol=1e-12, ftol=1e-12, gtol=1e-12) for start in starts]
+    fits = [least_squares(compute_residuals, start, bounds=bounds, xtol=1e-12, ftol=1e-12, gtol=1e-12) for start in starts]
     arrived = [one for one in fits if one.success]
     if not arrived:
         return None

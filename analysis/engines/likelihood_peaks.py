@@ -77,24 +77,24 @@ def build_criterion(columns: Columns, formula: Formula, *, reml: bool) -> Criter
     if max(levels[large], len(counts) * size) * size > MAX_CELLS:
         return None
 
-    def crossed(a: int, b: int) -> Array:
+    def count_joint_levels(a: int, b: int) -> Array:
         together = np.bincount(codes[a] * levels[b] + codes[b], minlength=levels[a] * levels[b])
         return together.reshape(levels[a], levels[b]).astype("float64")
 
-    def sums(a: int) -> Array:
+    def sum_by_level(a: int) -> Array:
         return np.column_stack([np.bincount(codes[a], weights=column) for column in numbers.T])
 
     # Cross products of the other groups' levels, the predictors and the response, and those within levels of the largest group,
     # added up over the levels that have as many rows.
-    rows = [[*(crossed(a, b) for b in others), sums(a)] for a in others]
-    within = np.block([*rows, [*(sums(b).T for b in others), numbers.T @ numbers]])
-    across = np.hstack([*(crossed(large, b) for b in others), sums(large)])
+    rows = [[*(count_joint_levels(a, b) for b in others), sum_by_level(a)] for a in others]
+    within = np.block([*rows, [*(sum_by_level(b).T for b in others), numbers.T @ numbers]])
+    across = np.hstack([*(count_joint_levels(large, b) for b in others), sum_by_level(large)])
     parts = np.stack([across[of == k].T @ across[of == k] for k in range(len(counts))])
     as_many = np.bincount(of)
     ridge = np.diag(np.repeat([1.0, 0.0], [m, size - m]))
     freedom = len(numbers) - reml * design.shape[1]
 
-    def criterion(log: Array) -> float:
+    def compute_criterion(log: Array) -> float:
         variances = np.exp(2 * log)
         ridged = 1 + counts * variances[large]
         left = within - np.tensordot(variances[large] / ridged, parts, 1)
@@ -103,7 +103,7 @@ def build_criterion(columns: Columns, formula: Formula, *, reml: bool) -> Criter
         volume = as_many @ np.log(ridged) + 2 * root[: -1 if reml else m].sum()
         return float(volume + freedom * (1 + np.log(2 * np.pi / freedom) + 2 * root[-1]))
 
-    return criterion
+    return compute_criterion
 
 
 def _encode_groups(columns: Columns, group: str) -> Array:

@@ -50,7 +50,7 @@ def estimate_model(columns: Columns, formula: Formula, link: str) -> ModelEstima
             for group, effect, sd in zip(value["group"], value["effect"], value["sd"], strict=True)
         ),
         correlations=tuple(
-            RandomEffectCorrelation(group, *("1" if effect == INTERCEPT else effect for effect in (first, second)), correlation)
+            RandomEffectCorrelation(group, first.replace(INTERCEPT, "1"), second.replace(INTERCEPT, "1"), correlation)
             for group, first, second, correlation in zip(*(value[key] for key in CORRELATION_KEYS), strict=True)
         ),
         residual=1.0,
@@ -73,8 +73,8 @@ def split_uncorrelated_effects(formula: Formula) -> Formula:
     'rating ~ x + (1|participant) + (0 + x|participant) + (1|item)'
     """
 
-    def parts(random: RandomEffects) -> list[RandomEffects]:
+    def split_terms(random: RandomEffects) -> list[RandomEffects]:
         alone = random.correlated or len(random.terms) == 1
         return [random] if alone else [replace(random, terms=(term,), correlated=True) for term in random.terms]
 
-    return formula.replace_random(part for random in formula.random for part in parts(random))
+    return formula.replace_random(part for random in formula.random for part in split_terms(random))

@@ -137,7 +137,7 @@ def _list_rating_choices(
         left_out = flagged.get(str(prompt), set())
         for people in (EVERYBODY, UNFLAGGED) if left_out else (EVERYBODY,):
             for response in ("z", "rating"):
-                cells = {"cutoff": NO_CUTOFF, "scale": response, "people": people, "prompt": prompt}
+                cells: dict[str, str | bool | None] = {"cutoff": NO_CUTOFF, "scale": response, "people": people, "prompt": prompt}
                 cells["declared"] = response == "z" and people == EVERYBODY
                 for model, rows in of_prompt:
                     part = rows if people == EVERYBODY else rows[~rows["participant"].isin(left_out)]
@@ -169,7 +169,7 @@ def _list_time_choices(
             read = replace(trials, scores=trials.scores.head(0), times=kept, _positions={})
             same_trials = pd.util.hash_pandas_object(kept[["session", "trial", "condition"]], index=False).to_numpy().tobytes()
             for name, transform in TRANSFORMS.items() if people == EVERYBODY else [(LOG, TRANSFORMS[LOG])]:
-                cells = {"cutoff": cutoff, "scale": name, "people": people, "prompt": prompt}
+                cells: dict[str, str | bool | None] = {"cutoff": cutoff, "scale": name, "people": people, "prompt": prompt}
                 cells["declared"] = (cutoff, name, people) == (declared_cutoff, LOG, EVERYBODY)
                 same = (people, prompt, name, same_trials)
                 if same not in fitted:

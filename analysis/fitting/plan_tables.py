@@ -342,13 +342,11 @@ def _adjust(effects: pd.DataFrame, models: Mapping[str, PlannedModel]) -> pd.Dat
     repeated = tests[regions > 1]
     over_regions = adjust_by_family(repeated, ["hypothesis", "term"], holm)
     adjusted = effects["p_adjusted"].astype("float64").copy()
+    adjusted.loc[pairs.index] = within.astype("float64")
+    adjusted.loc[repeated.index] = over_regions.astype("float64")
     adjustment = effects["adjustment"].astype("object").copy()
-    for part, values, text in (
-        (pairs, within, lambda row: OVER_PHENOMENA.format(units=UNITS[row["unit"]])),
-        (repeated, over_regions, lambda row: HOLM_OVER_REGIONS),
-    ):
-        adjusted.loc[part.index] = values
-        adjustment.loc[part.index] = [text(row) for row in list_rows(part)]
+    adjustment.loc[pairs.index] = [OVER_PHENOMENA.format(units=UNITS[str(unit)]) for unit in pairs["unit"]]
+    adjustment.loc[repeated.index] = HOLM_OVER_REGIONS
     return effects.assign(p_adjusted=adjusted, adjustment=adjustment, p_adjusted_all=over_all.reindex(effects.index))
 
 

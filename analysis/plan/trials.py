@@ -129,8 +129,8 @@ class StudyTrials:
         place = (model.is_of_pairs, RESPONSES[model.response].table, model.response, model.region, model.prompt)
         if place not in self._positions:
             frame = self._select_pairs(model) if model.is_of_pairs else self._select_measured(model)
-            positions = frame.groupby("paradigm").indices
-            self._positions[place] = (frame[_list_pair_columns(model, frame)] if model.is_of_pairs else frame), positions
+            found = {str(name): np.asarray(places) for name, places in frame.groupby("paradigm").indices.items()}
+            self._positions[place] = (frame[_list_pair_columns(model, frame)] if model.is_of_pairs else frame), found
         frame, positions = self._positions[place]
         parts = [positions[paradigm] for paradigm in model.paradigms if paradigm in positions]
         return frame.iloc[np.sort(np.concatenate(parts))] if parts else frame.head(0)

@@ -1,46 +1,28 @@
 """R code that fits every mixed model of a report again, says how far it is from the tables, and has Bayesian models of the same."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from gardenpath.study.responses import RESPONSES
 
 from ..aligning.alignment_check import SEEN_LAGS
 from ..aligning.predictors import format_formula, list_reading_terms
 from ..engines.r_code import quote_text
-from ..grammatical_status import find_minimal_pair_paradigms
+from ..model_results import SIMPLE_EFFECT
 from .exhibits import Tables
 
-
-@dataclass(frozen=True)
-class Refitted:
-    """A table of models: what names one, the R function that returns its trials, and the formula where no column has it."""
-
-    keys: Sequence[str]
-    rows: str
-    formula: str = ""
-
-
-EFFECT_KEY = ("measure", "region", "prompt")
-LANGUAGE_MODEL = ("model", "protocol")
-REFITTED = {
-    "phenomenon_models": Refitted(("phenomenon", *EFFECT_KEY, "random"), "rows_of_pairs"),
-    "paradigm_models": Refitted(("phenomenon", "paradigm", *EFFECT_KEY, "random"), "rows_of_pairs"),
-    "chosen_models": Refitted(("phenomenon", *EFFECT_KEY), "rows_of_pairs"),
-    "factorial_models": Refitted(("model", *EFFECT_KEY, "random"), "rows_of_factors"),
-    "ordinal_models": Refitted(("model", "phenomenon", "paradigm", "prompt"), "rows_of_ratings"),
-    "alignment_models": Refitted(LANGUAGE_MODEL, "read_words"),
-    "lag_profile": Refitted(LANGUAGE_MODEL, "read_words"),
-    "alignment_check": Refitted(LANGUAGE_MODEL, "read_words", format_formula(list_reading_terms([-1, *SEEN_LAGS]))),
-}
-# The other tables with estimates, and why R has no code for them here.
+EFFECTS = "effects"
+PLANNED_TABLES = ("planned_models", "models", EFFECTS, "contrast_codes")  # of which the script reads the planned models
+# The tables of models of surprisal, and the formula where no column has it.
+ALIGNMENTS = {"alignment_models": "", "lag_profile": "", "alignment_check": format_formula(list_reading_terms([-1, *SEEN_LAGS]))}
+REFITTED = (EFFECTS, *ALIGNMENTS)
+# The other tables and rows with estimates, and why R has no code for them here.
 LEFT_OUT = {
-    "sensitivity": "the effects of phenomenon_models under other cutoffs, transforms and participants",
-    "model_steps": "fits on the way to the models that are here; code of the last one stands in the report where R made it",
+    EFFECTS: "its simple effects are differences between levels, computed from models that are here (R: emmeans)",
+    "models": "fits that were not kept; code of the kept one stands in the report where R made it",
     "alignment_steps": "fits on the way to the models that are here; code of the last one stands in the report where R made it",
+    "multiverse": "effects of planned models under other cutoffs, scales and participants",
     "power": "simulated studies",
     "marginal_contrasts": "differences between levels, computed from a fitted model (R: emmeans)",
-    "simple_effects": "differences between levels, computed from models that are here (R: emmeans)",
     "surprisal_effects": "ms per bit, computed from alignment_models, and the same model of times that are not logarithms",
     "held_out_clusters": "log densities of readings held out of a fit",
     "delta_log_likelihood": "gains on readings held out of a fit",
@@ -50,7 +32,6 @@ LEFT_OUT = {
     "score_difference_regressions": "differences in score over pairs, of which the predictors are columns of other tables",
 }
 COMPUTED_COLUMNS_NOTE = "columns computed from the estimates: adjusted and equivalence p, mde, ms, raw and their limits"
-BAYESIAN = ("phenomenon_models", "factorial_models")
 
 
 def script(tables: Tables, files: Mapping[str, str] | None = None, name: str = "report.R") -> str:
@@ -61,63 +42,62 @@ def script(tables: Tables, files: Mapping[str, str] | None = None, name: str = "
     """
     import jinja2
 
-    refitted = [table for table in REFITTED if _fitted(tables, table) and not _lacking(tables, table)]
+    refitted = [table for table in REFITTED if _is_fitted(tables, table) and not _list_lacking(tables, table)]
     if not refitted:
         return ""
     files = {table: f"{table}.csv" for table in tables} | dict(files or {})
-    needed = {name for table in refitted for name in _needed(tables, table)}
-    functions = {name for table in refitted for name in _functions(tables, table)}
-    pairs = find_minimal_pair_paradigms(tables["items"]) if "rows_of_pairs" in functions else []
+    is_planned = EFFECTS in refitted
+    responses = _find_response_tables(tables) if is_planned else {}
     loader = jinja2.PackageLoader("gardenpath.analysis.reporting", "templates")
     environment = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
     environment.filters["r"] = quote_text
     return environment.get_template("report.R").render(
         name=name,
-        trials={table: files[table] for table in dict.fromkeys(one.table for one in RESPONSES.values()) if table in needed},
-        pairs=pairs,
-        codes=files["contrast_codes"] if "rows_of_factors" in functions else "",
-        aligned=files["aligned"] if "read_words" in functions else "",
-        tables=[{"name": table, "file": files[table], **vars(REFITTED[table])} for table in REFITTED if table in refitted],
-        left_out=[*_left_out(tables), COMPUTED_COLUMNS_NOTE],
-        ratings="rows_of_ratings" in functions,
-        bayesian=any(table in BAYESIAN for table in refitted),
+        planned={table: files[table] for table in PLANNED_TABLES} if is_planned else {},
+        responses=responses,
+        trials={table: files[table] for table in dict.fromkeys(responses.values())},
+        has_categories=is_planned and bool((tables[EFFECTS]["family"] == "cumulative").any()),
+        aligned=files.get("aligned"),
+        alignments=[
+            {"table": table, "file": files[table], "formula": formula} for table, formula in ALIGNMENTS.items() if table in refitted
+        ],
+        left_out=[*_list_left_out(tables), COMPUTED_COLUMNS_NOTE],
     )
 
 
-def _fitted(tables: Tables, name: str) -> bool:
+def _is_fitted(tables: Tables, name: str) -> bool:
     return name in tables and bool(tables[name]["estimate"].notna().any())
 
 
-def _needed(tables: Tables, name: str) -> list[str]:
-    """Return the tables that hold the trials of a table of models, and what these are."""
-    functions = _functions(tables, name)
-    if "read_words" in functions:
-        return ["aligned"]
-    measures = tables[name].get("measure", ["rating"])
-    kinds = {"rows_of_pairs": "items", "rows_of_factors": "contrast_codes"}
-    return [*(kinds[name] for name in functions if name in kinds), *sorted({RESPONSES[measure].table for measure in measures})]
+def _find_response_tables(tables: Tables) -> dict[str, str]:
+    """Return the table that holds the trials of each response that is modelled."""
+    effects = tables[EFFECTS]
+    fitted = {*effects.loc[effects["estimate"].notna(), "response"]}
+    return {name: response.table for name, response in RESPONSES.items() if name in fitted}
 
 
-def _functions(tables: Tables, name: str) -> list[str]:
-    """Return the R functions that a table's models need for their trials."""
-    rows = REFITTED[name].rows
-    if rows != "rows_of_ratings":
-        return [rows]
-    models = tables[name].dropna(subset="estimate")
-    of = {"phenomenon": "rows_of_pairs", "model": "rows_of_factors"}
-    return [rows, *(function for column, function in of.items() if column in models and models[column].notna().any())]
+def _list_lacking(tables: Tables, name: str) -> list[str]:
+    """Return the tables that the models of a table need and that are not there."""
+    needed = [*PLANNED_TABLES, *_find_response_tables(tables).values()] if name == EFFECTS else ["aligned"]
+    return [table for table in dict.fromkeys(needed) if table not in tables]
 
 
-def _lacking(tables: Tables, name: str) -> list[str]:
-    return [table for table in _needed(tables, name) if table not in tables]
-
-
-def _left_out(tables: Tables) -> list[str]:
+def _list_left_out(tables: Tables) -> list[str]:
     """Return a line for each table of models that is there, and not in the code."""
     lines = []
     for table in (name for name in REFITTED if name in tables and len(tables[name])):
-        if not _fitted(tables, table):
-            lines.append(f"{table}: none of its models could be fitted; its notes say why")
-        elif lacking := _lacking(tables, table):
-            lines.append(f"{table}: it needs {' and '.join(lacking)}, which is not there")
-    return [*lines, *(f"{table}: {why}" for table, why in LEFT_OUT.items() if table in tables and len(tables[table]))]
+        if not _is_fitted(tables, table):
+            lines.append(f"{table}: none of its models could be fitted; their notes say why")
+        elif lacking := _list_lacking(tables, table):
+            lines.append(f"{table}: without {' and '.join(lacking)} its models cannot be fitted")
+    return [*lines, *(f"{table}: {why}" for table, why in LEFT_OUT.items() if table in tables and _has_left_out(tables, table))]
+
+
+def _has_left_out(tables: Tables, name: str) -> bool:
+    """Whether a table has rows for which there is no code."""
+    rows = tables[name]
+    if name == EFFECTS:
+        rows = rows[rows["kind"] == SIMPLE_EFFECT]
+    elif name == "models":
+        rows = rows[~rows["kept"].astype(bool)]
+    return len(rows) > 0

@@ -4,7 +4,7 @@
 const pass = new URLSearchParams(location.search).get("key") ?? "";
 const at = (id) => document.getElementById(id);
 const REASONS = ["not grammatical", "not ungrammatical", "does not fit the paradigm", "too like another pair", "odd or offensive"];
-let state, place, edited, ticks;
+let state, position, edited, ticks;
 let busy = false; // a decision is on its way to the disk
 let held = []; // keys pressed meanwhile, which are meant for the next pair
 
@@ -14,12 +14,12 @@ async function ask(path, body) {
     headers: { "x-key": pass, ...(body && { "content-type": "application/json" }) },
     body: body && JSON.stringify(body),
   });
-  const said = await answer.json();
-  if (!answer.ok) throw new Error(said.said);
-  return said;
+  const content = await answer.json();
+  if (!answer.ok) throw new Error(content.error);
+  return content;
 }
 
-const current = () => state.pairs[place];
+const current = () => state.pairs[position];
 
 function make(name, text, attributes = {}) {
   const made = document.createElement(name);
@@ -28,10 +28,10 @@ function make(name, text, attributes = {}) {
   return made;
 }
 
-function button(label, pressed, act) {
+function button(label, pressed, action) {
   const made = make("button", label, { type: "button", "aria-keyshortcuts": pressed });
   made.append(make("kbd", pressed));
-  made.addEventListener("click", act);
+  made.addEventListener("click", action);
   return made;
 }
 
@@ -51,10 +51,10 @@ function sentence(member) {
 function show(focus = true) {
   const pair = current();
   edited = false;
-  at("said").textContent = "";
+  at("message").textContent = "";
   at("reason").hidden = true;
   const done = state.pairs.filter((one) => one.decision).length;
-  at("place").textContent = `${place + 1} of ${state.pairs.length}, ${done} decided`;
+  at("position").textContent = `${position + 1} of ${state.pairs.length}, ${done} decided`;
   at("progress").max = state.pairs.length;
   at("progress").value = done;
   at("heading").textContent = `${pair.paradigm}: ${pair.number}`;
@@ -97,7 +97,7 @@ function toggle(k) {
   const box = at(`tick-${entry[0]}`);
   box.checked = !box.checked;
   ticks[entry[0]] = box.checked;
-  at("said").textContent = "";
+  at("message").textContent = "";
   at("heard").textContent = `${entry[1]}: ${box.checked ? "yes" : "no"}`;
 }
 
@@ -131,7 +131,7 @@ function drop() {
 async function decide(action, more = {}) {
   const pair = current();
   if (action === "accept" && !state.ticks.every(([name]) => ticks[name])) {
-    at("said").textContent = "To accept a pair takes all four ticks (keys 1 to 4); otherwise edit or drop it.";
+    at("message").textContent = "To accept a pair takes all four ticks (keys 1 to 4); otherwise edit or drop it.";
     return;
   }
   await send({ action, item: pair.id, condition: pair.condition, ticks, seen: pair.seen, ...more });
@@ -147,7 +147,7 @@ async function send(body, stay = false) {
     state = await ask("decide", body);
   } catch (error) {
     held = [];
-    at("said").textContent = error.message;
+    at("message").textContent = error.message;
     return;
   } finally {
     busy = false;
@@ -163,24 +163,24 @@ async function send(body, stay = false) {
 
 function next(stay) {
   if (!stay) {
-    const open = state.pairs.findIndex((pair, k) => k > place && !pair.decision);
+    const open = state.pairs.findIndex((pair, k) => k > position && !pair.decision);
     const first = state.pairs.findIndex((pair) => !pair.decision);
     if (first < 0) return end();
-    place = open < 0 ? first : open;
+    position = open < 0 ? first : open;
   }
   show();
 }
 
 function end() {
   show(false);
-  at("place").textContent = `All ${state.pairs.length} are decided.`;
-  at("said").textContent = "";
+  at("position").textContent = `All ${state.pairs.length} are decided.`;
+  at("message").textContent = "";
   at("stands").textContent = "All are decided. You can close this page, or go back with ← and change your mind.";
   at("heading").focus();
 }
 
 function move(step) {
-  place = Math.min(Math.max(place + step, 0), state.pairs.length - 1);
+  position = Math.min(Math.max(position + step, 0), state.pairs.length - 1);
   show();
 }
 
@@ -233,7 +233,7 @@ async function begin() {
   try {
     state = await ask("state");
   } catch (error) {
-    at("said").textContent = error.message;
+    at("message").textContent = error.message;
     return;
   }
   document.title = `Review, ${state.reviewer}`;
@@ -253,7 +253,7 @@ async function begin() {
     at("ticks").hidden = true;
     return;
   }
-  place = Math.max(state.pairs.findIndex((pair) => !pair.decision), 0);
+  position = Math.max(state.pairs.findIndex((pair) => !pair.decision), 0);
   show();
 }
 

@@ -84,7 +84,7 @@ def build_pseudonymiser(data: str | Path, platform: str | None, key: str | Path 
         return str
 
     @cache
-    def secret() -> bytes:
+    def load_secret() -> bytes:
         """Made only when there is an id to hash: data that cannot be read leave no key."""
         try:
             # The ids of our own server are hashed already, with a key that has to be there.
@@ -94,7 +94,7 @@ def build_pseudonymiser(data: str | Path, platform: str | None, key: str | Path 
         except OSError:
             raise study.DataError(f"{path}: cannot be written; name another place for the key of ids (--key)") from None
 
-    return lambda id: hash_participant(id, secret())
+    return lambda id: hash_participant(id, load_secret())
 
 
 def find_key_file(data: str | Path, platform: str | None, key: str | Path | None, keep_ids: bool) -> Path | None:

@@ -48,7 +48,7 @@ STALE_FILE_PATTERNS = (
 )
 QUOTA_LOSS = "The screener's quotas do not hold: only a server knows everybody's answers. Set them where you recruit."
 SHORT_LIST_LOSS = (
-    "Lists go out in turn: none opens again when it is abandoned, and a reader's next one may share items with earlier ones. "
+    "Lists go out in turn: none opens again when it is abandoned, and a participant's next one may share items with earlier ones. "
     "Let each person take one."
 )
 EXPORTS: tuple[ExportPlatform, ...] = (jspsych, jatos, pcibex, gorilla, psychopy)

@@ -87,8 +87,8 @@ def build_list_files(config: study.Study) -> list[ListFile]:
     """Return the list files of a study: its materials dealt by its design, expanded to the screens of its procedure.
 
     >>> from importlib.resources import files
-    >>> plan = study.load(files("gardenpath.examples") / "minimal-pairs")
-    >>> [file.name for file in build_list_files(plan)][:4]
+    >>> config = study.load(files("gardenpath.examples") / "minimal-pairs")
+    >>> [file.name for file in build_list_files(config)][:4]
     ['E1-L1', 'E1-L2', 'E1-L3', 'E2-L1']
     """
     tasks = load_tasks(config)

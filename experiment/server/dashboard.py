@@ -52,9 +52,9 @@ class ListRow:
     """A list on the dashboard."""
 
     name: str
-    filled: SlotCounts
-    left: dict[str, int]
-    over: int
+    slot_counts: SlotCounts
+    departure_counts: dict[str, int]
+    over_quota_count: int
     quota: int | None
     preview: str
 
@@ -143,7 +143,7 @@ class Dashboard:
         return _render_html("login.html", status, title=self._get_title(), deep=_is_below_dashboard(request), fault=fault)
 
     def _create_action_handler(self, action: Callable[[dict[str, str]], None]) -> Callable[[Request], Awaitable[Response]]:
-        async def acting(request: Request) -> Response:
+        async def handle_action(request: Request) -> Response:
             token = self._find_login(request)
             form = await _read_form(request)
             if token is None or not hmac.compare_digest(
@@ -156,7 +156,7 @@ class Dashboard:
                 return await self._render_page(request, token, fault=str(error.args[0]), status=400)
             return RedirectResponse("../dashboard", 303)
 
-        return acting
+        return handle_action
 
     # ------------------------------------------------------------------------------------------------- what it shows
 
@@ -201,14 +201,14 @@ class Dashboard:
             "now": datetime.now(UTC),
             "closed": self.store.is_closed,
             "quotas": quotas,
-            "most": max([1, *quotas, *(row.filled.taken_slots for row in rows)]),
+            "most": max([1, *quotas, *(row.slot_counts.taken_slots for row in rows)]),
             "rows": rows,
-            "places": [row.filled.taken_slots for row in rows],
+            "taken_slots": [row.slot_counts.taken_slots for row in rows],
             "total": Counter(
-                {name: sum(getattr(row.filled, name) for row in rows) for name in ("completed", "live", "late", "dropped")}
+                {name: sum(getattr(row.slot_counts, name) for row in rows) for name in ("completed", "live", "late", "dropped")}
             ),
-            "over": sum(row.over for row in rows),
-            "left": sum((Counter(row.left) for row in rows), Counter()),
+            "over_quota_count": sum(row.over_quota_count for row in rows),
+            "departure_counts": sum((Counter(row.departure_counts) for row in rows), Counter()),
             "screener": self.config.procedure.screener,
             "screened": self.store.count_screener_answers() if self.config.procedure.screener else {},
             "begun": session_count,
@@ -263,7 +263,7 @@ class Dashboard:
     # ------------------------------------------------------------------------------------------------- downloads
 
     def _create_download_handler(self, kind: str) -> Callable[[Request], Awaitable[Response]]:
-        async def downloading(request: Request) -> Response:
+        async def send_download(request: Request) -> Response:
             token = self._find_login(request)
             if token is None:
                 return self._show_login(request, status=401)
@@ -290,7 +290,7 @@ class Dashboard:
             name = f"{self.config.name}-{kind}-{datetime.now(UTC):%Y%m%d-%H%M}.zip"
             return FileResponse(path, filename=name, background=BackgroundTask(folder.cleanup))
 
-        return downloading
+        return send_download
 
     async def _send_payments(self, request: Request) -> Response:
         if self._find_login(request) is None:

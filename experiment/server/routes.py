@@ -83,14 +83,14 @@ class SecurityHeaders:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def with_headers(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 present = {name.lower() for name, _ in message["headers"]}
                 added = [(name.encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
                 message["headers"] = [*message["headers"], *(h for h in added if h[0] not in present)]
             await send(message)
 
-        await self.app(scope, receive, with_headers)
+        await self.app(scope, receive, send_with_headers)
 
 
 class _PathPrefix:
@@ -336,7 +336,7 @@ class _StudyHandlers:
     def _create_handler(self, handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
         """Turn what a handler raises into the answer the API documents."""
 
-        async def answered(request: Request) -> Response:
+        async def handle_errors(request: Request) -> Response:
             if (wait := self._count_call(request)) > 0:
                 return _build_error(429, "too many requests; wait before the next one", wait=wait)
             try:
@@ -363,7 +363,7 @@ class _StudyHandlers:
                     return _build_error(503, "the disk of the server is full; send it again when there is room", wait=10)
                 return _build_error(503, "the database is busy; send it again", wait=1)
 
-        return answered
+        return handle_errors
 
     def _count_call(self, request: Request) -> float:
         if (session := request.path_params.get("session")) is not None:

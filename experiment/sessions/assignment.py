@@ -18,18 +18,18 @@ class SlotCounts:
 
     @property
     def taken_slots(self) -> int:
-        """Places that are taken."""
+        """Slots that are taken."""
         return self.completed + self.live
 
     def count_over_quota(self, quota: int | None) -> int:
-        """Completed sessions beyond the quota: of late ones, whose place had been given to somebody else."""
+        """Completed sessions beyond the quota: of late ones, whose slot had been given to somebody else."""
         return 0 if quota is None else max(0, self.completed - quota)
 
 
 def choose_list(
     list_names: Sequence[str], slot_counts: Mapping[str, SlotCounts], quota: int | None, previous_lists: Collection[str] = ()
 ) -> str | None:
-    """Return the list with the fewest places taken, the first of several by name; None when all have their quota.
+    """Return the list with the fewest slots taken, the first of several by name; None when all have their quota.
 
     `previous_lists` are lists that this person has had: another experiment comes first, then another list.
 

@@ -67,6 +67,11 @@ def read_stored_list_files(folder: Path) -> dict[str, ListFile]:
 
 def read_sessions(folder: Path) -> list[Session]:
     """Return the sessions of a folder without their events, ordered by start."""
+    if (folder / "versions").is_dir() and not (folder / "lists").is_dir():
+        raise study.DataError(
+            f"{folder}: versions/ is now lists/, and the files in it have other keys: these sessions ran with another release of "
+            "gardenpath; collect them with that one"
+        )
     paths = sorted(folder.glob("*/session.json"))
     for orphan in sorted({path.parent for path in folder.glob("*/events.jsonl")} - {path.parent for path in paths}):
         log.warning("%s: events without a session.json; this session is left out", orphan)

@@ -207,13 +207,13 @@ def _find_missing_parts(content: _StudyItems, kind: StudyKind, table: Path, lang
     targets = [item for paradigm in content.targets for item in content.list_items(paradigm.id)]
     for need in kind.needs:
         if any(getattr(sentence, need) is None for item in content.materials.items for sentence in item.sentences.values()):
-            yield f"a column {need}, one word for each word of the sentence: without it nothing can be dealt (docs/tasks.md)"
+            yield f"a column {need}, one word for each word of the sentence: without it no list can be made (docs/tasks.md)"
     list_design = _choose_list_design(content)
     if items_per_paradigm := list_design["items"]:
         left_out_count = len(targets) - items_per_paradigm * len(content.targets)
         yield (
             f"a number of items that {list_design['lists']} conditions divide, the same in each paradigm: "
-            f"{items_per_paradigm} of each are dealt, "
+            f"{items_per_paradigm} of each are shown, "
             f"{left_out_count} of {len(targets)} left out"
         )
     unmarked = [item for item in targets if not _has_critical_regions(item)]

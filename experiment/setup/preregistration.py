@@ -13,6 +13,7 @@ from gardenpath import study
 from gardenpath.stimuli import Materials, build_conditions_table, build_items_table, read_study
 from gardenpath.study.config import ProcedureSection
 from gardenpath.study.plans import Plan
+from gardenpath.study.renamed_names import describe_renamed_keys
 
 from ..scripts.list_files import ListFile, build_list_files
 from ..scripts.script import list_text_sections
@@ -81,7 +82,7 @@ def build_statements(config: study.Study, participants: int | None = None, plan:
         },
         "items": _hash_items(build_items_table(materials), materials),
         "order": None if config.ordering.order == "random" else _compute_hash("\n".join(item.id for item in materials.items)),
-        "dealt": sorted({trial.item.id for file in list_files for trial in file.trial_list.trials}),
+        "assigned_items": sorted({trial.item.id for file in list_files for trial in file.trial_list.trials}),
         **({"plan": {"sha256": plan.sha256, "models": _describe_planned_models(plan)}} if plan else {}),
     }
 
@@ -213,7 +214,7 @@ def _format_design(config: study.Study, registered: Json) -> list[str]:
     target = config.procedure.resolve_role("target")
     short_lists = config.design.short_lists
     list_text = (
-        f"lists of {short_lists.items_per_list} items, {short_lists.ratings_per_item} readers an item"
+        f"lists of {short_lists.items_per_list} items, {short_lists.ratings_per_item} participants an item"
         if short_lists
         else f"{config.design.lists} lists"
     )
@@ -222,7 +223,7 @@ def _format_design(config: study.Study, registered: Json) -> list[str]:
         f"{number}, with the factors {'; '.join(factor_texts)}.",
         "",
         f"Experiments: {config.design.experiments}, each of {list_text}. "
-        f"{len(registered['dealt'])} items are shown, practice among them.",
+        f"{len(registered['assigned_items'])} items are shown, practice among them.",
         "",
         f"Sentences are shown as `{target.show or 'centred'}`; asked after each: {', '.join(target.ask or []) or 'nothing'}.",
     ]
@@ -300,7 +301,9 @@ def _format_changed_settings(config: study.Study, section: str) -> list[str]:
 
 
 def read_statements(text: str, where: str) -> Json:
-    """Return the statements of a page; raises `DataError` where there are none, or not those that its hash is of."""
+    """Return the statements of a page; raises `DataError` where there are none, not those that its hash is of, or those of another
+    release, whose keys had other names.
+    """
     found = STATEMENTS_PATTERN.search(text.replace("\r\n", "\n"))
     if not found:
         raise study.DataError(f"{where}: no statements with their SHA-256; expected a page of  gardenpath preregister")
@@ -311,6 +314,9 @@ def read_statements(text: str, where: str) -> Json:
             "expected the page as it was deposited"
         )
     registered: Json = json.loads(block)
+    if renamed := describe_renamed_keys(registered, "study.toml"):
+        advice = "the page was written by another release of gardenpath; compare the study with it by that one"
+        raise study.DataError([f"{where}: {advice}", *(f"{where}: {line}" for line in renamed)])
     return registered
 
 
@@ -372,7 +378,7 @@ def _find_changed_settings(registered: Json, current: Json, source: str) -> Iter
     """Yield settings that differ. A setting that gardenpath did not have yet counts as its default, and a section of statements
     that it did not make yet as no statement.
     """
-    ignored = ("items", "order", "dealt", "sample", "plan", *(name for name in current if name not in registered))
+    ignored = ("items", "order", "assigned_items", "sample", "plan", *(name for name in current if name not in registered))
     before, after = (flatten_statements({k: v for k, v in one.items() if k not in ignored}) for one in (registered, current))
     sections = {"analysis": study.AnalysisSection(), "ordering": study.OrderingSection(), "procedure": ProcedureSection()}
     defaults = {key: text for name, section in sections.items() for key, text in flatten_statements(vars(section), name).items()}
@@ -431,7 +437,7 @@ def _find_data_deviations(registered: Json, tables: "Mapping[str, pd.DataFrame]"
         hashes = _hash_items(items[items["paradigm"].isin(registered["items"])])
         expected: dict[str, dict[str, dict[str, str]]] = {}
         for paradigm, of_paradigm in registered["items"].items():
-            for item in sorted({*of_paradigm} & {*registered["dealt"]}):
+            for item in sorted({*of_paradigm} & {*registered["assigned_items"]}):
                 texts, seen_texts = of_paradigm[item], hashes.get(paradigm, {}).get(item, {})
                 expected.setdefault(paradigm, {})[item] = {name: texts[name] for name in texts if name in seen_texts} or texts
         yield from _find_changed_items({"items": expected}, hashes, "tables")
@@ -449,8 +455,9 @@ def _find_changed_plan(registered: Json, plan: Plan | None, tables: "Mapping[str
         yield from _find_changed_models(before, _describe_planned_models(plan), "study.toml")
     fitted = tables.get("planned_models")
     if fitted is not None and len(fitted) and (plan is None or fitted["plan_sha256"].iloc[0] != plan.sha256):
-        found = fitted.set_index("model_id")[[*PLANNED_COLUMNS]].to_dict("index")
-        yield from _find_changed_models(before, {str(name): row for name, row in found.items()}, "results")
+        rows = fitted[["model_id", *PLANNED_COLUMNS]].to_dict("records")
+        found = {row["model_id"]: {name: row[name] for name in PLANNED_COLUMNS} for row in rows}
+        yield from _find_changed_models(before, found, "results")
 
 
 def _find_changed_models(before: Mapping[str, Json], after: Mapping[str, Json], source: str) -> Iterator[Deviation]:

@@ -198,7 +198,7 @@ def load_tasks(config: study.Study) -> StudyTasks:
     ]
     for n, item in enumerate(config.design.attention, start=1):
         faults += [
-            f"{where}: design.attention {n}: responses names {name!r}, which attention items are not asked; "
+            f"{where}: design.attention {n}: expected_responses names {name!r}, which attention items are not asked; "
             f"expected one of {', '.join(tasks_by_role['attention']) or '(none)'}"
             for name in item.expected_responses
             if name not in tasks_by_role["attention"]

@@ -178,18 +178,18 @@ def _split_session(encoder: Any, text: str) -> list[str]:
     """Return a text in parts that fit the window, cut at empty lines."""
     window = encoder.window
 
-    def fits(part: str) -> bool:
+    def fits_window(part: str) -> bool:
         return window is None or 1 + len(tokenise(encoder.tokenizer, part).ids) <= window
 
-    if fits(text):
+    if fits_window(text):
         return [text]
     parts, current = [], ""
     for block in text.split(TRIAL_SEPARATOR):
         longer = f"{current}{TRIAL_SEPARATOR}{block}" if current else block
-        if fits(longer):
+        if fits_window(longer):
             current = longer
             continue
-        if not current or not fits(block):
+        if not current or not fits_window(block):
             raise ValueError(f"{block[:40]!r} takes more than the {window} tokens of the model's window; expected shorter trials")
         parts.append(current)
         current = block

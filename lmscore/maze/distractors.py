@@ -117,7 +117,7 @@ def add_distractors(
     open_ = [search for search in searches if search.distractor is None]
     if open_ and asking is None and not pseudowords:
         raise ValueError(
-            f"{len(open_)} places lack a distractor and there is no model to choose by; expected a causal model, such as gpt2 "
+            f"{len(open_)} positions have no distractor and there is no model to choose by; expected a causal model, such as gpt2 "
             "(--model), or pseudowords (--pseudowords)"
         )
     lists = _load_word_lists(words, [search.position for search in searches], {search.position.language for search in open_})

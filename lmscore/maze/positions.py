@@ -96,7 +96,7 @@ def _check_labels(item: Item, condition: str, sentence: Sentence) -> list[str]:
     if fault or twice:
         what = fault or f"the label {twice[0]!r} is given to several words, expected each once"
         raise study.DataError(
-            f"item {item.id} ({condition}): {what}; the column {LABELS_COLUMN!r} names the place of each word, with spaces between"
+            f"item {item.id} ({condition}): {what}; the column {LABELS_COLUMN!r} names each word's position, with spaces between"
         )
     return names
 

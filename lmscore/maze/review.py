@@ -63,9 +63,9 @@ def parse_review(
         word = row["distractor"].strip(EDGE_PUNCTUATION + " ")
         fault = ""
         if key not in known:
-            fault = "the materials have no such place; expected the table of these materials"
+            fault = "the materials have no such position; expected the table of these materials"
         elif key in rejected:
-            fault = "the place is there twice; expected once"
+            fault = "the position is there twice; expected once"
         elif len(word.split()) > 1:
             fault = f"the distractor {word!r} holds a space; expected one word"
         elif word.casefold() in excluded:
@@ -73,7 +73,7 @@ def parse_review(
         elif word.casefold() in known[key]:
             fault = f"the distractor {word!r} is the word itself; expected another"
         if fault:
-            faults.append(f"table distractors, item {key[0]}, place {key[1]!r}: {fault}")
+            faults.append(f"table distractors, item {key[0]}, position {key[1]!r}: {fault}")
             continue
         rejected[key] = fold_case(row["rejected_words"].split())
         if word:

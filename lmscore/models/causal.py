@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 import numpy as np
 
-from ..tokens.encoding import OPENING_CERTAIN, OPENING_TEXT, EncodedText, Encoder, encode
+from ..tokens.encoding import OPENING_CERTAIN, OPENING_TEXT, EncodedText, Encoder, EncodingOptions, encode
 from ..tokens.token_table import TokenTable
 from . import huggingface, output_layers, packing
 from .interface import COLUMNS, ForwardOptions, check_columns, report_finished
@@ -61,19 +61,9 @@ class CausalModel:
     toy: str = ""
     exact_row_lengths: dict[int, int] = field(default_factory=dict, compare=False, repr=False)
 
-    def encode(
-        self,
-        text: str,
-        context: str | None = None,
-        *,
-        prefix: bool = True,
-        leading_space: bool = False,
-        closing: bool = False,
-        joiner: str = " ",
-    ) -> EncodedText:
+    def encode(self, text: str, context: str | None = None, **options: Unpack[EncodingOptions]) -> EncodedText:
         """Return `text` as tokens to score after the prefix token and its context; see `encode`."""
-        options = {"prefix": prefix, "leading_space": leading_space, "closing": closing}
-        return encode(self.encoder, text, context, **options, joiner=joiner)
+        return encode(self.encoder, text, context, **options)
 
     def describe(self) -> dict[str, object]:
         """Return what a sidecar records of the model, to tell it from any other."""

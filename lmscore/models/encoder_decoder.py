@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
-from ..tokens.encoding import EncodedText, encode
+from ..tokens.encoding import EncodedText, EncodingOptions, encode
 from . import packing
 from .causal import CausalModel
 
@@ -18,16 +18,7 @@ class EncoderDecoderModel(CausalModel):
 
     reads_context: ClassVar[bool] = True
 
-    def encode(
-        self,
-        text: str,
-        context: str | None = None,
-        *,
-        prefix: bool = True,
-        leading_space: bool = False,
-        closing: bool = False,
-        joiner: str = " ",
-    ) -> EncodedText:
+    def encode(self, text: str, context: str | None = None, **options: Unpack[EncodingOptions]) -> EncodedText:
         """Return `text` as tokens for the decoder, and its context, as the tokenizer itself closes it, for the encoder.
 
         Nothing joins the two, whatever the `joiner`.
@@ -38,14 +29,14 @@ class EncoderDecoderModel(CausalModel):
                 f"{text!r} has no context, and an encoder-decoder predicts a sentence from what its encoder reads; expected items "
                 "with a context"
             )
-        if not prefix:
+        if not options.pop("prefix", True):
             raise ValueError("a decoder begins with its own start token; expected a protocol that feeds a prefix token")
         source = tuple(self.encoder.tokenizer(context, split_special_tokens=True)["input_ids"])
         if self.encoder.window is not None and len(source) > self.encoder.window:
             raise ValueError(
                 f"the context has {len(source)} tokens, which exceed the window of {self.encoder.window}; expected a shorter one"
             )
-        scored = encode(self.encoder, text, leading_space=leading_space, closing=closing)
+        scored = encode(self.encoder, text, **options)
         return replace(scored, source_ids=source)
 
     def describe(self) -> dict[str, object]:

@@ -18,7 +18,7 @@ import numpy as np
 from gardenpath import study
 
 from .. import identity
-from ..tokens.encoding import OPENING_CERTAIN, EncodedText, Encoder, build_vocabulary, encode
+from ..tokens.encoding import OPENING_CERTAIN, EncodedText, Encoder, EncodingOptions, build_vocabulary, encode
 from ..tokens.token_table import TokenTable
 from ..tokens.tokenizers import find_prefix_id, read_tokenizer
 from .interface import COLUMNS, ForwardOptions, check_columns, report_finished
@@ -47,20 +47,11 @@ class EndpointModel:
     encoder: Encoder
     revision: str | None = None
 
-    def encode(
-        self,
-        text: str,
-        context: str | None = None,
-        *,
-        prefix: bool = True,
-        leading_space: bool = False,
-        closing: bool = False,
-        joiner: str = " ",
-    ) -> EncodedText:
+    def encode(self, text: str, context: str | None = None, **options: Unpack[EncodingOptions]) -> EncodedText:
         """Return `text` as tokens to score after the prefix token and its context; see `encode`."""
-        if closing:
+        if options.get("closing"):
             raise ValueError("an endpoint says nothing of the end of a text, which this protocol scores; expected another one")
-        encoded = encode(self.encoder, text, context, prefix=prefix, leading_space=leading_space, joiner=joiner)
+        encoded = encode(self.encoder, text, context, **options)
         return replace(encoded, opening=OPENING_CERTAIN)
 
     def collect_identity(self) -> dict[str, object]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from gardenpath import study
 
-from ..tokens.encoding import OPENING_CERTAIN, EncodedText
+from ..tokens.encoding import OPENING_CERTAIN, EncodedText, EncodingOptions
 from ..tokens.token_table import TokenTable
 from .arpa import SENTENCE_END, SENTENCE_START, UNKNOWN_WORD, NgramLevel, read_arpa, read_numbered_lines, write_arpa
 from .interface import COLUMNS, ForwardOptions, check_columns, report_finished
@@ -58,16 +58,7 @@ class NgramModel:
         """The id of each word that a text can hold."""
         return {word: i for i, word in enumerate(self.words) if word not in (UNKNOWN_WORD, SENTENCE_START, SENTENCE_END)}
 
-    def encode(
-        self,
-        text: str,
-        context: str | None = None,
-        *,
-        prefix: bool = True,
-        leading_space: bool = False,
-        closing: bool = False,
-        joiner: str = " ",
-    ) -> EncodedText:
+    def encode(self, text: str, context: str | None = None, **options: Unpack[EncodingOptions]) -> EncodedText:
         """Return `text` as word ids to score after the sentence start and its context; unknown words are counted.
 
         The options are those of a `Protocol`; a leading space and a joiner change nothing. Without a prefix token, and without a
@@ -75,6 +66,7 @@ class NgramModel:
         """
         before = [self.ids.get(token, 0) for token, _ in split_tokens(context or "")]
         words = [(self.ids.get(token, 0), span) for token, span in split_tokens(text)]
+        prefix = [1] if options.get("prefix", True) else []
         skipped = 0 if prefix or before else 1
         if not words:
             raise ValueError(f"{text!r} has no token; expected at least one word")
@@ -83,7 +75,7 @@ class NgramModel:
         ids = tuple(i for i, _ in words)
         begins = tuple(text[start:end][:1].isspace() or start == 0 for start, end in spans)
         return EncodedText(
-            context_ids=(*([1] if prefix else []), *before, *ids[:skipped]),
+            context_ids=(*prefix, *before, *ids[:skipped]),
             ids=ids[skipped:],
             spans=spans[skipped:],
             starts_with_space=begins[skipped:],
@@ -91,7 +83,7 @@ class NgramModel:
             opening=OPENING_CERTAIN,
             unknown_count=ids[skipped:].count(0),
             lead_spans=spans[:skipped],
-            closing=closing,
+            closing=options.get("closing", False),
         )
 
     def write(self, path: str | Path) -> Path:

@@ -65,10 +65,10 @@ class _CapturedStates(Exception):
 def capture_states(network: Any, **inputs: Any) -> "torch.Tensor":
     """Return what the output layer of a network is given, [row, place, width]; the layer itself is not computed."""
 
-    def catch(module: Any, arguments: tuple[Any, ...]) -> None:
+    def catch_states(module: Any, arguments: tuple[Any, ...]) -> None:
         raise _CapturedStates(arguments[0])
 
-    hook = network.get_output_embeddings().register_forward_pre_hook(catch)
+    hook = network.get_output_embeddings().register_forward_pre_hook(catch_states)
     try:
         network(**inputs)
     except _CapturedStates as caught:
@@ -89,17 +89,17 @@ def capture_layer_states(network: Any, layers: Sequence[int], **inputs: Any) -> 
     stack, after = _find_layers(network)
     seen: dict[int, torch.Tensor] = {}
 
-    def enter(module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+    def keep_input(module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
         seen[0] = arguments[0] if arguments else named["hidden_states"]
 
-    def leave(number: int) -> Callable[..., None]:
-        def keep(module: Any, arguments: Any, output: Any) -> None:
+    def build_output_hook(number: int) -> Callable[..., None]:
+        def keep_output(module: Any, arguments: Any, output: Any) -> None:
             seen[number] = output if isinstance(output, torch.Tensor) else output[0]
 
-        return keep
+        return keep_output
 
-    hooks = [stack[0].register_forward_pre_hook(enter, with_kwargs=True)]
-    hooks += [layer.register_forward_hook(leave(number)) for number, layer in enumerate(stack, start=1)]
+    hooks = [stack[0].register_forward_pre_hook(keep_input, with_kwargs=True)]
+    hooks += [layer.register_forward_hook(build_output_hook(number)) for number, layer in enumerate(stack, start=1)]
     try:
         last = capture_states(network, **inputs)
     finally:

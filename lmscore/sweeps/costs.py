@@ -82,7 +82,7 @@ def calibrate(manifest: SweepManifest, store: Store, seconds: float) -> Calibrat
     known = [model for model in manifest.models if count_parameters(model) is not None]
     model = min(known, key=lambda one: count_parameters(one) or 0) if known else manifest.models[0]
     loaded = load(**model.build_load_arguments(model.gpus))
-    protocol = select_protocol(manifest.how["protocols"], loaded.name, loaded.masked)
+    protocol = select_protocol(manifest.scoring_settings["protocols"], loaded.name, loaded.masked)
     part = max((one for one in manifest.parts), key=lambda one: one.positions)
     materials, _ = select_scorable(read_part(store, part), loaded, protocol)
     _score_items(loaded, materials, 0)  # what is computed first takes longer

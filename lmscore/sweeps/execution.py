@@ -113,7 +113,7 @@ def _run_class(
     """Yield what comes of units that need as many cards, last those that another run seems to be at."""
     held = list_leased_units(store, units)
     units = sorted(units, key=lambda unit: unit.id in held)
-    tasks = [UnitTask(unit, dict(manifest.how), store.address, cards) for unit in units]
+    tasks = [UnitTask(unit, dict(manifest.scoring_settings), store.address, cards) for unit in units]
     for outcome in executors.map_in_parallel(compute_unit, tasks, executor, groups=[unit.model for unit in units]):
         unit = units[outcome.index]
         summary.workers.add((cards, outcome.worker))

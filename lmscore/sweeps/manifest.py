@@ -88,7 +88,7 @@ class SweepManifest:
 
     models: tuple[ModelVariant, ...]
     parts: tuple[MaterialsPart, ...]
-    how: Mapping[str, Any]
+    scoring_settings: Mapping[str, Any]
     settings_hash: str
     threads: int
     skip_bad: bool
@@ -97,7 +97,10 @@ class SweepManifest:
     @cached_property
     def units(self) -> tuple[Unit, ...]:
         """The units, model by model and language by language, in the order of sweep.toml."""
-        of_parts = [hashlib.sha256(json.dumps([part.file, part.kind, self.how], sort_keys=True).encode()) for part in self.parts]
+        of_parts = [
+            hashlib.sha256(json.dumps([part.file, part.kind, self.scoring_settings], sort_keys=True).encode())
+            for part in self.parts
+        ]
         units = []
         for model in self.models:
             text = json.dumps(model.collect_identity(), sort_keys=True).encode()
@@ -141,7 +144,7 @@ def make_manifest(sweep: Sweep) -> tuple[SweepManifest, dict[str, str]]:
                 file = f"parts/{hashlib.sha256(text.encode()).hexdigest()[:24]}.jsonl"
                 files[file] = text
                 parts.append(MaterialsPart(kind, language, len(some.items), positions, file))
-    how: dict[str, Any] = {
+    scoring_settings: dict[str, Any] = {
         "measures": list(sweep.measures),
         "protocols": list(sweep.protocols),
         "unigrams": _hash_unigrams(sweep),
@@ -150,10 +153,15 @@ def make_manifest(sweep: Sweep) -> tuple[SweepManifest, dict[str, str]]:
         "judging": dataclasses.asdict(judging) | {"templates": [*map(sweep.resolve_path, judging.templates)]} if judging else None,
         "asked": hashlib.sha256(repr(templates).encode()).hexdigest()[:24] if judging else None,
     }
-    how = json.loads(json.dumps(how))
-    facts = [[(model.collect_identity(), model.gpus) for model in models], [part.file for part in parts], how, sweep.threads]
+    scoring_settings = json.loads(json.dumps(scoring_settings))
+    facts = [
+        [(model.collect_identity(), model.gpus) for model in models],
+        [part.file for part in parts],
+        scoring_settings,
+        sweep.threads,
+    ]
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
-    return SweepManifest(models, tuple(parts), how, digest, sweep.threads, sweep.skip_bad), files
+    return SweepManifest(models, tuple(parts), scoring_settings, digest, sweep.threads, sweep.skip_bad), files
 
 
 def write_manifest(manifest: SweepManifest, files: Mapping[str, str], store: Store) -> None:

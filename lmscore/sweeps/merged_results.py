@@ -34,13 +34,13 @@ class ModelProgress:
     """How far a model is: its units, positions that are done of all, positions a second, seconds left."""
 
     model: str
-    units: int
-    done: int
-    failed: int
-    running: int
+    n_units: int
+    n_done: int
+    n_failed: int
+    n_running: int
     share: float
     rate: float | None
-    left: float | None
+    seconds_left: float | None
 
 
 def merge(manifest: SweepManifest, store: Store, *, mixed: bool = False) -> MergedSweep:
@@ -133,12 +133,12 @@ def compute_progress(manifest: SweepManifest, store: Store) -> list[ModelProgres
     for model, of in manifest.iterate_models():
         done = [unit for unit in of if unit.id in results]
         total, computed = (sum(unit.part.positions for unit in some) for some in (of, done))
-        rate = left = None
+        rate = seconds_left = None
         if done:
             rate = computed / max(
                 _count_busy_seconds([(results[unit.id]["started"], results[unit.id]["finished"]) for unit in done]), 1e-3
             )
-            left = (total - computed) / rate
+            seconds_left = (total - computed) / rate
         found.append(
             ModelProgress(
                 model.label,
@@ -148,7 +148,7 @@ def compute_progress(manifest: SweepManifest, store: Store) -> list[ModelProgres
                 sum(unit.id in running for unit in of),
                 computed / total,
                 rate,
-                left,
+                seconds_left,
             )
         )
     return found
@@ -191,7 +191,7 @@ def _read_failures(manifest: SweepManifest, store: Store, results: dict[str, dic
 def _sort_rows(kind: str, table: "pd.DataFrame", manifest: SweepManifest) -> "pd.DataFrame":
     if kind == JUDGMENTS:
         return sort_judgments(table)
-    ranks = {name: rank for rank, name in enumerate(manifest.how["measures"])}
+    ranks = {name: rank for rank, name in enumerate(manifest.scoring_settings["measures"])}
     order = table["measure"].map(ranks).sort_values(kind="stable").index
     return table.loc[order].reset_index(drop=True)
 

@@ -185,16 +185,16 @@ def _compute_rows(
     import pandas as pd
 
     assert current.model is not None
-    how, plain = task.scoring_settings, current.model
+    settings, plain = task.scoring_settings, current.model
     longer: dict[Any, Any] = getattr(plain, "exact_row_lengths", {})
     longer.clear()  # what earlier units showed of long rows decides nothing here
     model = plain
     if not isinstance(plain, NgramModel):
         folder = f"batches/{current.identity}/{task.unit.id}"
         model = CachedModel(plain, Path(task.store, folder), BatchStore(store, folder))
-    protocol = select_protocol(how["protocols"], model.name, model.masked)
+    protocol = select_protocol(settings["protocols"], model.name, model.masked)
     if task.unit.part.kind != PAIRS:
-        asked = dict(how["judging"])
+        asked = dict(settings["judging"])
         methods, files = asked.pop("methods"), asked.pop("templates")
         table = judge(
             materials,
@@ -202,19 +202,19 @@ def _compute_rows(
             methods,
             templates=read_templates(*files) if files else None,
             protocol=protocol,
-            seed=how["seed"],
-            batch_tokens=how["batch_tokens"],
+            seed=settings["seed"],
+            batch_tokens=settings["batch_tokens"],
             **asked,
         )
         left = dict(table.attrs["left_out"])
         table.attrs.clear()
         return table, left
-    unigrams = read_unigrams(how["unigrams"][0], model, protocol) if how["unigrams"] else None
+    unigrams = read_unigrams(settings["unigrams"][0], model, protocol) if settings["unigrams"] else None
     some, left = select_scorable(materials, model, protocol)
     if not some.items:
         return pd.DataFrame(columns=study.TABLES["pairs"].column_names), left
-    pairs, measures, protocol, counted = prepare_pairs(some, model, how["measures"], protocol, unigrams)
-    values = score_pairs(pairs, model, measures, protocol, counted, batch_tokens=how["batch_tokens"])
+    pairs, measures, protocol, counted = prepare_pairs(some, model, settings["measures"], protocol, unigrams)
+    values = score_pairs(pairs, model, measures, protocol, counted, batch_tokens=settings["batch_tokens"])
     rows = build_pair_rows(pairs, values, measures, model.name, protocol.name, is_partial=True)
     return pd.DataFrame(rows, columns=study.TABLES["pairs"].column_names), left
 

@@ -7,7 +7,7 @@ splits into bytes gives each of its tokens the whole character.
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import numpy as np
 
@@ -77,24 +77,25 @@ class EncodedText:
         return len(self.ids) + self.closing
 
 
-def encode(
-    encoder: Encoder,
-    text: str,
-    context: str | None = None,
-    *,
-    prefix: bool = True,
-    leading_space: bool = False,
-    closing: bool = False,
-    joiner: str = " ",
-) -> EncodedText:
-    """Return `text` as tokens to score after the prefix token and the context, with `joiner` between context and text.
-
-    `prefix`, `leading_space` and `closing` are those of a `Protocol`. Special tokens written in the text are read as
-    plain characters. Of one token that is fed first and not scored, none is left to score. Raises `ValueError` where the
-    tokenizer finds none at all, or a token spans context and text.
+class EncodingOptions(TypedDict, total=False):
+    """How a text is encoded: `prefix` (by default yes), `leading_space` and `closing` (no) are those of a `Protocol`; `joiner` (a
+    space) stands between context and text.
     """
-    context = context or ""
-    before = build_lead_in(context, leading_space, joiner)
+
+    prefix: bool
+    leading_space: bool
+    closing: bool
+    joiner: str
+
+
+def encode(encoder: Encoder, text: str, context: str | None = None, **options: Unpack[EncodingOptions]) -> EncodedText:
+    """Return `text` as tokens to score after the prefix token and the context.
+
+    Special tokens written in the text are read as plain characters. Of one token that is fed first and not scored, none is left
+    to score. Raises `ValueError` where the tokenizer finds none at all, or a token spans context and text.
+    """
+    context, joiner = context or "", options.get("joiner", " ")
+    before = build_lead_in(context, options.get("leading_space", False), joiner)
     whole = before + text
     output = tokenise(encoder.tokenizer, whole)
     ids: list[int] = output.ids
@@ -104,7 +105,7 @@ def encode(
     first_own = _find_first_own(whole, spans, context + joiner.rstrip() if context else "")
     if before:
         spans = [(max(0, a - len(before)), max(0, b - len(before))) for a, b in spans]
-    before_all = [encoder.prefix] if prefix else list_added_ids(encoder)
+    before_all = [encoder.prefix] if options.get("prefix", True) else list_added_ids(encoder)
     first = first_own if before_all or first_own else 1
     begins, ends = encoder.vocabulary.starts_with_space[ids].tolist(), encoder.vocabulary.ends_with_space[ids].tolist()
     opening = OPENING_BOUNDARY if first or begins[0] else OPENING_TEXT
@@ -119,7 +120,7 @@ def encode(
         opening=opening,
         unknown_count=ids[first:].count(encoder.tokenizer.unk_token_id),
         lead_spans=tuple(spans[first_own:first]),
-        closing=closing,
+        closing=options.get("closing", False),
     )
 
 

@@ -23,7 +23,7 @@ TICK_MEANINGS = {
 }
 KEEP_ACTIONS, ACTIONS = ("accept", "correct"), ("accept", "correct", "drop", "undo", "acceptable", "unacceptable")
 KNOWN_BAD_SHARE = 0.07  # of the pairs: known to be bad, to see who looks
-KNOWN_BAD_PREFIX = "planted-"
+KNOWN_BAD_PREFIX = "injected-"
 
 
 @dataclass(frozen=True)

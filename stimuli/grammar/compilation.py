@@ -218,16 +218,16 @@ def _find_phrases(grammar: Grammar, rule: ParadigmRule | PhraseRule) -> list[Phr
 def _find_critical_slot(rule: ParadigmRule) -> str | None:
     """Return the first slot of a critical region."""
 
-    def inside(parts: Sequence[Part]) -> Iterator[Slot]:
+    def find_inner_slots(parts: Sequence[Part]) -> Iterator[Slot]:
         for part in parts:
             if isinstance(part, MarkedRegion) and part.region == "critical":
                 yield from find_slots(part.parts)
             elif not isinstance(part, str | Slot):
-                yield from inside(part.parts)
+                yield from find_inner_slots(part.parts)
 
     for templates in rule.templates:
         for condition, parts in templates.items():
-            for slot in inside(parts):
+            for slot in find_inner_slots(parts):
                 return slot.get_variable_name(rule.list_conditions()[condition])
     return None
 
@@ -387,7 +387,7 @@ class _Compiler:
         variables, position, structural = self.build_variables(scope, [name for name in scope.slot_names if name not in phrases])
         ports: dict[str, list[Entry | None]] = {}
 
-        def universe(path: str) -> Sequence[Entry]:
+        def list_path_entries(path: str) -> Sequence[Entry]:
             if path in position:
                 variable, n = position[path]
                 return [*dict.fromkeys(entries[n] for entries in variables[variable])]
@@ -403,7 +403,7 @@ class _Compiler:
         for each, paths in self.find_line_paths(scope):
             if id(each) in structural or (isinstance(each.statement, SlotTest) and paths[0] in position):
                 continue
-            relations += self.build_line_relations(each, paths, [universe(path) for path in paths])
+            relations += self.build_line_relations(each, paths, [list_path_entries(path) for path in paths])
         relations += [relation for relation in extra if all(_is_in_scope(path, scope) for path in relation.paths)]
         relations += [
             build_form_difference(
@@ -418,7 +418,7 @@ class _Compiler:
             *(p for r in relations for p in r.paths),
             *(p for p in lemma_slots if _is_in_scope(p, scope)),
         ):
-            universe(path)
+            list_path_entries(path)
         return self._assemble_graph(scope, budget, outside_labels, lemma_slots, variables, position, phrases, ports, relations)
 
     def build_variables(

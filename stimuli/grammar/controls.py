@@ -77,7 +77,7 @@ def _iterate_constraints(compiled: CompiledParadigm, stated: Any, line: Line) ->
 
     frequency_ranges = stated.get("zipf", {})
     if not isinstance(frequency_ranges, dict):
-        raise Fault(f"zipf is {frequency_ranges!r}; expected a band for each slot, as in zipf = {{ N = [3, 5] }}")
+        raise Fault(f"zipf is {frequency_ranges!r}; expected a range for each slot, as in zipf = {{ N = [3, 5] }}")
     for slot, frequency_range in frequency_ranges.items():
         named = [each for each in slots if slot in (each, get_base_slot(each))]
         if not named:

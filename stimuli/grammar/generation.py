@@ -167,7 +167,7 @@ def find_blocking_lines(grammar: Grammar, name: str) -> list[Line]:
 
 
 def _compile_for_sampling(grammar: Grammar, name: str) -> tuple[CompiledParadigm, tuple[Guarantee, ...]]:
-    """Return a paradigm compiled as its plan needs it, and what holds of it."""
+    """Return a paradigm compiled as its sampling scheme needs it, and what holds of it."""
     return compile_with_guarantees(grammar, name, lemma_slots=_find_limited_phrases(grammar, name))
 
 
@@ -230,14 +230,14 @@ def _draw_items(
     alternatives = alternatives or compiled.alternatives
     printed: dict[int, tuple[Derivation, dict[str, Sentence]]] = {}
 
-    def text(derivation: Derivation) -> tuple[str, ...] | None:
+    def format_derivation(derivation: Derivation) -> tuple[str, ...] | None:
         sentences = build_sentences(compiled, derivation)
         if not is_acceptable(compiled, guarantees, sentences):
             return None
         printed[id(derivation)] = derivation, sentences
         return tuple(sentence.text for sentence in sentences.values())
 
-    def form(top: int, variable: str, entry: tuple[int, int]) -> str:
+    def get_entry_form(top: int, variable: str, entry: tuple[int, int]) -> str:
         of_class, at = entry
         words = compiled.words[compiled.alternatives.members[top].graph]
         return " / ".join(word.form for word in words.classes[variable][of_class][at])
@@ -245,9 +245,9 @@ def _draw_items(
     total = count_derivations(alternatives)
     scheme = build_sampling_scheme(compiled)
     drawn = (
-        enumerate_derivations(alternatives, text)
+        enumerate_derivations(alternatives, format_derivation)
         if n is None
-        else draw_derivations(alternatives, n, random, scheme, form=form, text=text)
+        else draw_derivations(alternatives, n, random, scheme, form=get_entry_form, text=format_derivation)
     )
     items = [build_item(compiled, d, k, printed[id(d)][1]) for k, d in enumerate(drawn.derivations, n_before + 1)]
     counted = ParadigmCounts(compiled.rule.name, total, len(items), drawn.collisions, scheme, drawn.refusals, guarantees=guarantees)

@@ -85,7 +85,7 @@ class _Printer:
             raise ValueError(f"{rule.line}: the answer {odd[0]!r} is no choice; expected {format_choices(choices)}")
         if len(set(choices)) < len(choices):
             choice_list = ", ".join(choices)
-            raise ValueError(f"{rule.line}: choices are alike: {choice_list}; expected slots that a line keeps apart, as S != O")
+            raise ValueError(f"{rule.line}: choices are equal: {choice_list}; expected slots that a line keeps apart, as S != O")
         return Question(self._build_sentence(rule.parts, {}).text, answers, choices)
 
     def _print_phrase(self, parts: Sequence[Part]) -> str:

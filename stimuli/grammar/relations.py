@@ -132,7 +132,7 @@ def _build_selection(
     demanded = {entry.demands[column] for entry in functors if column in entry.demands}
     named = tuple(sorted({test.feature for restriction in demanded for test in restriction.iterate_tests()}))
 
-    def demand(entry: Entry) -> Hashable:
+    def get_demand(entry: Entry) -> Hashable:
         return entry.demands.get(column, False)
 
     def values(entry: Entry) -> tuple[frozenset[str], ...]:
@@ -142,7 +142,7 @@ def _build_selection(
         # A functor without such a restriction takes no such argument: there is nothing to meet or violate.
         return demand is not False and demand.is_met_by(dict(zip(named, values, strict=True))) != violated  # type: ignore[attr-defined]
 
-    return Relation(paths, (demand, values), test, line)
+    return Relation(paths, (get_demand, values), test, line)
 
 
 def _build_violation(
@@ -151,10 +151,10 @@ def _build_violation(
     def test(demand: object, bundle: frozenset[tuple[str, frozenset[str]]]) -> bool:
         return demand is not False and is_violated_in(demand, dict(bundle), violated_features, vocabulary)  # type: ignore[arg-type]
 
-    def whole(entry: Entry) -> Hashable:
+    def get_feature_bundle(entry: Entry) -> Hashable:
         return frozenset(entry.features.items())
 
-    return Relation(paths, (lambda entry: entry.demands.get(column, False), whole), test, line)
+    return Relation(paths, (lambda entry: entry.demands.get(column, False), get_feature_bundle), test, line)
 
 
 def _get_lemma(entry: Entry) -> str:
@@ -210,10 +210,10 @@ def _build_list_membership(paths: Sequence[str], rows: tuple[tuple[str, ...], ..
     listed = set(rows)
     cells = [frozenset(column) for column in zip(*rows, strict=True)] or [frozenset()] * len(paths)
 
-    def key_of(column: frozenset[str]) -> KeyFunction:
+    def build_column_key(column: frozenset[str]) -> KeyFunction:
         return lambda entry: frozenset({entry.form, entry.lemma} & column)
 
     def test(*found: frozenset[str]) -> bool:
         return any(row in listed for row in itertools.product(*found))
 
-    return Relation(tuple(paths), tuple(key_of(column) for column in cells), test, line)
+    return Relation(tuple(paths), tuple(build_column_key(column) for column in cells), test, line)

@@ -1,4 +1,4 @@
-"""Draws without repetition and without rejection: ranks of a seeded permutation, in cells that the plan fills.
+"""Draws without repetition and without rejection: ranks of a seeded permutation, in cells that the sampling scheme fills.
 
 A cell is a shape (which alternative each phrase has) with, where a slot is balanced or limited, one entry in that slot. How many
 come from each cell is settled first, from exact counts; in each, ranks follow a random permutation of all there are, so that a
@@ -118,7 +118,7 @@ def draw_derivations(
     collisions = refused = 0
     max_passed = MAX_PASSED_RANKS * n + 10_000
 
-    def take(cell: "_Cell", wanted: int) -> int:
+    def take_derivations(cell: "_Cell", wanted: int) -> int:
         nonlocal collisions, refused
         patience = wanted // 10 + MIN_PATIENCE
         while wanted and collisions + refused < max_passed and (derivation := next(cell.derivations, None)) is not None:
@@ -140,12 +140,12 @@ def draw_derivations(
         return wanted
 
     wanted = draws.allocate(n)
-    short = sum(take(cell, number) for cell, number in wanted.items())
+    short = sum(take_derivations(cell, number) for cell, number in wanted.items())
     if short:
         spare = [*wanted]
         random.shuffle(spare)
         for cell in itertools.chain(spare, draws.find_unused_cells()):
-            short = take(cell, short)
+            short = take_derivations(cell, short)
             if not short:
                 break
     for derivation, printed in repeats if short else ():
@@ -227,7 +227,7 @@ def split_by_lemma(alternatives: Alternatives, paths: Sequence[str], sizes: Sequ
 def filter_lemmas(alternatives: Alternatives, path: str, keep: Callable[[str], bool]) -> Alternatives:
     """Return the grammar with only those lemmas in the slot at a path: a slot, a phrase (its head), or a slot inside one (S.N)."""
 
-    def in_graph(graph: Graph, path: str) -> Graph:
+    def filter_graph(graph: Graph, path: str) -> Graph:
         variables = tuple(_filter_variable(v, keep) if v.name == path else v for v in graph.variables)
         phrases = []
         for phrase in graph.phrases:
@@ -239,14 +239,14 @@ def filter_lemmas(alternatives: Alternatives, path: str, keep: Callable[[str], b
                 inner = replace(
                     inner,
                     members=tuple(
-                        replace(member, graph=in_graph(member.graph, member.exports[port].variable or ""))
+                        replace(member, graph=filter_graph(member.graph, member.exports[port].variable or ""))
                         for member in inner.members
                     ),
                 )
             phrases.append(replace(phrase, alternatives=inner))
         return replace(graph, variables=variables, phrases=tuple(phrases))
 
-    members = tuple(replace(member, graph=in_graph(member.graph, path)) for member in alternatives.members)
+    members = tuple(replace(member, graph=filter_graph(member.graph, path)) for member in alternatives.members)
     return replace(alternatives, members=members)
 
 
@@ -357,10 +357,10 @@ class _Allocator:
             inside = []
             for j, phrase in enumerate(members[i].graph.phrases):
 
-                def outer(shape: Shape, i: int = i, j: int = j) -> Shape:
+                def build_outer_shape(shape: Shape, i: int = i, j: int = j) -> Shape:
                     return whole((i, (*empty[i][:j], shape, *empty[i][j + 1 :])))
 
-                inside.append(self.draw_shapes(phrase.alternatives, number, outer))
+                inside.append(self.draw_shapes(phrase.alternatives, number, build_outer_shape))
             shapes += [(i, tuple(of[k] for of in inside)) for k in range(number)]
         self.random.shuffle(shapes)
         return shapes

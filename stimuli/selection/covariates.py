@@ -74,7 +74,7 @@ def _build_measure(
         return _build_column_measure(name, materials, norms)
     _check_part(name, part, materials)
 
-    def over(of_words: Callable[[Item, str, WordPositions], float | None]) -> Callable[[Item, str], float | None]:
+    def build_word_measure(of_words: Callable[[Item, str, WordPositions], float | None]) -> Callable[[Item, str], float | None]:
         def value(item: Item, condition: str) -> float | None:
             words = find_part_words(item.sentences[condition], part)
             return None if words is None else of_words(item, condition, words)
@@ -82,16 +82,16 @@ def _build_measure(
         return value
 
     if measure in norms:
-        return over(_build_norm_measure(norms[measure]))
+        return build_word_measure(_build_norm_measure(norms[measure]))
     if measure == "words":
-        return over(lambda item, condition, words: float(len(words)))
+        return build_word_measure(lambda item, condition, words: float(len(words)))
     if measure == "surprisal":
-        return over(_build_surprisal_measure(surprisal, model))
+        return build_word_measure(_build_surprisal_measure(surprisal, model))
     if measure == "bigram":
         if bigrams is None:
             raise study.DataError(f"covariate {name} needs bigrams: a corpus (text), or a table with first, second and count")
-        return over(_build_bigram_measure(bigrams))
-    return over(_count_letters if measure == "letters" else _compute_mean_zipf)
+        return build_word_measure(_build_bigram_measure(bigrams))
+    return build_word_measure(_count_letters if measure == "letters" else _compute_mean_zipf)
 
 
 def _check_part(name: str, part: str, materials: Materials) -> None:

@@ -103,7 +103,7 @@ class _DivisionSearch:
         each, more = divmod(n, self.n_lists) if division.items is None else (division.items, 0)
         if not each or each > n:
             raise study.DataError(
-                f"{n} items cannot be dealt to {self.n_lists} lists of {each or 'one or more'}; expected fewer or shorter lists"
+                f"{n} items cannot be assigned to {self.n_lists} lists of {each or 'one or more'}; expected fewer or shorter lists"
             )
         self.sizes = np.array([each + (k < more) for k in range(self.n_lists)])
         times, over = divmod(int(self.sizes.sum()), n)
@@ -112,7 +112,7 @@ class _DivisionSearch:
         extra = {int(i) for i in draw.permutation(n)[:over]}
         self.item_of_copy = [i for i in range(n) for _ in range(times + (i in extra))]
         if times + bool(extra) > self.n_lists:
-            raise study.DataError(f"{self.n_lists} lists of {each} have more places than {n} items may fill, each once a list")
+            raise study.DataError(f"{self.n_lists} lists of {each} have more trials than {n} items may fill, each once a list")
         self.copies: dict[int, list[int]] = {}
         for copy, i in enumerate(self.item_of_copy):
             self.copies.setdefault(i, []).append(copy)
@@ -198,39 +198,43 @@ class _DivisionSearch:
 
         n, k = len(self.item_of_copy), self.n_lists
 
-        def within(row: Array, one: int) -> Array:
+        def build_list_row(row: Array, one: int) -> Array:
             return sparse.csr_matrix((np.asarray(row, float), (np.zeros(n, int), one * n + np.arange(n))), shape=(1, n * k))
 
         identity = sparse.identity(n, format="csr")
-        always = [Constraint("an item in one place", sparse.hstack([identity] * k).tocsr(), 1, 1)]
+        always = [Constraint("an item in one list", sparse.hstack([identity] * k).tocsr(), 1, 1)]
         always += [
-            Constraint(f"{size} items in list {one + 1}", within(np.ones(n), one), size, size)
+            Constraint(f"{size} items in list {one + 1}", build_list_row(np.ones(n), one), size, size)
             for one, size in enumerate(self.sizes)
         ]
         constraints = []
         for group in self.separated_groups:
             inside = np.isin(np.arange(n), group)
-            rows = sparse.vstack([within(inside, one) for one in range(k)]).tocsr()
+            rows = sparse.vstack([build_list_row(inside, one) for one in range(k)]).tocsr()
             names = list(dict.fromkeys(self.pool.items[self.item_of_copy[copy]].id for copy in group))
             constraints.append(Constraint(f"not in one list: {', '.join(names)}", rows, 0, 1))
         always += [constraint for constraint in constraints if "," not in constraint.name]
         constraints = [constraint for constraint in constraints if "," in constraint.name]
         for group in self.joint_groups:
             rows = sparse.vstack(
-                [within((np.arange(n) == group[0]) * 1.0 - (np.arange(n) == other), one) for other in group[1:] for one in range(k)]
+                [
+                    build_list_row((np.arange(n) == group[0]) * 1.0 - (np.arange(n) == other), one)
+                    for other in group[1:]
+                    for one in range(k)
+                ]
             ).tocsr()
             constraints.append(
                 Constraint(f"in one list: {', '.join(self.pool.items[self.item_of_copy[p]].id for p in group)}", rows)
             )
         for name, values, kind in self.quotas:
             for number, value in enumerate(values):
-                rows = sparse.vstack([within(kind.codes == number, one) for one in range(k)]).tocsr()
+                rows = sparse.vstack([build_list_row(kind.codes == number, one) for one in range(k)]).tocsr()
                 constraints.append(
                     Constraint(f"{name} {value} spread evenly", rows, float(kind.low[number]), float(kind.high[number]))
                 )
         for criterion in self.criteria:
             cells = {
-                (one, c): within(criterion.values[:, c] / self.sizes[one], one)
+                (one, c): build_list_row(criterion.values[:, c] / self.sizes[one], one)
                 for one in range(k)
                 for c in range(criterion.values.shape[1])
             }

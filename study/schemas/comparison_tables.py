@@ -311,7 +311,7 @@ note          string?  what a reader has to know
     ),
     Table(
         "rankings",
-        "a language model's place under a measure",
+        "a language model's rank under a measure",
         parse_columns(
             """
 measure       string   measure
@@ -320,7 +320,7 @@ measure       string   measure
             + """
 n_pairs       int      pairs
 accuracy      float    mean accuracy over paradigms, 0 to 1
-model_rank    float    1 for the highest; equals share the mean of their places
+model_rank    float    1 for the highest; equals share the mean of their ranks
 """
         ),
         ("measure", "model", "protocol"),
@@ -373,7 +373,7 @@ note          string?  what a reader has to know
             + """
 measure       string   measure
 predictor     string   confidence (|difference in score|, nats); of the grammatical member: length (tokens), perplexity, lp (nats)
-bin           int      place of the bin, from 0
+bin           int      number of the bin, from 0
 bin_low       float    smallest value in it
 bin_high      float    largest value
 mean_value    float    mean value

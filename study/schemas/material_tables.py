@@ -125,7 +125,7 @@ n_questions   int      trials followed by a question with that right answer
         "an item in a short list",
         parse_columns("""
 experiment    string   experiment of the design, E1 ...
-short_list    int      short list, from 0, in the order in which readers get them
+short_list    int      short list, from 0, in the order in which participants get them
 role          string   target, catch or attention
 paradigm      string   paradigm
 item          string   item

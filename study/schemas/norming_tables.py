@@ -6,7 +6,7 @@ NORM = Producer("norm", "norming/results", "what people made of single items bef
 
 VALUE_COLUMNS = """
 value         float?   cloze: share of responses with the target's form; of ratings their mean; empty without a response
-ci_low        float?   lower end of the 95 % interval: Wilson's, or by Student's t over readers
+ci_low        float?   lower end of the 95 % interval: Wilson's, or by Student's t over participants
 ci_high       float?   upper end
 """
 

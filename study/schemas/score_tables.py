@@ -103,7 +103,7 @@ model         string   as in the other tables
 language      string   language of the items, a BCP 47 tag
 kind          string   pairs or judgments
 state         string   done; failed or missing where a unit is; refused where units were computed under several identities
-n_units       int      units of the plan
+n_units       int      units that the sweep prepares
 n_done        int      those that are done
 n_failed      int      those that failed
 n_missing     int      those of which nothing is known yet
@@ -116,11 +116,11 @@ reason        string?  why units failed, and items were left out: the first reas
     ),
     Table(
         "distractors",
-        "a place of an item, which shares one distractor (Maze): to be read, edited and given back (maze --edited-distractors)",
+        "a position of an item, which shares one distractor (Maze): to be read, edited and given back (maze --edited-distractors)",
         parse_columns("""
 item          string   item
-position      string   label of the place, or region and number of the word in it
-conditions    string   conditions whose sentences have the place, with spaces between
+position      string   label of the position, or region and number of the word in it
+conditions    string   conditions whose sentences have the position, with spaces between
 words         string   words that stand there, with bars between
 distractor    string?  word beside them, without marks and capitals; empty where none was found
 rejected_words string?  words that it may not be, with spaces between
@@ -142,7 +142,7 @@ item          string   item
 condition     string   condition
 word          int      position in the sentence, from 1: the first word stands beside x-x-x
 text          string   word as shown
-position      string   place of the table distractors
+position      string   position of the table distractors
 distractor    string?  word beside it, as shown; empty where none was found
 word_surprisal float?  bits of the word, whitespace-corrected (doi 10.18653/v1/2024.emnlp-main.1020); empty without a model
 surprisal     float?   bits of the distractor in the word's place

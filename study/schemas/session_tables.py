@@ -71,7 +71,7 @@ refresh_hz    float?   measured refresh rate of the display
     ),
     Table(
         "word_means",
-        "a word's reading time, averaged over readers",
+        "a word's reading time, averaged over participants",
         parse_columns("""
 paradigm      string   paradigm of the item
 item          string   item: a text, or a sentence

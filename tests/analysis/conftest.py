@@ -9,13 +9,16 @@ import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import align, analyse
+from gardenpath.analysis import StudyTrials, align, analyse, compute_rating_scores, compute_region_times, fit_plan, resolve_plan
 from gardenpath.analysis.engines import r_process
+from gardenpath.analysis.grammatical_status import build_pair_conditions
+from gardenpath.analysis.model_results import join_results
 from gardenpath.study import TABLES, AnalysisSection, check
 from gardenpath.study.formula_columns import add_formula_columns
 from gardenpath.study.measures import MEASURES, SCORE_MEASURES
@@ -26,6 +29,9 @@ SENTENCE = "the old {noun} of the garden {verb} every single morning"
 
 
 PLAIN = ("lp", "mean_lp", "pen_lp")  # measures that need nothing but the sentence
+NO_SCORES, NO_TIMES, NO_ANSWERS = (
+    pd.DataFrame(columns=TABLES[name].column_names) for name in ("rating_scores", "region_times", "binary_responses")
+)
 
 
 def sentence_scores(sentences: pd.DataFrame) -> pd.DataFrame:
@@ -33,6 +39,35 @@ def sentence_scores(sentences: pd.DataFrame) -> pd.DataFrame:
     measures = [MEASURES[name] for name in SCORE_MEASURES if name not in sentences]
     filled = sentences.assign(**{one.name: sentences["lp"] if one.name in PLAIN else None for one in measures})
     return check(filled.reindex(columns=TABLES["sentence_scores"].column_names), "sentence_scores")
+
+
+def build_trials(
+    *,
+    scores: pd.DataFrame = NO_SCORES,
+    times: pd.DataFrame = NO_TIMES,
+    answers: pd.DataFrame = NO_ANSWERS,
+    conditions: pd.DataFrame | None = None,
+    items: pd.DataFrame | None = None,
+) -> StudyTrials:
+    """Return trials to plan models of; items are those of the trials unless given, and without conditions they are minimal pairs."""
+    if items is None:
+        parts = [part for part in (scores, times, answers) if len(part)]
+        items = pd.concat([part[["paradigm", "item", "condition"]] for part in parts]).drop_duplicates()
+    return StudyTrials(scores, times, answers, items, build_pair_conditions(items) if conditions is None else conditions)
+
+
+def fit_trials(trials: StudyTrials, **settings: Any) -> dict[str, pd.DataFrame]:
+    """Return the tables of the models that are planned for trials by these settings, and `results`: effects beside their fits."""
+    stated = AnalysisSection(**settings)
+    tables = fit_plan(resolve_plan(stated, trials), trials, covariates=stated.covariates)
+    return {**tables, "results": join_results(tables)}
+
+
+def measure_pairs(tables: dict[str, pd.DataFrame]) -> StudyTrials:
+    """Return the ratings and the reading times of a study of minimal pairs."""
+    items = tables["items"]
+    scores = compute_rating_scores(tables["responses"], items)
+    return build_trials(scores=scores, times=compute_region_times(tables["readings"], items), items=items)
 
 
 # One thread, as in the process that the engine keeps: R's numbers depend on how many there are. In English: its words say which

@@ -7,20 +7,21 @@ import pandas as pd
 import pytest
 from scipy.special import expit, logit
 
-from gardenpath.analysis import factorial_models
+from gardenpath.analysis import resolve_plan
 from gardenpath.analysis.grammatical_status import build_pair_conditions
 from gardenpath.analysis.measuring.binary_responses import compute_binary_responses, find_pair_levels
 from gardenpath.analysis.measuring.ratings_and_times import compute_rating_scores
+from gardenpath.analysis.model_results import SIMPLE_EFFECT, select_factors
 from gardenpath.analysis.reporting.figures.factor_figures import factorial_figure, interaction_figure
 from gardenpath.analysis.reporting.manuscript import ready_to_paste
 from gardenpath.analysis.reporting.wording.factors import factorial_effects
-from gardenpath.study import TABLES, ModelSection, check
+from gardenpath.study import AnalysisSection, ModelSection, check
 from gardenpath.study.formula_columns import add_formula_columns
+
+from .conftest import NO_SCORES, build_trials, fit_trials
 
 LEVELS = [("subject", "description"), ("subject", "name"), ("object", "description"), ("object", "name")]
 PLACE = {"experiment": "E1", "list": "L1", "role": "target", "paradigm": "relatives"}
-NO_TIMES = pd.DataFrame(columns=TABLES["region_times"].column_names)
-NO_SCORES = pd.DataFrame(columns=TABLES["rating_scores"].column_names)
 
 
 def conditions(paradigm: str = "relatives") -> pd.DataFrame:
@@ -68,7 +69,7 @@ def answers() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def found(answers: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    return factorial_models(NO_SCORES, NO_TIMES, conditions(), answers=answers)
+    return fit_trials(build_trials(answers=answers, conditions=conditions()))
 
 
 def test_questions_and_judgments_are_ones_and_zeros(answers: pd.DataFrame) -> None:
@@ -93,8 +94,8 @@ def test_a_scale_of_more_points_and_fillers_are_no_answers_of_one_of_two() -> No
 def test_the_suggested_models_are_those_of_glmer(
     answers: pd.DataFrame, found: dict[str, pd.DataFrame], rscript: Callable[..., pd.DataFrame]
 ) -> None:
-    table = found["factorial_models"]
-    assert set(table["measure"]) == {"correct", "yes"}
+    table = select_factors(found["results"])
+    assert set(table["response"]) == {"correct", "yes"}
     assert (table["family"] == "binomial").all()
     rows = answers.query("measure == 'correct'")[["participant", "item", "extraction", "noun", "response"]]
     code = """
@@ -106,24 +107,17 @@ def test_the_suggested_models_are_those_of_glmer(
     result$log_odds <- L %*% lme4::fixef(m); result$error <- sqrt(diag(L %*% as.matrix(vcov(m)) %*% t(L)))
     """
     reference = rscript(code, rows=rows)
-    ours = table.query("measure == 'correct' and random == 'intercepts'")
+    ours = table.query("response == 'correct' and random == 'intercepts'")
     np.testing.assert_allclose(ours["estimate"], reference.iloc[:, 0], rtol=1e-4)
     np.testing.assert_allclose(ours["se"], reference.iloc[:, 1], rtol=1e-3)
-    intercepts = table[table["random"] == "intercepts"]
-    cells = factorial_models(
-        NO_SCORES,
-        NO_TIMES,
-        conditions(),
-        answers=answers,
-        models=[ModelSection("own", "correct ~ extraction*noun + (1|participant) + (1|item)")],
-    )["factorial_means"]
-    assert len(intercepts) == 8
+    own = ModelSection("own", "correct ~ extraction*noun + (1|participant) + (1|item)")
+    cells = fit_trials(build_trials(answers=answers, conditions=conditions()), models=(own,))["factorial_means"]
     np.testing.assert_allclose(cells["mean_value"], reference["log_odds"], rtol=1e-3)
     np.testing.assert_allclose(cells["probability_high"], expit(reference["log_odds"] + 1.96 * reference["error"]), rtol=1e-3)  # fmt: skip
 
 
 def test_cells_have_shares_and_the_headline_s_probabilities(answers: pd.DataFrame, found: dict[str, pd.DataFrame]) -> None:
-    cells = found["factorial_means"].query("measure == 'correct'")
+    cells = found["factorial_means"].query("response == 'correct'")
     assert cells["levels"].to_list() == [f"{extraction} x {noun}" for extraction, noun in LEVELS]
     shares = answers.query("measure == 'correct'").groupby(["extraction", "noun"])["response"].mean()
     assert cells["share"].to_list() == [shares[pair] for pair in LEVELS]
@@ -133,35 +127,33 @@ def test_cells_have_shares_and_the_headline_s_probabilities(answers: pd.DataFram
 
 
 def test_simple_effects_are_tested_by_z(found: dict[str, pd.DataFrame]) -> None:
-    simple = found["simple_effects"].query("measure == 'correct' and random == 'slopes' and factor == 'extraction'")
-    cells = found["factorial_means"].query("measure == 'correct'").set_index("levels")["mean_value"]
+    simple = select_factors(found["results"], SIMPLE_EFFECT)
+    simple = simple.query("response == 'correct' and random == 'slopes' and factors == 'extraction'")
+    cells = found["factorial_means"].query("response == 'correct'").set_index("levels")["mean_value"]
     wanted = [cells[f"object x {noun}"] - cells[f"subject x {noun}"] for noun in ("description", "name")]
     np.testing.assert_allclose(simple["estimate"], wanted)
-    assert simple["df"].isna().all()
-    assert set(simple["method"]) == {"contrast of the fitted model, z test"}
+    assert simple["df"].isna().all(), "a z test"
 
 
 def test_a_scale_of_two_points_has_no_suggested_model_of_z(answers: pd.DataFrame) -> None:
     scores = compute_rating_scores(responses(trials()), ITEMS)
-    table = factorial_models(scores, NO_TIMES, conditions(), answers=answers)["factorial_models"]
-    assert set(table["measure"]) == {"correct", "yes"}
+    rated = build_trials(scores=scores, answers=answers, conditions=conditions())
+    assert {model.response for model in resolve_plan(AnalysisSection(), rated).models} == {"correct", "yes"}
     own = ModelSection("m", "z ~ extraction + (1|participant) + (1|item)")
-    table = factorial_models(scores, NO_TIMES, conditions(), answers=answers, models=[own])["factorial_models"]
-    assert set(table["measure"]) == {"z"}
+    assert {model.response for model in resolve_plan(AnalysisSection(models=(own,)), rated).models} == {"z"}
 
 
 def test_a_condition_in_which_all_answers_are_right_is_named(answers: pd.DataFrame) -> None:
     whole = answers["condition"] == "object.name"
-    table, cells = (
-        factorial_models(NO_SCORES, NO_TIMES, conditions(), answers=answers.assign(response=answers["response"].mask(whole, 1)))[name]
-        for name in ("factorial_models", "factorial_means")
-    )  # fmt: skip
+    changed = answers.assign(response=answers["response"].mask(whole, 1))
+    found = fit_trials(build_trials(answers=changed, conditions=conditions()))
+    table, cells = found["results"], found["factorial_means"]
     assert table["estimate"].isna().all()
     assert table["note"].iloc[0] == (
         "Not fitted: correct is 100 % (96 of 96) where extraction is object and noun is name: the log odds have no finite "
         "estimate (separation)"
     )
-    assert cells.set_index(["measure", "levels"])["share"]["correct", "object x name"] == 1.0
+    assert cells.set_index(["response", "levels"])["share"]["correct", "object x name"] == 1.0
     assert cells["mean_value"].isna().all()
 
 
@@ -170,7 +162,7 @@ def test_declared_models_take_their_family_from_the_response(answers: pd.DataFra
         ModelSection("right", "correct ~ extraction + log_trial + (1|participant) + (1|item)"),
         ModelSection("chosen", "chosen ~ extraction + (1|participant) + (1|item)"),
     ]
-    table = factorial_models(NO_SCORES, NO_TIMES, conditions(), answers=answers, models=own)["factorial_models"]
+    table = fit_trials(build_trials(answers=answers, conditions=conditions()), models=tuple(own))["results"]
     right = table[table["model"] == "right"]
     assert right["term"].to_list() == ["intercept", "extraction_object_subject", "log_trial"]
     assert set(right["prompt"]) == {"asked"}
@@ -215,9 +207,9 @@ def test_a_choice_is_of_the_first_member_and_modelled_by_what_both_members_share
         "fine.short+odd.short": "short", "odd.short+fine.short": "short", "fine.long+odd.long": "long",
         "odd.long+fine.long": "long",
     }  # fmt: skip
-    found = factorial_models(NO_SCORES, NO_TIMES, PAIRS, answers=table)
-    models, cells = found["factorial_models"], found["factorial_means"]
-    intercepts = models[models["random"] == "intercepts"]
+    found = fit_trials(build_trials(answers=table, conditions=PAIRS))
+    cells = found["factorial_means"]
+    intercepts = select_factors(found["results"]).query("random == 'intercepts'")
     assert intercepts["contrast"].to_list() == ["preference: fine over odd", "length: long minus short"]
     shares = table.groupby("length")["response"].mean()
     assert cells.set_index("levels")["share"].to_dict() == {"short": shares["short"], "long": shares["long"]}
@@ -232,15 +224,15 @@ def test_pairs_that_share_nothing_have_an_intercept_whose_test_is_against_one_ha
     )
     table = compute_binary_responses(rows, NO_SCORES, items, build_pair_conditions(items))
     assert set(table["event"]) == {"grammatical over ungrammatical"}
-    found = factorial_models(NO_SCORES, NO_TIMES, build_pair_conditions(items), answers=table)
-    [row] = found["factorial_models"].to_dict("records")
+    found = fit_trials(build_trials(answers=table, items=items))
+    [row] = found["results"].to_dict("records")
     assert (row["term"], row["contrast"]) == ("intercept", "preference: grammatical over ungrammatical")
     share = table["response"].mean()
     assert row["estimate"] == pytest.approx(logit(share), abs=0.15)
     assert row["p"] < 0.001
     [cell] = found["factorial_means"].to_dict("records")
     assert (cell["levels"], cell["share"]) == ("all", share)
-    [sentence] = factorial_effects(found["factorial_models"])
+    [sentence] = factorial_effects(found["results"])
     assert sentence.startswith("Choices (log odds)")
     assert "z = " in sentence
 
@@ -251,17 +243,19 @@ def test_minimal_pairs_are_modelled_by_phenomenon_grammatical_minus_ungrammatica
     items = two_scales["items"]
     asked = two_scales["responses"].query("prompt == 'verb'")
     table = compute_binary_responses(asked, NO_SCORES, items, build_pair_conditions(items))
-    found = factorial_models(NO_SCORES, NO_TIMES, build_pair_conditions(items), answers=table)["factorial_models"]
+    found = select_factors(fit_trials(build_trials(answers=table, items=items))["results"])
     assert set(found["model"]) == {"agreement", "islands", "null effect"}
     assert set(found["contrast"].dropna()) == {"grammaticality: grammatical minus ungrammatical"}
     islands = table[table["phenomenon"] == "islands"].groupby("condition")["response"].mean()
     row = found.query("model == 'islands' and random == 'intercepts' and term != 'intercept'").iloc[0]
     assert row["estimate"] == pytest.approx(logit(islands["grammatical"]) - logit(islands["ungrammatical"]), abs=0.2)
-    assert not {"factorial_models", "binary_responses"} & {*analysed}  # nobody was asked anything but ratings
+    assert "binary_responses" not in analysed, "nobody was asked anything but ratings"
+    assert select_factors(analysed["effects"]).empty
 
 
 def test_what_is_said_and_drawn_of_answers(found: dict[str, pd.DataFrame]) -> None:
-    told = factorial_effects(found["factorial_models"])
+    models = select_factors(found["results"])
+    told = factorial_effects(models)
     assert any("Right answers (log odds)" in sentence and ", z = " in sentence for sentence in told)
     text = ready_to_paste(found)
     assert "binomial with a logit link, by maximum likelihood (Laplace's approximation)" in text
@@ -269,5 +263,5 @@ def test_what_is_said_and_drawn_of_answers(found: dict[str, pd.DataFrame]) -> No
     [axes, *_] = interaction_figure(found["factorial_means"]).axes
     assert axes.get_title("left").endswith("right answers (%)")
     assert {"50", "70"} & {label.get_text() for label in axes.get_yticklabels()}
-    drawn = factorial_figure(found["factorial_models"], "yes")
+    drawn = factorial_figure(models, "yes")
     assert drawn.axes[0].get_xlabel() == "difference (yes (log odds))"

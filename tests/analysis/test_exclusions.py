@@ -92,7 +92,7 @@ def test_questions_in_practice_decide_nothing() -> None:
 def test_more_than_a_fifth_of_trials_out_of_the_band_is_out() -> None:
     rows = [(p, t, 9000.0 if t < slow else 300.0, None) for p, slow in (("fifth", 2), ("third", 3)) for t in range(10)]
     found = out(ExcludeSection(), answered(ratings("fifth", "7", "1")), read(rows))
-    assert found == {"third": "reading times out of the band in more than 20% of target trials"}
+    assert found == {"third": "reading times outside the cut-offs in more than 20% of target trials"}
     assert out(ExcludeSection(max_outside_cutoffs=1), answered([]), read(rows)) == {}
 
 

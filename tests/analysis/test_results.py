@@ -133,7 +133,7 @@ def test_a_time_that_cannot_be_read_is_named(tables: Tables, time: str) -> None:
 
 
 def test_when_every_reading_time_is_out_so_is_everybody_in_a_sentence(tables: Tables) -> None:
-    with pytest.raises(DataError, match="leave none of 23 participants: 23 by 'reading times out of the band in more than"):
+    with pytest.raises(DataError, match="leave none of 23 participants: 23 by 'reading times outside the cut-offs in more than"):
         analyse({name: tables[name] for name in GIVEN}, AnalysisSection(min_rt=1, max_rt=2))
 
 

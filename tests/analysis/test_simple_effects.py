@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import factorial_models
+from gardenpath.analysis.model_results import SIMPLE_EFFECT, select_factors
 from gardenpath.study import DataError, ModelSection
 
+from .conftest import build_trials, fit_trials
 from .test_factorial import conditions, measured
 
 RScript = Callable[..., pd.DataFrame]
@@ -32,9 +33,16 @@ def times(kept: float = 0.9) -> pd.DataFrame:
     return both[rng.random(len(both)) < kept]
 
 
-def fitted(*models: ModelSection, **options: object) -> Tables:
-    scores, _ = measured(people=2, items=4)
-    return factorial_models(scores.iloc[:0], times(), conditions(), models=models, **options)  # type: ignore[arg-type]
+def fitted(*models: ModelSection, **settings: object) -> Tables:
+    return fit_trials(build_trials(times=times(), conditions=conditions()), models=models, **settings)
+
+
+def coefficients(*models: ModelSection, **settings: object) -> pd.DataFrame:
+    return select_factors(fitted(*models, **settings)["results"])
+
+
+def simple_effects(*models: ModelSection) -> pd.DataFrame:
+    return select_factors(fitted(*models)["results"], SIMPLE_EFFECT)
 
 
 @pytest.mark.r
@@ -50,27 +58,25 @@ def test_simple_effects_are_those_of_emmeans(rscript: RScript) -> None:
       each
     }}))"""
     reference = rscript(code, rows=times().query("region == 'critical'"))
-    ours = fitted(ModelSection("m", SLOPES))["simple_effects"]
+    ours = simple_effects(ModelSection("m", SLOPES))
     assert ours["within"].to_list() == ["noun description", "noun name", "extraction subject", "extraction object"]
-    np.testing.assert_allclose(ours[[*NUMBERS, "p_holm"]].astype(float), reference, rtol=2e-3)
-    assert set(ours["method"]) == {"contrast of the fitted model, Satterthwaite"}
+    np.testing.assert_allclose(ours[[*NUMBERS, "p_adjusted"]].astype(float), reference, rtol=2e-3)
     assert set(ours["adjustment"]) == {"Holm over 2 simple effects of extraction", "Holm over 2 simple effects of noun"}
 
 
 def test_simple_effects_are_the_same_however_factors_are_coded() -> None:
-    plain = fitted(ModelSection("m", SLOPES))["simple_effects"].set_index(["factor", "within"])
+    plain = simple_effects(ModelSection("m", SLOPES)).set_index(["factors", "within"])
     formula = SLOPES.replace("extraction*noun", "extraction/noun")
     treated = {"extraction": "treatment", "noun": "treatment"}
-    nested = fitted(ModelSection("m", formula, contrasts=treated))["simple_effects"].set_index(["factor", "within"])
+    nested = simple_effects(ModelSection("m", formula, contrasts=treated)).set_index(["factors", "within"])
     columns = ["estimate", "se", "df", "ms", "ms_low", "ms_high"]
     np.testing.assert_allclose(nested.loc[plain.index, columns], plain[columns].astype(float), rtol=5e-3)
 
 
 def test_factors_that_do_not_interact_have_no_simple_effects() -> None:
-    found = fitted(ModelSection("m", SLOPES.replace("extraction*noun", "extraction + noun")))
-    assert found["simple_effects"].empty
-    by_trial = fitted(ModelSection("m", SLOPES.replace("extraction*noun", "extraction*log_trial")))
-    assert by_trial["simple_effects"].empty, "numbers are no levels"
+    assert simple_effects(ModelSection("m", SLOPES.replace("extraction*noun", "extraction + noun"))).empty
+    by_trial = simple_effects(ModelSection("m", SLOPES.replace("extraction*noun", "extraction*log_trial")))
+    assert by_trial.empty, "numbers are no levels"
 
 
 @pytest.mark.r
@@ -81,7 +87,7 @@ def test_nested_and_treatment_contrasts_are_those_of_lmer(rscript: RScript) -> N
         contrasts={"noun": "treatment"},
         reference_levels={"noun": "name"},
     )
-    ours = fitted(own)["factorial_models"]
+    ours = coefficients(own)
     code = f"""
     {PREPARED}
     contrasts(rows$noun) <- contr.treatment(2, base = 2)
@@ -110,23 +116,22 @@ def by_hand(p: list[float]) -> list[float]:
 
 
 def test_the_regions_of_a_hypothesis_are_corrected_together() -> None:
-    scores, _ = measured(people=2, items=4)
-    table = factorial_models(scores, times(), conditions())["factorial_models"].query("measure == 'log_rt'")
+    table = coefficients()
     tested = table[table["factors"].notna()]
     for _, rows in tested.groupby(["random", "term"]):
         assert rows["region"].to_list() == ["critical", "critical+1"]
-        assert rows["p_holm"].to_list() == pytest.approx(by_hand(rows["p"].to_list()))
-    assert table.loc[table["factors"].isna(), "p_holm"].isna().all(), "covariates are no hypotheses"
+        assert rows["p_adjusted"].to_list() == pytest.approx(by_hand(rows["p"].to_list()))
+    assert table.loc[table["factors"].isna(), "p_adjusted"].isna().all(), "covariates are no hypotheses"
 
 
 def test_declared_models_are_one_hypothesis_where_only_their_region_differs() -> None:
     formula = "log_rt ~ extraction + (1|participant) + (1|item)"
     two = (ModelSection("verb", formula), ModelSection("after", formula, region="critical+1"))
     other = ModelSection("noun", "log_rt ~ noun + (1|participant) + (1|item)", region="critical+1")
-    table = fitted(*two, other)["factorial_models"].set_index(["model", "factors"])
+    table = coefficients(*two, other).set_index(["model", "factors"])
     p = [table.loc[(name, "extraction"), "p"] for name in ("verb", "after")]
-    assert [table.loc[(name, "extraction"), "p_holm"] for name in ("verb", "after")] == pytest.approx(by_hand(p))
-    assert pd.isna(table.loc[("noun", "noun"), "p_holm"])
+    assert [table.loc[(name, "extraction"), "p_adjusted"] for name in ("verb", "after")] == pytest.approx(by_hand(p))
+    assert pd.isna(table.loc[("noun", "noun"), "p_adjusted"])
 
 
 @pytest.mark.r
@@ -141,7 +146,7 @@ def test_equivalence_is_two_one_sided_tests_of_lmertest(rscript: RScript) -> Non
     reference = rscript(code, rows=times().query("region == 'critical'"))
     rows = []
     for smallest in (0.1, 0.6):
-        table = fitted(ModelSection("m", SLOPES), smallest={"log_rt": smallest})["factorial_models"]
+        table = coefficients(ModelSection("m", SLOPES), sesoi={"log_rt": smallest})
         [row] = table.dropna(subset="smallest").to_dict("records")
         assert row["factors"] == "extraction", "the one effect that has slopes"
         rows.append([row["low_90"], row["high_90"], row["p_equivalence"]])
@@ -151,10 +156,8 @@ def test_equivalence_is_two_one_sided_tests_of_lmertest(rscript: RScript) -> Non
 
 
 def test_without_slopes_there_is_no_test_of_equivalence() -> None:
-    scores, _ = measured(people=2, items=4)
-    smallest = {"log_rt": 0.05, "noun:extraction": {"log_rt": 0.1}}
-    table = factorial_models(scores, times(), conditions(), smallest=smallest)["factorial_models"]
-    tested = table[table["factors"].notna() & (table["measure"] == "log_rt")]
+    table = coefficients(sesoi={"log_rt": 0.05, "noun:extraction": {"log_rt": 0.1}})
+    tested = table[table["factors"].notna()]
     stated = {"extraction": 0.05, "noun": 0.05, "extraction:noun": 0.1}
     slopes = tested[tested["random"] == "slopes"]
     assert slopes["smallest"].to_list() == slopes["factors"].map(stated).to_list()
@@ -164,12 +167,11 @@ def test_without_slopes_there_is_no_test_of_equivalence() -> None:
 def test_a_reduced_model_is_marked() -> None:
     own = ModelSection("m", SLOPES.replace("(1|item)", "(1 + noun|item)"))
     found = fitted(own, policy="parsimonious")
-    steps = found["model_steps"]
-    kept = steps.loc[steps["kept"], "formula"].item()
-    assert kept != steps["formula"].iloc[0], "a slope that does not vary was left out"
-    assert found["factorial_models"]["reduced"].all()
-    assert set(found["factorial_models"]["formula"]) == {kept}
-    assert not fitted(own)["factorial_models"]["reduced"].any(), "kept as declared"
+    fits = found["models"]
+    assert fits["reduced"].to_list() == (fits["formula"] != fits["formula"].iloc[0]).to_list()
+    assert fits.loc[fits["kept"], "reduced"].item(), "a slope that does not vary was left out"
+    assert found["planned_models"]["first_fit"].item() == fits["formula"].iloc[0]
+    assert not fitted(own, policy="declared")["models"]["reduced"].any()
 
 
 def test_the_hypothesis_matrix_turns_cell_means_into_coefficients() -> None:

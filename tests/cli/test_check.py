@@ -35,7 +35,7 @@ def test_findings_stand_in_columns_above_a_summary(tmp_path: Path) -> None:
     assert done.exit_code == 1
     lines = done.stdout.splitlines()
     assert [line.split()[:4] for line in lines[:3]] == [
-        ["severity", "rule", "place", "item"],
+        ["severity", "rule", "location", "item"],
         ["error", "word-before", f"{path}:2", "i0"],
         ["error", "word-before", f"{path}:4", "i1"],
     ]

@@ -20,7 +20,8 @@ def test_the_plan_is_counted_and_so_is_what_is_there(folder: Path) -> None:
     made = run_here("gardenpath design study.toml", folder)
     assert made.code == 0, made.said
     assert (
-        "12 short lists of 3, 36 judgments; 12 items with 3 readers each; 1 to 2 of them grammatical+ungrammatical" in made.printed
+        "12 short lists of 3, 36 judgments; 12 items with 3 participants each; 1 to 2 of them grammatical+ungrammatical"
+        in made.printed
     )
     assert "0 short lists with a paradigm twice; 12 trials of attention" in made.printed
     lists = study.read(folder / "lists", "design_short_lists")
@@ -51,7 +52,7 @@ def test_fewer_sessions_than_participants_asked_for_are_explained(folder: Path) 
     assert taken.code == 0, taken.said
     assert "data: 12 simulated sessions of 12 participants" in taken.printed
     assert (
-        "fewer than 20 participants x 3 sessions: each of the 12 short lists has one reader (more design.short_lists.ratings_per_item"
+        "fewer than 20 participants x 3 sessions: each of the 12 short lists has one participant (see design.short_lists.ratings_per_item"
         in taken.said
     )
     few = run_here("gardenpath simulate study.toml --participants 1 --seed 1 -o one", folder)

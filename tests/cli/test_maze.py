@@ -88,7 +88,9 @@ def test_a_maze_study_from_its_items_to_its_readings(folder: Path) -> None:
 def test_words_without_a_distractor_end_it_with_1_after_all_is_written(folder: Path) -> None:
     ran = run_here(f"{MAZE.replace('made', 'none')} --surprisal 90 --candidates 5", folder)
     assert ran.code == 1
-    assert "15 places without a distractor, whose sentences have no alternatives; write words into none/distractors.csv" in ran.said
+    assert (
+        "15 positions without a distractor, whose sentences have no alternatives; write words into none/distractors.csv" in ran.said
+    )
     assert "15 places found none:\n  - i1, start 2 (cat): none of 5 candidates is improbable enough" in ran.printed
     assert stimuli.read(folder / "none" / "items.csv").items[0].sentences["grammatical"].alternatives is None
 

@@ -186,7 +186,7 @@ def test_english_practice_beside_ones_own_sentences_is_called_so(tmp_path: Path)
 def test_sets_that_do_not_divide_are_left_over_and_said_so(tmp_path: Path) -> None:
     source = table(tmp_path / "mine.csv", sets=7)
     made = new(tmp_path / "study", "spr", "--items", str(source))
-    assert "in each paradigm: 4 of each are dealt, 3 of 7 left out\n" in made.output
+    assert "in each paradigm: 4 of each are shown, 3 of 7 left out\n" in made.output
     assert study.load(tmp_path / "study").design.items == 4
     assert len(experiment.build_list_files(study.load(tmp_path / "study"))) == 4
 

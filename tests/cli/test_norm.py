@@ -39,7 +39,7 @@ def normed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_study_is_dealt_and_shows_fragments(normed: Path) -> None:
     made = run_here("gardenpath design norming/study.toml -o lists", normed)
     assert "10 short lists of 6" not in made.printed
-    assert "12 short lists of 5, 60 judgments; 5 items with 12 readers each; 6 of them eng; 6 of them weit" in made.printed
+    assert "12 short lists of 5, 60 judgments; 5 items with 12 participants each; 6 of them eng; 6 of them weit" in made.printed
     assert "0 short lists with an item twice" in made.printed
     [file] = experiment.build_list_files(study.load(normed / "norming"))
     shown = {

@@ -177,7 +177,7 @@ def test_pairs_are_reviewed_by_keys_alone_and_a_kill_loses_nothing(drafts: Path,
         page.on("request", lambda request: asked.append(request.url))
 
         def at(n: int) -> None:
-            sync.expect(page.locator("#place")).to_contain_text(f"{n} of 13")
+            sync.expect(page.locator("#position")).to_contain_text(f"{n} of 13")
 
         def press(*keys: str) -> None:
             for key in keys:
@@ -192,7 +192,7 @@ def test_pairs_are_reviewed_by_keys_alone_and_a_kill_loses_nothing(drafts: Path,
         assert page.evaluate("document.documentElement.scrollHeight") <= 720
         assert page.locator("mark").count() == 2
         press("1", "2", "3", "a")
-        sync.expect(page.locator("#said")).to_contain_text("all four ticks")
+        sync.expect(page.locator("#message")).to_contain_text("all four ticks")
         assert page.locator("#heard").inner_text() == "nothing else is wrong with either: yes"
         at(1)
         press("4", "a")
@@ -212,7 +212,7 @@ def test_pairs_are_reviewed_by_keys_alone_and_a_kill_loses_nothing(drafts: Path,
         process.send_signal(signal.SIGKILL)
         process.wait()
         press("1", "2", "3", "4", "a")
-        sync.expect(page.locator("#said")).not_to_be_empty()  # it says so, and stays where it is
+        sync.expect(page.locator("#message")).not_to_be_empty()  # it says so, and stays where it is
         before, _ = read_log(log)
         _, address = started(*words)
         page.goto(address)
@@ -222,7 +222,7 @@ def test_pairs_are_reviewed_by_keys_alone_and_a_kill_loses_nothing(drafts: Path,
         press("1", "2", "3", "4", "a", "1", "2", "3", "4", "a", "d", "1")  # faster than the answers come
         at(8)
         page.goto(address.split("?")[0])
-        sync.expect(page.locator("#said")).to_contain_text("opened by the address")
+        sync.expect(page.locator("#message")).to_contain_text("opened by the address")
         browser.close()
     after, broken = read_log(log)
     assert after[:-4] == before

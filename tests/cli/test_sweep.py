@@ -58,7 +58,7 @@ def test_from_a_plan_to_tables_by_a_slurm_array(place: Path) -> None:
     for task in (2, 0, 1):
         ran(place, shlex.join(shlex.split(line.replace("$SLURM_ARRAY_TASK_ID", str(task)))))
     status = ran(place, "status sweep.toml --json")
-    assert [one["done"] for one in json.loads(status.printed)] == [2, 1]
+    assert [one["n_done"] for one in json.loads(status.printed)] == [2, 1]
     missing = ran(place, "merge sweep.toml -o some", 1)
     assert "ngram:small.txt:3: 1 missing of 2 units (nl)" in missing.said
     assert (place / "some" / "matrix.csv").read_text().splitlines()[-1] == "ngram:small.txt:3,done,missing"

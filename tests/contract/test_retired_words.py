@@ -113,10 +113,19 @@ def module_level_names(tree: ast.Module) -> Iterator[str]:
 
 
 def typescript_names() -> Iterator[str]:
-    for path in sorted((ROOT / "experiment/players/web/src").rglob("*.ts")):
+    for path in [*sorted((ROOT / "experiment/players/web/src").rglob("*.ts")), *sorted((ROOT / "cli/pages").glob("*.js"))]:
         yield path.stem
         text = path.read_text("utf-8")
-        yield from re.findall(r"\b(?:function|class|interface|type|const|let|enum)\s+([A-Za-z_]\w*)", text)
+        for names in re.findall(r"\b(?:function|class|interface|type|const|let|enum)\s+([A-Za-z_]\w*(?:, [A-Za-z_]\w*)*)", text):
+            yield from names.split(", ")
+
+
+def inner_function_names(tree: ast.Module) -> Iterator[str]:
+    """The names of functions within functions."""
+    for outer in ast.walk(tree):
+        if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef):
+            inner = (node for node in ast.walk(outer) if node is not outer)
+            yield from (node.name for node in inner if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
 def section_keys(section: type, prefix: str = "") -> Iterator[str]:
@@ -171,7 +180,33 @@ def test_no_public_name_is_a_bare_participle_or_preposition() -> None:
     bare = {
         name: sorted(files)
         for name, files in files_by_name.items()
-        if name.strip("_") in BARE_WORDS or (PARTICIPLE.fullmatch(name.strip("_")) and name.strip("_") not in NOUNS_IN_ED)
-        if not name.startswith("_") or len(files) > 1
+        if is_bare(name) and (not name.startswith("_") or len(files) > 1)
     }
     assert bare == {}
+
+
+def is_bare(name: str) -> bool:
+    name = name.strip("_")
+    return name in BARE_WORDS or (PARTICIPLE.fullmatch(name) is not None and name not in NOUNS_IN_ED)
+
+
+def test_no_function_within_another_is_a_bare_participle_or_preposition() -> None:
+    names = {str(path.relative_to(ROOT)): inner_function_names(ast.parse(path.read_text("utf-8"))) for path in product_files()}
+    assert {(path, name) for path, found in names.items() for name in found if is_bare(name)} == set()
+
+
+# The analysis plan: what resolves it, and what reads or prints it.
+OF_THE_PLAN = ("analysis/plan/", "study/plans.py", "cli/plan.py", "analysis/pipeline.py", "cli/analyse.py", "cli/preregister.py")
+
+
+def test_plan_names_the_analysis_plan_and_nothing_else() -> None:
+    """A judgment may be planned, as a verb."""
+    names = {str(path.relative_to(ROOT)): python_names(path) for path in product_files()}
+    elsewhere = {
+        (path, name)
+        for path, found in names.items()
+        if not path.startswith(OF_THE_PLAN)
+        for name in found
+        if {"plan", "plans", "planner", "planning"} & {*split_words(name)}
+    }
+    assert elsewhere == set()

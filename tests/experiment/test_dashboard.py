@@ -170,7 +170,7 @@ def test_the_counts_are_those_of_the_sessions(experimenter: httpx2.Client, board
     finish(store, fourth)
     text = text_of(experimenter.get("dashboard").text)
     assert "Completed 2 of 9 1 late" in text
-    assert "Running 1 with a place" in text
+    assert "Running 1 with a slot" in text
     assert "Dropped 1 silent" in text
     assert "Left 1 1 withdrawn" in text
     assert "Median time 60.0 min" in text  # of 30 and 90 minutes

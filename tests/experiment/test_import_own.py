@@ -27,6 +27,12 @@ def home(example: study.Study, tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_sessions_of_another_release_are_refused_in_one_message(home: Path) -> None:
+    (home / "home" / "lists").rename(home / "home" / "versions")
+    with pytest.raises(study.DataError, match=r"versions/ is now lists/.* ran with another release of gardenpath"):
+        list(read_recorded_sessions(home / "home"))
+
+
 def rows(home: Path) -> Iterator[dict[str, Any]]:
     """The sessions as jsPsych has them, a few events a row."""
     for record in read_recorded_sessions(home / "home"):

@@ -143,7 +143,7 @@ def test_the_dashboard_counts_lists_as_places(tmp_path: Path, clock: Clock) -> N
         store.open_session(Arrival("anna", source="robot"))
         board = Dashboard(store, made, store.database.url, "a long password", "key", lambda request: True)
         [row] = board.build_values()["rows"]
-    assert (row.quota, row.filled.live, len(files[0].trial_list.short_lists)) == (12, 1, 12)
+    assert (row.quota, row.slot_counts.live, len(files[0].trial_list.short_lists)) == (12, 1, 12)
 
 
 def test_a_page_gets_its_own_list_and_no_other_sentence(tmp_path: Path, clock: Clock) -> None:

@@ -1,5 +1,6 @@
 """A preregistration and what departs from it: drifts of many kinds, each drawn by a seed, and each found."""
 
+import hashlib
 import random
 import re
 import shutil
@@ -368,21 +369,34 @@ def test_what_the_words_of_study_toml_leave_open_is_registered_too(tmp_path: Pat
     assert key in {*preregistration.compute_deviations(registered, study.load(folder))["key"]}
 
 
+def test_a_page_of_another_release_is_refused_with_its_new_names(registered: Path) -> None:
+    """It cannot be renamed as study.toml can: its hash is of the old words."""
+    page = (registered / "preregistration.md").read_text().replace('"min_accuracy":', '"accuracy":')
+    block = page.partition("```json\n")[2].partition("```")[0]
+    page = re.sub(r"(of the statements: `)[0-9a-f]{64}", rf"\g<1>{hashlib.sha256(block.encode()).hexdigest()}", page)
+    with pytest.raises(study.DataError) as error:
+        preregistration.read_statements(page, "page")
+    assert [fault.removeprefix("page: ") for fault in error.value.faults] == [
+        "the page was written by another release of gardenpath; compare the study with it by that one",
+        "key 'analysis.exclude.accuracy' is now 'analysis.exclude.min_accuracy'",
+    ]
+
+
 def test_texts_that_nobody_reads_may_be_deleted(tmp_path: Path) -> None:
     """Also where a page registered them, as the whole file that `new` writes for a language without texts."""
     folder = tmp_path / "study"
     assert run_here(f"gardenpath new {folder} --kind rating --language tlh", tmp_path).code == 0
-    plan = study.load(folder)
-    registered = preregistration.build_statements(plan)
+    config = study.load(folder)
+    registered = preregistration.build_statements(config)
     path = folder / "texts.toml"
     whole = path.read_text("utf-8")
     sections = re.split(r"(?m)^(?=\[)", whole)
     kept = [one for one in sections if not re.match(r"\[(maze|rsvp|lexical_decision|completion|choice)[.\]]", one)]
     assert len(kept) < len(sections) - 4
     path.write_text("".join(kept), "utf-8")
-    assert preregistration.compute_deviations(registered, plan).empty
+    assert preregistration.compute_deviations(registered, config).empty
     path.write_text(path.read_text("utf-8").replace('break = "', 'break = "Well: '), "utf-8")
-    assert [*preregistration.compute_deviations(registered, plan)["kind"]] == ["procedure"]
+    assert [*preregistration.compute_deviations(registered, config)["kind"]] == ["procedure"]
 
 
 def test_reasons_and_kinds_stand_beside_deviations(folder: Path) -> None:

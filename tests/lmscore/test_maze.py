@@ -377,7 +377,7 @@ def test_a_reviewed_table_is_kept_and_its_gaps_are_filled(byte_model, made):
         ("distractor", "two words", "the distractor 'two words' holds a space; expected one word"),
         ("distractor", "Damn.", "the distractor 'Damn' is on the list of words never used; expected another"),
         ("distractor", "CAT", "the distractor 'CAT' is the word itself; expected another"),
-        ("position", "start 99", "place 'start 99': the materials have no such place"),
+        ("position", "start 99", "position 'start 99': the materials have no such position"),
     ],
 )
 def test_a_reviewed_table_that_does_not_fit_is_refused(made, column, value, said):
@@ -398,7 +398,7 @@ def test_a_review_is_read_as_a_spreadsheet_leaves_it(made, tmp_path):
     table.to_excel(tmp_path / "book.xlsx", index=False)
     assert lmscore.add_distractors(TWO, reviewed=tmp_path / "book.xlsx").distractors.equals(found.distractors)
     pd.concat([table, table.head(1)]).to_csv(tmp_path / "twice.csv", index=False)
-    with pytest.raises(study.DataError, match="item i0, place 'start 2': the place is there twice"):
+    with pytest.raises(study.DataError, match="item i0, position 'start 2': the position is there twice"):
         lmscore.add_distractors(TWO, reviewed=tmp_path / "twice.csv")
     (tmp_path / "other.csv").write_text("item,word\ni0,cat\n")
     with pytest.raises(study.DataError, match=r"other.csv: column 'position', 'distractor' is missing"):
@@ -428,7 +428,7 @@ def test_pseudowords_are_no_words_as_long_and_the_same_for_a_seed():
 
 
 def test_a_call_that_cannot_be_followed_is_refused_in_a_line(byte_model, tmp_path):
-    with pytest.raises(ValueError, match="places lack a distractor and there is no model to choose by"):
+    with pytest.raises(ValueError, match="positions have no distractor and there is no model to choose by"):
         lmscore.add_distractors(TWO)
     with pytest.raises(ValueError, match=r"wordfreq has no list of words of the language 'th'; expected a list of your own"):
         lmscore.add_distractors(pairs(("a [b] c", "a [d] c"), language="th"), byte_model)

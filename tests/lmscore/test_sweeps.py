@@ -197,7 +197,7 @@ def test_a_model_that_cannot_be_loaded_fails_its_units_in_one_line_and_no_other(
     assert merged_results.build_state_matrix(merged.coverage).to_numpy().tolist() == [["nothing-here/x", "failed", "failed"], ["gpt2", "done", "done"]]  # fmt: skip
     assert len(merged.faults) == 1
     assert "cannot be loaded" in merged.faults[0]
-    assert [one.failed for one in merged_results.compute_progress(made, store)] == [len(made.parts), 0]
+    assert [one.n_failed for one in merged_results.compute_progress(made, store)] == [len(made.parts), 0]
 
 
 def test_a_model_folder_that_vanishes_fails_what_is_left_and_what_is_done_stays(place, folders, tmp_path):
@@ -322,7 +322,7 @@ def test_a_cache_that_cannot_be_written_and_breaks_cost_nothing(place, whole, tm
         assert kinds[0]["columns"] == kinds[1]["columns"]
         assert kinds[0]["identity"] == kinds[1]["identity"]
     [one] = merged_results.compute_progress(other, kept)
-    assert (one.done, one.rate > 0, one.left > 0) == (2, True, True)
+    assert (one.n_done, one.rate > 0, one.seconds_left > 0) == (2, True, True)
 
 
 def test_what_another_run_is_at_is_left_for_last(place, whole):
@@ -333,7 +333,10 @@ def test_what_another_run_is_at_is_left_for_last(place, whole):
     execution.run_sweep(made, store, lambda cards: None, on_report=lambda unit, report: order.append(unit.id))
     assert order == [unit.id for unit in (*made.units[1:], made.units[0])]
     # What was computed by another run meanwhile is not computed again.
-    assert worker.compute_unit(worker.UnitTask(made.units[0], dict(made.how), store.address, 0)).state == worker.STATE_ELSEWHERE
+    assert (
+        worker.compute_unit(worker.UnitTask(made.units[0], dict(made.scoring_settings), store.address, 0)).state
+        == worker.STATE_ELSEWHERE
+    )
 
 
 def test_models_are_asked_too_and_their_judgments_are_those_of_judge(folders, tmp_path):
@@ -398,7 +401,9 @@ def test_a_worker_killed_at_fifty_random_points_leaves_the_bytes_of_one_that_was
     torch.set_num_threads(1)
     one = {"models": '[[models]]\nname = "gpt2"\n', "batch_tokens": 64}
     made, store = planned(place, "unkilled", **one)
-    worker._get_model(worker.UnitTask(made.units[0], dict(made.how), store.address, 0))  # so that what is killed is computing
+    worker._get_model(
+        worker.UnitTask(made.units[0], dict(made.scoring_settings), store.address, 0)
+    )  # so that what is killed is computing
     assert not in_a_process(made, store)
     expected, chance = bytes_of(merged_results.merge(made, store)), random.Random(1)
     kills = rounds = 0

@@ -135,7 +135,10 @@ REFUSED = {
         Design({"gramatical": 2, "ungrammatical": 1}, 3, 9),
         "'gramatical', which paradigm p0 does not have; it has grammatical, ungrammatical",
     ),
-    "experiments that do not divide": (Design(RATIO, 3, 9, experiments=3), "4 paradigms cannot be dealt equally to 3 experiments"),
+    "experiments that do not divide": (
+        Design(RATIO, 3, 9, experiments=3),
+        "4 paradigms cannot be assigned equally to 3 experiments",
+    ),
 }
 
 
@@ -148,7 +151,7 @@ def test_an_impossible_design_is_refused_with_the_arithmetic(design: Design, mes
 
 def test_one_paradigm_alone_cannot_be_kept_apart() -> None:
     (trial_list, *_) = Design(RATIO, 3, 9).build_trial_lists(materials(1, 9), ordering=Ordering("paradigm"), seed=1)
-    with pytest.raises(ValueError, match="9 trials of one value, 2 positions apart, need 17 places"):
+    with pytest.raises(ValueError, match="9 trials of one value, 2 positions apart, need 17 positions"):
         trial_list.order_trials(0)
 
 

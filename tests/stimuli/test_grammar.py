@@ -154,7 +154,7 @@ def test_the_answer_to_a_question_is_printed_from_the_items_own_words(tmp_path: 
     ("answer", "other", "message"),
     [
         ("<D> <O>", "nobody", "line 9: the answer '.*' is no choice; expected one of .*, nobody"),
-        ("<D> <S>", "<D> <S>", "line 9: choices are alike: .*; expected slots that a line keeps apart"),
+        ("<D> <S>", "<D> <S>", "line 9: choices are equal: .*; expected slots that a line keeps apart"),
         ("<X>", "nobody", "line 9: question: unknown slot 'X'"),
         ("maybe", "nobody", "line 9: the answer 'maybe' is no choice"),
     ],

@@ -155,16 +155,16 @@ def test_what_is_refused_is_impossible_and_everything_else_is_dealt() -> None:
 @pytest.mark.parametrize(
     ("items", "design", "message"),
     [
-        ([5] * 67, pairs_in_lists(4, 19), r"335 items for 19 readers each are 6365 places, and lists of 4 leave 1 over"),
+        ([5] * 67, pairs_in_lists(4, 19), r"335 items for 19 participants each are 6365 trials, and lists of 4 leave 1 over"),
         ([5] * 67, pairs_in_lists(4, 19), r"expected ratings_per_item = 16 or 20, or allow_short_last_list = true$"),
         ([5] * 67, pairs_in_lists(4, 3), r"expected ratings_per_item = 4, or"),
         ([9, 9, 9], pairs_in_lists(4, 4), r"lists of 4 items of different paradigms need 4 paradigms; there are 3"),
-        ([9, 1, 2], pairs_in_lists(2, 4), r"9 items of paradigm p0 for 4 readers each need 36 lists, .* there are 24 lists"),
+        ([9, 1, 2], pairs_in_lists(2, 4), r"9 items of paradigm p0 for 4 participants each need 36 lists, .* there are 24 lists"),
         ([5] * 4, pairs_in_lists(4, 4, experiments=2), r"experiment E1: lists of 4 .* there are 2$"),
         ([5] * 4, pairs_in_lists(2, 4, fillers=["p3"]), r"lists have no fillers; expected it left out"),
-        ([5] * 67, pairs_in_lists(4, 20, experiments=17), r"67 paradigms cannot be dealt equally to 17 experiments; expected "),
+        ([5] * 67, pairs_in_lists(4, 20, experiments=17), r"67 paradigms cannot be assigned equally to 17 experiments; expected "),
         ([5] * 67, pairs_in_lists(4, 20, experiments=17), r"allow_unequal_experiments = true, for 16 of 4 and 1 of 3"),
-        ([5] * 3, pairs_in_lists(4, 20, experiments=4), r"3 paradigms cannot be dealt equally to 4 experiments$"),
+        ([5] * 3, pairs_in_lists(4, 20, experiments=4), r"3 paradigms cannot be assigned equally to 4 experiments$"),
     ],
 )
 def test_what_cannot_be_is_refused_with_the_numbers(items: list[int], design: Design, message: str) -> None:

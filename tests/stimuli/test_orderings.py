@@ -173,7 +173,7 @@ def test_the_smallest_set_of_rules_that_cannot_hold_together_is_named() -> None:
 @pytest.mark.parametrize(
     ("rules", "sizes", "message"),
     [
-        ({"no_adjacent": "paradigm"}, (5, 2), "5 trials of one value, 2 positions apart, need 9 places; there are 7"),
+        ({"no_adjacent": "paradigm"}, (5, 2), "5 trials of one value, 2 positions apart, need 9 positions; there are 7"),
         ({"max_run": {"condition": {"good": 1}}}, (6,), "4 trials of one value in 4 runs of 1 need 3 others between; there are 2"),
         ({"start_with": {"filler": 3}}, (2, 2), "the first 3 of role filler asks for 3; there are 2"),
         ({"blocks": 2, "balance_across_blocks": "paradigm"}, (3, 3), "3 trials of p0 cannot be spread evenly over 2 blocks"),
@@ -266,7 +266,7 @@ def test_an_imported_order_is_checked_in_words() -> None:
     orders = Ordering(no_adjacent="paradigm").build_orders(trials(2, 1))
     assert orders.check([0, 2, 1]) == []
     assert orders.check([0, 1, 2]) == ["no two neighbours of the same paradigm: trial 1 is of paradigm p0 again"]
-    assert orders.check([0, 1]) == ["the order has 2 places; expected each of 3 trials once"]
+    assert orders.check([0, 1]) == ["the order has 2 positions; expected each of 3 trials once"]
 
 
 @given(

@@ -189,7 +189,7 @@ def test_two_reviewers_are_compared_on_first_decisions_without_the_known_bad() -
         *(said("Ann", f"i{n}") for n in range(10)), *(said("Bob", f"i{n}") for n in range(8)),
         said("Bob", "i8", "drop", reason="odd"), said("Bob", "i9", "correct", after={"grammatical": "X y."}),
         said("Bob", "i8", "undo"), said("Bob", "i8"),  # a change of mind counts for nothing
-        said("Ann", "planted-1", injected_error="same"), said("Bob", "planted-1", "drop", reason="odd", injected_error="same"),
+        said("Ann", "injected-1", injected_error="same"), said("Bob", "injected-1", "drop", reason="odd", injected_error="same"),
         said("Ann", "i0", "acceptable", condition="grammatical", ticks={}), said("Bob", "i0", "unacceptable", condition="grammatical", ticks={}),
     ]  # fmt: skip
     table = compute_review_agreement(log).set_index("measure")

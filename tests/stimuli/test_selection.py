@@ -321,7 +321,7 @@ def test_lists_that_cannot_be_say_why() -> None:
     dealt = stimuli.split(same, Division(lists=2))
     assert dealt.certificate.verdict == "infeasible"
     assert dealt.certificate.conflict == ("not in one list: i0, i1, i2",)
-    with pytest.raises(study.DataError, match="4 items cannot be dealt to 2 lists of 9"):
+    with pytest.raises(study.DataError, match="4 items cannot be assigned to 2 lists of 9"):
         stimuli.split(same, Division(lists=2, items=9))
 
 

@@ -16,7 +16,7 @@ from gardenpath.stimuli.norming import NormingSettings, read_norming_settings
 from gardenpath.stimuli.selection.settings import Division, Selection
 from gardenpath.study import table_files
 from gardenpath.study.mapping import ColumnMapping
-from gardenpath.study.renamed_names import Renaming, read_renamings
+from gardenpath.study.renamed_names import Renaming, describe_renamed_keys, read_renamings
 
 from ..conftest import run_here
 
@@ -64,6 +64,15 @@ def test_an_old_study_gets_one_message_with_all_its_new_names(tmp_path: Path) ->
         study.load(path)
     assert {*error.value.faults} == {f"{path}: key {old!r} is now {new!r}" for old, new in NEW}
     assert run_here("gardenpath check study.toml", tmp_path).said.count("is now") == len(NEW)
+
+
+def test_a_key_of_a_section_that_was_renamed_too_is_named_with_both_new_names() -> None:
+    """`design.lists` was a table, which is `design.short_lists` now."""
+    assert describe_renamed_keys({"design": {"lists": {"items": 4, "readers": 20}}}, "study.toml") == [
+        "key 'design.lists' is now 'design.short_lists'",
+        "key 'design.lists.items' is now 'design.short_lists.items_per_list'",
+        "key 'design.lists.readers' is now 'design.short_lists.ratings_per_item'",
+    ]
 
 
 def test_renamed_it_is_a_study(tmp_path: Path) -> None:

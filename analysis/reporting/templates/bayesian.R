@@ -24,8 +24,8 @@ long_run <- 11000  # of each chain, for Bayes factors: 4 chains keep 22,000 draw
 seed <- 1
 
 family_of <- function(one, rows) {
-  if (is_binary(one)) return("bernoulli")
-  if (one$measure %in% c("log_rt", "rt")) return("lognormal")
+  if (one$family == "binomial") return("bernoulli")
+  if (table_of[[one$response]] == "region_times") return("lognormal")
   if (length(unique(rows$rating)) %in% 3:11) "cumulative" else "gaussian"
 }
 
@@ -47,9 +47,9 @@ formula_of <- function(one, rows, response) {
 }
 
 specified <- function(one) {
-  rows <- one$rows_of(one)
+  rows <- one$trials_of(one)
   family <- family_of(one, rows)
-  response <- c(lognormal = "rt", cumulative = "rating", bernoulli = one$measure, gaussian = "z")[[family]]
+  response <- c(lognormal = "rt", cumulative = "rating", bernoulli = one$response, gaussian = "z")[[family]]
   if (family == "cumulative") rows$rating <- factor(rows$rating, ordered = TRUE)
   formula <- formula_of(one, rows, response)
   linked <- list(lognormal = lognormal(), cumulative = cumulative("probit"), bernoulli = bernoulli(), gaussian = gaussian())[[family]]
@@ -117,22 +117,20 @@ bayes_factors <- function(model, term) {
       "  Where error is above 0.1 there are too few draws near 0; see Schad et al. (2022, doi 10.1037/met0000472).\n", sep = "")
 }
 
+# Of several models of the same trials the headline, but of paradigms none: there are many.
 bayesian_models <- function(words) {
-  found <- unlist(lapply(tables[names_of(tables) %in% c("phenomenon_models", "factorial_models")], function(table) {
-    models <- Filter(function(one) is_fitted(one) && one$random != "slopes", models_of(table))  # the same with intercepts is there
-    lapply(models, function(one) {
-      parts <- unlist(one[setdiff(table$keys, "random")])
-      c(one, list(rows_of = table$rows, label = paste(parts[nzchar(parts)], collapse = " ")))
-    })
-  }), recursive = FALSE, use.names = FALSE)
+  headlines <- Filter(function(one) isTRUE(one$headline) && one$unit != "paradigm" && one$family != "cumulative", models[is_fitted])
+  found <- lapply(headlines, function(one) {
+    parts <- unlist(one[c("unit", "model", "response", "region", "prompt")])
+    c(one, list(label = paste(parts[nzchar(parts)], collapse = " ")))
+  })
   labels <- vapply(found, function(one) one$label, "")
   chosen <- found[Reduce(`&`, lapply(words, grepl, labels, fixed = TRUE), rep(TRUE, length(labels)))]
   if (length(chosen) == 0) stop("no model is called so; there are:\n", paste0("  ", labels, "\n"))
   chosen
 }
-names_of <- function(tables) vapply(tables, function(table) table$name, "")
 
-planned <- function(model) {
+outlined <- function(model) {
   prior <- prior_of(model)
   told(model, prior)
   make_stancode(as.formula(model$formula), data = model$rows, family = model$linked, prior = prior)  # stops where brms does not take them
@@ -147,9 +145,9 @@ if (length(asked) > 0) {
   rstan::rstan_options(auto_write = TRUE)  # models of the same form are compiled once
   # Debian's rstan does not find the headers of Boost, which are the system's there.
   if (!nzchar(rstan::rstan_options("boost_lib")) && dir.exists("/usr/include/boost")) rstan::rstan_options(boost_lib = "/usr/include")
-  models <- lapply(bayesian_models(asked[-seq_len(1 + (what == "bayes-factors"))]), specified)
+  chosen <- lapply(bayesian_models(asked[-seq_len(1 + (what == "bayes-factors"))]), specified)
   cat(sprintf("%d models of %d forms; a form takes about a minute to compile, a model some minutes to sample\n",
-              length(models), length(unique(vapply(models, function(model) paste(model$formula, model$family), "")))))
-  do <- list(plan = planned, brms = bayesian, "bayes-factors" = function(model) bayes_factors(model, asked[2]))[[what]]
-  for (model in models) do(model)
+              length(chosen), length(unique(vapply(chosen, function(model) paste(model$formula, model$family), "")))))
+  do <- list(plan = outlined, brms = bayesian, "bayes-factors" = function(model) bayes_factors(model, asked[2]))[[what]]
+  for (model in chosen) do(model)
 }

@@ -1,7 +1,7 @@
 # The mixed models of this report in R, from the tables of results. Run it where the report lies:
 #   Rscript {{ name }}
-#       fits each model of the tables again by lme4{{ " and ordinal" if "ordinal_models" in tables | map(attribute="name") }}, and says how far the two are apart
-{% if bayesian %}
+#       fits each model of the tables again by lme4{{ " and ordinal" if has_categories }}, and says how far the two are apart
+{% if planned %}
 #   Rscript {{ name }} plan [WORD ...]
 #       names Bayesian models of the same effects, with formulas, families and priors; of those whose name has all these words
 #   Rscript {{ name }} brms [WORD ...]
@@ -9,8 +9,6 @@
 #       folder report-brms
 #   Rscript {{ name }} bayes-factors TERM [WORD ...]
 #       Bayes factors of one term under several priors: four long runs of a model
-{% endif %}
-{% if bayesian %}
 # In a session of R:  asked <- c("brms", "critical"); source("{{ name }}")
 {% endif %}
 if (!exists("asked")) asked <- commandArgs(TRUE)
@@ -24,128 +22,107 @@ read <- function(file) {
   rows
 }
 
-# ---- The trials of a model ----
-# `one` is a row of a table of models: what names the model, and its formula.
+# ---- The models, each with its estimates, the formula of the fit that was kept, and a function that returns its trials ----
 
-{% if trials %}
+{% if planned %}
+plan <- read({{ planned.planned_models | r }})
+fits <- read({{ planned.models | r }})
+effects <- read({{ planned.effects | r }})
+contrast_codes <- read({{ planned.contrast_codes | r }})  # the columns of a model's contrasts, in each condition that enters it
+trials <- list(
 {% for table, file in trials.items() %}
-{{ table }} <- read({{ file | r }})
+  {{ table }} = read({{ file | r }}){{ "," if not loop.last }}
 {% endfor %}
-
-trials_of <- function(one) {
-  if (one$measure %in% c("log_rt", "rt")) return(region_times[region_times$region == one$region, ])
-  if (is_binary(one)) {
-    rows <- binary_responses[binary_responses$measure == one$measure, ]
-    rows[[one$measure]] <- rows$response
-  } else {
-    rows <- rating_scores[rating_scores$role == "target" & !is.na(rating_scores$z), ]
-  }
-  if (one$prompt %in% c("", "all")) rows else rows[rows$prompt == one$prompt, ]
-}
-
-is_binary <- function(one) !is.null(one$measure) && one$measure %in% c("correct", "yes", "chosen")
+)
+table_of <- c({% for response, table in responses.items() %}{{ response }} = {{ table | r }}{{ ", " if not loop.last }}{% endfor %})  # that holds the trials of a response
 
 # Numeric predictors are centred, but for contrasts.
-centred <- function(rows, formula, contrasts) {
+planned_trials <- function(one) {
+  table <- table_of[[one$response]]
+  rows <- trials[[table]]
+  rows <- rows[switch(table, region_times = rows$region == one$region,
+                      rating_scores = rows$role == "target" & !is.na(rows$z),
+                      binary_responses = rows$measure == one$response), ]
+  if (table == "binary_responses") rows[[one$response]] <- rows$response
+  if (!one$prompt %in% c("", "all")) rows <- rows[rows$prompt == one$prompt, ]
+  codes <- contrast_codes[contrast_codes$unit == one$unit & contrast_codes$model == one$model & contrast_codes$response == one$response, ]
+  cell <- function(table) paste(table$paradigm, table$condition, sep = "\r")
+  rows <- rows[cell(rows) %in% cell(codes), ]
   rows$log_trial <- log1p(rows$trial)
   if (!is.null(rows$word)) rows$position <- rows$word
-  for (name in setdiff(all.vars(as.formula(formula))[-1], c(contrasts, groups_of(formula)))) {
-    if (is.numeric(rows[[name]])) rows[[name]] <- rows[[name]] - mean(rows[[name]])
+  contrasts <- setdiff(unique(codes$column), NA)
+  for (name in setdiff(all.vars(as.formula(one$formula))[-1], c(contrasts, groups_of(one$formula)))) {
+    if (is.numeric(rows[[name]])) rows[[name]] <- rows[[name]] - mean(rows[[name]], na.rm = TRUE)
+  }
+  for (name in contrasts) {
+    by <- codes[codes$column == name, ]
+    rows[[name]] <- by$code[match(cell(rows), cell(by))]
   }
   rows
 }
 
 groups_of <- function(formula) unlist(regmatches(formula, gregexpr("[^|/: ]+(?=[^|()]*[)])", formula, perl = TRUE)))
 
-{% endif %}
-{% if pairs %}
-pairs <- c({{ pairs | map("r") | join(", ") }})  # paradigms of grammatical and ungrammatical sentences
-
-rows_of_pairs <- function(one) {
-  rows <- trials_of(one)
-  rows <- rows[rows$phenomenon == one$phenomenon & rows$paradigm %in% pairs, ]
-  if (!is.null(one$paradigm) && nzchar(one$paradigm)) rows <- rows[rows$paradigm == one$paradigm, ]
-  rows$grammaticality <- ifelse(rows$condition == "grammatical", 0.5, -0.5)
-  centred(rows, one$formula, "grammaticality")
-}
+planned_models <- function() lapply(plan$model_id, function(id) {
+  one <- as.list(plan[plan$model_id == id, ])
+  fit <- fits[fits$model_id == id & fits$kept, ]
+  one[c("formula", "note")] <- fit[c("formula", "note")]
+  if (is.na(one$prompt)) one$prompt <- ""
+  terms <- effects[effects$model_id == id & effects$kind == "coefficient", ]
+  c(one, list(table = "effects", terms = terms, headline = terms$headline[1], trials_of = planned_trials))
+})
 
 {% endif %}
-{% if codes %}
-contrast_codes <- read({{ codes | r }})  # the columns of a model's contrasts, in each condition that enters it
-
-rows_of_factors <- function(one) {
-  cell <- function(table) paste(table$paradigm, table$condition, sep = "\r")
-  codes <- contrast_codes[contrast_codes$model == one$model & contrast_codes$measure == one$measure, ]
-  rows <- trials_of(one)
-  rows <- rows[cell(rows) %in% cell(codes), ]
-  contrasts <- setdiff(unique(codes$column), NA)
-  for (name in contrasts) {
-    by <- codes[codes$column == name, ]
-    rows[[name]] <- by$code[match(cell(rows), cell(by))]
-  }
-  centred(rows, one$formula, contrasts)
-}
-
-{% endif %}
-{% if ratings %}
-rows_of_ratings <- function(one) {
-  one$measure <- "rating"
-  if (nzchar(one$model)) rows_of_factors(one) else rows_of_pairs(one)
-}
-
-{% endif %}
-{% if aligned %}
+{% if alignments %}
 aligned <- read({{ aligned | r }})
 
-read_words <- function(one) aligned[aligned$model == one$model & aligned$protocol == one$protocol, ]
+alignment_models <- function(table, file, formula = NULL) {
+  rows <- read(file)
+  if (is.null(rows$term)) rows$term <- "surprisal_next"  # of alignment_check
+  if (!is.null(formula)) rows$formula <- formula
+  ids <- paste(rows$model, rows$protocol, sep = ", ")
+  lapply(split(rows, factor(ids, unique(ids))), function(terms) {
+    first <- as.list(terms[1, c("model", "protocol", "formula", "note")])
+    read_words <- function(one) aligned[aligned$model == one$model & aligned$protocol == one$protocol, ]
+    c(first, list(table = table, model_id = paste(first$model, first$protocol, sep = ", "), family = "gaussian", terms = terms, trials_of = read_words))
+  })
+}
 
 {% endif %}
-# ---- The tables of models: what names a model in each, and what holds its rows ----
-
-tables <- list(
-{% for table in tables %}
-  list(name = {{ table.name | r }}, file = {{ table.file | r }}, rows = {{ table.rows }},
-       keys = c({{ table["keys"] | map("r") | join(", ") }}){{ (", formula = " ~ (table.formula | r)) if table.formula }}){{ "," if not loop.last }}
+models <- c(
+{% if planned %}
+  planned_models(){{ "," if alignments }}
+{% endif %}
+{% for one in alignments %}
+  alignment_models({{ one.table | r }}, {{ one.file | r }}{{ (", " ~ (one.formula | r)) if one.formula }}){{ "," if not loop.last }}
 {% endfor %}
 )
+is_fitted <- vapply(models, function(one) any(!is.na(one$terms$estimate)), TRUE)
 left_out <- c(
 {% for line in left_out %}
   {{ line | r }}{{ "," if not loop.last }}
 {% endfor %}
 )
 
-# A list with the rows of each model.
-models_of <- function(table) {
-  rows <- read(table$file)
-  if (is.null(rows$term)) rows$term <- "surprisal_next"  # of alignment_check
-  if (!is.null(table$formula)) rows$formula <- table$formula
-  for (key in table$keys) rows[[key]][is.na(rows[[key]])] <- ""  # what does not apply
-  names <- do.call(paste, c(rows[table$keys], sep = "\r"))
-  lapply(split(rows, factor(names, unique(names))), function(model) c(list(terms = model), as.list(model[1, c(table$keys, "formula")]),
-                                                                      link = model$link[1]))
-}
-
-is_fitted <- function(one) any(!is.na(one$terms$estimate))
-
 # ---- The same models again ----
 
 # Where the first optimizer did not converge, the note names the one that did.
-control_of <- function(note) {
-  named <- regmatches(note, regexec("nloptwrap did not converge; ([^ ;:]+):?([^ ]*) did", note))[[1]]
-  if (length(named) == 0) return(lmerControl())
-  lmerControl(optimizer = named[2], optCtrl = if (nzchar(named[3])) list(algorithm = named[3]) else list())
+control_of <- function(note, control, usual, ...) {
+  named <- regmatches(note, regexec("did not converge; ([^ ;:]+):?([^ ]*) did", note))[[1]]
+  if (length(named) == 0) return(control(optimizer = usual, ...))
+  control(optimizer = named[2], optCtrl = if (nzchar(named[3])) list(algorithm = named[3]) else list(), ...)
 }
 
-fitted_again <- function(one, rows) {
+fitted_again <- function(one) {
   formula <- as.formula(one$formula)
-  if (!is.null(one$link)) {
-    rows$rating <- factor(rows$rating, ordered = TRUE)
-    ordinal::clmm(formula, data = rows, link = one$link)
-  } else if (is_binary(one)) {
-    glmer(formula, data = rows, family = binomial, control = glmerControl(optimizer = "bobyqa", tolPwrss = 1e-10))
-  } else {
-    suppressMessages(lmer(formula, data = rows, control = control_of(one$terms$note[1])))
-  }
+  rows <- one$trials_of(one)
+  switch(one$family,
+    gaussian = suppressMessages(lmer(formula, data = rows, control = control_of(one$note, lmerControl, "nloptwrap"))),
+    binomial = glmer(formula, data = rows, family = binomial(one$link), control = control_of(one$note, glmerControl, "bobyqa", tolPwrss = 1e-10)),
+    cumulative = {
+      rows[[one$response]] <- factor(rows[[one$response]], ordered = TRUE)
+      ordinal::clmm(expandDoubleVerts(formula), data = rows, link = one$link)  # clmm knows no ||
+    })
 }
 
 singular <- function(model) {
@@ -164,38 +141,29 @@ converged <- function(model) {
 in_order <- function(terms) vapply(strsplit(terms, ":"), function(parts) paste(sort(parts), collapse = ":"), "")
 
 # One row a model: apart is the largest difference between its estimates and those of the table, in standard errors.
-again <- function(table) {
-  do.call(rbind, lapply(Filter(is_fitted, models_of(table)), function(one) {
-    row <- data.frame(table = table$name, one[table$keys], n = NA, converged = NA, singular = NA, apart = NA, refused = "")
-    tryCatch({
-      model <- fitted_again(one, table$rows(one))
-      ours <- one$terms[!is.na(one$terms$estimate), ]
-      theirs <- coef(summary(model))
-      same <- match(in_order(ifelse(ours$term == "intercept", "(Intercept)", ours$term)), in_order(rownames(theirs)))
-      row$n <- nrow(model.frame(model))
-      row$converged <- converged(model)
-      row$singular <- singular(model)
-      row$apart <- signif(max(abs(ours$estimate - theirs[same, "Estimate"]) / theirs[same, "Std. Error"]), 2)
-      row
-    }, error = function(e) { row$refused <- conditionMessage(e); row })
-  }))
+again <- function(one) {
+  row <- data.frame(table = one$table, model = one$model_id, n = NA, converged = NA, singular = NA, apart = NA, refused = "")
+  tryCatch({
+    model <- fitted_again(one)
+    ours <- one$terms[!is.na(one$terms$estimate), ]
+    theirs <- coef(summary(model))
+    same <- match(in_order(ifelse(ours$term == "intercept", "(Intercept)", ours$term)), in_order(rownames(theirs)))
+    row$n <- nrow(model.frame(model))
+    row$converged <- converged(model)
+    row$singular <- singular(model)
+    row$apart <- signif(max(abs(ours$estimate - theirs[same, "Estimate"]) / theirs[same, "Std. Error"]), 2)
+    row
+  }, error = function(e) { row$refused <- conditionMessage(e); row })
 }
 
-rbind_all <- function(tables) {
-  names <- unique(unlist(lapply(tables, names)))
-  filled <- lapply(tables, function(table) { table[setdiff(names, names(table))] <- ""; table[names] })
-  do.call(rbind, filled)
-}
-
-unfitted <- function(table) {
-  lacking <- Filter(Negate(is_fitted), models_of(table))
-  if (length(lacking)) sprintf("%s: %d of its models, which could not be fitted; its notes say why", table$name, length(lacking))
+unfitted <- function() {
+  lacking <- table(vapply(models[!is_fitted], function(one) one$table, ""))
+  if (length(lacking)) sprintf("%s: %d of its models, which could not be fitted; their notes say why", names(lacking), lacking)
 }
 
 if (length(asked) == 0) {
   suppressPackageStartupMessages(library(lmerTest))
-  refits <- rbind_all(lapply(tables, again))
-  rownames(refits) <- NULL
+  refits <- do.call(rbind, lapply(unname(models[is_fitted]), again))
   print(refits[names(refits) != "refused"])
   largest <- function(apart) if (any(!is.na(apart))) signif(max(apart, na.rm = TRUE), 2) else "not known"
   cat("\n", sum(!is.na(refits$apart)), " models fitted again; the largest difference is ", largest(refits$apart), " standard errors, and ",
@@ -204,8 +172,8 @@ if (length(asked) == 0) {
   if (length(far)) cat("More than 0.01 apart, as where R did not converge, or the likelihood is flat or has several peaks and neither is the answer: rows ", paste(far, collapse = ", "), "\n", sep = "")
   refused <- which(nzchar(refits$refused))
   refused <- sprintf("%s, row %d above: %s", refits$table[refused], refused, refits$refused[refused])
-  cat("\nNot fitted again:\n", paste0("  ", c(refused, unlist(lapply(tables, unfitted)), left_out), "\n"), sep = "")
+  cat("\nNot fitted again:\n", paste0("  ", c(refused, unfitted(), left_out), "\n"), sep = "")
 }
-{% if bayesian %}
+{% if planned %}
 {% include "bayesian.R" %}
 {% endif %}

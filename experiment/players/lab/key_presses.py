@@ -5,6 +5,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
+from gardenpath.study.events import IgnoredReason
+
 from .displays import Key
 
 MODIFIER_KEYS = frozenset(["ControlLeft", "ControlRight", "AltLeft", "AltRight", "MetaLeft", "MetaRight"])
@@ -62,7 +64,7 @@ class KeyState:
         self._blocking_keys: set[str] = set()
         self._last_accepted: tuple[str, float | None] = ("", None)
 
-    def judge_press(self, key: Key, wanted: Collection[str], frame: float) -> str | None:
+    def judge_press(self, key: Key, wanted: Collection[str], frame: float) -> IgnoredReason | None:
         """Return why a press does not count on a display that wants these keys, None where it does.
 
         "modifier" is a key pressed with Ctrl, Alt or Meta, or the space bar with Shift; a modifier itself is a key like any other.

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Protocol, Unpack
 
 from gardenpath import study
 from gardenpath.study import events, screens
@@ -168,35 +168,41 @@ class VisitRunner:
             write()
 
     def _end_screen(
-        self, outcome: Any, t: float, painted: FrameTimes | None = None, press: Press | None = None, **answer: Any
-    ) -> str:
+        self,
+        outcome: screens.Outcome,
+        t: float,
+        painted: FrameTimes | None = None,
+        press: Press | None = None,
+        **answer_fields: Unpack[events.AnswerFields],
+    ) -> screens.Outcome:
         """Record how the screen at hand ended, and return that."""
         shown = None if painted is None else _build_display_times(painted)
-        ended = events.build_ended(outcome, display=shown, press=_build_press_event(press), **answer)
+        ended = events.build_ended(outcome, display=shown, press=_build_press_event(press), **answer_fields)
         self._add_screen_event("outcome", t, ended)
-        return str(outcome)
+        return outcome
 
     def _end_with_response(
-        self, screen: screens.AskingScreen, painted: FrameTimes, press: Press | None, answer: Any, **more: Any
-    ) -> str:
+        self, screen: screens.AskingScreen, painted: FrameTimes, press: Press | None, **answer_fields: Unpack[events.AnswerFields]
+    ) -> screens.Outcome:
         """Record the answer to a screen that asks; without a press its time was up."""
         if press is None:
             assert screen.deadline is not None
-            return self._end_screen("timeout", painted.frame + screen.deadline, painted, **{**more, "side": None})
-        outcome = judge_outcome(screen, "answered", answer) if screen.is_judged_by_player else "answered"
-        return self._end_screen(outcome, press.t, painted, press, answer=answer, **more)
+            answer_fields |= {"answer": None, "side": None}
+            return self._end_screen("timeout", painted.frame + screen.deadline, painted, **answer_fields)
+        outcome = judge_outcome(screen, "answered", answer_fields["answer"]) if screen.is_judged_by_player else "answered"
+        return self._end_screen(outcome, press.t, painted, press, **answer_fields)
 
     # ------------------------------------------------------------------------------------------------- kinds of screens
 
-    def _run_screen(self, screen: screens.Screen) -> str:
+    def _run_screen(self, screen: screens.Screen) -> screens.Outcome:
         """Run a screen to its end and return its outcome; frames that come late count while a sentence is read."""
         self.screen.count_dropped_frames()
-        outcome: str = getattr(self, f"_run_{screen.kind}")(screen)
+        outcome: screens.Outcome = getattr(self, f"_run_{screen.kind}")(screen)
         if screen.kind in ("words", "whole", "word_pairs") and self._late_frames is not None:
             self._late_frames += self.screen.count_dropped_frames() or 0
         return outcome
 
-    def _run_text(self, screen: screens.Text) -> str:
+    def _run_text(self, screen: screens.Text) -> screens.Outcome:
         """A page; the button that leads out is Escape here."""
         paragraphs = screen.paragraphs if screen.lab is None else screen.lab
         buttons = screen.buttons or (screens.Button(self.script.texts["continue"], "continued"),)
@@ -209,13 +215,15 @@ class VisitRunner:
             choices = (replace(first, keys=(*first.keys, *(SPACE_KEYS if screen.space else ()))), *others)
             page = Page(paragraphs, screen.heading, choices)
         painted, press = self._show_until_press(page, _list_answer_keys(choices))
-        return self._end_screen(_find_chosen_answer(choices, press).value, press.t, painted, press)
+        chosen = _find_chosen_answer(choices, press).value
+        outcome = next(one.outcome for one in buttons if one.outcome == chosen)
+        return self._end_screen(outcome, press.t, painted, press)
 
-    def _run_whole(self, screen: screens.Whole) -> str:
+    def _run_whole(self, screen: screens.Whole) -> screens.Outcome:
         painted, press = self._show_until_press(screen, SPACE_KEYS)
         return self._end_screen("read", press.t, painted, press)
 
-    def _run_words(self, screen: screens.Words) -> str:
+    def _run_words(self, screen: screens.Words) -> screens.Outcome:
         """One word at a time: the space bar shows the first, and each next one too where time does not."""
         line_positions: Sequence[tuple[int | None, int | None]] = [NO_LINE_POSITION] * len(screen.words)
         words: list[Display]
@@ -240,7 +248,7 @@ class VisitRunner:
 
     def _show_word_stream(
         self, screen: screens.Words, words: Sequence[Display], empty: Display, line_positions: Sequence[Any]
-    ) -> str:
+    ) -> screens.Outcome:
         """Words by the clock of the screen; one that is left is not begun again."""
         assert screen.pace is not None
         word_frames, pause_frames = max(1, self._count_frames(screen.pace.word)), self._count_frames(screen.pace.pause)
@@ -281,7 +289,7 @@ class VisitRunner:
                 self._record_ignored_press(action, reason or "other")
         return False
 
-    def _run_word_pairs(self, screen: screens.WordPairs) -> str:
+    def _run_word_pairs(self, screen: screens.WordPairs) -> screens.Outcome:
         """Two words at a time, of which one goes on with the sentence."""
         words = [(one.word, one.alternative) for one in screen.pairs]
         pairs = [Pair(*(two if one.side == "left" else two[::-1])) for one, two in zip(screen.pairs, words, strict=True)]
@@ -289,7 +297,7 @@ class VisitRunner:
         self.screen.prepare([start, *pairs, *(replace(pair, hint=text) for pair in pairs for text in error_hints)])
         painted, press = self._show_until_press(start, SPACE_KEYS)
         self._defer_word_event(-1, press.t, painted, press)
-        outcome = "right"
+        outcome: screens.Outcome = "right"
         for n, (one, pair) in enumerate(zip(screen.pairs, pairs, strict=True)):
             painted, press = self._show_until_press(pair, (*PAIR_KEYS["left"], *PAIR_KEYS["right"]))
             first, correct = press.t, not press.key_names.isdisjoint(PAIR_KEYS[one.side])
@@ -310,23 +318,25 @@ class VisitRunner:
             self._await_press(wrong, math.inf, (*PAIR_KEYS["left"], *PAIR_KEYS["right"]), until=end_time)
         return self._show_until_press(replace(pair, hint=screen.again or screen.error), right_keys)[1]
 
-    def _run_answers(self, screen: screens.Answers) -> str:
+    def _run_answers(self, screen: screens.Answers) -> screens.Outcome:
         display = AnswerDisplay(screen, self._progress)
         painted = self._show_display(display)
         press = self._await_press(
             display, painted.frame, _list_answer_keys(screen.answers), until=_compute_deadline(screen, painted)
         )
         chosen = None if press is None else _find_chosen_answer(screen.answers, press)
-        return self._end_with_response(screen, painted, press, chosen and chosen.value, side=chosen and chosen.side)
+        return self._end_with_response(
+            screen, painted, press, answer=None if chosen is None else chosen.value, side=None if chosen is None else chosen.side
+        )
 
-    def _run_slider(self, screen: screens.Slider) -> str:
+    def _run_slider(self, screen: screens.Slider) -> screens.Outcome:
         display = AnswerDisplay(screen, self._progress)
         painted, ends = self._show_display(display), {"Home": screen.least, "End": screen.most}
         while True:
             wanted = (*(SPACE_KEYS if display.value is not None else ()), *SLIDER_STEPS, *ends)
             press = self._await_press(display, painted.frame, wanted, until=_compute_deadline(screen, painted))
             if press is None or press.code == "Space":
-                return self._end_with_response(screen, painted, press, display.value)
+                return self._end_with_response(screen, painted, press, answer=display.value)
             for value in [ends[press.code]] if press.code in ends else self._move_slider(screen, display.value, press):
                 display = replace(display, value=value)
                 self._show_display(display)
@@ -350,14 +360,14 @@ class VisitRunner:
                 return
             patience = REPEAT_INTERVAL_MS
 
-    def _run_entry(self, screen: screens.Entry) -> str:
+    def _run_entry(self, screen: screens.Entry) -> screens.Outcome:
         above = getattr(screen.above, "text", "")
         blank = Blank("", "", screen.prompt, "", self.script.lab["enter"], text_above=above, max_length=screen.longest)
         blank = replace(blank, progress=self._progress)
         text, painted, press, first = self._fill_in(blank, lambda text: "" if text else screen.missing, screen.deadline)
-        return self._end_with_response(screen, painted, press, text, first=first, pasted=0)
+        return self._end_with_response(screen, painted, press, answer=text, first=first, pasted=0)
 
-    def _run_form(self, screen: screens.Form) -> str:
+    def _run_form(self, screen: screens.Form) -> screens.Outcome:
         """One question after another; they are written together, after the last."""
         typed: dict[str, str] = {}
         ends: list[tuple[FrameTimes, Press]] = []
@@ -366,8 +376,10 @@ class VisitRunner:
             ends.append((painted, press))
         painted, press = ends[0][0], ends[-1][1]
         answer = build_stored_answers(screen.fields, typed)
-        decided = ("accepted" if has_accepted_answers(screen, answer) else "screened_out") if screen.accepted else "answered"
-        return self._end_screen(decided, press.t, painted, press, answer=answer)
+        outcome: screens.Outcome = "answered"
+        if screen.accepted:
+            outcome = "accepted" if has_accepted_answers(screen, answer) else "screened_out"
+        return self._end_screen(outcome, press.t, painted, press, answer=answer)
 
     def _ask_field(self, screen: screens.Form, field: study.config.FieldSection) -> tuple[str, FrameTimes, Press]:
         choices, convert = tuple(field.choices), standardise_digits if field.kind == "number" else str
@@ -469,7 +481,7 @@ class VisitRunner:
         assert action is not None or until is not None, "without a limit a screen waits until something happens"
         return action
 
-    def _record_ignored_press(self, key: Key, reason: Any) -> None:
+    def _record_ignored_press(self, key: Key, reason: events.IgnoredReason) -> None:
         if self._is_in_trial and reason != "repeat":
             self._add_screen_event("press", key.t, events.Ignored(reason=reason, code=key.code))
 

@@ -96,7 +96,7 @@ def test_what_is_simulated_or_a_toy_is_marked_once_over_all_numbers_of_it(page: 
         for figure in re.findall(r"<figure.*?</figure>", rest, re.DOTALL):
             file = re.search(r'href="(\w+)\.csv"', figure)
             assert file is not None
-            by_a_model = "model" in everything[file[1]] or file[1] == "delta_comparisons"
+            by_a_model = "protocol" in everything[file[1]] or file[1] == "delta_comparisons"
             for badge, marked in (("simulated data", file[1] not in ("items", "accuracy")), ("toy language model", by_a_model)):
                 badges = (heading.count(f'<span class="badge">{badge}</span>'), figure.count(f'<span class="badge">{badge}</span>'))
                 assert badges in ([(1, 0), (0, 1)] if marked else [(0, 0), (1, 0)]), (file[1], badge)
@@ -206,8 +206,8 @@ def shown(tmp_path: Path) -> Iterator[Callable[[str], Any]]:
 
 @pytest.mark.browser
 def test_nothing_makes_the_page_wider_than_a_phone(everything: Tables, shown: Callable[[str], Any]) -> None:
-    models = everything["phenomenon_models"].assign(note=f"Singular: the term {'grammaticality_by_' * 9} has no variance.")
-    window = shown(report(everything | {"phenomenon_models": models}, title="t"))
+    models = everything["models"].assign(note=f"Singular: the term {'grammaticality_by_' * 9} has no variance.")
+    window = shown(report(everything | {"models": models}, title="t"))
     window.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     assert window.evaluate("document.documentElement.scrollWidth") == 390
 
@@ -229,17 +229,18 @@ def test_on_paper_captions_stand_beside_drawings_and_what_is_folded_is_left_out(
 
 
 def test_a_phenomenon_without_a_fit_says_so(everything: Tables) -> None:
-    models = everything["phenomenon_models"].copy()
-    models.loc[models["phenomenon"] == "islands", ["estimate", "se", "df", "t", "p", "p_bh"]] = float("nan")
-    models.loc[models["phenomenon"] == "islands", "note"] = "Not fitted: there is only one item (i1)."
-    page = report(everything | {"phenomenon_models": models}, title="t")
+    effects, models = everything["effects"].copy(), everything["models"].copy()
+    islands = effects["model"] == "islands"
+    effects.loc[islands, ["estimate", "se", "df", "t", "p", "p_adjusted"]] = float("nan")
+    models.loc[models["model_id"].isin(effects.loc[islands, "model_id"]), "note"] = "Not fitted: there is only one item (i1)."
+    page = report(everything | {"effects": effects, "models": models}, title="t")
     assert "islands: Not fitted: there is only one item (i1)." in page
 
 
 def test_many_phenomena_are_read_one_by_one_below_the_figures(everything: Tables) -> None:
-    rows = everything["phenomenon_models"].query("measure == 'z' and phenomenon == 'islands'")
-    many = pd.concat([rows.assign(phenomenon=f"phenomenon {k}") for k in range(12)])
-    page = report({"phenomenon_models": many}, title="t")
+    rows = everything["effects"].query("unit == 'phenomenon' and response == 'z' and model == 'islands'")
+    many = pd.concat([rows.assign(model=f"phenomenon {k}") for k in range(12)])
+    page = report({"effects": many, "models": everything["models"]}, title="t")
     assert page.index("in 12 of 12 phenomena") < page.index("<svg") < page.index("phenomenon 11: grammatical sentences")
     assert "12 more sentences to paste" in page
 
@@ -291,9 +292,9 @@ def test_data_that_are_not_there_have_a_line_each(everything: Tables) -> None:
 
 def test_code_and_figures_of_the_page_are_given_as_files_too(everything: Tables) -> None:
     made = whole(everything, title="t", files={name: f"results/{name}.csv" for name in everything})
-    line = 'name = "phenomenon_models", file = "results/phenomenon_models.csv"'
+    line = "results/effects.csv"
     assert line in made.code
-    assert html.escape(line, quote=True).replace("&quot;", "&#34;") in made.html
+    assert line in made.html[made.html.index("Rscript") :]
     assert {"lag-profile", "gains", "costs", "accuracy-0"} <= set(made.figures)
 
 
@@ -331,9 +332,6 @@ def test_models_made_by_hand_and_written_to_the_results_stand_in_their_sections(
         "n": 90,
     }
     tables = {
-        "ordinal_models": fitted | {"term": "grammaticality", "link": "probit", "z": 5.0, "thresholds": 6, "criterion": 9.0,
-                                    "converged": True, "singular": False, "reduced": False, "sd": "intercepts by item 0.4",
-                                    "note": None},
         "gam_terms": fitted | {"term": "s(surprisal)", "smooth": True, "edf": 1.1, "statistic": 8.0, "deviance": 0.2, "rho": 0.2,
                                "autocorrelation": 0.01, "estimate": None, "se": None},
         "marginal_contrasts": fitted | {"factor": "kind", "within": "size big", "contrast": "a - b", "df": 40.0, "t": 5.0,
@@ -344,6 +342,10 @@ def test_models_made_by_hand_and_written_to_the_results_stand_in_their_sections(
                   "share_failed": 0.0},
     }  # fmt: skip
     more = {name: check(pd.DataFrame([row]).reindex(columns=TABLES[name].column_names), name) for name, row in tables.items()}
+    rated = everything["effects"].query("unit == 'phenomenon' and response == 'z' and random == 'slopes'")
+    categories = rated.assign(model_id=rated["model_id"] + ", cumulative", response="rating", family="cumulative", headline=False)
+    fits = everything["models"].query("kept").assign(model_id=everything["models"]["model_id"] + ", cumulative")
+    more |= {"effects": pd.concat([everything["effects"], categories]), "models": pd.concat([everything["models"], fits])}
     made = whole(everything | more, title="t")
     page = made.html
     assert page.index("<h2>Ratings") < page.index("as ordered categories (probit)") < page.index("<h2>Reading times")

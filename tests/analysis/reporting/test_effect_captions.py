@@ -9,11 +9,12 @@ NAN = float("nan")
 
 
 def effect(random: str, estimate: float = 0.1, **more: object) -> list[dict[str, object]]:
-    """Return the rows of a model of a 2 x 2, as factorial_models has them; every contrast alike."""
+    """Return the rows of a model of a 2 x 2, as the results have them; every contrast alike."""
     row = {
-        "model": "relatives", "measure": "log_rt", "region": "critical", "prompt": None, "random": random, "estimate": estimate,
+        "unit": "model", "model": "relatives", "response": "log_rt", "family": "gaussian", "region": "critical", "prompt": None,
+        "random": random, "headline": random != "intercepts", "p_adjusted": NAN, "adjustment": None, "estimate": estimate,
         "se": 0.021, "df": 20.0, "t": estimate / 0.021, "p": 0.0004, "ci_low": estimate - 0.04, "ci_high": estimate + 0.04,
-        "ms": NAN, "ms_low": NAN, "ms_high": NAN, "converged": True, "singular": False, "note": None,
+        "ms": NAN, "ms_low": NAN, "ms_high": NAN, "converged": True, "singular": False, "reduced": False, "note": None,
     }  # fmt: skip
     contrasts = ("extraction: object minus subject", "noun_phrase: name minus description")
     terms = [("intercept", None), ("e", contrasts[0]), ("n", contrasts[1]), ("e:n", " x ".join(contrasts))]
@@ -23,8 +24,9 @@ def effect(random: str, estimate: float = 0.1, **more: object) -> list[dict[str,
 def both() -> pd.DataFrame:
     """Return two regions with both forms; at the second, the model with slopes has no estimate."""
     slopes = effect("slopes", 0.12, singular=True, ms=34.2, ms_low=21.4, ms_high=46.6)
-    failed = effect("slopes", NAN, region="critical+1", p=NAN, converged=False)
-    return pd.DataFrame([*effect("intercepts"), *slopes, *effect("intercepts", -0.05, region="critical+1"), *failed])
+    failed = effect("slopes", NAN, region="critical+1", p=NAN, converged=False, headline=False)
+    later = effect("intercepts", -0.05, region="critical+1", headline=True)
+    return pd.DataFrame([*effect("intercepts"), *slopes, *later, *failed])
 
 
 def test_each_contrast_has_its_headline_and_beside_it_the_published_form() -> None:
@@ -51,7 +53,7 @@ def test_where_slopes_failed_the_published_form_is_the_headline_and_the_heading_
 
 def test_a_model_that_was_not_fitted_says_why_in_its_heading() -> None:
     why = "correct is 100 % (11 of 11) where extraction is object: the log odds have no finite estimate (separation)"
-    failed = effect("declared", NAN, measure="correct", region="sentence", p=NAN, note=f"Not fitted: {why}")
+    failed = effect("declared", NAN, response="correct", region="sentence", p=NAN, note=f"Not fitted: {why}")
     rows = effect_captions.contrasts(pd.DataFrame([*effect("declared"), *failed])).rows
     assert [row[0] for row in rows if is_heading(row)][1] == f"right answers (log odds), not fitted: {why}"
 
@@ -74,7 +76,7 @@ def test_no_models_are_an_empty_table() -> None:
 def means(**more: object) -> pd.DataFrame:
     cells = [(a, b) for a in ("subject", "object") for b in ("name", "group")]
     rows = [
-        {"model": "m", "measure": measure, "region": region, "prompt": None, "factors": "extraction x noun_phrase",
+        {"model": "m", "response": measure, "region": region, "prompt": None, "factors": "extraction x noun_phrase",
          "levels": f"{a} x {b}", "n_participants": 38, "n_excluded_participants": 0, "mean_value": mean + k, "ci_low": mean + k - 1, "ci_high": mean + k + 1,
          "ms": mean if measure == "log_rt" else NAN, "ms_low": 1.4, "ms_high": 9.6, **more}
         for measure, region, mean in (("z", "sentence", -0.5), ("log_rt", "critical", 300.0))
@@ -93,7 +95,7 @@ def test_cells_are_rows_and_responses_columns_with_reading_times_in_ms() -> None
 def test_the_caption_counts_who_was_left_out_where() -> None:
     assert "left out" not in effect_captions.interaction(means())
     one = means(n_excluded_participants=1)
-    one.loc[one["measure"] == "log_rt", "n_excluded_participants"] = 2
+    one.loc[one["response"] == "log_rt", "n_excluded_participants"] = 2
     text = effect_captions.interaction(one)
     assert "Of 39 participants, 1 was left out for having no trial in one of the conditions (rating (z))." in text
     assert "Of 40 participants, 2 were left out for having no trial in one of the conditions (critical region)." in text
@@ -105,14 +107,14 @@ def test_what_was_tested_names_terms_and_responses() -> None:
         "We tested the effects of extraction (object − subject), noun phrase (name − description) and extraction × noun phrase on "
         "reading times of the critical region and the word after it."
     ]
-    other = both().assign(model="agreement", measure="z", region="sentence").query("term == 'e'")
+    other = both().assign(model="agreement", response="z", region="sentence").query("term == 'e'")
     several = hypotheses.tested(pd.concat([both(), other]), pd.DataFrame({"term": []}))
     assert several[1] == "Agreement: we tested the effect of extraction (object − subject) on ratings."
 
 
 def test_a_preference_among_pairs_is_no_effect_of_a_factor() -> None:
-    row = effect("intercepts")[0] | {
-        "measure": "chosen",
+    row = effect("intercepts", headline=True)[0] | {
+        "response": "chosen",
         "region": "sentence",
         "contrast": "preference: grammatical over ungrammatical",
     }
@@ -122,7 +124,7 @@ def test_a_preference_among_pairs_is_no_effect_of_a_factor() -> None:
     assert answer == (
         "Choices (log odds), with intercepts alone, singular fit: a preference for grammatical over ungrammatical (b = 0.100, p < .001)."
     )
-    cell = {"model": "npi_licensing", "measure": "chosen", "n_trials": 40, "share": 0.8, "probability": 0.85}
+    cell = {"model": "npi_licensing", "response": "chosen", "n_trials": 40, "share": 0.8, "probability": 0.85}
     table = effect_captions.preferences(pd.DataFrame([cell | {"probability_low": 0.7, "probability_high": 0.93}]))
     assert table.rows == (("npi licensing", "40", "80.0%", "85.0% [70.0%, 93.0%]"),)
 
@@ -140,8 +142,8 @@ def test_models_of_one_effect_each_have_a_row_each() -> None:
 def test_an_answer_goes_by_the_headline_and_the_adjusted_p() -> None:
     rows = effect("intercepts") + effect("slopes", 0.12, ms=34.2)
     for row, p in zip(rows, [None, 0.04, 0.001, 0.9] * 2, strict=True):
-        row["p_holm"] = p
-    rows[5]["p_holm"] = 0.2
+        row |= {"p_adjusted": p, "adjustment": "Holm, over the regions"}
+    rows[5]["p_adjusted"] = 0.2
     (said,) = factors.summarise_effects(pd.DataFrame(rows))
     assert said == (
         "Log reading time, critical region, with slopes: an effect of noun phrase (34 ms, p_Holm = .001); no evidence for an effect of "

@@ -34,13 +34,13 @@ def results(tables: Tables, analysed: Tables, aligned_whole: Tables) -> Tables:
 DRAW: dict[str, Callable[[Tables], object]] = {
     "ratings": lambda t: condition_figure(t["condition_means"]),
     "times": lambda t: condition_figure(t["condition_means"], "rt"),
-    "effects": lambda t: coefficient_figure(t["phenomenon_models"]),
+    "effects": lambda t: coefficient_figure(t["effects"]),
     "surprisal": lambda t: surprisal_figure(t["aligned"]),
     "accuracy": lambda t: accuracy_figure(t["accuracy"]),
     "curves": lambda t: effect_figures.curve_figure(t["reading_curves"]),
     "reliability": lambda t: rater_figures.reliability_figure(t["reliability"]),
     "counts": lambda t: rater_figures.rating_figure(t["rating_counts"]),
-    "specifications": lambda t: effect_figures.specification_figure(t["sensitivity"]),
+    "specifications": lambda t: effect_figures.specification_figure(t["multiverse"]),
 }
 
 
@@ -70,31 +70,31 @@ def test_dots_are_the_tables_means_and_bars_one_standard_error(results: Tables) 
 
 
 def test_coefficients_carry_their_interval_and_stars_after_correction(results: Tables) -> None:
-    models = results["phenomenon_models"].copy()
-    models = models[models["region"].isin(["critical", "sentence"])]
-    is_term = models["term"].eq("grammaticality") & models["measure"].eq("log_rt") & models["random"].eq("slopes")
-    models.loc[is_term, "p_bh"] = [0.0005, 0.03, 0.2]
+    models = results["effects"].query("unit == 'phenomenon' and region in ('critical', 'sentence')").copy()
+    is_term = models["term"].eq("grammaticality") & models["response"].eq("log_rt") & models["random"].eq("slopes")
+    models.loc[is_term, "p_adjusted"] = [0.0005, 0.03, 0.2]
     models.loc[is_term, "p"] = 1e-9
     axes = coefficient_figure(models).axes[0]
     assert [text.get_text() for text in axes.texts] == ["***", "*", ""]
     ends = np.array([segment[:, 0] for segment in axes.containers[0][2][0].get_segments()])
     np.testing.assert_allclose(ends, models.loc[is_term, ["ci_low", "ci_high"]].to_numpy())
     published = np.array([segment[:, 0] for segment in axes.containers[1][2][0].get_segments()])
-    other = models["term"].eq("grammaticality") & models["measure"].eq("log_rt") & models["random"].eq("intercepts")
+    other = models["term"].eq("grammaticality") & models["response"].eq("log_rt") & models["random"].eq("intercepts")
     np.testing.assert_allclose(published, models.loc[other, ["ci_low", "ci_high"]].to_numpy())
 
 
 def test_stars_and_bars_are_as_declared(results: Tables) -> None:
     """BLiMP-NL's figure: .025, .010, .001 and one standard error."""
-    models = results["phenomenon_models"].query("region == 'critical' and random == 'slopes' and measure == 'log_rt'").copy()
+    wanted = "unit == 'phenomenon' and region == 'critical' and random == 'slopes' and response == 'log_rt'"
+    models = results["effects"].query(wanted).copy()
     term = models["term"] == "grammaticality"
-    models.loc[term, "p_bh"] = [0.0009, 0.02, 0.03]
+    models.loc[term, "p_adjusted"] = [0.0009, 0.02, 0.03]
     figures = FiguresSection(stars=(0.025, 0.01, 0.001), bars="se")
     axes = coefficient_figure(models, figures=figures).axes[0]
     assert [text.get_text() for text in axes.texts] == ["***", "*", ""]
     ends = np.array([segment[:, 0] for segment in axes.containers[0][2][0].get_segments()])
     np.testing.assert_allclose(ends[:, 1] - ends[:, 0], 2 * models.loc[term, "se"])
-    page = report({"phenomenon_models": results["phenomenon_models"]}, title="t", figures=figures)
+    page = report({name: results[name] for name in ("effects", "models")}, title="t", figures=figures)
     assert "* p &lt; .025, ** p &lt; .01, *** p &lt; .001" in page
     assert "bars of one standard error" in page
 
@@ -140,7 +140,7 @@ def test_curves_are_the_tables_means_at_their_places(results: Tables) -> None:
 
 
 def test_words_after_the_region_are_series_and_only_headlines_have_stars(results: Tables) -> None:
-    models = results["phenomenon_models"].assign(p_bh=1e-9)
+    models = results["effects"].assign(p_adjusted=1e-9)
     times, ratings = coefficient_figure(models), coefficient_figure(models, "z")
     assert [text.get_text() for text in times.legends[0].texts] == [
         "critical region", "critical region, intercepts alone", "critical + 1",
@@ -151,8 +151,8 @@ def test_words_after_the_region_are_series_and_only_headlines_have_stars(results
 
 
 def test_every_choice_is_a_column_in_the_order_of_mean_effects_with_its_marks_below(results: Tables) -> None:
-    grid = results["sensitivity"].query("measure == 'log_rt'")
-    figure = effect_figures.specification_figure(results["sensitivity"])
+    grid = results["multiverse"].query("response == 'log_rt'")
+    figure = effect_figures.specification_figure(results["multiverse"])
     *panels, matrix = figure.axes
     keys = ["cutoff", "scale", "people"]
     varied = [name for name in keys if len(set(grid[name])) > 1]

@@ -8,9 +8,11 @@ from gardenpath.analysis.reporting.wording import contrasts, effects, equivalenc
 
 NAN = float("nan")
 ROW = {
-    "phenomenon": "npi", "measure": "z", "term": "grammaticality", "estimate": 0.5, "se": 0.1, "df": 51.2, "t": 5.0,
-    "p": 0.00001, "ci_low": 0.3, "ci_high": 0.7, "p_bh": 0.00002, "p_bh_all": 0.00003, "region": "sentence", "prompt": None,
-    "random": "slopes", "mde": 0.28, "note": None, "model": "m", "protocol": "causal", "converged": True, "singular": False,
+    "unit": "phenomenon", "model": "npi", "response": "z", "family": "gaussian", "term": "grammaticality", "estimate": 0.5,
+    "se": 0.1, "df": 51.2, "t": 5.0, "p": 0.00001, "ci_low": 0.3, "ci_high": 0.7, "p_adjusted": 0.00002,
+    "p_adjusted_all": 0.00003, "adjustment": "Benjamini-Hochberg over the phenomena", "region": "sentence", "prompt": None,
+    "contrast": "grammaticality: grammatical minus ungrammatical", "random": "slopes", "headline": True, "mde": 0.28,
+    "note": None, "protocol": "causal", "converged": True, "singular": False, "reduced": False,
 }  # fmt: skip
 
 
@@ -32,10 +34,10 @@ def test_a_negative_number_has_a_minus_sign_and_no_negative_zero() -> None:
     [
         ({}, "grammatical sentences were rated 0.50 standard deviations higher than ungrammatical ones"),
         ({"estimate": -0.5}, "rated 0.50 standard deviations lower"),
-        ({"measure": "log_rt", "estimate": -0.1}, "took 9.5% less time in grammatical than in ungrammatical sentences"),
-        ({"measure": "log_rt", "estimate": 0.1}, "took 10.5% more time"),
-        ({"p_bh": 0.06}, "the data do not show that grammaticality changes how sentences were rated"),
-        ({"p_bh": float("nan"), "p": 0.2}, "the data do not show"),
+        ({"response": "log_rt", "estimate": -0.1}, "took 9.5% less time in grammatical than in ungrammatical sentences"),
+        ({"response": "log_rt", "estimate": 0.1}, "took 10.5% more time"),
+        ({"p_adjusted": 0.06}, "the data do not show that grammaticality changes how sentences were rated"),
+        ({"p_adjusted": float("nan"), "p": 0.2}, "the data do not show"),
         ({"estimate": float("nan"), "note": "Not fitted: one participant"}, "npi: Not fitted: one participant"),
     ],
 )
@@ -44,13 +46,15 @@ def test_an_effect_says_its_direction_and_size_or_that_there_is_none(change: dic
 
 
 def test_a_note_is_told_once_after_all_it_holds_for() -> None:
-    rows = [ROW | {"phenomenon": name, "note": "Singular fit."} for name in ("a", "b", "b")]
-    assert fits.notes(pd.DataFrame(rows), "phenomenon") == ["a, b: Singular fit."]
+    rows = [ROW | {"model": name, "note": "Singular fit."} for name in ("a", "b", "b")]
+    assert fits.notes(pd.DataFrame(rows), "model") == ["a, b: Singular fit."]
 
 
 def times(**change: object) -> dict[str, object]:
     return (
-        ROW | {"measure": "log_rt", "region": "critical", "estimate": -0.1, "ms": -31.4, "ms_low": -47.2, "ms_high": -15.6} | change
+        ROW
+        | {"response": "log_rt", "region": "critical", "estimate": -0.1, "ms": -31.4, "ms_low": -47.2, "ms_high": -15.6}
+        | change
     )
 
 
@@ -60,9 +64,9 @@ def test_an_effect_on_reading_times_is_told_in_ms_with_its_interval() -> None:
 
 def test_the_model_with_slopes_comes_first_the_published_form_after_it_and_later_words_are_counted() -> None:
     rows = [
-        times(random="intercepts", t=-4.9, df=311.3, p=0.00001, p_bh=0.00002),
-        times(t=-1.9, df=11.3, p=0.08, p_bh=0.09, singular=True),
-        times(region="critical+1", p_bh=0.2, p_bh_all=0.3),
+        times(random="intercepts", headline=False, t=-4.9, df=311.3, p=0.00001, p_adjusted=0.00002),
+        times(t=-1.9, df=11.3, p=0.08, p_adjusted=0.09, singular=True),
+        times(region="critical+1", p_adjusted=0.2, p_adjusted_all=0.3),
     ]
     first, second, third = effects.effects(pd.DataFrame(rows), "log_rt")
     assert first == (
@@ -80,20 +84,21 @@ def test_the_model_with_slopes_comes_first_the_published_form_after_it_and_later
 
 
 def test_where_slopes_could_not_be_fitted_the_published_form_is_the_headline_and_says_so() -> None:
-    rows = [times(random="intercepts"), times(estimate=NAN, p=NAN, p_bh=NAN, converged=False)]
+    failed = times(estimate=NAN, p=NAN, p_adjusted=NAN, converged=False, headline=False)
+    rows = [times(random="intercepts"), failed]
     _, said = effects.effects(pd.DataFrame(rows), "log_rt")
     assert said.endswith("p < .001, p_BH < .001; with intercepts alone).")
 
 
 def factorial(**change: object) -> dict[str, object]:
-    named = {"model": "relatives", "term": "a_y_x", "contrast": "a: y minus x", "factors": "a", "p_bh": None, "p_holm": NAN}
-    return times(reduced=False, ms=NAN) | named | change
+    named = {"unit": "model", "model": "relatives", "term": "a_y_x", "contrast": "a: y minus x", "factors": "a"}
+    return times(ms=NAN, p_adjusted=NAN, adjustment="Holm, over the regions") | named | change
 
 
 def test_contrasts_are_told_by_the_headline_with_the_regions_correction_and_the_published_form() -> None:
     rows = [
-        factorial(random="intercepts", t=-4.9, df=311.3, p=0.001, p_holm=0.002),
-        factorial(t=-2.2, df=11.3, p=0.05, p_holm=0.1, reduced=True, ms=-20.0, ms_low=-40.0, ms_high=0.0),
+        factorial(random="intercepts", headline=False, t=-4.9, df=311.3, p=0.001, p_adjusted=0.002),
+        factorial(t=-2.2, df=11.3, p=0.05, p_adjusted=0.1, reduced=True, ms=-20.0, ms_low=-40.0, ms_high=0.0),
     ]
     assert factors.factorial_effects(pd.DataFrame(rows)) == [
         "Log reading time, critical region (with slopes, reduced): a (y − x), b = −0.10, 95% CI [0.30, 0.70], "
@@ -103,13 +108,12 @@ def test_contrasts_are_told_by_the_headline_with_the_regions_correction_and_the_
 
 
 def test_simple_effects_are_those_of_the_headline_with_method_and_adjustment() -> None:
-    models = pd.DataFrame([factorial(random="intercepts"), factorial()])
     simple = {
-        **factorial(p_holm=0.02), "factor": "noun_phrase", "within": "a y", "contrast": "name minus description",
-        "method": "contrast of the fitted model, Satterthwaite", "adjustment": "Holm over 2 simple effects of noun_phrase",
+        **factorial(p_adjusted=0.02), "factors": "noun_phrase", "within": "a y", "contrast": "name minus description",
+        "adjustment": "Holm over 2 simple effects of noun_phrase",
     }  # fmt: skip
-    rows = pd.DataFrame([simple | {"random": "intercepts", "estimate": 9.0}, simple])
-    assert factors.simple_effects(rows, models) == [
+    rows = pd.DataFrame([simple | {"random": "intercepts", "headline": False, "estimate": 9.0}, simple])
+    assert factors.simple_effects(rows) == [
         "Log reading time, critical region, simple effects (contrast of the fitted model, Satterthwaite; Holm over 2 "
         "simple effects of noun_phrase): noun phrase (name − description) at a y, b = −0.10, 95% CI [0.30, 0.70], "
         "t(51.2) = 5.00, p < .001, p_Holm = .020."
@@ -144,7 +148,7 @@ def test_contrast_matrices_are_two_tables_in_fractions() -> None:
 
 
 def test_what_could_have_been_found_is_held_against_the_smallest_effect_of_interest() -> None:
-    rows = pd.DataFrame([times(mde=0.04), times(mde=0.06, phenomenon="b")])
+    rows = pd.DataFrame([times(mde=0.04), times(mde=0.06, model="b")])
     (said,) = effects.power(rows, {"log_rt": 0.05})
     assert "effects from 0.040 (best phenomenon) to 0.060 (worst) log ms would be found in 80% of repetitions" in said
     assert said.endswith("the smallest effect of interest, 0.05, is within reach in 1 of 2.")
@@ -153,7 +157,7 @@ def test_what_could_have_been_found_is_held_against_the_smallest_effect_of_inter
 
 def test_other_choices_are_told_with_their_range_signs_and_intervals() -> None:
     rows = [
-        {"measure": "log_rt", "phenomenon": "npi", "declared": k == 0, "ms": ms, "ci_low": -1.0, "ci_high": high}
+        {"response": "log_rt", "model": "npi", "declared": k == 0, "ms": ms, "ci_low": -1.0, "ci_high": high}
         for k, (ms, high) in enumerate([(-30.0, -0.5), (-45.0, -0.1), (5.0, 1.0)])
     ]
     (said,) = effects.robustness(pd.DataFrame(rows))
@@ -163,14 +167,15 @@ def test_other_choices_are_told_with_their_range_signs_and_intervals() -> None:
 
 
 CHOSEN = {
-    "phenomenon": "npi", "measure": "z", "region": "sentence", "prompt": "sense", "policy": "maximal", "term": "grammaticality", "estimate": 0.5,
-    "se": 0.1, "df": 20.0, "t": 5.0, "p": 0.0001, "ci_low": 0.3, "ci_high": 0.7, "singular": False,
+    "model_id": "npi sense", "model": "npi", "response": "z", "region": "sentence", "prompt": "sense", "policy": "maximal",
+    "term": "grammaticality", "contrast": "grammaticality: grammatical minus ungrammatical", "estimate": 0.5, "p_adjusted": NAN,
+    "adjustment": None, "se": 0.1, "df": 20.0, "t": 5.0, "p": 0.0001, "ci_low": 0.3, "ci_high": 0.7, "singular": False,
     "formula": "z ~ grammaticality + (1|item)", "note": "Cross-checked with lme4: estimates differ by at most 1e-06 SE.",
 }  # fmt: skip
 
 
 def test_a_policy_tells_its_steps_what_stayed_singular_and_what_was_checked() -> None:
-    steps = pd.DataFrame({"model": ["z sentence npi"] * 3})
+    steps = pd.DataFrame({"model_id": ["npi sense"] * 3, "optimizer": "glmm"})
     first, second = effects.policy_effects(pd.DataFrame([CHOSEN]), steps)
     assert first == (
         "Random effects by the policy maximal: 1 of 1 models were fitted in 3 steps; none is singular; 1 agree with the other "
@@ -181,25 +186,27 @@ def test_a_policy_tells_its_steps_what_stayed_singular_and_what_was_checked() ->
     assert "; 1 remained singular." in singular[0]
     failed = effects.policy_effects(pd.DataFrame([CHOSEN | {"estimate": NAN, "note": "Not fitted: y."}]), steps)
     assert failed[1] == "npi: Not fitted: y."
-    steps = pd.DataFrame({"model": ["z sentence npi (form)", "z sentence npi (sense)", "z sentence npi"]})
-    several = effects.policy_effects(pd.DataFrame([CHOSEN, CHOSEN | {"prompt": "form"}]), steps)
+    steps = pd.DataFrame({"model_id": ["npi form", "npi sense", "npi"], "optimizer": "glmm"})
+    several = effects.policy_effects(pd.DataFrame([CHOSEN, CHOSEN | {"model_id": "npi form", "prompt": "form"}]), steps)
     assert "2 of 2 models were fitted in 2 steps" in several[0]
     assert [sentence.partition(":")[0] for sentence in several[1:]] == ["npi (sense)", "npi (form)"]
 
 
 def test_other_models_are_told_on_their_own_scale() -> None:
     ordinal = {
-        "term": "grammaticality",
-        "link": "probit",
+        **ROW,
+        "contrast": None,
         "estimate": -1.0,
         "se": 0.25,
         "ci_low": -1.5,
         "ci_high": -0.5,
-        "z": -4.0,
+        "df": NAN,
+        "t": -4.0,
         "p": 0.0001,
+        "p_adjusted": NAN,
     }
     assert effects.ordinal(pd.DataFrame([ordinal])) == [
-        "as ordered categories (probit), ratings differ by grammaticality (b = −1.00, 95% CI [−1.50, −0.50], z = −4.00, p < .001)."
+        "npi: as ordered categories (probit), ratings differ by grammaticality (b = −1.00, 95% CI [−1.50, −0.50], z = −4.00, p < .001)."
     ]
     assert "are not shown to differ" in effects.ordinal(pd.DataFrame([ordinal | {"p": 0.2}]))[0]
     curve = {"term": "s(surprisal)", "smooth": True, "edf": 1.01, "statistic": 9.0, "p": 0.002, "n": 500, "autocorrelation": 0.03}

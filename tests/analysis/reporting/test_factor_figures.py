@@ -19,7 +19,7 @@ def means(**more: object) -> pd.DataFrame:
     for measure, region, base in (("z", "sentence", -0.2), ("log_rt", "critical", 5.8), ("log_rt", "critical+1", 5.6)):
         for k, levels in enumerate(CELLS):
             mean = base + (0.1, 0.02)[region == "critical+1"] * k
-            row = {"model": "relatives", "measure": measure, "region": region, "prompt": None, "levels": levels}
+            row = {"model": "relatives", "response": measure, "region": region, "prompt": None, "levels": levels}
             rows.append({**row, "factors": "extraction x noun_phrase", "mean_value": mean, "ci_low": mean - 0.05,
                          "ci_high": mean + 0.05, "n_excluded_participants": 0, **more})  # fmt: skip
     return pd.DataFrame(rows)
@@ -53,13 +53,13 @@ def test_panels_of_log_reading_times_span_the_same_ratio_and_are_labelled_in_ms(
 
 
 def test_one_factor_has_one_line_and_three_have_a_line_for_each_combination_of_the_others() -> None:
-    one = means(factors="extraction").query("measure == 'z'").assign(levels=["w", "x", "y", "z"])
+    one = means(factors="extraction").query("response == 'z'").assign(levels=["w", "x", "y", "z"])
     figure = interaction_figure(one)
     assert len(figure.axes[0].containers) == 1
     assert figure.legends == []
     cells = [" x ".join(cell) for cell in itertools.product(["subject", "object"], ["a", "b"], ["sg", "pl"])]
     three = pd.DataFrame({"levels": cells, "mean_value": np.arange(8.0)}).assign(
-        model="m", measure="z", region="sentence", prompt=None, factors="e x n x number", ci_low=0.0, ci_high=9.0
+        model="m", response="z", region="sentence", prompt=None, factors="e x n x number", ci_low=0.0, ci_high=9.0
     )
     figure = interaction_figure(three)
     assert [text.get_text() for text in figure.legends[0].texts] == ["a, sg", "a, pl", "b, sg", "b, pl"]
@@ -82,7 +82,7 @@ def test_the_svg_is_the_same_bytes_each_time() -> None:
 def test_choices_are_percentages_with_their_intervals_beside_no_preference() -> None:
     rows = [("islands", 0.8, 0.7, 0.9), ("agreement", 0.5, 0.4, 0.6)]
     table = pd.DataFrame(rows, columns=["model", "probability", "probability_low", "probability_high"])
-    table = table.assign(measure="chosen", levels="all", factors="all")
+    table = table.assign(response="chosen", levels="all", factors="all")
     axes = choice_figure(pd.concat([means(), table])).axes[0]
     (container,) = axes.containers
     np.testing.assert_allclose(container[0].get_xdata(orig=False), [80, 50])
@@ -94,12 +94,13 @@ def test_choices_are_percentages_with_their_intervals_beside_no_preference() -> 
 
 
 def models() -> pd.DataFrame:
-    """Return the table factorial_models of a contrast at two regions, with intercepts and with slopes; at one these failed."""
+    """Return the effects of a contrast at two regions, with intercepts and with slopes; at one these failed."""
     rows = []
     for region, random in itertools.product(("critical", "critical+1"), ("intercepts", "slopes")):
         failed = region == "critical+1" and random == "slopes"
         estimate = np.nan if failed else 0.1 + 0.01 * (random == "slopes")
-        place = {"model": "relatives", "measure": "log_rt", "region": region, "prompt": None, "random": random}
+        place = {"unit": "model", "model": "relatives", "response": "log_rt", "family": "gaussian", "kind": "coefficient"}
+        place |= {"region": region, "prompt": None, "random": random, "headline": (random == "slopes") == (region == "critical")}
         rows.append({**place, "term": "noun_a_b", "contrast": "noun_phrase: a minus b", "estimate": estimate, "p": estimate,
                      "ci_low": estimate - 0.2, "ci_high": estimate + 0.2, "converged": not failed, "singular": False})  # fmt: skip
     return pd.DataFrame(rows)

@@ -4,9 +4,10 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import AlignmentOptions, align, analyse
+from gardenpath.analysis.model_results import join_results, select_pairs
 from gardenpath.analysis.reporting.manuscript import methods, ready_to_paste
 from gardenpath.analysis.reporting.references import REFERENCES, cited
-from gardenpath.study import TABLES, AnalysisSection, ExcludeSection
+from gardenpath.study import TABLES, AnalysisSection, ExcludeSection, check
 
 Tables = dict[str, pd.DataFrame]
 
@@ -24,7 +25,7 @@ def test_methods_state_counts_rules_models_and_versions(found: Tables) -> None:
     assert "the Python package glmm 0.6.2" in text
     assert text.endswith("gardenpath 9.9.")
     for random, named in (("intercepts", "with intercepts alone"), ("slopes", "with slopes")):
-        singular = found["phenomenon_models"].query(f"term == 'grammaticality' and random == '{random}'")["singular"]
+        singular = select_pairs(join_results(found)).query(f"random == '{random}'")["singular"]
         assert f"{singular.sum()} of {len(singular)} models {named} were singular" in text
 
 
@@ -90,18 +91,21 @@ def test_every_part_may_be_missing(found: Tables) -> None:
 
 
 def test_a_factorial_study_states_its_hypothesis_first_and_ends_in_tables_of_cells_and_contrasts() -> None:
-    place = {"model": "relatives", "measure": "z", "region": "sentence", "prompt": "ease", "engine": "glmm", "family": "gaussian"}
-    effect = {"estimate": 0.31, "se": 0.1, "df": 20.0, "t": 3.1, "p": 0.006, "ci_low": 0.1, "ci_high": 0.52, "n": 90}
-    fit = {"participants": 9, "items": 10, "converged": True, "singular": False}
-    formula = {"formula": "z ~ noun_b_a + (1|item)", "term": "noun_b_a", "contrast": "noun: b minus a", "random": "declared"}
-    models = pd.DataFrame([place | effect | fit | formula]).reindex(columns=TABLES["factorial_models"].column_names)
+    place = {"model": "relatives", "response": "z", "region": "sentence", "prompt": "ease"}
+    model = {"model_id": "m", "unit": "model", "family": "gaussian", "random": "declared", "policy": "declared", "headline": True}
+    effect = {"estimate": 0.31, "se": 0.1, "df": 20.0, "t": 3.1, "p": 0.006, "ci_low": 0.1, "ci_high": 0.52}
+    term = {"kind": "coefficient", "term": "noun_b_a", "contrast": "noun: b minus a"}
+    fit = {"model_id": "m", "step": 0, "kept": True, "engine": "glmm", "formula": "z ~ noun_b_a + (1|item)", "n": 90}
+    fit |= {"n_participants": 9, "n_items": 10, "converged": True, "singular": False, "reduced": False, "decision": "kept"}
+    rows = {"effects": place | model | effect | term, "models": fit}
+    tables = {name: check(pd.DataFrame([row]).reindex(columns=TABLES[name].column_names), name) for name, row in rows.items()}
     cells = [("a", -0.2), ("b", 0.1)]
     means = pd.DataFrame(cells, columns=["levels", "mean_value"]).assign(
         **place, factors="noun", n_participants=9, n_excluded_participants=0, n_trials=45
     )
     means = means.assign(ci_low=means["mean_value"] - 0.1, ci_high=means["mean_value"] + 0.1)
     means = means.reindex(columns=TABLES["factorial_means"].column_names)
-    text = ready_to_paste({"factorial_models": models, "factorial_means": means})
+    text = ready_to_paste({**tables, "factorial_means": means})
     assert text.startswith("## What was tested\n\nWe tested the effect of noun (b − a) on ratings.\n\n## Methods")
     assert "we fitted `z ~ noun + (1|item)`" in text
     assert "Cousineau-Morey intervals (Morey, 2008)" in text

@@ -79,8 +79,8 @@ def test_agreement_without_kappa_is_said_to_have_none(tables: dict[str, pd.DataF
 
 def test_known_bad_pairs_are_counted_at_first_sight() -> None:
     rows = [
-        ("Ann", "planted-1", "accept", "same"), ("Ann", "planted-1", "undo", "same"), ("Ann", "planted-1", "drop", "same"),
-        ("Bob", "planted-2", "drop", "misspelt"), ("Bob", "planted-3", "accept", "exchanged"), ("Bob", "i1", "accept", None),
+        ("Ann", "injected-1", "accept", "same"), ("Ann", "injected-1", "undo", "same"), ("Ann", "injected-1", "drop", "same"),
+        ("Bob", "injected-2", "drop", "misspelt"), ("Bob", "injected-3", "accept", "exchanged"), ("Bob", "i1", "accept", None),
     ]  # fmt: skip
     table = pd.DataFrame(rows, columns=["reviewer", "item", "action", "injected_error"]).assign(**dict.fromkeys(TICKS, True))
     assert words.describe_injected_errors(table)[0].endswith("Ann noticed 0 of 1 and Bob noticed 1 of 2.")
