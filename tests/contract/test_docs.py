@@ -26,7 +26,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 GENERATED = [f"reference/{name}.md" for name in ("tables", "renamed", "study", "stimuli", "experiment", "lmscore", "analysis")]
 PACKAGES = ("study", "stimuli", "experiment", "lmscore", "analysis")
 # Pages that are walked from their first block to their last in one folder: how many files, commands and blocks of Python they have.
-WALKS = {"tutorial-models": (1, 9, 4), "tutorial-blimp-nl": (1, 11, 4), "tutorial-platforms": (0, 8, 1)}
+WALKS = {"study": (0, 4, 6), "tutorial-models": (1, 9, 4), "tutorial-blimp-nl": (1, 11, 4), "tutorial-platforms": (0, 8, 1)}
 # Fewer participants, and without what takes long.
 LIGHTER = {
     "--participants 90 --seed": "--participants 9 --seed",
