@@ -110,7 +110,7 @@ def faults(folder: Path, rows: list[list[str]]) -> Iterator[str]:
         if "--rating-measure rating" in by and {*written["rating_correlations"]["rating_measure"]} != {"rating"}:
             yield f"{where}: not of ratings as given"
         for region in re.findall(r"`(critical\S+)`", by):
-            if region not in set(read(folder, "phenomenon_models").get("region", NONE)):
+            if region not in set(read(folder, "effects").get("region", NONE)):
                 yield f"{where}: no region {region}"
 
 
@@ -127,7 +127,7 @@ def test_the_commands_of_a_paper_give_the_tables_it_names(paper: str, tmp_path: 
     begun = [run(line, tmp_path) for line in commands(INTRODUCTION) if " A " not in line or (tmp_path / "A").exists()]
     assert [fault for fault in (*begun, *faults(tmp_path, ROWS[paper])) if fault] == []
     if paper == "BLiMP-NL":
-        of_people = study.read(tmp_path / "R", "phenomenon_models")
+        of_people = study.read(tmp_path / "R", "effects")
         assert len(analysis.compute_usable_phenomena(study.read(tmp_path / "R", "accuracy"), of_people)) == 3
     if paper == "MultiBLiMP":  # from the columns of the published tables
         terms = {*read(tmp_path, "score_difference_regressions")["term"]}
