@@ -21,7 +21,7 @@ from .measuring.ratings_and_times import compute_condition_means, compute_readin
 from .measuring.reliability import compute_choice_agreement, compute_noise_ceilings, compute_rating_counts, compute_reliability
 from .measuring.trial_measures import measure_trials
 from .measuring.unimodality import compute_unimodality
-from .plan.resolution import list_further_regions, resolve_plan
+from .plan.resolution import list_declared_regions, resolve_plan
 from .plan.trials import POPULATION, POPULATIONS, StudyTrials
 
 log = logging.getLogger("gardenpath")
@@ -77,7 +77,7 @@ def analyse(
         responses,
         conditions,
         settings,
-        other_regions=tuple(list_further_regions(settings.models)),
+        other_regions=tuple(list_declared_regions(settings.models)),
         everything=everything,
         exclusion_log=exclusion_log,
     )

@@ -245,16 +245,16 @@ def find_headlines(parts: Sequence[ModelRows]) -> set[int]:
     participants or items is found too easily (Barr et al. 2013, doi 10.1016/j.jml.2012.11.001). A singular or reduced model
     with slopes stays the headline. Where it has no estimate, no test, or did not converge, it is the one with intercepts.
     """
-    intercepts = {_place(part.model): number for number, part in enumerate(parts) if part.model.random == INTERCEPTS}
+    intercepts = {_key_trials(part.model): number for number, part in enumerate(parts) if part.model.random == INTERCEPTS}
     found = set()
     for number, part in enumerate(parts):
         if part.model.is_headline:
-            other = intercepts.get(_place(part.model))
+            other = intercepts.get(_key_trials(part.model))
             found.add(number if other is None or part.is_tested else other)
     return found
 
 
-def _place(model: PlannedModel) -> tuple[object, ...]:
+def _key_trials(model: PlannedModel) -> tuple[object, ...]:
     return model.unit, model.name, model.response, model.region, model.prompt
 
 

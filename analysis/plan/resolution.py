@@ -49,7 +49,7 @@ def resolve_designed_plan(tables: Mapping[str, pd.DataFrame], settings: Analysis
     readings, responses, items, conditions = take_tables(tables, "readings", "responses", "items", "conditions")
     # Placeholders are no reading times that could be too short or too long.
     kept = replace(settings, min_rt=100.0, max_rt=3000.0)
-    regions = tuple(list_further_regions(settings.models))
+    regions = tuple(list_declared_regions(settings.models))
     measures = measure_trials(tables, readings, responses, conditions, kept, other_regions=regions)
     scores, answers = measures.scores, measures.binary_responses
     if includes_models(settings.exclude):
@@ -88,7 +88,7 @@ def resolve_plan(settings: AnalysisSection, trials: StudyTrials) -> Plan:
     return Plan(settings.engine, trials.resolved_from, tuple(models))
 
 
-def list_further_regions(models: Sequence[ModelSection]) -> list[str]:
+def list_declared_regions(models: Sequence[ModelSection]) -> list[str]:
     """Return the regions beside the critical one, and those after it, that declared models are about."""
     named = dict.fromkeys(
         parse_region_name(model.region)[0] for model in models if _has_regions(parse_formula(model.formula).response)

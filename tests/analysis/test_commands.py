@@ -46,7 +46,7 @@ def study(islands: dict[str, pd.DataFrame], tmp_path: Path) -> Path:
 def analysed_study(islands: dict[str, pd.DataFrame], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The study after `analyse`, to be copied."""
     folder = stated(islands, tmp_path_factory.mktemp("study"))
-    told = run("analyse", folder / "tables", "-o", folder / "results")
+    told = run("analyse", folder / "tables", "-o", folder / "results", "--figures")
     assert told.exit_code == 0, told.output
     return folder
 
@@ -85,19 +85,18 @@ def test_a_study_of_three_phenomena_goes_from_tables_to_a_report(tables: dict[st
     page = (study / "report.html").read_text("utf-8")
     assert "Methods, ready to paste" in page
     assert "<h1>Three phenomena</h1>" in page
-    assert 'href="results/phenomenon_models.csv"' in page
+    assert 'href="results/effects.csv"' in page
     assert "scores/sentence_scores.csv, which comes from" in told.stderr
-    assert 'name = "phenomenon_models"' in (study / "report.R").read_text("utf-8")
+    assert 'name = "effects"' in (study / "report.R").read_text("utf-8")
     pictures = {path.name for path in (study / "report-figures").iterdir()}
     assert {"lag-profile.svg", "lag-profile.png", "gains.svg", "effects-z.png"} <= pictures
-    assert "chosen_models" not in told.stderr, "it is there only where the study asks for a policy"
     assert (study / "report.html.meta.json").exists()
 
 
 def test_settings_come_from_the_study_unless_given(study: Path) -> None:
     for number, given in enumerate([[], ["--min-rt", "150"]]):
         out = study / str(number)
-        words = ["analyse", study / "tables", "--study", study / "study.toml", *given, "-o", out, "--no-figures"]
+        words = ["analyse", study / "tables", "--study", study / "study.toml", *given, "-o", out]
         assert run(*words).exit_code == 0
         rules = read(out, "exclusions")["rule"]
         assert rules.str.contains(f"less than {(200, 150)[number]} or more than 3000 ms").any()
@@ -112,7 +111,7 @@ def test_sidecars_name_the_inputs_and_the_settings(analysed: Path) -> None:
 def test_nothing_is_overwritten_without_force(analysed: Path) -> None:
     again = run("analyse", analysed / "tables", "-o", analysed / "results", "--parquet")
     assert isinstance(again.exception, FileExistsError)
-    assert run("analyse", analysed / "tables", "-o", analysed / "results", "--force", "--no-figures").exit_code == 0
+    assert run("analyse", analysed / "tables", "-o", analysed / "results", "--force").exit_code == 0
     words = ["report", analysed / "study.toml", "-o", analysed / "r.html", "--no-figures"]
     assert run(*words).exit_code == 0
     assert isinstance(run(*words).exception, FileExistsError)
@@ -120,7 +119,7 @@ def test_nothing_is_overwritten_without_force(analysed: Path) -> None:
 
 def test_parquet_gives_the_same_tables(analysed: Path) -> None:
     pytest.importorskip("pyarrow")
-    run("analyse", analysed / "tables", "-o", analysed / "p", "--parquet", "--no-figures")
+    run("analyse", analysed / "tables", "-o", analysed / "p", "--parquet")
     one, other = (read(analysed / name, "condition_means") for name in ("results", "p"))
     pd.testing.assert_frame_equal(one, other)
 
@@ -189,7 +188,7 @@ def test_figures_and_text_to_paste_lie_beside_the_tables(analysed: Path) -> None
     text = (analysed / "results" / "results.md").read_text("utf-8")
     assert text.startswith("**Simulated data**: no findings about people.\n\n## What was tested")
     assert "## Reading times" in text
-    assert run("analyse", analysed / "tables", "-o", analysed / "s", "--no-figures").exit_code == 0
+    assert run("analyse", analysed / "tables", "-o", analysed / "s").exit_code == 0
     assert not (analysed / "s" / "figures").exists()
     assert (analysed / "s" / "results.md").read_text("utf-8") == text
 
@@ -203,7 +202,7 @@ def test_rules_of_exclusion_come_from_the_study_and_answers_from_its_table(study
         STUDY + '[analysis.exclude]\nmax_outside_cutoffs = 1.0\ndemographics = { native_language = ["english"] }\n',
         encoding="utf-8",
     )
-    told = run("analyse", study / "tables", "--study", toml, "-o", study / "r", "--no-figures")
+    told = run("analyse", study / "tables", "--study", toml, "-o", study / "r")
     assert told.exit_code == 0, told.output
     assert "We excluded 1 of 23 participants: native_language is not english (n = 1); 22 remained.\n" in told.stdout
     people = read(study / "r", "participants").set_index("participant")["exclusion_rule"].dropna()

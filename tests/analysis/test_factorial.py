@@ -10,7 +10,7 @@ import pytest
 from gardenpath.analysis import StudyTrials, analyse, resolve_plan
 from gardenpath.analysis.measuring.ratings_and_times import mark_region_words
 from gardenpath.analysis.model_results import select_factors
-from gardenpath.analysis.plan.resolution import list_further_regions
+from gardenpath.analysis.plan.resolution import list_declared_regions
 from gardenpath.analysis.reporting.figures.factor_figures import factorial_figure
 from gardenpath.analysis.reporting.manuscript import ready_to_paste
 from gardenpath.analysis.reporting.wording.factors import factorial_effects
@@ -192,7 +192,7 @@ def test_a_region_named_by_a_model_holds_every_word_that_overlaps_it_though_a_sm
 
 def test_models_say_which_regions_they_are_about() -> None:
     own = [("a", "log_rt ~ x + (1|item)", "verb"), ("b", "log_rt ~ x + (1|item)", "verb+1"), ("c", "z ~ x + (1|item)", "v")]
-    assert list_further_regions([ModelSection(name, formula, region) for name, formula, region in own]) == ["verb"]
+    assert list_declared_regions([ModelSection(name, formula, region) for name, formula, region in own]) == ["verb"]
 
 
 def test_faults_of_declared_models_are_told_with_the_model_s_name() -> None:

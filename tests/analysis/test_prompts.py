@@ -19,16 +19,15 @@ from gardenpath.analysis import (
     compute_rating_scores,
     compute_region_times,
     condition_figure,
-    factorial_models,
+    resolve_plan,
     score_figure,
 )
 from gardenpath.analysis.cleaning.exclusions import apply_exclusions
 from gardenpath.analysis.exclusion_log import ExclusionLog
+from gardenpath.analysis.fitting.multiverse import compute_multiverse
 from gardenpath.analysis.grammatical_status import GRAMMATICALITY_CODES
 from gardenpath.analysis.measuring.reliability import compute_choice_agreement
-from gardenpath.analysis.modelling.grammaticality import entering
-from gardenpath.analysis.modelling.ordinal import ordinal_models
-from gardenpath.analysis.modelling.sensitivity import sensitivity_grid
+from gardenpath.analysis.model_results import join_results, select_categories, select_factors, select_pairs
 from gardenpath.analysis.prompts import drop_missing_responses
 from gardenpath.analysis.reporting import manuscript
 from gardenpath.analysis.reporting.document import whole
@@ -36,7 +35,7 @@ from gardenpath.analysis.reporting.figures import catalogue, effect_figures, rat
 from gardenpath.analysis.reporting.wording import effects
 from gardenpath.study import AnalysisSection, ExcludeSection, ModelSection, read, write
 
-from .conftest import of_islands, sentence_scores
+from .conftest import build_trials, fit_trials, measure_pairs, of_islands, sentence_scores
 from .test_commands import STUDY, run
 
 Tables = dict[str, pd.DataFrame]
@@ -61,6 +60,16 @@ def alone(tables: Tables, prompt: str) -> Tables:
     return {**tables, "responses": responses[(responses["task"] != "rating") | (responses["prompt"] == prompt)]}
 
 
+def select_prompt(tables: Tables, name: str, prompt: str) -> pd.DataFrame:
+    """Return the rows of a table that are about one prompt: those that name it, or a model of it."""
+    if "prompt" in tables[name]:
+        return tables[name][(tables[name]["prompt"] == prompt).fillna(False)]
+    if "model_id" in tables[name]:
+        models = tables["planned_models"]
+        return tables[name][tables[name]["model_id"].isin(models.loc[models["prompt"] == prompt, "model_id"])]
+    return tables[name].head(0)
+
+
 @pytest.mark.parametrize("prompt", SCALES)
 def test_each_scale_is_analysed_as_if_it_were_the_only_one(two_scales: Tables, found: Tables, prompt: str, full: bool) -> None:
     """Every table that holds ratings, but for what is corrected over both scales, and the names of fits."""
@@ -68,14 +77,13 @@ def test_each_scale_is_analysed_as_if_it_were_the_only_one(two_scales: Tables, f
         pytest.skip("one of two scales is analysed alone without --full")
     single = alone(two_scales, prompt)
     theirs = analyse({name: single[name] for name in GIVEN}, AnalysisSection(policy="maximal", exclude=ANYONE))
-    compared = [name for name, frame in theirs.items() if "prompt" in frame]
-    compared = [name for name in compared if (theirs[name]["prompt"] == prompt).any() or name == "choice_agreement"]
+    compared = {name: select_prompt(theirs, name, prompt) for name in theirs}
+    compared = {name: frame for name, frame in compared.items() if len(frame) or name == "choice_agreement"}
+    assert {"planned_models", "models", "effects", "random_effects", "multiverse"} <= {*compared}
     assert len(compared) == (13 if prompt == "acceptability" else 12)  # a slider's modes are not counted
-    for name in compared:
-        ours = found[name][(found[name]["prompt"] == prompt).fillna(False)].drop(columns=["p_bh_all", "found_all"], errors="ignore")
-        expected = theirs[name][(theirs[name]["prompt"] == prompt).fillna(False)][ours.columns]
-        assert len(ours) == len(expected) > 0 or name == "choice_agreement", name
-        assert ours.to_csv(index=False) == expected.to_csv(index=False), name
+    for name, expected in compared.items():
+        ours = select_prompt(found, name, prompt).drop(columns=["p_adjusted_all", "plan_sha256"], errors="ignore")
+        assert ours.to_csv(index=False) == expected[ours.columns].to_csv(index=False), name
     for name in ("region_times", "reading_curves", "participants"):
         assert found[name].to_csv() == theirs[name].to_csv()
 
@@ -111,13 +119,13 @@ def test_the_models_of_each_scale_are_those_of_r(
     result$all <- p.adjust(result$p, "BH")
     """
     theirs = rscript(code, rows=rows).set_index(["prompt", "phenomenon"]).sort_index()
-    models = found["phenomenon_models"].query("measure == 'z' and term == 'grammaticality' and random == 'intercepts'")
-    ours = models.set_index(["prompt", "phenomenon"]).sort_index()
+    models = select_pairs(join_results(found)).query("response == 'z' and random == 'intercepts'")
+    ours = models.set_index(["prompt", "model"]).sort_index()
     assert list(ours.index) == list(theirs.index)
     assert ours["n"].tolist() == theirs["n"].tolist()
     for name, other, within in (("estimate", "b", 1e-4), ("t", "t", 1e-3), ("raw", "raw", 1e-3)):
         np.testing.assert_allclose(ours[name].astype(float), theirs[other], rtol=within)
-    for name, other in (("p_bh", "bh"), ("p_bh_all", "all")):
+    for name, other in (("p_adjusted", "bh"), ("p_adjusted_all", "all")):
         np.testing.assert_allclose(ours[name].astype(float), theirs[other], rtol=1e-2, atol=1e-12)
 
 
@@ -237,18 +245,19 @@ def test_the_flagged_of_each_scale_are_left_out_of_that_scale_and_of_reading_tim
     two_scales: Tables, scores: pd.DataFrame
 ) -> None:
     flagged = {"acceptability": {"P04", "P05"}, "plausibility": {"P06"}}
-    grid = sensitivity_grid(scores, two_scales["readings"], two_scales["items"], flagged=flagged)
-    without = grid[(grid["people"] == "not flagged") & (grid["phenomenon"] == "agreement")]
+    trials = measure_pairs(two_scales)
+    grid = compute_multiverse(resolve_plan(AnalysisSection(), trials), trials, two_scales["readings"], flagged=flagged)
+    without = grid[(grid["people"] == "not flagged") & (grid["model"] == "agreement")]
     for prompt, names in flagged.items():  # noqa: B007
         targets = scores.query("role == 'target' and phenomenon == 'agreement' and prompt == @prompt")
-        rated = without.query("measure == 'z' and prompt == @prompt")
+        rated = without.query("response == 'z' and prompt == @prompt")
         assert set(rated["n"]) == {(~targets["participant"].isin(names)).sum()}
         times = compute_region_times(two_scales["readings"], two_scales["items"]).query(
             "region == 'critical' and phenomenon == 'agreement'"
         )
-        timed = without.query("measure == 'log_rt' and prompt == @prompt and cutoff == '100 to 3000 ms'")
+        timed = without.query("response == 'log_rt' and prompt == @prompt and cutoff == '100 to 3000 ms'")
         assert timed["n"].tolist() == [(~times["participant"].isin(names)).sum()]
-    everybody = grid.query("measure == 'log_rt' and people == 'all'")
+    everybody = grid.query("response == 'log_rt' and people == 'all'")
     assert everybody["prompt"].isna().all()
     assert grid["declared"].sum() == 3 * 3  # two scales and the reading times, three phenomena each
     matrix = effect_figures.specification_figure(grid).axes[-1]
@@ -298,14 +307,16 @@ CONDITIONS = pd.DataFrame(
 
 
 def test_declared_models_run_for_each_scale_unless_the_scale_is_in_them(two_scales: Tables, scores: pd.DataFrame) -> None:
-    own = [
+    own = (
         ModelSection("status", "z ~ status + (1|participant) + (1|item)"),
         ModelSection("both", "z ~ status*prompt + (1|participant) + (1|item)"),
         ModelSection("times", "log_rt ~ status + (1|participant) + (1|item)"),
-    ]
+    )
     times = compute_region_times(two_scales["readings"], two_scales["items"])
-    tables = factorial_models(scores, times, CONDITIONS, models=own)
-    table, steps = tables["factorial_models"], tables["model_steps"]
+    # No pairs, though their conditions are called so.
+    items = two_scales["items"].drop_duplicates(["paradigm", "item"])
+    tables = fit_trials(build_trials(scores=scores, times=times, conditions=CONDITIONS, items=items), models=own)
+    table = select_factors(tables["results"])
     rated = scores[(scores["role"] == "target") & scores["paradigm"].isin(CONDITIONS["paradigm"])]
     effects = table.dropna(subset="contrast")
     sizes = effects.groupby(["model", "prompt"], dropna=False)["n"].first()
@@ -319,30 +330,32 @@ def test_declared_models_run_for_each_scale_unless_the_scale_is_in_them(two_scal
         row = effects[(effects["model"] == "status") & (effects["prompt"] == prompt)].iloc[0]
         assert row["contrast"] == "status: odd minus fine"
         assert row["estimate"] == pytest.approx(difference, abs=0.05)
-    assert steps["model"].drop_duplicates().tolist() == [
-        "status z sentence declared (acceptability)",
-        "status z sentence declared (plausibility)",
-        "both z sentence declared (all)",
-        "times log_rt critical declared",
+    assert tables["models"]["model_id"].tolist() == [
+        "model status, z sentence (acceptability), declared",
+        "model status, z sentence (plausibility), declared",
+        "model both, z sentence (all), declared",
+        "model times, log_rt critical, declared",
     ]
     assert {"factorial_ratings-all", "factorial_ratings-acceptability", "factorial_reading_times"} <= {
-        name for name, _ in catalogue.result_figures({"factorial_models": table})
+        name for name, _ in catalogue.result_figures(tables)
     }
 
 
 @pytest.mark.r("ordinal")
 @pytest.mark.usefixtures("pymer4")
 def test_ordinal_models_are_of_one_scale_and_a_slider_has_none(two_scales: Tables, scores: pd.DataFrame) -> None:
-    times = compute_region_times(two_scales["readings"].head(0), two_scales["items"])
-    few = scores[scores["participant"].isin(sorted(scores["participant"].unique())[:8])]
-    rows = pd.concat(entering(few.query("phenomenon == 'islands'"), times, two_scales["items"]).values())
+    few = scores["participant"].isin(sorted(scores["participant"].unique())[:8])
+    rows = scores[few & (scores["phenomenon"] == "islands")]
     keys = rows["prompt"] == "acceptability"
-    rows["rating"] = rows["rating"].mask(keys, (rows["rating"] + 2) // 3)  # fewer thresholds, of which each costs time
-    table = ordinal_models(rows)["ordinal_models"].set_index("prompt")
-    one = ordinal_models(rows[rows["prompt"] == "acceptability"])["ordinal_models"].set_index("prompt")
-    assert table.loc["acceptability", "estimate"] == one.loc["acceptability", "estimate"]
+    rows = rows.assign(rating=rows["rating"].mask(keys, (rows["rating"] + 2) // 3))  # fewer thresholds, of which each costs time
+    both, one = (
+        select_categories(fit_trials(build_trials(scores=part, items=two_scales["items"]), ordinal=True)["results"])
+        for part in (rows, rows[keys])
+    )
+    table = both.set_index("prompt")
+    assert table.loc["acceptability", "estimate"] == one["estimate"].item()
     assert "different ratings; expected 3 to 11 points" in table.loc["plausibility", "note"]
-    assert table.loc["plausibility", "n"] == (rows["prompt"] == "plausibility").sum()
+    assert table.loc["plausibility", "n"] == (~keys & (rows["role"] == "target")).sum()
 
 
 def test_choices_are_counted_prompt_by_prompt_and_late_ones_are_none() -> None:
@@ -363,7 +376,7 @@ def test_sentences_and_methods_name_the_prompts_of_two_and_not_the_one(two_scale
         "Ratings (acceptability and plausibility) were standardised within participant and prompt (z, sample standard",
         "Each prompt was analysed by itself.",
         "We excluded 26 of 552 answers (4.7%): no answer in time (acceptability).",
-        "over the phenomena of one measure, region, prompt and form of random effects",
+        "over the phenomena of one response, region, prompt and form of random effects",
         "Ratings (plausibility) differ between grammatical and ungrammatical sentences in 2 of 3 phenomena (p_BH < .05; with "
         "intercepts alone, in 3).",
         "Corrected over all 6 tests of the 2 prompts together, 4 differences remain.",
@@ -374,7 +387,7 @@ def test_sentences_and_methods_name_the_prompts_of_two_and_not_the_one(two_scale
         "with people's mean ratings (acceptability) by",
     ):
         assert part in text
-    one = {name: frame for name, frame in found.items() if name not in ("model_steps", "chosen_models", "exclusions")}
+    one = {name: frame for name, frame in found.items() if name != "exclusions"}
     for name in one:
         if "prompt" in one[name]:
             one[name] = one[name][~one[name]["prompt"].isin(["plausibility"]).fillna(False)]
@@ -393,7 +406,7 @@ def test_a_prompt_asked_of_fillers_alone_is_still_one_of_two(two_scales: Tables)
     changed = {"readings": two_scales["readings"].head(0), "responses": responses}
     given = {name: two_scales[name] for name in GIVEN} | changed
     table = analyse(given, AnalysisSection(exclude=ANYONE))
-    assert set(table["phenomenon_models"]["prompt"]) == {"acceptability"}
+    assert set(select_pairs(table["effects"])["prompt"]) == {"acceptability"}
     ratings = manuscript.ready_to_paste(table).partition("## Ratings")[2]
     assert ratings.startswith("\n\nRatings (acceptability) differ between")
 
@@ -403,7 +416,7 @@ def test_a_figure_is_of_one_scale_which_its_axis_names(found: Tables, scores: pd
         condition_figure(found["condition_means"])
     labels = {
         condition_figure(found["condition_means"], prompt="plausibility").axes[0].get_xlabel(): "mean rating (plausibility)",
-        coefficient_figure(found["phenomenon_models"], "z", "plausibility").axes[0].get_xlabel(): (
+        coefficient_figure(select_pairs(join_results(found)), "z", "plausibility").axes[0].get_xlabel(): (
             "grammatical minus ungrammatical\n(plausibility, z)"
         ),
         rater_figures.reliability_figure(found["reliability"], "plausibility").axes[0].get_xlabel(): (
@@ -431,8 +444,8 @@ def test_the_report_shows_both_scales_apart(two_scales: Tables, found: Tables) -
     section = made.html.partition("<h2>Ratings")[2].partition("<section")[0]
     assert section.count("Plausibility: mean rating by phenomenon and condition") == 2  # for eyes, and for a screen reader
     assert '<th scope="col" class="text">prompt</th>' in section
-    assert "p_bh is adjusted over the phenomena of one measure, region, prompt and form of random effects" in section
-    assert "p_bh_all over all prompts together" in section
+    assert "p_adjusted is adjusted over the phenomena of one response, region, prompt and form of random effects" in section
+    assert "p_adjusted_all over all prompts together" in section
     assert "(z, sentence, plausibility)" in made.html
     assert "acceptability, plausibility: Singular" not in section, "a note names the model that it is of"
     assert 'c("phenomenon", "measure", "region", "prompt", "random")' in made.code
@@ -450,7 +463,6 @@ def test_a_study_of_two_scales_goes_from_tables_to_a_report(two_scales: Tables, 
     assert told.exit_code == 0, told.output
     for prompt in SCALES:
         assert f"Ratings ({prompt}) differ between grammatical and ungrammatical sentences in" in told.stdout
-        assert (results / "figures" / f"ratings-{prompt}.svg").exists()
     told_of = read(results, "participant_prompts")
     assert (told_of["participant"].nunique(), told_of["prompt"].nunique()) == (23, 4)
     told = run("align", tmp_path / "tables", tmp_path / "scores", "-o", results, "--no-slopes", "--folds", 2)
@@ -473,4 +485,4 @@ def test_a_prompt_of_any_text_has_a_file_of_its_own(found: Tables) -> None:
     drawn = [name for name, _ in catalogue.result_figures(renamed)]
     assert {"ratings-how-good-is-it", "ratings-how-good-is-it-2"} <= set(drawn)
     assert len(drawn) == len(set(drawn))
-    assert effects.effects(renamed["phenomenon_models"], "z")[0].startswith("Ratings (How good is it?) differ")
+    assert effects.effects(select_pairs(join_results(renamed)), "z")[0].startswith("Ratings (How good is it?) differ")

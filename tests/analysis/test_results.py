@@ -8,8 +8,8 @@ import pytest
 
 from gardenpath import study
 from gardenpath.analysis import analyse
-from gardenpath.analysis.reporting.wording.plans import list_planned_formulas
 from gardenpath.analysis.reporting.manuscript import ready_to_paste
+from gardenpath.analysis.reporting.wording.plans import list_planned_formulas
 from gardenpath.cli.plan import resolve_design_plan
 from gardenpath.study import AnalysisSection, DataError, ExcludeSection, check
 
@@ -84,7 +84,7 @@ def test_row_order_changes_no_result(tables: Tables, found: Tables) -> None:
     again = analyse(dict(zip(GIVEN, shuffled, strict=True)))
     numbers = ["phenomenon", "condition", "region", "measure", "n_participants", "n_observations", "mean_value", "se"]
     pd.testing.assert_frame_equal(again["condition_means"][numbers], found["condition_means"][numbers])
-    before, after = (results["phenomenon_models"].set_index("formula") for results in (found, again))
+    before, after = (results["effects"] for results in (found, again))
     ms = ["ms", "ms_low", "ms_high"]
     pd.testing.assert_frame_equal(after.drop(columns=ms), before.drop(columns=ms), rtol=1e-4)
     # The optimizer stops at another last digit, which ms near zero magnify.
@@ -94,13 +94,13 @@ def test_row_order_changes_no_result(tables: Tables, found: Tables) -> None:
 def test_a_study_of_ratings_alone_has_no_times(islands: Tables) -> None:
     found = analyse(changed(islands, readings=islands["readings"].head(0)))
     assert found["region_times"].empty
-    assert set(found["phenomenon_models"]["measure"]) == {"z"}
+    assert set(found["effects"]["response"]) == {"z"}
 
 
 def test_a_study_of_reading_alone_has_no_ratings(islands: Tables) -> None:
     found = analyse(changed(islands, responses=islands["responses"].head(0)))
     assert found["rating_scores"].empty
-    assert set(found["phenomenon_models"]["measure"]) == {"log_rt"}
+    assert set(found["effects"]["response"]) == {"log_rt"}
 
 
 def test_no_complete_session_is_a_sentence(tables: Tables) -> None:
@@ -159,8 +159,8 @@ def test_one_participant_or_one_item_gives_every_table_and_says_why_no_model(isl
     found = analyse(changed(islands, **shown), AnalysisSection(exclude=ExcludeSection(max_outside_cutoffs=1)))
     for name, frame in found.items():
         pd.testing.assert_frame_equal(check(frame, name), frame)
-    assert found["phenomenon_models"]["estimate"].isna().all()
-    assert found["phenomenon_models"]["note"].str.startswith("Not fitted: ").all()
+    assert found["effects"]["estimate"].isna().all()
+    assert found["models"].query("kept")["note"].str.startswith("Not fitted: ").all()
 
 
 def test_a_constant_rater_is_counted_and_has_no_z(islands: Tables) -> None:
@@ -221,4 +221,4 @@ def test_a_preregistration_states_the_formulas_that_are_fitted(analysed: dict[st
     """Of the example's minimal pairs, whose trial numbers and positions vary in these tables as in the study."""
     lines = "\n".join(list_planned_formulas(resolve_design_plan(example)))
     stated = {line.replace(" + position", "") for line in re.findall(r"`(.*?)`", lines)}
-    assert {formula.replace(" + position", "") for formula in analysed["phenomenon_models"]["formula"]} == stated
+    assert {formula.replace(" + position", "") for formula in analysed["planned_models"]["first_fit"]} == stated

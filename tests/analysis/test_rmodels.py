@@ -33,8 +33,6 @@ CLMM = """
 rows$rating <- factor(rows$rating, ordered = TRUE)
 model <- ordinal::clmm({formula}, data = rows, link = "{link}")
 result <- as.data.frame(coef(summary(model)))[-seq_along(model$Theta), , drop = FALSE]
-result$criterion <- -2 * as.numeric(logLik(model))
-result$sd <- attr(ordinal::VarCorr(model)$participant, "stddev")[1]
 """
 
 
@@ -61,10 +59,7 @@ def test_ratings_as_categories_equal_clmm(formula: str, link: str, slow: bool, r
     )
     table = cumulative(rows, formula, link=link)
     assert table["term"].to_list() == ["x"]
-    np.testing.assert_allclose(table[["estimate", "se", "z", "p"]], reference.iloc[:, :4], rtol=1e-5)
-    assert table["criterion"][0] == pytest.approx(reference["criterion"][0], abs=1e-6)
-    assert table["sd"][0].startswith(f"intercepts by participant {reference['sd'][0]:.4g}")
-    assert table["thresholds"][0] == 4
+    np.testing.assert_allclose(table[["estimate", "se", "t", "p"]], reference.iloc[:, :4], rtol=1e-5)
     assert table["converged"].all()
 
 

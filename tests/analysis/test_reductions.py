@@ -1,4 +1,4 @@
-"""Models whose random effects a policy chose: wired from study.toml's keys to tables, and to R code that repeats them."""
+"""Models whose random effects a policy reduces: from study.toml's keys to tables, and to R code that repeats them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import analyse
+from gardenpath.analysis.model_results import join_results, select_pairs, select_reduced_pairs
 from gardenpath.study import DataError, write
 from gardenpath.study.config import AnalysisSection, parse_dataclass
 
@@ -15,20 +16,22 @@ GIVEN = ("readings", "responses", "sessions", "items")
 Tables = dict[str, pd.DataFrame]
 
 
-def test_the_default_policy_adds_no_table(analysed: Tables) -> None:
-    assert not {"chosen_models", "model_steps"} & set(analysed)
+def test_by_default_random_effects_of_pairs_are_not_reduced(analysed: Tables) -> None:
+    assert set(analysed["planned_models"]["policy"]) == {"declared"}
+    assert analysed["models"].groupby("model_id").size().eq(1).all()
 
 
-def test_a_policy_adds_a_model_of_each_phenomenon_and_its_steps(analysed_maximally: Tables) -> None:
-    models, steps = analysed_maximally["chosen_models"], analysed_maximally["model_steps"]
-    effects = models[models["term"] == "grammaticality"]
-    compared = analysed_maximally["phenomenon_models"].query("term == 'grammaticality' and random == 'intercepts'")
-    assert len(effects) == len(compared)
-    assert steps.groupby("model")["kept"].sum().eq(1).all()
-    kept = steps[steps["kept"]].set_index("model")["formula"]
-    for row in effects.itertuples():
-        assert kept[f"{row.measure} {row.region} {row.phenomenon}"] == row.formula
-    assert not steps["formula"].str.partition("(")[2].str.contains("log_trial").any()  # covariates have no slopes
+def test_a_policy_adds_a_model_of_each_phenomenon_and_its_fits(analysed_maximally: Tables) -> None:
+    results = join_results(analysed_maximally)
+    effects = select_reduced_pairs(results).query("term == 'grammaticality'")
+    place = ["model", "response", "region"]
+    compared = select_pairs(results).query("random == 'intercepts'")
+    assert effects[place].to_numpy().tolist() == compared[place].to_numpy().tolist()
+    assert not effects["headline"].any()
+    assert effects["p_adjusted"].isna().all()
+    fits = analysed_maximally["models"].query("model_id in @effects['model_id'].to_list()")
+    assert fits.groupby("model_id")["kept"].sum().eq(1).all()
+    assert not fits["formula"].str.partition("(")[2].str.contains("log_trial").any(), "covariates have no slopes"
 
 
 @pytest.mark.r
@@ -41,11 +44,9 @@ def test_the_r_code_starts_from_the_written_tables(tables: Tables, tmp_path: Pat
     found = analyse(given, settings)
     for name in ("rating_scores", "region_times"):
         write(found[name], name, tmp_path, command="c")
-    models, steps = found["chosen_models"], found["model_steps"]
-    for label in ("z sentence islands", "log_rt critical islands"):
-        code = steps.loc[steps["kept"] & (steps["model"] == label), "code"].item()
-        reference = rscript(code + "result <- as.data.frame(coef(summary(model)))")
-        ours = models[models["measure"] + " " + models["region"] + " " + models["phenomenon"] == label]
+    codes = found["models"].query("kept").set_index("model_id")["code"]
+    for model, ours in select_reduced_pairs(found["effects"]).query("region != 'critical+1'").groupby("model_id"):
+        reference = rscript(codes[model] + "result <- as.data.frame(coef(summary(model)))")
         np.testing.assert_allclose(ours[["estimate", "se", "df"]].astype(float), reference.iloc[:, :3], rtol=1e-4, atol=1e-8)
 
 

@@ -1,73 +1,72 @@
-"""The grid of choices: each cell is the fit one would make by hand, and one of them is the declared one."""
+"""The multiverse: each cell is the fit one would make by hand, and one of them is the declared one."""
+
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import compute_rating_scores, compute_region_times, fit
-from gardenpath.analysis.modelling import grammaticality
-from gardenpath.analysis.modelling.grammaticality import phenomenon_models
-from gardenpath.analysis.modelling.sensitivity import sensitivity_grid
+from gardenpath.analysis import compute_region_times, fit, fit_plan, resolve_plan
+from gardenpath.analysis.fitting import planned_fits
+from gardenpath.analysis.fitting.multiverse import compute_multiverse
+from gardenpath.analysis.model_results import select_pairs
+from gardenpath.study import AnalysisSection
 from gardenpath.study.executors import LocalExecutor
 
+from .conftest import fit_trials, measure_pairs
+
+FLAGGED = {"acceptability": {"P04", "P05"}}
 Tables = dict[str, pd.DataFrame]
+
+
+def vary(tables: Tables, **options: Any) -> pd.DataFrame:
+    """Return the multiverse of the plan that these tables have."""
+    trials = measure_pairs(tables)
+    return compute_multiverse(resolve_plan(AnalysisSection(), trials), trials, tables["readings"], **options)
 
 
 @pytest.fixture(scope="module")
 def grid(tables: Tables) -> pd.DataFrame:
-    scores = compute_rating_scores(tables["responses"], tables["items"])
-    return sensitivity_grid(scores, tables["readings"], tables["items"], flagged={"acceptability": {"P04", "P05"}})
+    return vary(tables, flagged=FLAGGED)
 
 
-def test_two_processes_fit_the_same_grid(tables: Tables, grid: pd.DataFrame) -> None:
-    scores = compute_rating_scores(tables["responses"], tables["items"])
-    flagged = {"acceptability": {"P04", "P05"}}
-    beside = sensitivity_grid(scores, tables["readings"], tables["items"], flagged=flagged, workers=LocalExecutor(2))
-    assert beside.to_csv() == grid.to_csv()
+def test_two_processes_fit_the_same_multiverse(tables: Tables, grid: pd.DataFrame) -> None:
+    assert vary(tables, flagged=FLAGGED, workers=LocalExecutor(2)).to_csv() == grid.to_csv()
 
 
-def test_what_the_models_of_phenomena_fitted_is_not_fitted_again(
+def test_what_is_fitted_of_the_plan_is_not_fitted_again(
     tables: Tables, grid: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scores = compute_rating_scores(tables["responses"], tables["items"])
-    times = compute_region_times(tables["readings"], tables["items"])
+    trials = measure_pairs(tables)
     known: dict[tuple[object, ...], pd.DataFrame] = {}
-    phenomenon_models(scores, times, tables["items"], known=known)
+    fit_plan(resolve_plan(AnalysisSection(), trials), trials, known=known)
     fitted: list[str] = []
-    fit_stepwise = grammaticality.fit_stepwise
-    monkeypatch.setattr(
-        grammaticality, "fit_stepwise", lambda *given, **more: fitted.append(given[1]) or fit_stepwise(*given, **more)
-    )
-    flagged = {"acceptability": {"P04", "P05"}}
-    again = sensitivity_grid(scores, tables["readings"], tables["items"], flagged=flagged, known=known)
-    assert again.to_csv() == grid.to_csv()
+    fit_coded = planned_fits.fit_coded
+    monkeypatch.setattr(planned_fits, "fit_coded", lambda *given, **more: fitted.append(str(given[1])) or fit_coded(*given, **more))
+    assert vary(tables, flagged=FLAGGED, known=known).to_csv() == grid.to_csv()
     repeated = grid["declared"] | ((grid["scale"] == "rating") & (grid["people"] == "all"))
     assert 0 < len(fitted) <= (~repeated).sum()
 
 
 def row(grid: pd.DataFrame, cutoff: str = "100 to 3000 ms", scale: str = "log", people: str = "all") -> pd.Series:
-    rows = grid.set_index(["phenomenon", "measure", "cutoff", "scale", "people"])
+    rows = grid.set_index(["model", "response", "cutoff", "scale", "people"])
     return rows.loc[("agreement", "log_rt", cutoff, scale, people)]
 
 
 def test_the_declared_choice_is_the_declared_model(tables: Tables, grid: pd.DataFrame) -> None:
-    scores, times = (
-        compute_rating_scores(tables["responses"], tables["items"]),
-        compute_region_times(tables["readings"], tables["items"]),
-    )
-    models = phenomenon_models(scores, times, tables["items"]).query("term == 'grammaticality' and random == 'intercepts'")
-    ours = grid[grid["declared"]].set_index(["phenomenon", "region"])[["estimate", "se", "p", "n"]].sort_index()
-    theirs = models[models["region"].isin(["sentence", "critical"])].set_index(["phenomenon", "region"])
-    pd.testing.assert_frame_equal(ours, theirs[["estimate", "se", "p", "n"]].sort_index())
-    np.testing.assert_allclose(row(grid)["ms"], theirs.loc[("agreement", "critical"), "ms"])
+    models = select_pairs(fit_trials(measure_pairs(tables))["results"]).query("random == 'intercepts' and region != 'critical+1'")
+    columns = ["estimate", "se", "p", "n", "n_participants"]
+    ours, theirs = (table.set_index("model_id")[columns].sort_index() for table in (grid[grid["declared"]], models))
+    pd.testing.assert_frame_equal(ours, theirs)
+    np.testing.assert_allclose(row(grid)["ms"], models.set_index(["model", "region"]).loc[("agreement", "critical"), "ms"])
 
 
 def test_every_cutoff_meets_every_scale(grid: pd.DataFrame) -> None:
-    times = grid[(grid["measure"] == "log_rt") & (grid["people"] == "all") & (grid["phenomenon"] == "islands")]
+    times = grid[(grid["response"] == "log_rt") & (grid["people"] == "all") & (grid["model"] == "islands")]
     assert len(times) == 5 * 4
     assert times["cutoff"].nunique() == 5
     assert times["scale"].nunique() == 4
-    assert grid.groupby(["phenomenon", "measure"])["declared"].sum().eq(1).all()
+    assert grid.groupby("model_id")["declared"].sum().eq(1).all()
 
 
 @pytest.mark.parametrize(
@@ -106,8 +105,7 @@ def test_the_slowest_trial_is_out_under_some_cutoffs_only(grid: pd.DataFrame) ->
 def test_without_the_flagged_their_trials_are_gone(tables: Tables, grid: pd.DataFrame) -> None:
     times = compute_region_times(tables["readings"], tables["items"]).query("region == 'critical' and phenomenon == 'agreement'")
     assert row(grid, people="not flagged")["n"] == (~times["participant"].isin(["P04", "P05"])).sum()
-    nobody = sensitivity_grid(compute_rating_scores(tables["responses"], tables["items"]), tables["readings"], tables["items"])
-    assert set(nobody["people"]) == {"all"}
+    assert set(vary(tables)["people"]) == {"all"}
 
 
 def test_effects_are_in_ms_whatever_the_scale(grid: pd.DataFrame) -> None:
@@ -123,8 +121,6 @@ def test_effects_are_in_ms_whatever_the_scale(grid: pd.DataFrame) -> None:
 
 
 def test_a_declared_band_of_ones_own_is_among_the_cutoffs(tables: Tables) -> None:
-    scores = compute_rating_scores(tables["responses"], tables["items"])
-    table = sensitivity_grid(scores, tables["readings"], tables["items"], min_rt=200, max_rt=800)
-    times = table[table["measure"] == "log_rt"]
+    times = vary(tables, rt_cutoffs=(200, 800)).query("response == 'log_rt'")
     assert times["cutoff"].nunique() == 6
     assert set(times.loc[times["declared"], "cutoff"]) == {"200 to 800 ms"}
