@@ -5,6 +5,7 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 # The kinds of names: what they are together, and what `Renaming.where` says of one.
@@ -26,13 +27,23 @@ KINDS: Mapping[str, tuple[str, str]] = {
 class Renaming:
     """A name that is no longer used: `where` is the file and section of a key, the command of an option, the table of a column.
 
-    A section may hold `*` for any name, and end with `[key=value]`: only such tables have the key.
+    A section may hold `*` for any name, and end with `[key=value]`: only such tables have the key. A table whose rows stand in
+    others now has these, and behind a comma which rows they are.
     """
 
     kind: str
     where: str
     old: str
     new: str
+
+    @property
+    def new_tables(self) -> tuple[str, ...]:
+        """The tables that have the rows of a table now.
+
+        >>> Renaming("table", "", "simple_effects", "effects and models, where kind is simple effect").new_tables
+        ('effects', 'models')
+        """
+        return tuple(self.new.partition(",")[0].split(" and "))
 
 
 @functools.cache
@@ -53,6 +64,17 @@ def find_new_name(kind: str, where: str, old: str) -> str | None:
     '--ignore-errors'
     """
     return next((one.new for one in read_renamings(kind) if (one.where, one.old) == (where, old)), None)
+
+
+def describe_renamed_table(renaming: Renaming, path: Path) -> str:
+    """Return the line on a file of a table with its old name, which is refused.
+
+    >>> describe_renamed_table(Renaming("table", "", "coverage", "judgment_counts"), Path("coverage.csv"))
+    'coverage.csv: the table coverage is now judgment_counts; name the file judgment_counts.csv'
+    """
+    is_same_table = renaming.new_tables == (renaming.new,)
+    what_to_do = f"name the file {renaming.new}{path.suffix}" if is_same_table else "run  gardenpath analyse  again"
+    return f"{path}: the table {renaming.old} is now {renaming.new}; {what_to_do}"
 
 
 def describe_renamed_keys(content: Mapping[str, Any], file_kind: str) -> list[str]:

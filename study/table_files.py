@@ -18,7 +18,7 @@ from .csv_rows import read_csv_rows
 from .errors import DataError, require
 from .files import read_text, refuse_overwrite, write_atomically, write_sidecar
 from .psych_ds import format_data_file_ending
-from .renamed_names import read_renamings
+from .renamed_names import describe_renamed_table, read_renamings
 from .schemas import FACTOR_MEANING, MAIN_PRODUCERS, MEASURE_MEANING, TABLES, Column, Table
 
 if TYPE_CHECKING:
@@ -179,16 +179,29 @@ def find_table_file(source: str | Path, name: str) -> Path:
 def find_tables(folder: str | Path) -> dict[str, Path]:
     """Return the file of each table in a study's folder, by name: in tables/, scores/ or results/, the first that has it.
 
+    Raises `DataError` where a folder has a table under an old name, and not those that have its rows now.
+
     >>> find_tables("no-study-here")
     {}
     """
-    folders = [Path(folder) / table_folder for table_folder in dict.fromkeys(step.folder for step in MAIN_PRODUCERS)]
-    files = ((name, find_table_file(table_folder, name)) for name in TABLES for table_folder in folders if table_folder.is_dir())
+    names = dict.fromkeys(step.folder for step in MAIN_PRODUCERS)
+    folders = [path for name in names if (path := Path(folder) / name).is_dir()]
+    files = ((name, find_table_file(table_folder, name)) for name in TABLES for table_folder in folders)
     found: dict[str, Path] = {}
     for name, path in files:
         if path.exists():
             found.setdefault(name, path)
+    missing = [name for name in TABLES if name not in found]
+    if faults := [fault for table_folder in folders for fault in _find_renamed_tables(table_folder, missing)]:
+        raise DataError(faults)
     return found
+
+
+def _find_renamed_tables(folder: str | Path, missing: Iterable[str]) -> list[str]:
+    """Return a line for each file of a table with an old name whose rows stand in one that is missing."""
+    renamings = [one for one in read_renamings("table") if {*one.new_tables} & {*missing}]
+    files = ((one, find_table_file(folder, one.old)) for one in renamings)
+    return [describe_renamed_table(one, path) for one, path in files if path.exists()]
 
 
 def take_tables(tables: "Mapping[str, pd.DataFrame]", *names: str) -> "list[pd.DataFrame]":
@@ -235,9 +248,8 @@ def read(source: str | Path, name: str) -> "pd.DataFrame":
 
     path = find_table_file(source, name)
     if not path.exists():
-        for old in (one.old for one in read_renamings("table") if one.new == name):
-            if (old_path := find_table_file(source, old)).exists():
-                raise DataError(f"{old_path}: the table {old} is now {name}; name the file {name}{old_path.suffix}")
+        if faults := _find_renamed_tables(source, [name]):
+            raise DataError(faults)
         raise FileNotFoundError(
             f"{path}: there is no such file; expected the table '{name}' ({TABLES[name].row}){SOURCE_HINTS.get(name, '')}"
         )

@@ -26,11 +26,10 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 GENERATED = [f"reference/{name}.md" for name in ("tables", "renamed", "study", "stimuli", "experiment", "lmscore", "analysis")]
 PACKAGES = ("study", "stimuli", "experiment", "lmscore", "analysis")
 # Pages that are walked from their first block to their last in one folder: how many files, commands and blocks of Python they have.
-WALKS = {"tutorial-models": (1, 9, 4), "tutorial-blimp-nl": (1, 11, 4), "tutorial-platforms": (0, 8, 1)}
+WALKS = {"study": (0, 4, 6), "tutorial-models": (1, 9, 4), "tutorial-blimp-nl": (1, 11, 4), "tutorial-platforms": (0, 8, 1)}
 # Fewer participants, and without what takes long.
 LIGHTER = {
     "--participants 90 --seed": "--participants 9 --seed",
-    "--study paper.toml -o results": "--study paper.toml --no-figures -o results",
     "--rating-measure rating": "--no-slopes --folds 2 --rating-measure rating",
     "paper.toml -o report.html": "paper.toml --no-figures -o report.html",
 }
@@ -128,7 +127,7 @@ def from_materials_to_report(folder: Path, printed: dict[str, str], people: int)
     """Hold what the commands left in the folder of the study."""
     assert "24 grammatical" in printed["design"]
     assert len(study.read(folder / "tables", "responses")) == people * 39
-    assert {"z", "log_rt"} == set(study.read(folder / "results", "phenomenon_models")["measure"])
+    assert {"z", "log_rt"} == set(study.read(folder / "results", "effects")["response"])
     page = (folder / "report.html").read_text()
     assert "simulated" in page
     assert "http://" not in page.replace("http://www.w3.org", "")

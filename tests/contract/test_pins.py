@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from gardenpath import analysis, experiment, study
+from gardenpath.analysis.model_results import join_results
 from gardenpath.cli.main import COMMANDS, cli
 
 ROOT = Path(__file__).parents[2]
@@ -83,6 +84,6 @@ def test_the_tables_of_a_seeded_study(list_files: list[experiment.ListFile], tmp
     results = analysis.analyse({name: tables[name] for name in ("readings", "responses", "sessions", "items")})
     for name in ("exclusions", "condition_means"):
         lines += [f"{name}:", results[name].to_csv(index=False, float_format="%.6g", lineterminator="\n").rstrip()]
-    models = results["phenomenon_models"][["phenomenon", "measure", "term", "estimate", "se", "singular"]]
-    lines += ["phenomenon_models:", models.to_csv(index=False, float_format="%.5g", lineterminator="\n").rstrip()]
+    effects = join_results(results).query("unit == 'phenomenon'")[["model", "response", "term", "estimate", "se", "singular"]]
+    lines += ["effects:", effects.to_csv(index=False, float_format="%.5g", lineterminator="\n").rstrip()]
     hold(PINS / "study.txt", "\n".join(lines) + "\n", update)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import click
+import pandas as pd
 import pytest
 
 from gardenpath import study
@@ -13,6 +14,7 @@ from gardenpath.experiment.tasks import TASKS
 from gardenpath.lmscore.sweeps.settings import Sweep
 from gardenpath.stimuli.norming import NormingSettings, read_norming_settings
 from gardenpath.stimuli.selection.settings import Division, Selection
+from gardenpath.study import table_files
 from gardenpath.study.mapping import ColumnMapping
 from gardenpath.study.renamed_names import Renaming, describe_renamed_keys, read_renamings
 
@@ -165,8 +167,29 @@ def test_a_renamed_column_is_there_under_its_new_name_alone(renaming: Renaming) 
 
 @pytest.mark.parametrize("renaming", read_renamings("table"), ids=lambda one: one.old)
 def test_a_renamed_table_is_there_under_its_new_name_alone(renaming: Renaming) -> None:
-    assert renaming.new in study.TABLES
+    assert {*renaming.new_tables} <= {*study.TABLES}
     assert renaming.old not in study.TABLES
+
+
+def test_results_of_before_are_told_the_tables_that_have_their_rows_now(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(
+        'name = "s"\nlanguage = "en"\nseed = 1\n[materials]\nfiles = ["items.csv"]\n[design]\nlists = 2\n'
+    )
+    (tmp_path / "results").mkdir()
+    for name in ("phenomenon_models", "sensitivity"):
+        (tmp_path / "results" / f"{name}.csv").write_text("phenomenon,measure,estimate\nnpi,z,0.5\n")
+    with pytest.raises(study.DataError) as error:
+        study.read(tmp_path / "results", "multiverse")
+    place = tmp_path / "results" / "sensitivity.csv"
+    again = "run  gardenpath analyse  again"
+    assert error.value.faults == [f"{place}: the table sensitivity is now multiverse, with a model_id; {again}"]
+    done = run_here("gardenpath report study.toml -o report.html", tmp_path)
+    assert done.code == 1
+    assert "phenomenon_models is now effects and models, where unit is phenomenon; run  gardenpath analyse  again" in done.said
+    assert "sensitivity is now multiverse" in done.said
+    for name in ("effects", "models", "multiverse"):  # analysed again, into the same folder
+        study.write(pd.DataFrame(columns=study.TABLES[name].column_names), name, tmp_path / "results", command="")
+    assert {*table_files.find_tables(tmp_path)} == {"effects", "models", "multiverse"}
 
 
 def test_a_table_of_before_is_told_its_new_names(tmp_path: Path) -> None:
