@@ -7,7 +7,7 @@ import pandas as pd
 
 from gardenpath.study import DataError
 from gardenpath.study.plans import PlannedModel
-from gardenpath.study.responses import BINARY_TABLE, RATINGS_TABLE, RESPONSES, TIMES_TABLE
+from gardenpath.study.responses import BINARY_TABLE, RATINGS_TABLE, RESPONSES, TIMES_TABLE, is_standardised
 
 from ..engines.estimates import ModelEstimate
 from ..engines.formulas import parse_formula
@@ -101,14 +101,14 @@ def refit(model: PlannedModel, rows: pd.DataFrame, response: str, engine: str, k
 
 
 def key_fit(formula: str, rows: pd.DataFrame, engine: str) -> tuple[object, ...]:
-    """Return all that a model's coefficients follow from; the name of a response says nothing, unless it is z."""
+    """Return all that a model's coefficients follow from; the name of a response says nothing, unless it is a z score."""
     parsed = parse_formula(formula)
     cells = hashlib.blake2b()
     for name in parsed.column_names:
         column = rows[name]
         numbers = pd.api.types.is_numeric_dtype(column)
         cells.update(column.to_numpy(dtype="float64").tobytes() if numbers else "\0".join(map(str, column)).encode())
-    return formula.partition(" ~ ")[2], engine, parsed.response == "z", len(rows), cells.digest()
+    return formula.partition(" ~ ")[2], engine, is_standardised(parsed.response), len(rows), cells.digest()
 
 
 def _format_rows_code(model: PlannedModel, rows: pd.DataFrame, trials: StudyTrials) -> str:
@@ -118,7 +118,7 @@ def _format_rows_code(model: PlannedModel, rows: pd.DataFrame, trials: StudyTria
     paradigms = model.paradigms if model.is_of_pairs else sorted(set(rows["paradigm"]))
     where = [f"paradigm %in% c({', '.join(map(quote_text, paradigms))})"]
     where += {
-        RATINGS_TABLE: ['role == "target"', "!is.na(z)"],
+        RATINGS_TABLE: ['role == "target"', "!is.na(z)", f"task == {quote_text(RESPONSES[response].task)}"],
         TIMES_TABLE: [f"region == {quote_text(model.region)}"],
         BINARY_TABLE: [f"measure == {quote_text(response)}"],
     }[table]
@@ -127,6 +127,7 @@ def _format_rows_code(model: PlannedModel, rows: pd.DataFrame, trials: StudyTria
         f'rows <- read.csv("{table}.csv", stringsAsFactors = FALSE, encoding = "UTF-8")',
         f"rows <- subset(rows, {' & '.join(where)})",
         *([f"rows${response} <- rows$response"] if table == BINARY_TABLE else []),
+        *([f"rows${response} <- rows$z"] if is_standardised(response) and response != "z" else []),
     ]
     for factor in model.coding:
         if model.is_of_pairs:

@@ -14,7 +14,7 @@ from ...measuring.cell_means import CELL_SEPARATOR
 from ...measuring.ratings_and_times import SENTENCE_REGION
 from ...model_results import is_intercepts_form, select_factors
 from ...prompts import select_prompt
-from ..wording.labels import label, region_name
+from ..wording.labels import asked, label, region_name
 from ..wording.terms import terms_by_model
 from .effect_figures import FORMS, INTERCEPTS_FORM
 from .figure_style import (
@@ -202,6 +202,6 @@ def factorial_figure(
         points = "points of the scale" if prompt is None else f"{label(prompt)}, points"
         rating = "rating" if prompt is None else label(prompt)
         units = {"z": f"{rating}, z", "rating": points, "log_rt": "log reading time", "rt": "ms"}
-        axes.set_xlabel(f"difference ({units.get(response) or RESPONSES[response].label})")
+        axes.set_xlabel(f"difference ({units.get(response) or RESPONSES[response].label + asked(prompt)})")
         legend(axes, len(series) if len(series) > 1 else len(forms))
     return figure
