@@ -169,4 +169,3 @@ def test_models_and_report_are_those_of_the_column_made_by_hand(tmp_path: Path) 
         assert fitted[name].to_numpy() == pytest.approx(hand[name].to_numpy(), abs=1e-6), name
     html = analysis.report({**found, **results}, title="Numbers")
     assert "log magnitude estimate (z)" in html
-    assert "Log magnitude" not in html
