@@ -64,10 +64,21 @@ def label_prompts(models: pd.DataFrame) -> "pd.Series[Any]":
     return pd.Series(names, index=models.index, dtype="object")
 
 
-def list_rated_prompts(tables: Mapping[str, pd.DataFrame]) -> list[str | None]:
-    """Return the prompts of a study's ratings as `list_prompts` does, from whichever of its tables are there."""
-    prompts = [tables[name][["prompt"]] for name in RATING_TABLES if name in tables and len(tables[name])]
+def list_rated_prompts(tables: Mapping[str, pd.DataFrame], response: str | None = None) -> list[str | None]:
+    """Return the prompts of a study's ratings as `list_prompts` does, from whichever of its tables are there; with a response those
+    under which it was given, none of reading times.
+    """
+    prompts = [_select_rated(tables[name], response)[["prompt"]] for name in RATING_TABLES if name in tables]
     return list_prompts(pd.concat(prompts)) if prompts else [None]
+
+
+def _select_rated(table: pd.DataFrame, response: str | None) -> pd.DataFrame:
+    """Return the rows of a table of ratings that are of a response, as far as the table says of what they are."""
+    if response is None:
+        return table
+    if "task" in table:
+        return table[table["task"] == RESPONSES[response].task]
+    return table[table["measure"].isin([response, RESPONSES[response].raw])] if "measure" in table else table.head(0)
 
 
 def filter_prompt(table: pd.DataFrame, prompt: str | None) -> pd.DataFrame:

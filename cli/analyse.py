@@ -116,24 +116,23 @@ def _print_results(results: Mapping[str, "pd.DataFrame"]) -> None:
     from gardenpath.analysis.prompts import list_rated_prompts
     from gardenpath.analysis.reporting.wording import effects as words
     from gardenpath.analysis.reporting.wording import factors, participation
+    from gardenpath.study.responses import PRIMARY_RESPONSES, RATINGS_TABLE, RESPONSES, TIMES_TABLE
 
     if results["participants"]["exclusion_rule"].notna().any():
         click.echo(participation.participants_excluded(results["participants"]))
     effects = join_results(results)
-    for measure, rows, description in (
-        ("z", results["rating_scores"], "ratings"),
-        ("log_rt", results["region_times"], "critical regions read"),
-    ):
-        if not len(rows):
+    for table, description in ((RATINGS_TABLE, "ratings"), (TIMES_TABLE, "critical regions read")):
+        measures = [name for name in PRIMARY_RESPONSES if RESPONSES[name].table == table]
+        if not len(results[table]):
             options.print_notice(f"the tables have no {description} of target trials, so there are no models of them")
-        elif not (effects["response"] == measure).any():
+        elif not effects["response"].isin(measures).any():
             options.print_notice(
                 f"no models of {description}: no paradigm has the two conditions grammatical and ungrammatical, or "
                 "factors stated in "
                 "the table conditions"
             )
-    for measure, prompts in (("z", list_rated_prompts(results)), ("log_rt", ())):
-        for sentence in words.effects(select_pairs(effects), measure, prompts):
+    for measure in PRIMARY_RESPONSES:
+        for sentence in words.effects(select_pairs(effects), measure, list_rated_prompts(results, measure)):
             click.echo(sentence)
     for sentence in factors.factorial_effects(select_factors(effects)):
         click.echo(sentence)

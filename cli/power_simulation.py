@@ -243,11 +243,11 @@ def _get_item_counts(config: "Study", files: "Sequence[ListFile]", paradigms: se
 
 def _count_rating_points(config: "Study") -> int:
     """Return how many numbers the first rating of targets has."""
-    from gardenpath.analysis.modelling.simulated_trials import POINTS
+    from gardenpath.analysis.modelling.simulated_trials import POINTS, RATING
     from gardenpath.experiment.tasks import load_tasks
 
     tasks = load_tasks(config)
-    ratings = [tasks.settings[name] for name in tasks.tasks_by_role["target"] if tasks.settings[name].kind == "rating"]
+    ratings = [tasks.settings[name] for name in tasks.tasks_by_role["target"] if RATING in tasks.get_task(name).RESPONSES]
     return len(ratings[0].rating_range) if ratings else POINTS
 
 
@@ -389,21 +389,23 @@ def _get_simulated_effect(effect: "EffectSection", response: str, region: str) -
     """Return what [simulate] says of a response: of choices by the difference of two ratings, each with a residual of its own."""
     from scipy.stats import norm
 
+    from gardenpath.study.responses import RESPONSES
+
     if response == "log_rt":
         return effect.log_rt.get(region, 0.0)
     if response == "chosen":
         share = float(norm.cdf(effect.rating / math.sqrt(2)))
         return math.log(share / (1 - share))
-    return effect.rating if response == "rating" else effect.accuracy
+    return float(getattr(effect, RESPONSES[response].effect_key))
 
 
 def _get_assumptions(config: "Study", design: PowerDesign, request: PowerRequest, response: str) -> "list[Assumptions]":
     """Return the default assumptions; with a pilot what it estimates, and the upper limits of that."""
     from gardenpath.analysis.modelling import pilot
-    from gardenpath.analysis.modelling.simulated_trials import SOURCES, standard
+    from gardenpath.analysis.modelling.simulated_trials import find_source, standard
 
     if request.pilot is None:
-        options.print_notice(f"spreads of {response}: {SOURCES[response]}; of a pilot with --pilot")
+        options.print_notice(f"spreads of {response}: {find_source(response)}; of a pilot with --pilot")
         return [standard(response, design.points)]
     tables, _ = read_tables(dict.fromkeys(REQUIRED_TABLES, request.pilot), dict.fromkeys(OPTIONAL_TABLES, request.pilot))
     estimates = pilot.pilot(

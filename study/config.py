@@ -17,7 +17,7 @@ from .errors import DataError
 from .files import read_text
 from .formula_columns import find_name_fault
 from .renamed_names import describe_renamed_keys
-from .responses import RATINGS_TABLE, RESPONSES, list_responses
+from .responses import RESPONSES
 from .yes_no_words import YES_NO_WORDS
 
 T = TypeVar("T")
@@ -673,7 +673,7 @@ class FiguresSection:
 NO_RT_CUTOFFS = (0.0, float("inf"))  # of reading times (ms): none is left out
 FOLLOWING_REGIONS, CUMULATIVE_REGIONS = "following", "cumulative"
 COVARIATES = ("log_trial", "position")
-RATING_MEASURES = list_responses(RATINGS_TABLE)  # standardised within participants, or as given
+RATING_MEASURES = ("z", "rating")  # columns of rating_scores: standardised within participants, or as given
 
 
 def format_region_after(region: str, words: int, kind: str = FOLLOWING_REGIONS) -> str:

@@ -5,6 +5,7 @@ is what a player runs without giving control back; it ends with one named outcom
 tables' reader know kinds of screens, never tasks.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
@@ -225,12 +226,24 @@ class Slider(_QuestionScreen):
 
 @dataclass(frozen=True, kw_only=True)
 class Entry(_QuestionScreen):
-    """A text that is typed, ended by Enter or by a button; an empty one is asked for again with `missing`."""
+    """A text that is typed, ended by Enter or by a button; an empty one is asked for again with `missing`, and with `not_positive`,
+    where that says something, one that is no number above 0 in digits, with a point before decimals.
+    """
 
     button: str
     missing: str
+    not_positive: str = ""
     longest: int = 200
     kind: Literal["entry"] = "entry"
+
+
+def is_positive_number(text: str) -> bool:
+    """Return whether a typed text is a number above 0 in digits, with a point before decimals.
+
+    >>> [is_positive_number(text) for text in ("12", "0.5", ".5", "0", "-1", "1e3", "12,5", "many")]
+    [True, True, True, False, False, False, False, False]
+    """
+    return re.fullmatch(r"[0-9]*\.?[0-9]+", text) is not None and float(text) > 0
 
 
 @dataclass(frozen=True, kw_only=True)

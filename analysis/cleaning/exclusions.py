@@ -7,12 +7,13 @@ from typing import Any
 import pandas as pd
 
 from gardenpath.study import TABLES, AnalysisSection, DataError, ExcludeSection, check
+from gardenpath.study.responses import RATING_TASKS
 from gardenpath.study.table_files import take_tables
 
 from ..exclusion_log import ExclusionLog, is_within_cutoffs, select_complete_sessions
 from ..grammatical_status import GRAMMATICALITY_CODES, find_minimal_pair_paradigms
 from ..intervals import wilson_interval
-from ..measuring.ratings_and_times import MAX_LISTED_FAULTS, RATED_ROLES
+from ..measuring.ratings_and_times import MAX_LISTED_FAULTS, RATED_ROLES, transform_ratings
 from ..prompts import drop_missing_responses, filter_prompt, format_prompt_suffix, list_prompts
 from .maze_errors import build_first_choice_rule, is_before_error
 
@@ -249,15 +250,16 @@ def build_participant_prompts_table(responses: pd.DataFrame, items: pd.DataFrame
         PROMPT_KEY, as_index=False
     )
     given_responses = drop_missing_responses(asked)
-    rated = given_responses[given_responses["task"] == "rating"]
-    rated = rated.assign(rating=pd.to_numeric(rated["response"], errors="coerce").astype("float64"))
+    is_rating = given_responses["task"].isin(RATING_TASKS)
+    rated = given_responses[is_rating]
+    rated = rated.assign(rating=transform_ratings(rated))
     pairs = rated["paradigm"].isin(find_minimal_pair_paradigms(items))
     means = rated[rated["role"].isin(RATED_ROLES)].groupby(PROMPT_KEY, as_index=False).agg(mean_rating=("rating", "mean"))
     parts = [
         means,
         _measure_each_prompt(rated[(rated["role"] == "target") & pairs], _test_mann_whitney),
         _measure_each_prompt(rated[(rated["role"] == "catch") & pairs], lambda part: {"catch_auc": _auc(part)}),
-        _compute_share_correct(given_responses[given_responses["task"] != "rating"], PROMPT_KEY, "n_scored_responses", "accuracy"),
+        _compute_share_correct(given_responses[~is_rating], PROMPT_KEY, "n_scored_responses", "accuracy"),
     ]
     counted = response_counts.agg(n_responses=("came", "sum"), n_missing_responses=("none", "sum"))
     return _join_parts(

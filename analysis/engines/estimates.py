@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gardenpath.study.responses import is_standardised
+
 from .formulas import Formula
 
 if TYPE_CHECKING:
@@ -175,7 +177,7 @@ def describe_singularity(estimated: ModelEstimate, formula: Formula, kept: str =
         return f"Singular fit: a correlation between random effects is estimated as -1 or 1; {kept}."
     whose = _join_words([f"the {describe_term(v.term)} by {v.group}" for v in zero])
     subject, verb = ("variances", "are") if len(zero) > 1 else ("variance", "is")
-    emptied = formula.response == "z" and any((v.group, v.term) == ("participant", "1") for v in zero)
+    emptied = is_standardised(formula.response) and any((v.group, v.term) == ("participant", "1") for v in zero)
     why = "these data show no more difference there than noise alone would"
     if emptied:
         by_construction = "z-scoring takes out the participants' means, so none is left by construction"

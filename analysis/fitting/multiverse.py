@@ -11,6 +11,7 @@ from gardenpath.study import TABLES, check, executors
 from gardenpath.study.config import NO_RT_CUTOFFS
 from gardenpath.study.executors import Executor
 from gardenpath.study.plans import INTERCEPTS, Plan, PlannedModel
+from gardenpath.study.responses import RESPONSES, is_standardised
 
 from ..measuring.ratings_and_times import compute_region_times
 from ..plan.trials import StudyTrials
@@ -95,7 +96,7 @@ def compute_multiverse(
     varied = [one for one in plan.models if (one.unit, one.family, one.random) == ("phenomenon", "gaussian", INTERCEPTS)]
     wanted: list[VariedFit] = []
     choices = [
-        *_list_rating_choices([one for one in varied if one.response == "z"], trials, flagged, plan.engine, wanted),
+        *_list_rating_choices([one for one in varied if is_standardised(one.response)], trials, flagged, plan.engine, wanted),
         *_list_time_choices(
             [one for one in varied if (one.response, one.region) == ("log_rt", "critical")],
             trials,
@@ -131,14 +132,14 @@ def _build_row(choice: Choice, coefficients: pd.DataFrame) -> dict[str, Any]:
 def _list_rating_choices(
     models: Sequence[PlannedModel], trials: StudyTrials, flagged: Mapping[str, set[str]], engine: str, wanted: list[VariedFit]
 ) -> Iterator[Choice]:
-    """Yield the choices for ratings, z and as given, of everybody and of those who are not flagged."""
-    for prompt in dict.fromkeys(one.prompt for one in models):
-        of_prompt = [(one, trials.select(one)) for one in models if one.prompt == prompt]
+    """Yield the choices for ratings, standardised and as measured, of everybody and of those who are not flagged."""
+    for measured, prompt in dict.fromkeys((one.response, one.prompt) for one in models):
+        of_prompt = [(one, trials.select(one)) for one in models if (one.response, one.prompt) == (measured, prompt)]
         left_out = flagged.get(str(prompt), set())
         for people in (EVERYBODY, UNFLAGGED) if left_out else (EVERYBODY,):
-            for response in ("z", "rating"):
+            for response in (measured, RESPONSES[measured].raw):
                 cells: dict[str, str | bool | None] = {"cutoff": NO_CUTOFF, "scale": response, "people": people, "prompt": prompt}
-                cells["declared"] = response == "z" and people == EVERYBODY
+                cells["declared"] = response == measured and people == EVERYBODY
                 for model, rows in of_prompt:
                     part = rows if people == EVERYBODY else rows[~rows["participant"].isin(left_out)]
                     if len(part):

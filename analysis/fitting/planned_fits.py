@@ -8,7 +8,7 @@ import pandas as pd
 from gardenpath.study import DataError
 from gardenpath.study.config import COVARIATES
 from gardenpath.study.plans import PlannedModel
-from gardenpath.study.responses import BINARY_TABLE, RATINGS_TABLE, RESPONSES, TIMES_TABLE
+from gardenpath.study.responses import BINARY_TABLE, RATINGS_TABLE, RESPONSES, TIMES_TABLE, is_standardised
 from gardenpath.study.table_files import list_factors
 
 from ..engines.estimates import ModelEstimate
@@ -104,14 +104,14 @@ def refit(model: PlannedModel, rows: pd.DataFrame, response: str, engine: str, k
 
 
 def key_fit(formula: str, rows: pd.DataFrame, engine: str) -> tuple[object, ...]:
-    """Return all that a model's coefficients follow from; the name of a response says nothing, unless it is z."""
+    """Return all that a model's coefficients follow from; the name of a response says nothing, unless it is a z score."""
     parsed = parse_formula(formula)
     cells = hashlib.blake2b()
     for name in parsed.column_names:
         column = rows[name]
         numbers = pd.api.types.is_numeric_dtype(column)
         cells.update(column.to_numpy(dtype="float64").tobytes() if numbers else "\0".join(map(str, column)).encode())
-    return formula.partition(" ~ ")[2], engine, parsed.response == "z", len(rows), cells.digest()
+    return formula.partition(" ~ ")[2], engine, is_standardised(parsed.response), len(rows), cells.digest()
 
 
 def _format_rows_code(model: PlannedModel, rows: pd.DataFrame, trials: StudyTrials) -> str:
@@ -121,7 +121,7 @@ def _format_rows_code(model: PlannedModel, rows: pd.DataFrame, trials: StudyTria
     paradigms = model.paradigms if model.is_of_pairs else sorted(set(rows["paradigm"]))
     where = [f"paradigm %in% c({', '.join(map(quote_text, paradigms))})"]
     where += {
-        RATINGS_TABLE: ['role == "target"', "!is.na(z)"],
+        RATINGS_TABLE: ['role == "target"', "!is.na(z)", f"task == {quote_text(RESPONSES[response].task)}"],
         TIMES_TABLE: [f"region == {quote_text(model.region)}"],
         BINARY_TABLE: [f"measure == {quote_text(response)}"],
     }[table]
@@ -130,6 +130,7 @@ def _format_rows_code(model: PlannedModel, rows: pd.DataFrame, trials: StudyTria
         f'rows <- read.csv("{table}.csv", stringsAsFactors = FALSE, encoding = "UTF-8")',
         f"rows <- subset(rows, {' & '.join(where)})",
         *([f"rows${response} <- rows$response"] if table == BINARY_TABLE else []),
+        *([f"rows${response} <- rows$z"] if is_standardised(response) and response != "z" else []),
     ]
     numbers = trials.list_numeric_predictors(model, rows)
     measures = [name for name in (*find_participant_factors(rows, model.coding), *numbers) if name in list_factors(rows, table)]

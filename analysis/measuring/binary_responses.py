@@ -6,13 +6,14 @@ import pandas as pd
 
 from gardenpath.study import TABLES, check
 from gardenpath.study.formula_columns import add_formula_columns
+from gardenpath.study.responses import BINARY_TABLE, RATING_TASKS, RESPONSES, list_responses
 from gardenpath.study.schemas import COMPUTED_COLUMN_NAMES
 
 from ..factor_levels import tabulate_levels
 
 CORRECT_MEASURE, YES_MEASURE, CHOICE_MEASURE = "correct", "yes", "chosen"  # in the column measure
-BINARY_MEASURES = (CORRECT_MEASURE, YES_MEASURE, CHOICE_MEASURE)
-UNSCORED_TASKS = ("rating", "choice", "reading")  # tasks whose verdict is no measure of a sentence
+BINARY_MEASURES = list_responses(BINARY_TABLE)
+UNSCORED_TASKS = (*RATING_TASKS, "choice", "reading")  # tasks whose verdict is no measure of a sentence
 
 
 def compute_binary_responses(
@@ -31,7 +32,7 @@ def compute_binary_responses(
     >>> tabulate_levels = [("p", "fine", "ease", "fine"), ("p", "odd", "ease", "odd")]
     >>> conditions = pd.DataFrame(tabulate_levels, columns=["paradigm", "condition", "factor", "level"])
     >>> items = pd.DataFrame({"paradigm": ["p"], "phenomenon": ["n"]})
-    >>> scores = pd.DataFrame(columns=["role", "prompt", "rating"])
+    >>> scores = pd.DataFrame(columns=["role", "task", "prompt", "rating"])
     >>> compute_binary_responses(responses, scores, items, conditions)[["measure", "event", "response"]].to_numpy().tolist()
     [['correct', 'right', 1], ['chosen', 'fine over odd', 0]]
     """
@@ -51,6 +52,7 @@ def compute_binary_responses(
 
 def _select_yes_no_ratings(scores: pd.DataFrame) -> pd.DataFrame:
     """Return the ratings of targets under the prompts to which there are two neighbouring answers."""
+    scores = scores[scores["task"] == RESPONSES[YES_MEASURE].task]
     by = scores.groupby("prompt")["rating"]
     two = by.nunique().eq(2) & (by.max() - by.min()).eq(1)
     rows = scores[(scores["role"] == "target") & scores["prompt"].isin(two[two].index)]

@@ -7,6 +7,7 @@ import pandas as pd
 from gardenpath.study import TABLES, DataError, check
 from gardenpath.study.config import CUMULATIVE_REGIONS, FOLLOWING_REGIONS, NO_RT_CUTOFFS, format_region_after
 from gardenpath.study.formula_columns import add_formula_columns
+from gardenpath.study.responses import RATING_TASKS, RESPONSES, STANDARDISED_RESPONSES
 from gardenpath.study.schemas import COMPUTED_COLUMN_NAMES
 
 from ..exclusion_log import ExclusionLog, is_within_cutoffs
@@ -27,9 +28,10 @@ def compute_rating_scores(
 ) -> pd.DataFrame:
     """Return the ratings of target and filler trials with z, standardised within participant and prompt (sample s.d., ddof 1).
 
-    Ratings that did not come, other roles and other tasks are excluded and counted in `exclusion_log`. Mean and s.d. are those
-    of all ratings in `all_responses`, where some have been excluded since. Someone who gives one and the same rating throughout
-    has no z; those rows stay, with z empty, and are counted too. With the table `conditions` the factors' levels stand beside them.
+    Of responses that are standardised as logarithms the rating is the natural logarithm of the number. Ratings that did not come,
+    other roles and other tasks are excluded and counted in `exclusion_log`. Mean and s.d. are those of all ratings in
+    `all_responses`, where some have been excluded since. Someone who gives one and the same rating throughout has no z; those rows
+    stay, with z empty, and are counted too. With the table `conditions` the factors' levels stand beside them.
 
     A rating that is no number, or a sentence that `items` lacks, is a `DataError` that names the session and trial, or the item.
 
@@ -47,7 +49,7 @@ def compute_rating_scores(
     [rated] = exclusion_log.apply_rule(
         "role is neither target nor filler", responses=(responses, responses["role"].isin(RATED_ROLES))
     )
-    [rated] = exclusion_log.apply_rule("not a rating", responses=(rated, rated["task"] == "rating"))
+    [rated] = exclusion_log.apply_rule("not a rating", responses=(rated, rated["task"].isin(RATING_TASKS)))
     scores = add_phenomenon(rated, items).assign(rating=_parse_ratings(rated))
     scores["z"] = _standardise_within_participant(scores, scores if all_responses is None else _select_ratings(all_responses))
     left = scores
@@ -59,7 +61,7 @@ def compute_rating_scores(
 
 
 def _select_ratings(responses: pd.DataFrame) -> pd.DataFrame:
-    rated = drop_missing_responses(responses[responses["role"].isin(RATED_ROLES) & (responses["task"] == "rating")])
+    rated = drop_missing_responses(responses[responses["role"].isin(RATED_ROLES) & responses["task"].isin(RATING_TASKS)])
     return rated.reset_index(drop=True).assign(rating=_parse_ratings(rated))
 
 
@@ -73,16 +75,33 @@ def _standardise_within_participant(scores: pd.DataFrame, all_ratings: pd.DataFr
 
 
 def _parse_ratings(rated: pd.DataFrame) -> pd.Series:
-    numbers = pd.to_numeric(rated["response"], errors="coerce").astype("float64")
+    numbers = transform_ratings(rated)
     wrong = rated[(numbers.isna() | numbers.abs().eq(float("inf"))).to_numpy()]
     if len(wrong):
         raise DataError(
             cap_faults(
                 f"table responses: session {r.session}, trial {r.trial}: rating {r.response!r}; expected a number"
+                + (" above 0" if RATING_TASKS[r.task] == "log" else "")
                 for r in wrong.itertuples()
             )
         )
     return numbers.reset_index(drop=True)
+
+
+def transform_ratings(rated: pd.DataFrame) -> "pd.Series[float]":
+    """Return ratings as numbers, of responses that are logarithms the natural one; empty where there is none."""
+    import numpy as np
+
+    numbers = pd.to_numeric(rated["response"], errors="coerce").astype("float64")
+    is_log = rated["task"].map(RATING_TASKS) == "log"
+    return numbers.mask(is_log, np.log(numbers.where(is_log & (numbers > 0))))
+
+
+def select_rating_response(scores: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return the rows of rating_scores that hold a response, under its name, and its raw one under the name of that."""
+    response = RESPONSES[name]
+    rows = scores[scores["task"] == response.task]
+    return rows.rename(columns={"z": name, "rating": response.raw}) if response.is_standardised else rows
 
 
 TRIAL_KEY = ["session", "trial", "condition"]
@@ -221,7 +240,8 @@ def _take_log(rt: pd.Series) -> pd.Series:
 
 
 def compute_condition_means(scores: pd.DataFrame, times: pd.DataFrame) -> pd.DataFrame:
-    """Return means by phenomenon, condition and region of rating, z and rt (ms): participants' means, then their mean.
+    """Return means by phenomenon, condition and region of rating, z and rt (ms), and of other responses that are standardised and
+    their raw ones: participants' means, then their mean.
 
     Ratings under several prompts are kept apart. The standard error is that over participants (s.d. of their means / sqrt of
     their number). Target trials only.
@@ -230,7 +250,7 @@ def compute_condition_means(scores: pd.DataFrame, times: pd.DataFrame) -> pd.Dat
 
     >>> rows = [("P1", 2.0, -1.0), ("P1", 4.0, 0.0), ("P2", 6.0, 1.0)]
     >>> scores = pd.DataFrame(rows, columns=["participant", "rating", "z"]).assign(
-    ...     role="target", phenomenon="npi", condition="grammatical", prompt="rating"
+    ...     role="target", phenomenon="npi", condition="grammatical", task="rating", prompt="rating"
     ... )
     >>> times = pd.DataFrame(columns=["participant", "phenomenon", "condition", "region", "rt"])
     >>> means = compute_condition_means(scores, times)
@@ -239,11 +259,12 @@ def compute_condition_means(scores: pd.DataFrame, times: pd.DataFrame) -> pd.Dat
     """
     targets = scores[scores["role"] == "target"].assign(region=SENTENCE_REGION)
     cell = ["phenomenon", "condition", "region"]
-    parts = [
-        _average_over_participants(targets, "rating", [*cell, "prompt"]),
-        _average_over_participants(targets.dropna(subset="z"), "z", [*cell, "prompt"]),
-        _average_over_participants(times, "rt", cell),
-    ]
+    parts = []
+    for name in STANDARDISED_RESPONSES:
+        rows = select_rating_response(targets, name)
+        parts.append(_average_over_participants(rows, RESPONSES[name].raw, [*cell, "prompt"]))
+        parts.append(_average_over_participants(rows.dropna(subset=name), name, [*cell, "prompt"]))
+    parts.append(_average_over_participants(times, "rt", cell))
     return check(pd.concat(parts, ignore_index=True), "condition_means")
 
 

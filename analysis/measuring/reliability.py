@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from gardenpath.study import TABLES, check
+from gardenpath.study.responses import RESPONSES
 
 from ..exclusion_log import ALL_CONDITIONS
 from ..grammatical_status import GRAMMATICALITY_CODES, find_minimal_pair_paradigms, sort_conditions
@@ -375,8 +376,12 @@ def select_poor_agreement(counts: pd.DataFrame, reliability: pd.DataFrame) -> pd
 
 
 def compute_rating_counts(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return how often each rating was given to the target sentences of a paradigm in a condition, under each prompt."""
-    targets = scores[scores["role"] == "target"]
+    """Return how often each rating was given to the target sentences of a paradigm in a condition, under each prompt.
+
+    Of numbers that are no points of a scale there are no such counts.
+    """
+    on_scales = [one.task for one in RESPONSES.values() if one.categories]
+    targets = scores[(scores["role"] == "target") & scores["task"].isin(on_scales)]
     counts = targets.groupby(["prompt", "phenomenon", "paradigm", "condition", "rating"], sort=True).size().rename("n_ratings")
     return check(counts.reset_index(), "rating_counts")
 

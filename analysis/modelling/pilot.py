@@ -9,12 +9,13 @@ import pandas as pd
 
 from gardenpath.study import AnalysisSection, DataError
 from gardenpath.study.config import parse_region_name
+from gardenpath.study.responses import RESPONSES, is_standardised
 from gardenpath.study.table_files import take_tables
 
 from ..cleaning.exclusions import apply_study_exclusions
 from ..engines.estimates import ModelEstimate, describe_term
 from ..engines.formulas import Formula, RandomEffects
-from ..measuring.ratings_and_times import compute_rating_scores, compute_region_times
+from ..measuring.ratings_and_times import compute_rating_scores, compute_region_times, select_rating_response
 from ..prompts import list_prompts
 from .mixed_models import columns_of, engine_named
 from .policies import widest
@@ -71,7 +72,8 @@ def spreads_in(rows: pd.DataFrame, layout: Layout, response: str = LOG_RT, *, en
     formula = widest(formula, columns)
     binary = response in (CORRECT, CHOSEN)
     estimated = engine_named(engine).estimate(columns, formula, "", "binomial" if binary else "gaussian")
-    scale = estimated.residual if response == RATING else 1.0
+    is_latent = response not in (LOG_RT, CORRECT, CHOSEN)
+    scale = estimated.residual if is_latent else 1.0
     residual = _noise(frame[response]) if binary else estimated.residual / scale
     found = {(v.group, v.term): v.sd / scale for v in estimated.variances}
     notes, upper = [], {}
@@ -116,7 +118,9 @@ def _rows(
         rows = chosen.assign(chosen=0.0)  # by which condition is chosen, once the layout is known
     else:
         scores = compute_rating_scores(responses, items)
-        rows = scores[scores["role"] == "target"]
+        rows = select_rating_response(scores[scores["role"] == "target"], response)
+        if is_standardised(response):  # what is simulated is what is standardised
+            rows = rows.assign(**{response: rows[RESPONSES[response].raw]})
         rows = rows[rows["prompt"] == list_prompts(rows)[0]] if len(list_prompts(rows)) > 1 else rows
     rows = rows[rows["paradigm"].isin(paradigms)]
     if len(rows) == 0:

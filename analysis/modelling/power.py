@@ -12,6 +12,7 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check, executors
 from gardenpath.study.executors import Executor
+from gardenpath.study.responses import RESPONSES, SIMULATED_RESPONSES
 
 from ..engines import ordinal_engine, r_session
 from ..engines.estimates import Cells, ModelEstimate
@@ -39,7 +40,10 @@ from .simulated_trials import (
 )
 
 LINEAR, ORDINAL, BINOMIAL = "linear", "ordinal", "binomial"
-FAMILIES = {LOG_RT: (LINEAR,), RATING: (LINEAR, ORDINAL), CORRECT: (BINOMIAL,), CHOSEN: (BINOMIAL,)}
+FAMILIES = {
+    name: (BINOMIAL,) if RESPONSES[name].family == "binomial" else (LINEAR, ORDINAL) if RESPONSES[name].categories else (LINEAR,)
+    for name in SIMULATED_RESPONSES
+}
 RUNS = {LINEAR: 1000, ORDINAL: 200, BINOMIAL: 200}
 AT_ONCE = 10  # studies that a worker is given together
 
@@ -165,7 +169,7 @@ class PowerScenario:
         for _ in range(runs):
             chance = self._chance(trials, generator)
             fitted = fit(self._responses(expected, chance))
-            if self.family == LINEAR and self.response == LOG_RT:
+            if self.family == LINEAR and self.response != RATING:
                 null = fitted.p_without(effect)
             elif effect == 0:
                 null = fitted.p

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gardenpath.study import DataError
-from gardenpath.study.responses import SIMULATED_RESPONSES
+from gardenpath.study.responses import RESPONSES, SIMULATED_RESPONSES, is_standardised
 
 from ..engines.formulas import Formula, RandomEffects
 from ..grammatical_status import GRAMMATICALITY
@@ -24,7 +24,7 @@ PAIR: Mapping[str, Sequence[str]] = {GRAMMATICALITY: ("ungrammatical", "grammati
 GROUPS = ("participant", "item")
 TESTED, MAXIMAL, NONE = "tested", "maximal", "none"
 SLOPES = (TESTED, MAXIMAL, NONE)  # random slopes that are fitted
-LOG_RT, RATING, CORRECT, CHOSEN = SIMULATED_RESPONSES
+LOG_RT, RATING, CORRECT, CHOSEN = "log_rt", "rating", "correct", "chosen"
 DEFAULT = "default"
 
 
@@ -33,8 +33,8 @@ class Assumptions:
     """What is taken to be true of participants, items and trials when a response is simulated.
 
     Standard deviations of participants, items, the slopes of every term over each of them, and a single trial: of `log_rt` in log
-    ms; of `rating` on a latent scale on which that of a single rating is 1; of `correct` and `chosen` in log odds, which have
-    no residual. A slope is of a difference between two levels. `slopes` has those of terms of which they are known, by
+    ms; of `rating` and its like on a latent scale on which that of a single one is 1; of `correct` and `chosen` in log odds,
+    which have no residual. A slope is of a difference between two levels. `slopes` has those of terms of which they are known, by
     participant and by item. `mean` is the grand mean of a latent rating or of log odds; a latent rating is the first point below
     `thresholds[0]`, the second below `thresholds[1]`, and so on. Random effects are drawn without correlations.
 
@@ -59,11 +59,11 @@ class Assumptions:
 
     def unit(self, scale: str) -> float:
         """Return how much of the response's scale a unit of another is: of a latent rating a point of the scale (`rating`), and an
-        s.d. of one participant's ratings (`z`); 1 for any other.
+        s.d. of one participant's ratings (`z` and its like); 1 for any other.
         """
         if scale == "rating" and len(self.thresholds) > 1:
             return (self.thresholds[-1] - self.thresholds[0]) / (len(self.thresholds) - 1)
-        return math.hypot(self.residual, self.item) if scale == "z" else 1.0
+        return math.hypot(self.residual, self.item) if is_standardised(scale) else 1.0
 
     def intercept(self, group: str) -> float:
         """Return the s.d. of the means of participants or items."""
@@ -84,8 +84,13 @@ POINTS = 7
 CENTRE, REACH = 0.7, 2.0  # of the latent scale of simulated participants: points are equal steps over -2 to 2
 
 
+def find_source(response: str) -> str:
+    """Return where the default assumptions about a response are from; of numbers on the latent scale as of ratings."""
+    return SOURCES.get(response) or SOURCES[RATING]
+
+
 def standard(response: str, points: int = POINTS) -> Assumptions:
-    """Return the default assumptions about a response; a rating has so many `points`. SOURCES says where they are from.
+    """Return the default assumptions about a response; a rating has so many `points`. `find_source` says where they are from.
 
     >>> standard("log_rt").residual, len(standard("rating", points=5).thresholds)
     (0.52, 4)
@@ -95,7 +100,8 @@ def standard(response: str, points: int = POINTS) -> Assumptions:
     reading = Assumptions()
     if response == LOG_RT:
         return reading
-    scale = 1.0 if response == RATING else LOGISTIC
+    is_latent = RESPONSES[response].family == "gaussian"
+    scale = 1.0 if is_latent else LOGISTIC
     spread = Assumptions(
         participant=0.5 * scale,
         item=0.3 * scale,
@@ -103,9 +109,10 @@ def standard(response: str, points: int = POINTS) -> Assumptions:
         item_slope=round(reading.item_slope / reading.residual * scale, 3),
         residual=scale,
     )
-    if response != RATING:
+    if not is_latent:
         return Assumptions(**{**vars(spread), "mean": 2.197 if response == CORRECT else 0.0})
-    steps = tuple(-REACH + 2 * REACH * k / points for k in range(1, points))
+    has_points = RESPONSES[response].categories == response
+    steps = tuple(-REACH + 2 * REACH * k / points for k in range(1, points)) if has_points else ()
     return Assumptions(**{**vars(spread), "mean": CENTRE, "thresholds": steps})
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from gardenpath.study import AnalysisSection, DataError, ModelSection
 from gardenpath.study.config import COVARIATES, find_sesoi, parse_region_name
 from gardenpath.study.plans import DECLARED, INTERCEPTS, SLOPES, FactorCoding, Plan, PlannedEffect, PlannedModel
-from gardenpath.study.responses import RATINGS_TABLE, RESPONSES
+from gardenpath.study.responses import PRIMARY_RESPONSES, RESPONSES, is_standardised
 from gardenpath.study.table_files import take_tables
 
 from ..cleaning.exclusions import includes_models
@@ -30,18 +30,18 @@ BENJAMINI_HOCHBERG, HOLM_OVER_REGIONS = "Benjamini-Hochberg", "Holm, over the re
 LINKS = {"gaussian": "identity", "binomial": "logit", "cumulative": "probit"}
 
 # BLiMP-NL's random effects, and beside them the effect's own variance over participants and sentences, without which
-# it is found too easily. z has no participant means, so no intercepts; an engine that cannot leave them out keeps them.
+# it is found too easily. A z score has no participant means, so no intercepts; an engine that cannot leave them out keeps them.
 PLAIN = "(1|participant) + (1|item)"
 CORRELATED = f"(1 + {GRAMMATICALITY}|participant) + (1 + {GRAMMATICALITY}|item)"
 WITHOUT_MEANS = f"(0 + {GRAMMATICALITY}|participant) + (1|item) + (0 + {GRAMMATICALITY}|item)"
 PAIR_RANDOM_EFFECTS: Mapping[str, Mapping[str, Sequence[str]]] = {
-    "z": {INTERCEPTS: (PLAIN,), SLOPES: (WITHOUT_MEANS, CORRELATED, PLAIN)},
-    "log_rt": {INTERCEPTS: (PLAIN,), SLOPES: (CORRELATED, PLAIN)},
+    name: {INTERCEPTS: (PLAIN,), SLOPES: (*([WITHOUT_MEANS] if is_standardised(name) else []), CORRELATED, PLAIN)}
+    for name in PRIMARY_RESPONSES
 }
 # Of a single paradigm reading times have little to tell slopes by.
 PAIR_FORMS: Mapping[str, Mapping[str, Sequence[str]]] = {
-    "phenomenon": dict.fromkeys(PAIR_RANDOM_EFFECTS, (INTERCEPTS, SLOPES)),
-    "paradigm": {"z": (INTERCEPTS, SLOPES), "log_rt": (INTERCEPTS,)},
+    "phenomenon": dict.fromkeys(PRIMARY_RESPONSES, (INTERCEPTS, SLOPES)),
+    "paradigm": {name: (INTERCEPTS,) if RESPONSES[name].has_regions else (INTERCEPTS, SLOPES) for name in PRIMARY_RESPONSES},
 }
 
 
@@ -68,9 +68,10 @@ def _add_alternating_population(frame: pd.DataFrame) -> pd.DataFrame:
 def resolve_plan(settings: AnalysisSection, trials: StudyTrials) -> Plan:
     """Return the models that are fitted to these trials by these settings.
 
-    Minimal pairs: z under each prompt and log reading time in each region by grammaticality, for each phenomenon and each paradigm;
-    reading times with log trial number, and the position of the region where members of a pair differ in it, as far as they are
-    among the `covariates`. With `(1|participant) + (1|item)`, the published form (doi 10.1162/COLI.a.00559), and with slopes.
+    Minimal pairs: z (of ratings or their like) under each prompt and log reading time in each region by grammaticality, for each
+    phenomenon and each paradigm; reading times with log trial number, and the position of the region where members of a pair
+    differ in it, as far as they are among the `covariates`. With `(1|participant) + (1|item)`, the published form (doi
+    10.1162/COLI.a.00559), and with slopes.
 
     The study's own factors: the models that are declared, else for each paradigm all factors and their interactions, with
     intercepts, and with the slopes that the design allows, of which correlations and slopes without variance are left out until
@@ -312,19 +313,23 @@ def _draft_declared(trials: StudyTrials, settings: AnalysisSection) -> list[Plan
 
 
 def _draft_suggested(trials: StudyTrials, settings: AnalysisSection) -> Iterator[PlannedModel]:
-    rated, read = {*trials.select_response("z")["paradigm"]}, {*trials.times["paradigm"]}
+    having = {name: {*trials.select_response(name)["paradigm"]} for name in PRIMARY_RESPONSES}
     regions = sorted(trials.times["region"].unique())
     covariates = [name for name in ("log_trial",) if name in settings.covariates]
     for paradigm, by in trials.levels.items():
         if {*by.index} != {*GRAMMATICALITY_CODES} and len(by) > 1:
-            measured = [("z", SENTENCE_REGION)] * (paradigm in rated)
-            measured += [("log_rt", str(region)) for region in regions if paradigm in read]
+            measured = [
+                (name, str(region))
+                for name in PRIMARY_RESPONSES
+                if paradigm in having[name]
+                for region in (regions if _has_regions(name) else [SENTENCE_REGION])
+            ]
             for response, region in measured:
                 others = covariates if _has_regions(response) else []
                 yield from _draft_forms(paradigm, response, region, {paradigm: by}, settings, others)
     for response in BINARY_MEASURES:
-        for name, having in _list_binary_units(trials.select_response(response), trials.get_levels(response), response):
-            yield from _draft_forms(name, response, SENTENCE_REGION, having, settings)
+        for name, levels in _list_binary_units(trials.select_response(response), trials.get_levels(response), response):
+            yield from _draft_forms(name, response, SENTENCE_REGION, levels, settings)
 
 
 def _list_binary_units(rows: pd.DataFrame, levels: Levels, response: str) -> Iterator[tuple[str, Levels]]:
@@ -371,7 +376,7 @@ def _split_by_prompt(model: PlannedModel, trials: StudyTrials) -> list[PlannedMo
         return [replace(model, prompt=ALL_CONDITIONS)]
     rows = trials.select_response(model.response)
     prompts = {*rows.loc[rows["paradigm"].isin(model.paradigms), "prompt"]}
-    if model.random != DECLARED and model.response == "z":
+    if model.random != DECLARED and is_standardised(model.response):
         prompts -= {*trials.select_response(YES_MEASURE)["prompt"]}
     elif not prompts:
         return [model]
@@ -391,20 +396,23 @@ def _draft_categories(trials: StudyTrials, settings: AnalysisSection) -> Iterato
     # Ordinal models are R's: where it fits the models anyway, they are there unless the study says no.
     if not (settings.engine == "lme4" if settings.ordinal is None else settings.ordinal):
         return
-    formula = parse_formula(f"rating ~ {GRAMMATICALITY} + {CORRELATED}")
     units: tuple[Any, ...] = ("phenomenon", "paradigm")
     for (response, region, prompt), rated in trials.pair_measures.items():
-        for unit in units if RESPONSES[response].table == RATINGS_TABLE else ():
+        if not (categories := RESPONSES[response].categories):
+            continue
+        formula = parse_formula(f"{categories} ~ {GRAMMATICALITY} + {CORRELATED}")
+        for unit in units:
             for name, rows in rated.groupby(unit, sort=True):
                 is_all_of_phenomenon = (rated["phenomenon"] == rows["phenomenon"].iloc[0]).sum() == len(rows)
                 if unit == "phenomenon" or not is_all_of_phenomenon:
                     draft = _draft(str(name), formula, region, _list_paradigms(rows), {}, settings)
                     yield _as_categories(replace(draft, unit=unit, prompt=prompt, random=SLOPES, coding=_code_pairs()))
     for draft in draft_factorial_models(trials, settings):
-        if draft.response == "rating" if settings.models else (draft.response, draft.random) == ("z", INTERCEPTS):
-            formula = replace(parse_formula(draft.formula), response="rating", text="")
+        categories = RESPONSES[draft.response].categories
+        if draft.response == categories if settings.models else categories and draft.random == INTERCEPTS:
+            formula = replace(parse_formula(draft.formula), response=categories, text="")
             random = DECLARED if settings.models else SLOPES
-            draft = replace(draft, response="rating", formula=formula.format_expanded(), random=random, policy=settings.policy)
+            draft = replace(draft, response=categories, formula=formula.format_expanded(), random=random, policy=settings.policy)
             if len(trials.select(draft)):
                 yield _as_categories(draft)
 

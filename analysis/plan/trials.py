@@ -10,7 +10,7 @@ import pandas as pd
 from gardenpath.study import TABLES, DataError
 from gardenpath.study.config import COVARIATES, parse_region_name
 from gardenpath.study.plans import PlannedModel
-from gardenpath.study.responses import BINARY_TABLE, RATINGS_TABLE, RESPONSES, TIMES_TABLE
+from gardenpath.study.responses import BINARY_TABLE, PRIMARY_RESPONSES, RATINGS_TABLE, RESPONSES, TIMES_TABLE, find_primary
 
 from ..engines.formulas import Formula, parse_formula
 from ..exclusion_log import ALL_CONDITIONS
@@ -18,7 +18,7 @@ from ..factor_levels import tabulate_levels
 from ..grammatical_status import GRAMMATICALITY, GRAMMATICALITY_CODES, find_minimal_pair_paradigms
 from ..measuring.binary_responses import CHOICE_MEASURE, find_pair_levels
 from ..measuring.participant_measures import find_participant_factors, select_known_measures
-from ..measuring.ratings_and_times import SENTENCE_REGION
+from ..measuring.ratings_and_times import SENTENCE_REGION, select_rating_response
 from ..modelling.coding import Coded, coded
 from ..prompts import filter_prompt
 
@@ -60,18 +60,21 @@ class StudyTrials:
 
     @cached_property
     def pair_measures(self) -> dict[PairMeasure, pd.DataFrame]:
-        """The trials of minimal pairs by what is measured of them: z under each prompt, log reading time in each region.
+        """The trials of minimal pairs by what is measured of them: z or its like under each prompt, log reading time by region.
 
         Each with the codes of grammaticality and with both covariates, which are not centred.
         """
 
         paradigms = find_minimal_pair_paradigms(self.items)
         is_critical = self.times["region"].map(lambda region: parse_region_name(region)[0] == "critical").astype(bool)
-        targets = self.select_response("z")
-        measured: dict[PairMeasure, pd.DataFrame] = {
-            ("z", SENTENCE_REGION, str(prompt)): rows for prompt, rows in targets.groupby("prompt", sort=True)
-        }
-        measured |= {("log_rt", str(region), None): rows for region, rows in self.times[is_critical].groupby("region", sort=True)}
+        measured: dict[PairMeasure, pd.DataFrame] = {}
+        for name in PRIMARY_RESPONSES:
+            if RESPONSES[name].has_regions:
+                by_region = self.times[is_critical].groupby("region", sort=True)
+                measured |= {(name, str(region), None): rows for region, rows in by_region}
+            else:
+                by_prompt = self.select_response(name).groupby("prompt", sort=True)
+                measured |= {(name, SENTENCE_REGION, str(prompt)): rows for prompt, rows in by_prompt}
         trials = {}
         for measure, frame in measured.items():
             rows = frame[frame["paradigm"].isin(paradigms)]
@@ -88,7 +91,7 @@ class StudyTrials:
         if table == TIMES_TABLE:
             return self.times
         if table == RATINGS_TABLE:
-            return self.scores[self.scores["role"] == "target"].dropna(subset="z")
+            return select_rating_response(self.scores[self.scores["role"] == "target"].dropna(subset="z"), response)
         return self.answers[self.answers["measure"] == response].rename(columns={"response": response})
 
     def get_levels(self, response: str) -> Levels:
@@ -140,9 +143,7 @@ class StudyTrials:
         return frame.iloc[np.sort(np.concatenate(parts))] if parts else frame.head(0)
 
     def _select_pairs(self, model: PlannedModel) -> pd.DataFrame:
-        response = RESPONSES[model.response]
-        measured = {RESPONSES[first].table: first for first in ("z", "log_rt")}[response.table]
-        frame = self.pair_measures.get((measured, model.region, model.prompt))
+        frame = self.pair_measures.get((find_primary(model.response).name, model.region, model.prompt))
         if frame is None:
             empty = self.select_response(model.response).head(0)
             return empty.assign(**{GRAMMATICALITY: 0.0}, **dict.fromkeys(COVARIATES, 0.0))

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gardenpath.study import TABLES, DataError
 from gardenpath.study.config import FiguresSection, Sesoi
+from gardenpath.study.responses import PRIMARY_RESPONSES
 
 from ..row_dicts import list_rows
 from . import manuscript, references, rscript
@@ -27,8 +29,7 @@ SECTIONS: Sequence[Callable[[Page], Section]] = (
     origin_sections.origins,
     people_sections.exclusions,
     people_sections.deviations,
-    effect_sections.ratings,
-    effect_sections.times,
+    *(partial(effect_sections.grammaticality, measure=name) for name in PRIMARY_RESPONSES),
     surprisal_sections.alignment,
     surprisal_sections.surprisal,
     surprisal_sections.held_out_clusters,

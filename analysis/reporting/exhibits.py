@@ -149,9 +149,9 @@ class Page:
         """Return where a table lies, seen from the report."""
         return self.files.get(name, f"{name}.csv")
 
-    def prompts(self) -> list[str | None]:
-        """Return the prompts of the ratings one by one, where there are several; else None for all ratings."""
-        return list_rated_prompts(self.tables)
+    def prompts(self, response: str | None = None) -> list[str | None]:
+        """Return the prompts of the ratings, or of a response, one by one, where there are several; else None for all."""
+        return list_rated_prompts(self.tables, response)
 
     def describe_simulated_participants(self) -> tuple[str, ...]:
         """Return the warnings that readers were simulated, or language models, where some were, or that nobody can tell."""

@@ -7,6 +7,7 @@ import pandas as pd
 from gardenpath.study import TABLES
 from gardenpath.study.config import CUMULATIVE_REGIONS, Sesoi, parse_region_name
 from gardenpath.study.plans import INTERCEPTS, SLOPES
+from gardenpath.study.responses import PRIMARY_RESPONSES, RESPONSES, STANDARDISED_RESPONSES
 
 from ..aligning.held_out_likelihood import CLUSTER_COLUMNS
 from ..aligning.predictors import LAG_SUFFIXES, list_lagged_columns
@@ -85,8 +86,16 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
         ("What was tested", hypotheses.tested(factorial, models)),
         ("Methods", paragraphs),
         ("Exclusions", [sentence for sentence in excluded if sentence not in text]),
-        ("Ratings", [*effects.effects(models, "z", list_rated_prompts(tables)), *effects.ordinal(select_categories(results))]),
-        ("Reading times", effects.effects(models, "log_rt")),
+        *(
+            (
+                f"{one.noun[0].upper()}{one.noun[1:]}",
+                [
+                    *effects.effects(models, one.name, list_rated_prompts(tables, one.name)),
+                    *(effects.ordinal(select_categories(results)) if one.categories else []),
+                ],
+            )
+            for one in map(RESPONSES.__getitem__, PRIMARY_RESPONSES)
+        ),
         ("Factors of the study", [*factors.factorial_effects(factorial), *simple, *_tables(tables)]),
         ("What could have been found", [*effects.power(models, smallest or {}), *equivalence.equivalences(models, factorial)]),
         ("Other choices", effects.robustness(table_of(tables, "multiverse"))),
@@ -130,19 +139,25 @@ def _sample(tables: Tables) -> list[str]:
 
 
 def _ratings(tables: Tables) -> str:
-    if table_of(tables, "rating_scores").empty:
-        return ""
-    prompts = _prompts(tables)
+    scores = table_of(tables, "rating_scores")
+    return " ".join(_ratings_of(tables, name) for name in STANDARDISED_RESPONSES if (scores["task"] == RESPONSES[name].task).any())
+
+
+def _ratings_of(tables: Tables, response: str) -> str:
+    """Return how a response was standardised."""
+    prompts, one = _prompts(tables, response), RESPONSES[response]
+    noun = f"{one.noun[0].upper()}{one.noun[1:]}{f' ({prompts})' if prompts else ''}"
+    logs = f" log-transformed{f' ({one.source})' if one.source else ''} and" if one.transformation == "log" else ""
     return (
-        f"Ratings{f' ({prompts})' if prompts else ''} were standardised within participant{' and prompt' if prompts else ''} (z, "
+        f"{noun} were{logs} standardised within participant{' and prompt' if prompts else ''} (z, "
         "sample standard deviation) over all target and filler trials, before any exclusion."
         f"{' Each prompt was analysed by itself.' if prompts else ''}"
     )
 
 
-def _prompts(tables: Tables) -> str:
-    """Return the prompts of the ratings in words where there are several, else nothing."""
-    names = [labels.label(prompt) for prompt in list_rated_prompts(tables) if prompt is not None]
+def _prompts(tables: Tables, response: str | None = None) -> str:
+    """Return the prompts of the ratings, or of a response, in words where there are several, else nothing."""
+    names = [labels.label(prompt) for prompt in list_rated_prompts(tables, response) if prompt is not None]
     return labels.listed(names) if names else ""
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gardenpath import study
-from gardenpath.study.screens import SCREEN_KINDS, Answers, AskingScreen, Form, Screen, Script, Step, Text, Whole, Words
+from gardenpath.study.screens import SCREEN_KINDS, Answers, AskingScreen, Entry, Form, Screen, Script, Step, Text, Whole, Words
 
 from ..scripts.list_files import ListFile
 
@@ -24,6 +24,7 @@ FEATURES: Mapping[str, str] = {
     "answers": "answers to choose from",
     "slider": "sliders",
     "entry": "typed answers",
+    "typed_number": "typed numbers",
     "form": "questions about the participant",
     "screener": "questions that decide who takes part",
     "word_pairs": "sentences read as pairs of words",
@@ -105,6 +106,8 @@ def _find_screen_features(screen: Screen, step: Step, script: Script) -> Iterato
             yield f"above_{screen.above.kind}"
         if screen.deadline is not None:
             yield "deadline"
+    if isinstance(screen, Entry) and screen.not_positive:
+        yield "typed_number"
     if isinstance(screen, Text) and screen.aside is not None:
         yield "aside"
     if step.trial is not None:
@@ -154,6 +157,8 @@ COMMON_SUPPORT: FeatureSupport = {
     "screener": "Nobody is screened out, whatever the answers to the screener: invite only whom you look for, by the screening of "
     "the platform that recruits.",
     "aside": "The device is not checked: say in the instructions that a computer with a keyboard is needed.",
+    "typed_number": "A typed answer is taken whatever it is, and one that is no number above 0 is left out when data come back: "
+    "say in the instructions what to type.",
     "rounds": "Practice is not repeated, however many answers are right: everybody goes on after one round.",
 }
 

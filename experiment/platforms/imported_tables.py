@@ -12,6 +12,7 @@ from gardenpath import study
 from gardenpath.stimuli import build_conditions_table, build_items_table, build_words_table
 from gardenpath.stimuli.item_tables import build_replacements_table
 from gardenpath.study.events import Record
+from gardenpath.study.responses import RATING_TASKS, parse_rating
 
 from ..sessions.event_tables import build_frame
 from ..sessions.judgment_counts import compute_judgment_counts, count_judgments
@@ -55,6 +56,7 @@ def build_tables(
     """
     _check_trial_lists(sessions, shown_materials)
     _check_cells(sessions)
+    sessions = _leave_out_refused_numbers(sessions)
     if shown_materials is None and (nameless := next((s for s in sessions for t in s.trials if not t.item), None)):
         raise study.DataError(f"{nameless.where}: names sentences and no items; give the materials they are from (--materials)")
     agreement = MaterialsAgreement.from_shown_materials(shown_materials)
@@ -132,14 +134,34 @@ def _check_cells(sessions: Iterable[ImportedSession]) -> None:
             if trial.role not in (None, *study.config.ROLES):
                 faults[f"{session.where}: role is {trial.role!r}, expected one of {', '.join(study.config.ROLES)}"] += 1
             for record in trial.records:
-                if _is_rating(record) and parse_number(record.answer) is None:
+                if _is_rating(record) and RATING_TASKS[record.task] == "none" and parse_number(record.answer) is None:
                     faults[f"{session.where}: a rating is {record.answer!r}, expected a number"] += 1
     if faults:
         raise study.DataError(f"{fault} ({n} times)" if n > 1 else fault for fault, n in faults.items())
 
 
 def _is_rating(record: Record) -> bool:
-    return record.task == "rating" and record.answer is not None
+    return record.task in RATING_TASKS and record.answer is not None
+
+
+def _leave_out_refused_numbers(sessions: Sequence[ImportedSession]) -> Sequence[ImportedSession]:
+    """Return sessions without typed answers that are no number above 0, which our own page refuses, and name these on the log."""
+    refused: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for session in sessions:
+        for record in (record for trial in session.trials for record in trial.records if _is_refused(record)):
+            refused[session.where, record.name].append(str(record.answer))
+    for (where, name), answers in refused.items():
+        numbers = f"{len(answers)} answers" if len(answers) > 1 else "1 answer"
+        log.warning("%s: %s to %s, first %r, expected a number above 0; left out", where, numbers, name, answers[0])
+    return [replace(one, trials=tuple(map(_leave_out_refused, one.trials))) for one in sessions] if refused else sessions
+
+
+def _leave_out_refused(trial: ImportedTrial) -> ImportedTrial:
+    return replace(trial, records=tuple(record for record in trial.records if not _is_refused(record)))
+
+
+def _is_refused(record: Record) -> bool:
+    return _is_rating(record) and parse_rating(record.task, record.answer) is None
 
 
 def _build_rows(

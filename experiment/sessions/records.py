@@ -18,6 +18,7 @@ from gardenpath.study.screens import (
     Whole,
     WordPairs,
     Words,
+    is_positive_number,
 )
 
 MAX_ANSWER_LENGTH = 500  # characters
@@ -180,7 +181,9 @@ def _find_answer_fault(screen: AskingScreen | Form, answer: object) -> str | Non
         return f"an answer of {answer!r} to {screen.name}; expected a whole number from {screen.least} to {screen.most}"
     if isinstance(screen, Entry):
         if isinstance(answer, str) and answer.strip() and len(answer) <= screen.longest:
-            return None
+            if not screen.not_positive or is_positive_number(answer):
+                return None
+            return f"an answer of {answer!r} to {screen.name}; expected a number above 0"
         return f"an answer to {screen.name} that is empty, or longer than {screen.longest} characters; expected a text"
     names = {field.name for field in screen.fields}
     if not isinstance(answer, Mapping) or not names >= set(answer):

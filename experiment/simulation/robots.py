@@ -52,7 +52,7 @@ SESSIONS_PER_BATCH = 10  # sessions that a worker is given together
 
 @dataclass(frozen=True)
 class Effects:
-    """What is true of robots: effects on log reading time (ms) and on a latent rating scale in units of its residual s.d.
+    """What is true of robots: effects on log reading time (ms) and on a latent rating scale in units of its usual residual s.d.
 
     An ungrammatical sentence is read slower by `critical` at the words of the critical region and by `spillover` at the
     word after it, and rated lower by `rating`, each times the phenomenon's `scale` (1 where none is given). Of two sentences
@@ -83,6 +83,7 @@ class Effects:
     residual_sd: float = 0.22
     rating_participant_sd: float = 0.5
     rating_item_sd: float = 0.3
+    rating_residual_sd: float = 1.0
     comprehension: float = 0.9
     attention: float = 0.95
     slips: float = 0.03
@@ -345,7 +346,7 @@ class _TrialReader:
         effects, rater = self.robot.effects, 0.0 if len(self.trial.shown_sentences) > 1 else self.participant_effects[1]
         condition_effect = self._find_condition_effect(condition)
         mean = 0.7 + (condition_effect.rating if condition_effect else -effects.rating * self._compute_violation(condition))
-        latent = mean + rater + self.random.gauss(0, 1)
+        latent = mean + rater + self.random.gauss(0, effects.rating_residual_sd)
         return latent + self._draw_item_effect("rating") * effects.rating_item_sd
 
     def _compute_log_rt(self, word: int, text: str, word_effects: Mapping[int, float]) -> float:

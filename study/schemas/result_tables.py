@@ -68,8 +68,9 @@ accuracy_high float?   upper end
             TRIAL_COLUMNS
             + """
 phenomenon    string   phenomenon of the paradigm
+task          string   kind of the task, as in responses
 prompt        string   name of the rating as the study names it
-rating        float    rating as given
+rating        float    rating as given, or its natural logarithm where the response is one
 z             float?   standardised within participant and prompt over target and filler trials (ddof 1); empty for a constant rater
 """
             + COMPUTED_COLUMNS
@@ -123,8 +124,8 @@ response      int      1 or 0
         parse_columns("""
 phenomenon    string   phenomenon
 condition     string   condition
-region        string   sentence (rating and z); of rt critical, and words after it as in region_times
-measure       string   rating, z, or rt (ms)
+region        string   sentence (ratings); of rt critical, and words after it as in region_times
+measure       string   z and rating, or another response of sentences and its raw one; or rt (ms)
 prompt        string?  prompt of the ratings; empty of reading times
 n_participants int      participants
 n_observations int      observations
@@ -138,7 +139,7 @@ se            float?   standard error of that mean over participants
         "power",
         "a tested coefficient with a number of participants and of items, under one set of assumptions",
         parse_columns("""
-response      string   log_rt, rating, correct (the answer to a question) or chosen (a forced choice)
+response      string   log_rt, rating, correct (the answer to a question), chosen (a forced choice) ...
 term          string   coefficient that is tested: a factor, an interaction a:b, or a simple effect a@level
 effect        float    its size: log ms, latent s.d. of a single rating, or log odds; the smallest one of interest
 n_participants int      participants

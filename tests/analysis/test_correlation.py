@@ -28,7 +28,7 @@ def ratings() -> pd.DataFrame:
                 z = (condition == GOOD) * (0.3 + k % 12 / 10) + rng.normal(0, 0.5)
                 row = {"participant": f"P{p}", "session": f"s{p}", "trial": 2 * k + (condition == BAD), "item": f"i{k}"}
                 rows.append(row | {"condition": condition, "phenomenon": f"f{k % 12}", "paradigm": f"f{k % 12}-1", "z": z})
-    frame = pd.DataFrame(rows).assign(experiment="E1", list="L1", role="target", prompt="acceptability", rating=4.0)
+    frame = pd.DataFrame(rows).assign(experiment="E1", list="L1", role="target", task="rating", prompt="acceptability", rating=4.0)
     return check(add_formula_columns(frame)[TABLES["rating_scores"].column_names], "rating_scores")
 
 

@@ -8,11 +8,11 @@ import pytest
 
 from gardenpath.experiment.players.lab import key_presses
 from gardenpath.experiment.players.lab.displays import Key
-from gardenpath.experiment.players.lab.form_answers import build_stored_answers, find_field_fault, standardise_digits
+from gardenpath.experiment.players.lab.form_answers import build_stored_answers, find_entry_fault, find_field_fault, standardise_digits
 from gardenpath.experiment.tasks.answer_options import build_answers, build_scale_points, get_sides
 from gardenpath.experiment.texts.standard_texts import get_direction
 from gardenpath.study.config import FieldSection
-from gardenpath.study.screens import Answer, Form
+from gardenpath.study.screens import Answer, Entry, Form
 
 CASES = json.loads((files("gardenpath.experiment.players") / "judging.json").read_text("utf-8"))
 # What a modifier key is called in "with"; the right Alt key is AltGr on many layouts.
@@ -83,6 +83,12 @@ def test_what_is_wrong_with_an_answer_is_said(case: Any) -> None:
     form = Form(name="form", heading="", note="", fields=(), button="", missing="needed", no_number="{low} to {high}")
     of = field(case["kind"], min=case["min"], max=case["max"], required=case["required"])
     assert find_field_fault(of, case["given"], form) == (case["fault"] or "")
+
+
+@pytest.mark.parametrize("case", CASES["typed"], ids=lambda case: f"{case['not_positive']} {case['given']!r}")
+def test_what_is_wrong_with_a_typed_answer_is_said(case: Any) -> None:
+    screen = Entry(name="entry", prompt="", button="", missing="needed", not_positive=case["not_positive"])
+    assert find_entry_fault(case["given"], screen) == (case["fault"] or "")
 
 
 @pytest.mark.parametrize("case", CASES["stored"])

@@ -8,6 +8,7 @@ import pandas as pd
 
 from gardenpath.study import DataError
 from gardenpath.study.config import FiguresSection
+from gardenpath.study.responses import RESPONSES, STANDARDISED_RESPONSES
 
 from ...exclusion_log import ALL_CONDITIONS
 from ...measuring.binary_responses import BINARY_MEASURES
@@ -34,22 +35,27 @@ def result_figures(tables: Mapping[str, pd.DataFrame], figures: FiguresSection |
         "reading_curves": ("reading_curves", curve_figure),
         "specifications": ("multiverse", specification_figure),
     }
+    for response in STANDARDISED_RESPONSES:
+        name = RESPONSES[response].raw
+        for prompt, ending in build_file_suffixes(list_rated_prompts(tables, response)).items():
+            means = partial(condition_figure, measure=name, prompt=prompt)
+            effects = partial(coefficient_figure, response=response, prompt=prompt, figures=figures)
+            drawings |= {f"{name}s{ending}": ("condition_means", means), f"{name}_effects{ending}": ("effects", effects)}
     for prompt, ending in build_file_suffixes(list_rated_prompts(tables)).items():
         drawings |= {
-            f"ratings{ending}": ("condition_means", partial(condition_figure, prompt=prompt)),
-            f"rating_effects{ending}": ("effects", partial(coefficient_figure, response="z", prompt=prompt, figures=figures)),
             f"reliability{ending}": ("reliability", partial(reliability_figure, prompt=prompt)),
             f"rating_distributions{ending}": ("rating_counts", partial(rating_figure, prompt=prompt)),
         }
     if "effects" in tables:
-        effects = select_factors(tables["effects"])
-        for response, name in {"z": "ratings", **{answer: answer for answer in BINARY_MEASURES}}.items():
-            for prompt, ending in build_file_suffixes(list_prompts(effects[effects["response"] == response])).items():
+        factorial = select_factors(tables["effects"])
+        names = {name: f"{RESPONSES[name].raw}s" for name in STANDARDISED_RESPONSES}
+        for response, name in {**names, **{answer: answer for answer in BINARY_MEASURES}}.items():
+            for prompt, ending in build_file_suffixes(list_prompts(factorial[factorial["response"] == response])).items():
                 of_prompt = partial(factorial_figure, response=response, prompt=prompt, figures=figures)
                 drawings[f"factorial_{name}{ending}"] = ("effects", of_prompt)
-    if (means := tables.get("factorial_means")) is not None:
+    if (cells := tables.get("factorial_means")) is not None:
         drawings["choices"] = ("factorial_means", choice_figure)
-        for number, factors in enumerate(dict.fromkeys(means.loc[means["factors"] != ALL_CONDITIONS, "factors"]), start=1):
+        for number, factors in enumerate(dict.fromkeys(cells.loc[cells["factors"] != ALL_CONDITIONS, "factors"]), start=1):
             name = "interaction" if number == 1 else f"interaction-{number}"
             drawings[name] = ("factorial_means", partial(interaction_figure, factors=factors))
     counts, agreed = tables.get("rating_counts"), tables.get("reliability")

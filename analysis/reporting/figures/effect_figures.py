@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from gardenpath.study.config import FiguresSection
+from gardenpath.study.responses import RESPONSES, get_label, is_standardised
 
 from ...exclusion_log import ALL_CONDITIONS
 from ...fitting.multiverse import UNFLAGGED
@@ -79,8 +80,8 @@ def condition_figure(condition_means: pd.DataFrame, measure: str = "rating", pro
             part = rows[rows["condition"] == condition]
             at = compute_heights(part["phenomenon"], phenomena, k, len(conditions))
             dots(axes, part["mean_value"], at, part["se"].fillna(0), k, condition)
-        means = {"rating": f"mean rating{asked(prompt)}", "z": mean_rating(prompt), "rt": "mean reading time (ms)"}
-        axes.set_xlabel(means[measure])
+        means = {"z": mean_rating(prompt), "rt": "mean reading time (ms)"}
+        axes.set_xlabel(means.get(measure) or f"mean {get_label(measure)}{asked(prompt)}")
         legend(axes, len(conditions))
     return figure
 
@@ -126,15 +127,20 @@ def coefficient_figure(
             ends = part["estimate"] + part["se"] if figures.bars == "se" else part["ci_high"]
             for y, end, p in zip(at, ends.fillna(part["estimate"]), part["p_adjusted"], strict=True):
                 axes.annotate(_stars(p, figures.stars), (end, y), (4, -3), textcoords="offset points", va="center", color=INK)
-        unit = {"z": f"{_scale(prompt)}, z", "log_rt": "log reading time"}[response]
-        axes.set_xlabel(f"grammatical minus ungrammatical\n({unit})")
+        axes.set_xlabel(f"grammatical minus ungrammatical\n({name_scale(response, prompt)})")
         legend(axes, len(series), columns=2)
     return figure
 
 
-def _scale(prompt: str | None) -> str:
-    """Return how ratings are called on an axis: by the prompt where there are several."""
-    return "rating" if prompt is None else label(prompt)
+def name_scale(response: str, prompt: str | None) -> str:
+    """Return how the scale of an effect is called on an axis, of a z score by the prompt where there are several.
+
+    >>> name_scale("z", None), name_scale("z", "how_likely"), name_scale("log_rt", None)
+    ('rating, z', 'how likely, z', 'log reading time')
+    """
+    if is_standardised(response):
+        return f"{RESPONSES[response].raw_label if prompt is None else label(prompt)}, z"
+    return RESPONSES[response].label
 
 
 @dataclass(frozen=True)

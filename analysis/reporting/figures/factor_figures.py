@@ -16,7 +16,7 @@ from ...model_results import is_intercepts_form, select_factors
 from ...prompts import select_prompt
 from ..wording.labels import label, region_name
 from ..wording.terms import terms_by_model
-from .effect_figures import FORMS, INTERCEPTS_FORM
+from .effect_figures import FORMS, INTERCEPTS_FORM, name_scale
 from .figure_style import (
     DASHED,
     GREY,
@@ -200,8 +200,7 @@ def factorial_figure(
             name = FORMS[form] if len(series) == 1 else "" if form == INTERCEPTS_FORM else region_name(region)
             dots(axes, part["estimate"], at, bars(part, figures), series.index(region), name, hollow=form == INTERCEPTS_FORM)
         points = "points of the scale" if prompt is None else f"{label(prompt)}, points"
-        rating = "rating" if prompt is None else label(prompt)
-        units = {"z": f"{rating}, z", "rating": points, "log_rt": "log reading time", "rt": "ms"}
-        axes.set_xlabel(f"difference ({units.get(response) or RESPONSES[response].label})")
+        units = {"rating": points, "rt": "ms"}
+        axes.set_xlabel(f"difference ({units.get(response) or name_scale(response, prompt)})")
         legend(axes, len(series) if len(series) > 1 else len(forms))
     return figure

@@ -6,6 +6,7 @@ from functools import partial
 import pandas as pd
 
 from gardenpath.study.plans import INTERCEPTS, SLOPES
+from gardenpath.study.responses import PRIMARY_RESPONSES, RESPONSES
 
 from ...exclusion_log import ALL_CONDITIONS
 from ...grammatical_status import GRAMMATICALITY_CODES, find_minimal_pair_paradigms
@@ -15,18 +16,9 @@ from ..exhibits import Exhibit, Page, Section, few
 from ..figures import effect_figures, factor_figures
 from ..wording import contrasts, effect_captions, effects, equivalence, factors, fits, hypotheses, labels, participation
 
-MEANS = {  # of a measure: the measures whose means are shown, the caption, and what to look for in pairs
-    "z": (
-        ("rating", "z"),
-        "Mean rating by phenomenon and condition (participants' means first); bars are one standard error over participants.",
-        " Look for blue circles to the right of orange diamonds: grammatical sentences rated higher.",
-    ),
-    "log_rt": (
-        ("rt",),
-        "Mean reading time of the critical region (sum over its words, ms) by phenomenon and condition; bars are one "
-        "standard error over participants.",
-        " Look for blue circles to the left of orange diamonds: grammatical regions read faster.",
-    ),
+LOOK_AT_PAIRS = {  # whether a response has regions
+    False: " Look for blue circles to the right of orange diamonds: grammatical sentences rated higher.",
+    True: " Look for blue circles to the left of orange diamonds: grammatical regions read faster.",
 }
 CURVES = (
     "Reading times word by word around the critical region (place 0, grey; the mean of its words), in ms a word: participants' "
@@ -50,7 +42,7 @@ ORDINAL = (
     "on the latent scale; they carry no stars."
 )
 COLUMNS = ("model", "region", "prompt", "estimate", "se", "df", "t", "p", "p_adjusted", "p_adjusted_all", "ci_low", "ci_high")
-ADDED_COLUMNS = {"z": ("raw", "raw_low", "raw_high", "mde"), "log_rt": ("ms", "ms_low", "ms_high", "raw", "mde")}
+ADDED_COLUMNS = {False: ("raw", "raw_low", "raw_high", "mde"), True: ("ms", "ms_low", "ms_high", "raw", "mde")}
 POLICY_COLUMNS = ("model", "region", "prompt", "estimate", "se", "df", "t", "p", "ci_low", "ci_high", "singular")
 STEPS = ("model_id", "step", "formula", "converged", "singular", "chi2", "df", "p", "kept", "decision", "sd")
 CATEGORY_COLUMNS = (
@@ -66,24 +58,16 @@ FACTORIAL = (
 )  # fmt: skip
 
 
-def ratings(page: Page) -> Section:
-    """What grammaticality does to ratings."""
-    return _grammaticality(page, "Ratings", "z")
-
-
-def times(page: Page) -> Section:
-    """What grammaticality does to reading times."""
-    return _grammaticality(page, "Reading times", "log_rt")
-
-
-def _grammaticality(page: Page, title: str, measure: str) -> Section:
-    """Return the section of ratings or of reading times: means, then the effect of grammaticality on them."""
+def grammaticality(page: Page, measure: str) -> Section:
+    """Return the section of ratings or their like, or of reading times: means, then the effect of grammaticality on them."""
+    response = RESPONSES[measure]
+    title = f"{response.noun[0].upper()}{response.noun[1:]}"
     results = page.results[page.results["response"] == measure]
     rows, policy_models = select_pairs(results), select_reduced_pairs(results)
-    prompts = page.prompts() if measure == "z" else [None]
+    prompts = page.prompts(measure)
     exhibits = _mean_figures(page, measure, prompts)
     means = page.get("condition_means")
-    means = means[means["measure"].isin(MEANS[measure][0])]
+    means = means[means["measure"].isin([response.raw, measure])]
     exhibits += page.table("condition_means", "Means of participants' means and their standard errors.", means)
     caption = effect_captions.grammaticality_caption(rows, fits.adjusted(len(prompts) > 1))
     exhibits += page.coefficients("effects", caption, effect_captions.grammaticality(rows))
@@ -96,7 +80,7 @@ def _grammaticality(page: Page, title: str, measure: str) -> Section:
     steps = steps[steps["model_id"].isin(policy_models["model_id"])]
     sentences += effects.policy_effects(policy_models, steps)
     exhibits += _policy_tables(page, policy_models, steps)
-    if measure == "z":
+    if response.categories:
         categories = select_categories(page.results)
         sentences += effects.ordinal(categories)
         exhibits += page.table("effects", ORDINAL, categories[[*CATEGORY_COLUMNS]], aside=True)
@@ -116,16 +100,18 @@ def _mean_figures(page: Page, measure: str, prompts: Sequence[str | None]) -> li
     Means of a study's own factors stand in the interaction plot.
     """
     conditions, curves = page.get("condition_means"), page.get("reading_curves")
-    means, caption, look = MEANS[measure]
-    of_measure = conditions[conditions["measure"].isin(means)]
+    response = RESPONSES[measure]
+    how = "" if response.has_regions else " (participants' means first)"
+    caption = f"Mean {response.raw_label} by phenomenon and condition{how}; bars are one standard error over participants."
+    of_measure = conditions[conditions["measure"].isin([response.raw, measure])]
     if len(page.get("factorial_means")):
         grammatical = of_measure["condition"].isin(GRAMMATICALITY_CODES).groupby(of_measure["phenomenon"]).transform("all")
         of_measure = of_measure[grammatical]
     pairs = set(of_measure["condition"]) == {*GRAMMATICALITY_CODES}
     exhibits: list[Exhibit] = []
     for prompt, ending in build_file_suffixes(prompts).items():
-        draw = partial(effect_figures.condition_figure, of_measure, means[0], prompt)
-        text = labels.under(prompt, caption + look if pairs else caption)
+        draw = partial(effect_figures.condition_figure, of_measure, response.raw, prompt)
+        text = labels.under(prompt, caption + LOOK_AT_PAIRS[response.has_regions] if pairs else caption)
         exhibits += page.figure("condition_means", f"means-{measure}{ending}", text, draw)
     if measure == "log_rt":
         pairs = set(curves["condition"]) == {*GRAMMATICALITY_CODES}
@@ -139,10 +125,10 @@ def _coefficient_figures(page: Page, measure: str, prompts: Sequence[str | None]
     models = select_pairs(page.results)
     regions = models.loc[models["response"] == measure, "region"].unique()
     caption = COEFFICIENT.format(
-        measure="ratings" if measure == "z" else "reading times",
+        measure=RESPONSES[measure].noun,
         coded=fits.CODED,
-        unit="standard deviations of a participant's ratings" if measure == "z" else "log ms",
-        where="" if measure == "z" else f" of {hypotheses.describe_regions(regions)}",
+        unit=RESPONSES[measure].effect_unit,
+        where=f" of {hypotheses.describe_regions(regions)}" if RESPONSES[measure].has_regions else "",
         bars=BARS[page.styled.bars],
         look=LOOK if page.styled.bars == "interval" else "",
         stars=", ".join(f"{'*' * n} p < {f'{p:g}'.removeprefix('0')}" for n, p in enumerate(page.styled.stars, start=1)),
@@ -162,10 +148,13 @@ def _declared(page: Page, rows: pd.DataFrame, measure: str, prompts: Sequence[st
         adjusted=fits.adjusted(len(prompts) > 1),
         family="prompt" if len(prompts) > 1 else "region",
         detectable=fits.DETECTABLE,
-        raw="points of the rating scale" if measure == "z" else "ms; ms is the model's difference at the mean",
+        raw=RESPONSES[measure].raw_unit + ("; ms is the model's difference at the mean" if RESPONSES[measure].has_regions else ""),
     )
     exhibits: list[Exhibit] = []
-    for form, names, caption in ((INTERCEPTS, (*COLUMNS, *ADDED_COLUMNS[measure]), declared), (SLOPES, COLUMNS, WITH_SLOPES)):
+    for form, names, caption in (
+        (INTERCEPTS, (*COLUMNS, *ADDED_COLUMNS[RESPONSES[measure].has_regions]), declared),
+        (SLOPES, COLUMNS, WITH_SLOPES),
+    ):
         part = rows[rows["random"] == form]
         columns = _columns(names, prompts, measure)
         exhibits += page.table(
@@ -177,7 +166,7 @@ def _declared(page: Page, rows: pd.DataFrame, measure: str, prompts: Sequence[st
 def _columns(names: Iterable[str], prompts: Sequence[str | None], measure: str) -> list[str]:
     """Return those columns of a table of models that say something of a measure: ratings have no regions."""
     empty = {"region"} if len(prompts) > 1 else {"region", "p_adjusted_all"}
-    return [name for name in names if measure != "z" or name not in empty]
+    return [name for name in names if RESPONSES[measure].has_regions or name not in empty]
 
 
 def _paradigms(page: Page, measure: str, prompts: Sequence[str | None]) -> list[Exhibit]:
@@ -192,7 +181,9 @@ def _paradigms(page: Page, measure: str, prompts: Sequence[str | None]) -> list[
 
 
 def _left_aside(page: Page, measure: str) -> list[str]:
-    items, rows = page.get("items"), page.get("rating_scores" if measure == "z" else "region_times")
+    items, rows = page.get("items"), page.get(RESPONSES[measure].table)
+    if task := RESPONSES[measure].task:
+        rows = rows[rows["task"] == task]
     targets = set(rows.loc[rows["role"] == "target", "paradigm"])
     return participation.other_conditions(sorted(targets - set(find_minimal_pair_paradigms(items)))) if len(items) else []
 
@@ -215,8 +206,8 @@ def build_factorial_section(page: Page) -> Section:
     factorial, phenomena = select_factors(page.results), select_pairs(page.results)
     sentences: list[str] = []
     exhibits = [*_interactions(page), *_factorial_coefficients(page, factorial)]
-    for measure in ("z", "log_rt"):
-        prompts = page.prompts() if measure == "z" else [None]
+    for measure in PRIMARY_RESPONSES:
+        prompts = page.prompts(measure)
         rows = phenomena[phenomena["response"] == measure]
         if len(rows):
             sentences += effects.counts(rows, measure, prompts)

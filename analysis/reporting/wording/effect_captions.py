@@ -2,6 +2,8 @@
 
 import pandas as pd
 
+from gardenpath.study.responses import RESPONSES
+
 from ...measuring.binary_responses import BINARY_MEASURES
 from ...measuring.cell_means import CELL_SEPARATOR
 from ...measuring.ratings_and_times import SENTENCE_REGION
@@ -185,7 +187,7 @@ def grammaticality(models: pd.DataFrame) -> Coefficients:
 
 def grammaticality_caption(models: pd.DataFrame, adjusted: str) -> str:
     """Return the caption of the table of grammaticality; `adjusted` says over what p_BH is."""
-    unit = "standard deviations of a participant's ratings" if (models["response"] == "z").any() else "log ms"
+    unit = RESPONSES[models["response"].iloc[0]].effect_unit if len(models) else ""
     text = f"Effect of grammaticality, grammatical minus ungrammatical, in {unit}."
     text += f" {HEADLINE}" if is_intercepts_form(models).any() else ""
     return f"{text} p_BH is {adjusted}."

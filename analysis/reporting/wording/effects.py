@@ -7,7 +7,7 @@ import pandas as pd
 
 from gardenpath.study.config import CUMULATIVE_REGIONS, Sesoi, find_sesoi, parse_region_name
 from gardenpath.study.plans import INTERCEPTS
-from gardenpath.study.responses import RESPONSES
+from gardenpath.study.responses import RESPONSES, is_standardised
 
 from ...grammatical_status import GRAMMATICALITY
 from ...intervals import ALPHA
@@ -28,7 +28,7 @@ ENOUGH = 0.8  # share of studies that find an effect
 
 
 def effect(row: Row, prompt: str | None = None) -> str:
-    """Return what a grammaticality coefficient means for ratings (response z) or reading times (response log_rt).
+    """Return what a grammaticality coefficient means for ratings (standardised) or reading times (response log_rt).
 
     A `prompt` is named beside the phenomenon.
     """
@@ -36,7 +36,7 @@ def effect(row: Row, prompt: str | None = None) -> str:
     told = "; ".join(filter(None, [apa(row), form(row)]))
     if pd.isna(row["estimate"]):
         return f"{name}: {row['note']}"
-    verb = "rated" if row["response"] == "z" else "read"
+    verb = "rated" if is_standardised(row["response"]) else "read"
     p = row["p"] if pd.isna(row["p_adjusted"]) else row["p_adjusted"]
     if pd.isna(p) or p >= ALPHA:
         return f"{name}: the data do not show that grammaticality changes how sentences were {verb} ({told})."
@@ -106,7 +106,7 @@ def _counted(models: pd.DataFrame, published: pd.DataFrame, response: str, promp
     differing = {str(region): int((rows["p_adjusted"] < ALPHA).sum()) for region, rows in models.groupby("region", sort=True)}
     first = next(region for region in FIRST if region in differing)
     n = int((models["region"] == first).sum())
-    subject = f"Ratings{asked(prompt)}" if response == "z" else "Reading times of the critical region"
+    subject = _name_response(response, prompt, " of the critical region")
     total = f"{n} phenomen{'on' if n == 1 else 'a'}"
     plain = published[published["region"] == first]
     again = f"; {FORMS[INTERCEPTS]}, in {int((plain['p_adjusted'] < ALPHA).sum())}" if len(plain) else ""
@@ -127,6 +127,12 @@ def _counted(models: pd.DataFrame, published: pd.DataFrame, response: str, promp
             f"{everywhere} differences remain."
         )
     return sentences
+
+
+def _name_response(response: str, prompt: str | None, region: str) -> str:
+    """Return what was measured as a sentence begins with it: of reading times with the region, of others with the prompt."""
+    noun = RESPONSES[response].noun
+    return f"{noun[0].upper()}{noun[1:]}{region if RESPONSES[response].has_regions else asked(prompt)}"
 
 
 def policy_effects(models: pd.DataFrame, steps: pd.DataFrame) -> list[str]:
@@ -178,7 +184,7 @@ def power(models: pd.DataFrame, smallest: Sesoi) -> list[str]:
         for prompt in list_prompts(family):
             rows = filter_prompt(family, prompt)
             low, high = rows["mde"].min(), rows["mde"].max()
-            subject = f"Ratings{asked(prompt)}" if response == "z" else f"Reading times, {region}"
+            subject = _name_response(str(response), prompt, f", {region}")
             text = (
                 f"{subject}: with these standard errors, effects from {low:.3f} (best phenomenon) to {high:.3f} (worst) "
                 f"{RESPONSES[str(response)].unit} would be found in 80% of repetitions"

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from gardenpath import study
 from gardenpath.study.graphemes import split_graphemes
-from gardenpath.study.screens import Entry, Form, Script
+from gardenpath.study.screens import Entry, Form, Script, is_positive_number
 
 from .displays import Blank, Click, Input, Key, TypedCharacter
 
@@ -79,6 +79,13 @@ def build_stored_answers(fields: Iterable[study.config.FieldSection], answers: M
     """
     answered_fields = [(field, answer) for field in fields if (answer := answers[field.name])]
     return {field.name: int(answer) if field.kind == "number" else answer for field, answer in answered_fields}
+
+
+def find_entry_fault(answer: str, screen: Entry) -> str:
+    """Return what is wrong with a typed answer, in the study's language; nothing where it is ""."""
+    if not answer:
+        return screen.missing
+    return screen.not_positive if screen.not_positive and not is_positive_number(answer) else ""
 
 
 def find_field_fault(field: study.config.FieldSection, answer: str, form: Form) -> str:

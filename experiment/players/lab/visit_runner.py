@@ -28,7 +28,7 @@ from .displays import (
     TypedCharacter,
     Word,
 )
-from .form_answers import build_stored_answers, fill_blank, find_field_fault, standardise_digits
+from .form_answers import build_stored_answers, fill_blank, find_entry_fault, find_field_fault, standardise_digits
 from .key_presses import KeyState, Press
 
 SPACE_KEYS = ("Space",)
@@ -364,7 +364,9 @@ class VisitRunner:
         above = getattr(screen.above, "text", "")
         blank = Blank("", "", screen.prompt, "", self.script.lab["enter"], text_above=above, max_length=screen.longest)
         blank = replace(blank, progress=self._progress)
-        text, painted, press, first = self._fill_in(blank, lambda text: "" if text else screen.missing, screen.deadline)
+        convert = standardise_digits if screen.not_positive else str
+        text, painted, press, first = self._fill_in(blank, lambda text: find_entry_fault(convert(text), screen), screen.deadline)
+        text = convert(text)
         return self._end_with_response(screen, painted, press, answer=text, first=first, pasted=0)
 
     def _run_form(self, screen: screens.Form) -> screens.Outcome:

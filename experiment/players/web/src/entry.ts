@@ -4,6 +4,7 @@ import { ParameterType } from "jspsych";
 
 import { taskFrame, watchDeadline, limitToDeadline, judgeAnswer } from "./task-frame";
 import { button, element, markChange, paint } from "./dom";
+import { toAsciiDigits } from "./form";
 import { setListener, lastRelease } from "./keys";
 import { clickPress, copyDisplay, definePlugin } from "./plugin";
 import type { Entry as Screen, Press } from "./screens";
@@ -17,6 +18,12 @@ function textField(longest: number): HTMLInputElement {
   made.setAttribute("aria-labelledby", "prompt");
   made.setAttribute("aria-describedby", "missing");
   return made;
+}
+
+/** What is wrong with a typed answer, or nothing; as in the lab (../../lab/form_answers.py), both held to ../../judging.json. */
+export function findEntryFault({ missing, not_positive }: Pick<Screen, "missing" | "not_positive">, answer: string): string {
+  if (!answer) return missing;
+  return not_positive && !(/^[0-9]*\.?[0-9]+$/.test(answer) && Number(answer) > 0) ? not_positive : "";
 }
 
 export const Entry = definePlugin<Screen>({
@@ -55,10 +62,12 @@ export const Entry = definePlugin<Screen>({
     const isLate = watchDeadline(screen, painted, (t) => end("timeout", t, { display: copyDisplay(painted), first, pasted }, typed()));
     function answered(t: number, press: Press): void {
       if (isLate(t)) return;
-      const answer = field.value.trim();
-      missing.textContent = answer ? "" : screen.missing;
-      field.setAttribute("aria-invalid", String(!answer));
-      if (!answer) return field.focus();
+      const text = field.value.trim();
+      const answer = screen.not_positive ? toAsciiDigits(text) : text;
+      const fault = findEntryFault(screen, answer);
+      missing.textContent = fault;
+      field.setAttribute("aria-invalid", String(fault !== ""));
+      if (fault) return field.focus();
       end(judgeAnswer(screen, answer), t, { answer, display: copyDisplay(painted), press, first, pasted }, typed());
     }
     setListener({
@@ -72,7 +81,7 @@ export const Entry = definePlugin<Screen>({
   },
 
   drawResponse(screen, { sampleExGaussian }) {
-    const answer = "simulated".slice(0, screen.longest);
+    const answer = (screen.not_positive ? "12.5" : "simulated").slice(0, screen.longest);
     const ms = limitToDeadline(screen, Math.max(1500, sampleExGaussian(3000, 500, 1 / 800, true)));
     return { outcome: judgeAnswer(screen, answer), answer, ms: [ms], more: { rt_first: ms / 2, pasted: 0 } };
   },

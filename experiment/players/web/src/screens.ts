@@ -247,7 +247,8 @@ export interface Slider {
   kind: "slider";
 }
 /**
- * A text that is typed, ended by Enter or by a button; an empty one is asked for again with `missing`.
+ * A text that is typed, ended by Enter or by a button; an empty one is asked for again with `missing`, and with `not_positive`,
+ * where that says something, one that is no number above 0 in digits, with a point before decimals.
  */
 export interface Entry {
   name: string;
@@ -261,6 +262,7 @@ export interface Entry {
   is_judged_by_player: boolean;
   button: string;
   missing: string;
+  not_positive: string;
   longest: number;
   kind: "entry";
 }

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import cases from "../../judging.json";
+import { findEntryFault } from "../src/entry";
 import { toAsciiDigits, findFault, toStoredAnswers } from "../src/form";
 import { Keys, isOneOf, readPress } from "../src/guards";
 import type { Answer, FieldSection as Field } from "../src/screens";
@@ -86,6 +87,11 @@ const field = (change: object): Field =>
 test("what is wrong with an answer is said", () => {
   const texts = { missing: "needed", no_number: "{low} to {high}" };
   for (const one of cases.faults) assert.equal(findFault(field(one), one.given, texts), one.fault, JSON.stringify(one));
+});
+
+test("what is wrong with a typed answer is said", () => {
+  for (const { not_positive, given, fault } of cases.typed)
+    assert.equal(findEntryFault({ missing: "needed", not_positive }, given), fault ?? "", given);
 });
 
 test("empty answers are left out and numbers are numbers", () => {

@@ -22,7 +22,7 @@ export const screens = {
   pair: { ...answers, answers: [sided("good", "right", "KeyJ"), sided("bad", "left", "KeyF")], arrangement: "pair" },
   told: { ...answers, answers: [1, 2].map(answer), arrangement: "row", right: [1], is_judged_by_player: true, deadline: 200 },
   slider: { kind: "slider", ...shared, ...asked, low: "bad", high: "good", least: 0, most: 100, hint: "", lab_hint: "", button: "Go" },
-  entry: { kind: "entry", ...shared, ...asked, button: "Go", missing: "Type.", longest: 4 },
+  entry: { kind: "entry", ...shared, ...asked, button: "Go", missing: "Type.", not_positive: "", longest: 4 },
   form: {
     ...{ kind: "form", ...shared, heading: "You", note: "", button: "Go", missing: "!", no_number: "{low} to {high}", accepted: {} },
     fields: [{ name: "hand", label: "Hand", kind: "choice", choices: ["left", "right"], min: null, max: null, required: true }],
