@@ -47,8 +47,9 @@ def find_study_plan(config: "Study") -> "tuple[Plan | None, str]":
     try:
         return resolve_design_plan(config), ""
     except (FileNotFoundError, DataError) as error:
-        is_missing = isinstance(error, FileNotFoundError) and error.filename
-        return None, f"{error.filename}: {error.strerror}" if is_missing else str(error).partition("\n")[0]
+        if isinstance(error, FileNotFoundError) and error.filename:
+            return None, f"{error.filename}: {error.strerror}"
+        return None, str(error).partition("\n")[0]
 
 
 def resolve_design_plan(config: "Study") -> "Plan":

@@ -1,5 +1,6 @@
 """The tables of a plan that was fitted: planned models, every fit, effects, random effects, contrasts and means of cells."""
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,13 +17,14 @@ from ..engines.formulas import parse_formula
 from ..grammatical_status import GRAMMATICALITY_CODES
 from ..intervals import adjust_by_family, benjamini_hochberg, holm
 from ..measuring.cell_means import compute_cell_means
+from ..measuring.participant_measures import find_participant_factors
 from ..model_results import COEFFICIENT, SIMPLE_EFFECT
 from ..modelling.coding import hypotheses
 from ..modelling.equivalence import compute_minimum_detectable_effects, equivalence
 from ..modelling.marginal_means import simple_effects
 from ..modelling.probabilities import probabilities
 from ..plan.resolution import BENJAMINI_HOCHBERG, HOLM_OVER_REGIONS
-from ..plan.trials import StudyTrials
+from ..plan.trials import POPULATION, StudyTrials
 from ..row_dicts import list_rows
 from .autocorrelation import compute_autocorrelations
 from .planned_fits import KnownFits, PlannedFit, fit_planned, key_fit, refit
@@ -357,24 +359,34 @@ def _list_codes(fit: PlannedFit) -> Iterator[dict[str, Any]]:
     """Yield the columns of a model's contrasts in every condition that enters it."""
     if not fit.is_fitted or fit.design is None:
         return
-    place = ["paradigm", "condition"]
-    if fit.model.is_of_pairs:
-        cells = [(p, c, code) for p in fit.model.paradigms for c, code in GRAMMATICALITY_CODES.items()]
-        columns = {name: pd.DataFrame(cells, columns=[*place, "code"]) for name in fit.model.coding}
-    else:
-        frame = fit.design.frame[[*place, *fit.design.codes]].drop_duplicates(place).sort_values(place)
-        columns = {name: frame[place].assign(code=frame[name]) for name in fit.design.codes}
-        columns = columns or {"": frame[place].assign(code=math.nan)}
     model = {"unit": fit.model.unit, "model": fit.model.name, "response": fit.model.response}
-    for column, codes in columns.items():
-        for paradigm, condition, code in codes.itertuples(index=False):
-            yield {**model, "paradigm": paradigm, "condition": condition, "column": column or None, "code": code}
+    if fit.model.is_of_pairs:
+        for paradigm, column, (condition, code) in itertools.product(
+            fit.model.paradigms, fit.model.coding, GRAMMATICALITY_CODES.items()
+        ):
+            yield {**model, "paradigm": paradigm, "condition": condition, "column": column, "code": code}
+        return
+    frame, codes = fit.design.frame, fit.design.codes
+    of_people = {*find_participant_factors(frame, fit.model.coding), POPULATION}
+    within = [column for column, (factor, _) in codes.items() if factor not in of_people]
+    place = ["paradigm", "condition"]
+    conditions = list_rows(frame[[*place, *within]].drop_duplicates(place).sort_values(place))
+    for column in within or [""]:
+        for row in conditions:
+            cell = {name: row[name] for name in place}
+            yield {**model, **cell, "column": column or None, "code": row[column] if column else math.nan}
+    for column, (factor, by) in codes.items():
+        if factor in of_people:
+            for level, code in by.items():
+                yield {**model, "factor": factor, "level": level, "column": column, "code": code}
 
 
 def _build_codes(parts: Sequence[ModelRows]) -> pd.DataFrame:
     """Return contrast_codes: models of the same trials have the same codes, which stand there once."""
     codes = {
-        tuple(row[name] for name in TABLES["contrast_codes"].key): row for part in reversed(parts) for row in reversed(part.codes)
+        tuple(row.get(name) for name in TABLES["contrast_codes"].key): row
+        for part in reversed(parts)
+        for row in reversed(part.codes)
     }
     return _build_table("contrast_codes", [*reversed(codes.values())])
 

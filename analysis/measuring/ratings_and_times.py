@@ -81,7 +81,7 @@ def _parse_ratings(rated: pd.DataFrame) -> pd.Series:
         raise DataError(
             cap_faults(
                 f"table responses: session {r.session}, trial {r.trial}: rating {r.response!r}; expected a number"
-                + (" above 0" if RATING_TASKS[r.task] == "log" else "")
+                + (" above 0" if RATING_TASKS[str(r.task)] == "log" else "")
                 for r in wrong.itertuples()
             )
         )
@@ -94,7 +94,8 @@ def transform_ratings(rated: pd.DataFrame) -> "pd.Series[float]":
 
     numbers = pd.to_numeric(rated["response"], errors="coerce").astype("float64")
     is_log = rated["task"].map(RATING_TASKS) == "log"
-    return numbers.mask(is_log, np.log(numbers.where(is_log & (numbers > 0))))
+    logs = pd.Series(np.log(numbers.where(numbers > 0).to_numpy(dtype="float64")), index=numbers.index)
+    return numbers.where(~is_log, logs)
 
 
 def select_rating_response(scores: pd.DataFrame, name: str) -> pd.DataFrame:

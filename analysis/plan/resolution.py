@@ -46,7 +46,13 @@ PAIR_FORMS: Mapping[str, Mapping[str, Sequence[str]]] = {
 
 
 def resolve_designed_plan(tables: Mapping[str, pd.DataFrame], settings: AnalysisSection) -> Plan:
-    """Return the plan of a study from the tables that its design prescribes, whose answers are placeholders."""
+    """Return the plan of a study from the tables that its design prescribes, whose answers are placeholders.
+
+    >>> names = ("readings", "responses", "items", "conditions")
+    >>> tables = {name: pd.DataFrame(columns=TABLES[name].column_names) for name in names}
+    >>> resolve_designed_plan(tables, AnalysisSection())
+    Plan(engine='glmm', resolved_from='design', models=(), schema=1)
+    """
     readings, responses, items, conditions = take_tables(tables, "readings", "responses", "items", "conditions")
     # Placeholders are no reading times that could be too short or too long.
     kept = replace(settings, min_rt=100.0, max_rt=3000.0)
@@ -83,6 +89,16 @@ def resolve_plan(settings: AnalysisSection, trials: StudyTrials) -> Plan:
     probit link.
 
     Raises `DataError` for declared models that the study or the engine does not allow.
+
+    >>> rows = [(f"P{p}", f"i{i}", "ab"[(p + i) % 2], i, float(p + i)) for p in range(4) for i in range(4)]
+    >>> scores = pd.DataFrame(rows, columns=["participant", "item", "condition", "trial", "z"])
+    >>> scores = scores.assign(role="target", paradigm="ever", prompt="ease", task="rating")
+    >>> levels = [("ever", "a", "npi", "any"), ("ever", "b", "npi", "ever")]
+    >>> conditions = pd.DataFrame(levels, columns=["paradigm", "condition", "factor", "level"])
+    >>> times, answers = (pd.DataFrame(columns=TABLES[name].column_names) for name in ("region_times", "binary_responses"))
+    >>> trials = StudyTrials(scores, times, answers, scores[["paradigm", "item", "condition"]], conditions)
+    >>> [model.formula for model in resolve_plan(AnalysisSection(), trials).models]
+    ['z ~ npi + (1|participant) + (1|item)', 'z ~ npi + (1 + npi|participant) + (1 + npi|item)']
     """
     drafts = [*_draft_pairs(trials, settings), *draft_factorial_models(trials, settings), *_draft_categories(trials, settings)]
     _require_supported(drafts, settings.engine)

@@ -39,7 +39,7 @@ TABLES = (
             IDENTITY_COLUMNS
             + """
 link          string   link between response and predictors: identity, logit or probit
-paradigms     string   paradigms whose trials enter, with commas between
+paradigms     string?  paradigms whose trials enter, with commas between
 formula       string   model in the study's own factors
 first_fit     string   model that is fitted first, with contrasts as columns
 is_headline   bool     whether it is reported first, of several models of the same trials
@@ -167,17 +167,19 @@ note          string?  what a reader has to know of this fit, in a sentence
     ),
     Table(
         "contrast_codes",
-        "a column of a model's contrasts in a condition",
+        "a column of a model's contrasts in a condition, or at a level of a factor between participants",
         parse_columns("""
 unit          string   what has the model: phenomenon, paradigm, or model
 model         string   name of the model in planned_models
 response      string   its response
-paradigm      string   paradigm of the condition
-condition     string   condition whose trials enter the model
-column        string?  column as the model's terms name it; empty of a model without factors
-code          float?   its value in the condition; empty of a model without factors
+paradigm      string?  paradigm of the condition; empty of a factor between participants that the trials have as a column
+condition     string?  condition whose trials enter the model
+factor        string?  factor between participants, a column of the trials
+level         string?  its level
+column        string?  column as the model's terms name it; empty of a condition without codes
+code          float?   its value in the condition, or at the level
 """),
-        ("unit", "model", "response", "paradigm", "condition", "column"),
+        ("unit", "model", "response", "paradigm", "condition", "level", "column"),
         ANALYSE,
         is_always_written=False,
     ),

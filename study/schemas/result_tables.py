@@ -145,7 +145,7 @@ effect        float    its size: log ms, latent s.d. of a single rating, or log 
 n_participants int      participants
 n_items       int      items that each of them sees
 family        string   model: linear, ordinal (cumulative probit) or binomial (logit)
-slopes        string   random slopes: planned, those of the planned model; of power_curve: tested (the coefficient's), maximal or none
+slopes        string   random slopes: planned, the planned model's; of power_curve tested (the coefficient's), maximal or none
 assumptions   string   where the standard deviations are from: default, pilot, or pilot (80 % limits), their upper limits
 formula       string   planned model; of power_curve the model that is fitted
 n_simulations int      simulated studies

@@ -44,19 +44,28 @@ planned_trials <- function(one) {
                       rating_scores = rows$role == "target" & !is.na(rows$z),
                       binary_responses = rows$measure == one$response), ]
   if (table == "binary_responses") rows[[one$response]] <- rows$response
+  if (is.null(rows[[one$response]])) rows[[one$response]] <- rows$z  # another judgment, standardised
   if (!one$prompt %in% c("", "all")) rows <- rows[rows$prompt == one$prompt, ]
   codes <- contrast_codes[contrast_codes$unit == one$unit & contrast_codes$model == one$model & contrast_codes$response == one$response, ]
   cell <- function(table) paste(table$paradigm, table$condition, sep = "\r")
+  between <- codes[!is.na(codes$level), ]
+  codes <- codes[is.na(codes$level), ]
   rows <- rows[cell(rows) %in% cell(codes), ]
   rows$log_trial <- log1p(rows$trial)
   if (!is.null(rows$word)) rows$position <- rows$word
   contrasts <- setdiff(unique(codes$column), NA)
-  for (name in setdiff(all.vars(as.formula(one$formula))[-1], c(contrasts, groups_of(one$formula)))) {
-    if (is.numeric(rows[[name]])) rows[[name]] <- rows[[name]] - mean(rows[[name]], na.rm = TRUE)
-  }
+  numbers <- setdiff(all.vars(as.formula(one$formula))[-1], c(contrasts, unique(between$column), groups_of(one$formula)))
+  numbers <- Filter(function(name) is.numeric(rows[[name]]), numbers)
+  # Trials of participants of whom a measure is not known are in no model.
+  for (name in c(numbers, unique(between$factor))) rows <- rows[!is.na(rows[[name]]) & rows[[name]] != "", ]
+  for (name in numbers) rows[[name]] <- rows[[name]] - mean(rows[[name]])
   for (name in contrasts) {
     by <- codes[codes$column == name, ]
     rows[[name]] <- by$code[match(cell(rows), cell(by))]
+  }
+  for (name in unique(between$column)) {
+    by <- between[between$column == name, ]
+    rows[[name]] <- by$code[match(as.character(rows[[by$factor[1]]]), as.character(by$level))]
   }
   rows
 }

@@ -11,7 +11,8 @@ from .numbers import counted
 FEW = 6  # phenomena, paradigms or models that are named
 REDUCTIONS = {
     "declared": "kept as they are, singular or not",
-    "maximal": "correlations and then slopes without variance are left out until the model converges and is not singular",
+    "maximal": "correlations, where the engine can, and then slopes without variance are left out while the model is "
+    "singular or does not converge",
     "parsimonious": "left out backward by likelihood-ratio tests at .2, correlations first",
 }
 RESOLVED = {"design": "from the design, before there are data", "data": "from the trials that there are"}
