@@ -8,7 +8,12 @@ import pytest
 
 from gardenpath.experiment.players.lab import key_presses
 from gardenpath.experiment.players.lab.displays import Key
-from gardenpath.experiment.players.lab.form_answers import build_stored_answers, find_entry_fault, find_field_fault, standardise_digits
+from gardenpath.experiment.players.lab.form_answers import (
+    build_stored_answers,
+    find_entry_fault,
+    find_field_fault,
+    standardise_digits,
+)
 from gardenpath.experiment.tasks.answer_options import build_answers, build_scale_points, get_sides
 from gardenpath.experiment.texts.standard_texts import get_direction
 from gardenpath.study.config import FieldSection
