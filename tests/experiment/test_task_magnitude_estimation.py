@@ -1,19 +1,29 @@
 """Magnitude estimation: a positive number is typed for each sentence, relative to a reference, and analysed as standardised logs."""
 
+import logging
 import math
 import statistics
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gardenpath import analysis, experiment, study
 from gardenpath.analysis.reporting.wording.plans import describe_plan
 from gardenpath.cli.plan import resolve_design_plan
+from gardenpath.experiment.platforms.gorilla import export as gorilla
+from gardenpath.experiment.platforms.imported_sessions import ImportedSession, ImportedTrial, build_response_record
+from gardenpath.experiment.platforms.imported_tables import build_tables
+from gardenpath.experiment.players.lab import session_launch
+from gardenpath.experiment.players.lab.displays import Blank
 from gardenpath.experiment.sessions.records import find_outcome_fault
 from gardenpath.study.events import build_ended
 
+from .pages import Reader, browser, opened, served  # noqa: F401
+from .pages import stated as stated_online
 from .task_studies import events, stated, tables, trial_screens
+from .test_lab import Machine, take
 
 ASKED = '[procedure.target]\nshow = "with_task"\nask = ["magnitude"]\n[procedure.tasks.magnitude]\nkind = "magnitude_estimation"\n'
 PLAIN = ASKED + 'prompt = "How good does this sentence sound?"\n'
@@ -73,6 +83,82 @@ def test_an_attention_item_expects_a_number(tmp_path: Path) -> None:
     assert found.loc[found["role"] == "attention", "correct"].all()
     with pytest.raises(study.DataError, match="expected number is 'fifty'; expected one above 0"):
         experiment.build_list_files(stated(tmp_path, PLAIN, design=design.replace('"50"', '"fifty"')))
+
+
+TASK = '[procedure.tasks.acceptability]\nkind = "magnitude_estimation"\nprompt = "How good is it?"\n'
+REFUSAL = "Please type a number above 0, in digits, with a point before decimals (such as 12.5)."
+
+
+@pytest.mark.browser
+def test_the_page_asks_again_for_what_is_no_number_above_0(tmp_path: Path, browser: Any) -> None:  # noqa: F811
+    with served(tmp_path, stated_online(procedure="", show="whole", tasks=TASK)) as site:
+        with opened(browser, f"{site.address}?participant=P1") as reader:
+            reader.begin()
+            for typed in (["good", "0", "12.5"], ["-3", "40"], ["12,5", "٣٠"], ["7"]):
+                reader.skip_text()
+                reader.read()
+                reader.at("acceptability")
+                for text in typed[:-1]:
+                    _type(reader, text)
+                    reader.page.get_by_text(REFUSAL).wait_for()
+                    assert reader.name() == "acceptability"
+                _type(reader, typed[-1], ends=True)
+            reader.code()
+        responses = experiment.collect(site.folder)["responses"]
+    typed = responses[responses["task"] == "magnitude_estimation"]
+    assert typed["response"].to_list() == ["12.5", "40", "30", "7"]
+
+
+def _type(reader: Reader, text: str, *, ends: bool = False) -> None:
+    reader.page.locator("#stage input").fill(text)
+    if ends:
+        reader.go("Enter")
+    else:
+        reader.press("Enter")
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_the_lab_asks_again_too_and_takes_numbers_where_it_takes_no_other_text(tmp_path: Path, language: str) -> None:
+    class Typist(Machine):
+        def show(self, display: Any) -> Any:
+            before = self.displays[-1] if self.displays else None
+            painted = super().show(display)
+            if isinstance(display, Blank) and isinstance(before, Blank) and before.text and not display.text:
+                self.answered = False  # the next trial
+            if isinstance(display, Blank) and display.fault:
+                self.write("5")
+                self.press("Enter", after=500)
+            return painted
+
+        def answer(self, display: Any) -> None:
+            if not isinstance(display, Blank):
+                return super().answer(display)
+            self.write(".")
+            return self.press("Enter", after=300)
+
+    made = stated(tmp_path, PLAIN, language=language)
+    taken = take(tmp_path / "lab", session_launch.read_list_files(made.path), reader := Typist())
+    assert taken.ending == "finished"
+    assert {one.fault for one in reader.displays if isinstance(one, Blank)} == {
+        "",
+        experiment.build_list_files(made)[0].script.trials[0].screens[0].not_positive,  # type: ignore[union-attr]
+    }
+    assert set(experiment.collect(tmp_path / "lab")["responses"]["response"]) == {".5"}
+
+
+def test_other_platforms_say_that_they_do_not_check_and_what_is_no_number_is_left_out(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    files = experiment.build_list_files(stated(tmp_path, PLAIN))
+    assert [loss for loss in gorilla.list_losses(files) if "no number above 0 is left out" in loss]
+    given = ["100", "many", "0", "33.5"]
+    records = [build_response_record("magnitude_estimation", "magnitude", answer, rt=900.0) for answer in given]
+    trials = tuple(ImportedTrial(n, f"i{n}", "a", f"data.csv, line {n}", records=(one,)) for n, one in enumerate(records))
+    session = ImportedSession("s1", "p1", "table", trials, True, "data.csv")
+    with caplog.at_level(logging.WARNING):
+        responses = build_tables([session], None, str)["responses"]
+    assert responses[["trial", "response"]].to_numpy().tolist() == [[0, "100"], [3, "33.5"]]
+    assert "data.csv: 2 answers to magnitude, first 'many', expected a number above 0; left out" in caplog.text
 
 
 def test_z_is_that_of_logarithms_within_participant(tmp_path: Path) -> None:

@@ -21,11 +21,12 @@ INPUT_METHOD_LANGUAGES = ("ja", "ko", "zh")
 def check_typing(script: Script, where: str) -> None:
     """Raise `study.DataError` where the lab's window could not take what participants are to type.
 
-    That is free text in a language that needs an input method; what a form asks can be put in other letters.
+    That is free text in a language that needs an input method; what a form asks can be put in other letters, a number in digits.
     """
     between = (step for interlude in script.interludes for step in interlude.steps)
     steps = (*script.front, *script.trials, *between, *script.end)
-    names = sorted({screen.name for step in steps for screen in step.screens if isinstance(screen, Entry)})
+    screens = (screen for step in steps for screen in step.screens)
+    names = sorted({screen.name for screen in screens if isinstance(screen, Entry) and not screen.not_positive})
     if names and script.language.lower().partition("-")[0] in INPUT_METHOD_LANGUAGES:
         raise study.DataError(
             f"{where}: {', '.join(names)} asks for typed text in {script.language!r}, which needs an input method, and "
