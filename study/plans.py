@@ -26,7 +26,7 @@ class FactorCoding:
 class PlannedEffect:
     """A coefficient that a model has: its term as tables call it, what it compares, and its smallest effect of interest.
 
-    `contrast` is empty of the intercept and of covariates; `sesoi` is in the unit of the response, None where none is stated.
+    `contrast` is empty of the intercept and of covariates, and the name of any other numeric predictor; `sesoi` is in the unit of the response, None where none is stated.
     """
 
     term: str
@@ -36,7 +36,7 @@ class PlannedEffect:
 
     @property
     def is_tested(self) -> bool:
-        """Whether it is an effect of factors, and no intercept or covariate."""
+        """Whether it is an effect of factors or of a declared predictor, and no intercept or covariate."""
         return bool(self.contrast)
 
 

@@ -162,6 +162,8 @@ def _list_effects(
         contrast = (design.named(term) if design else None) or ""
         is_tested = term != "1" and term not in COVARIATES
         sesoi = find_sesoi(settings.sesoi, model.response, factors or term) if is_tested else None
+        if is_tested and not contrast:
+            contrast, factors = term, term  # the slope of a numeric predictor
         effects.append(PlannedEffect("intercept" if term == "1" else term, contrast, factors or "", sesoi))
     return tuple(effects)
 

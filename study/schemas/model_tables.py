@@ -93,8 +93,8 @@ code          string?  R code that repeats the fit, of the model kept; engine lm
 headline      bool     whether its model is reported first: with slopes, unless that model has no estimate or did not converge
 kind          string   coefficient; simple effect: a difference between levels of a factor at levels of those it interacts with
 term          string?  fixed effect as the formula in models names it; empty of a simple effect
-factors       string?  factors whose effect it is: a, a:b of an interaction, a/b of b within a level of a; empty where none is in it
-contrast      string?  what is compared, such as extraction: object minus subject; empty where no factor is in it
+factors       string?  factors or predictors whose effect it is: a, a:b of an interaction, a/b of b within a level of a
+contrast      string?  what is compared, such as extraction: object minus subject; a numeric predictor; empty of covariates
 within        string?  simple effect: levels of the other factors, such as noun name
 """
             + TEST_COLUMNS

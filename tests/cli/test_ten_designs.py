@@ -2,7 +2,10 @@
 
 import itertools
 import json
+import os
 import re
+import shutil
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,7 +70,14 @@ label = "How old are you?"
 kind = "number"
 min = 18
 max = 80
+
+[[procedure.demographics]]
+name = "skill"
+label = "How well do you know the language?"
+kind = "choice"
+choices = ["some", "well"]
 """
+BETWEEN = "2 x 2 x 2 with a factor between participants and covariates of participants"
 DESIGNS = {
     "2 x 2 in reading": Design(TWO),
     "one factor of three levels": Design({"size": ("small", "middle", "large")}),
@@ -83,13 +93,13 @@ DESIGNS = {
         TWO, analysis='[[analysis.models]]\nname = "nested"\nformula = "log_rt ~ size/voice + (1|participant) + (1|item)"\n'
     ),
     "a policy": Design(TWO, analysis='policy = "parsimonious"\n'),
-    "2 x 2 x 2 with a factor between participants and a covariate of participants": Design(
+    BETWEEN: Design(
         {**TWO, "group": ("first", "second")},
         READ,
         MEASURE,
         design='between_participants = ["group"]',
-        analysis='[analysis.participant_measures.age]\n[[analysis.models]]\nname = "age"\n'
-        'formula = "log_rt ~ size*voice*group + size:age + age + (1 + size|participant) + (1|item)"\n',
+        analysis='[analysis.participant_measures.age]\n[analysis.participant_measures.skill]\n[[analysis.models]]\nname = "age"\n'
+        'formula = "log_rt ~ size*voice*group + size:age + age + size:skill + skill + (1 + size|participant) + (1|item)"\n',
         people=16,
     ),
 }
@@ -109,6 +119,28 @@ def run(line: str, folder: Path) -> str:
     done = run_here(f"gardenpath {line}", folder)
     assert done.code == 0, done.said
     return done.printed
+
+
+@pytest.mark.r
+def test_r_code_fits_the_planned_model_of_people_and_conditions(tmp_path: Path) -> None:
+    """Factors within and between participants, a number and a text that participants gave."""
+    if (program := shutil.which("Rscript")) is None:
+        pytest.skip("R is not installed (Rscript); it is the independent source of this test")
+    DESIGNS[BETWEEN].write(tmp_path)
+    for line in (
+        "simulate study.toml --participants 16 --seed 2 -o data",
+        "collect data -o tables",
+        "analyse tables --study study.toml -o results",
+        "report study.toml -o report.html",
+    ):
+        run(line, tmp_path)
+    call = [program, "--vanilla", "report.R"]
+    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    if "there is no package called" in done.stderr:
+        pytest.skip(f"R lacks a package: {done.stderr.strip()}")
+    said = re.search(r"1 models fitted again; the largest difference is (\S+) standard errors", done.stdout)
+    assert said, done.stdout + done.stderr
+    assert float(said[1]) < 1e-3
 
 
 def read_plan(folder: Path) -> Plan:

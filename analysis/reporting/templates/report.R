@@ -36,6 +36,8 @@ trials <- list(
 )
 table_of <- c({% for response, table in responses.items() %}{{ response }} = {{ table | r }}{{ ", " if not loop.last }}{% endfor %})  # that holds the trials of a response
 
+is_empty <- function(cells) is.na(cells) | cells == ""
+
 # Numeric predictors are centred, but for contrasts.
 planned_trials <- function(one) {
   table <- table_of[[one$response]]
@@ -48,16 +50,17 @@ planned_trials <- function(one) {
   if (!one$prompt %in% c("", "all")) rows <- rows[rows$prompt == one$prompt, ]
   codes <- contrast_codes[contrast_codes$unit == one$unit & contrast_codes$model == one$model & contrast_codes$response == one$response, ]
   cell <- function(table) paste(table$paradigm, table$condition, sep = "\r")
-  between <- codes[!is.na(codes$level), ]
-  codes <- codes[is.na(codes$level), ]
+  is_between <- !is_empty(codes$level)
+  between <- codes[is_between, ]
+  codes <- codes[!is_between, ]
   rows <- rows[cell(rows) %in% cell(codes), ]
   rows$log_trial <- log1p(rows$trial)
   if (!is.null(rows$word)) rows$position <- rows$word
-  contrasts <- setdiff(unique(codes$column), NA)
+  contrasts <- setdiff(unique(codes$column), c(NA, ""))
   numbers <- setdiff(all.vars(as.formula(one$formula))[-1], c(contrasts, unique(between$column), groups_of(one$formula)))
   numbers <- Filter(function(name) is.numeric(rows[[name]]), numbers)
   # Trials of participants of whom a measure is not known are in no model.
-  for (name in c(numbers, unique(between$factor))) rows <- rows[!is.na(rows[[name]]) & rows[[name]] != "", ]
+  for (name in c(numbers, unique(between$factor))) rows <- rows[!is_empty(rows[[name]]), ]
   for (name in numbers) rows[[name]] <- rows[[name]] - mean(rows[[name]])
   for (name in contrasts) {
     by <- codes[codes$column == name, ]

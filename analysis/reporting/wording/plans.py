@@ -88,7 +88,8 @@ def _describe_models(models: list[PlannedModel]) -> Iterator[str]:
     for effect in first.effects:
         if effect.is_tested:
             sesoi = f"; smallest effect of interest {effect.sesoi:g} {RESPONSES[first.response].unit}" if effect.sesoi else ""
-            yield f"  tests {effect.term} ({effect.contrast}){sesoi}"
+            compared = f" ({effect.contrast})" if effect.contrast != effect.term else ""
+            yield f"  tests {effect.term}{compared}{sesoi}"
     if first.correction:
         yield f"  p adjusted: {first.correction}"
     if first.note:
