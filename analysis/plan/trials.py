@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
 
-from gardenpath.study import TABLES, DataError
+from gardenpath.study import DataError
 from gardenpath.study.config import COVARIATES, parse_region_name
 from gardenpath.study.plans import PlannedModel
-from gardenpath.study.responses import BINARY_TABLE, PRIMARY_RESPONSES, RATINGS_TABLE, RESPONSES, TIMES_TABLE, find_primary
+from gardenpath.study.responses import PRIMARY_RESPONSES, RATINGS_TABLE, RESPONSES, TIMES_TABLE, find_primary
 
 from ..engines.formulas import Formula, parse_formula
 from ..exclusion_log import ALL_CONDITIONS
@@ -189,11 +189,6 @@ def describe_pairs(formula: Formula, rows: pd.DataFrame | None = None) -> Coded:
     compared = " minus ".join(GRAMMATICALITY_CODES)
     codes = {GRAMMATICALITY: (GRAMMATICALITY, GRAMMATICALITY_CODES)}
     return Coded(pd.DataFrame() if rows is None else rows, formula, codes, {GRAMMATICALITY: compared})
-
-
-def build_empty_answers() -> pd.DataFrame:
-    """Return the table binary_responses of a study without such answers."""
-    return pd.DataFrame(columns=TABLES[BINARY_TABLE].column_names)
 
 
 def _compute_covariates(rows: pd.DataFrame) -> "dict[str, np.ndarray | pd.Series[float] | float]":
