@@ -7,7 +7,7 @@ import pandas as pd
 
 from gardenpath.study import TABLES, AnalysisSection, DataError, ModelSection
 from gardenpath.study.executors import Executor
-from gardenpath.study.plans import Plan
+from gardenpath.study.plans import Plan, PlannedModel
 from gardenpath.study.table_files import take_tables
 from gardenpath.study.table_sets import TableSet
 
@@ -21,7 +21,7 @@ from .measuring.ratings_and_times import compute_condition_means, compute_readin
 from .measuring.reliability import compute_choice_agreement, compute_noise_ceilings, compute_rating_counts, compute_reliability
 from .measuring.trial_measures import measure_trials
 from .measuring.unimodality import compute_unimodality
-from .plan.resolution import list_declared_regions, resolve_plan
+from .plan.resolution import draft_models, list_declared_regions, resolve_plan
 from .plan.trials import POPULATION, POPULATIONS, StudyTrials
 
 log = logging.getLogger("gardenpath")
@@ -85,11 +85,10 @@ def analyse(
     if includes_models(settings.exclude):
         scores, binary_responses = (_add_population(frame, sessions) for frame in (scores, binary_responses))
     trials = StudyTrials(scores, measured, binary_responses, items, conditions)
-    resolved = resolve_plan(settings, trials)
     if plan is None:
-        plan = resolved
+        plan = resolve_plan(settings, trials)
     else:
-        _warn_unplanned(plan, resolved)
+        _warn_unplanned(plan, draft_models(trials, settings))
     known: KnownFits = {}
     return TableSet(
         {
@@ -158,10 +157,10 @@ def _warn_without_conditions(items: pd.DataFrame, parts: Sequence[pd.DataFrame])
         )
 
 
-def _warn_unplanned(plan: Plan, resolved: Plan) -> None:
+def _warn_unplanned(plan: Plan, drafts: Sequence[PlannedModel]) -> None:
     """Name the models that these trials would have, and that are not in the plan: what they are about is measured, not modelled."""
     planned = {model.model_id for model in plan.models}
-    if unplanned := [model.model_id for model in resolved.models if model.model_id not in planned]:
+    if unplanned := [model.model_id for model in drafts if model.model_id not in planned]:
         more = f" and {len(unplanned) - 3} more" if len(unplanned) > 3 else ""
         log.warning(
             "%d models that these data allow are not in the plan of the study, and are not fitted: %s%s",

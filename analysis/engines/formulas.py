@@ -1,5 +1,6 @@
 """Formulas of mixed models, as lme4 writes them: read, taken apart for other engines and for reduction, written."""
 
+import functools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -60,6 +61,7 @@ class Formula:
         return self if random == self.random else replace(self, random=random, text="")
 
 
+@functools.cache
 def parse_formula(text: str) -> Formula:
     """Return the formula that `text` states; a/b is a + a:b, nested groups as lme4 reads them: (1|a/b) is (1|a) + (1|b:a).
 

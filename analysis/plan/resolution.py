@@ -100,10 +100,15 @@ def resolve_plan(settings: AnalysisSection, trials: StudyTrials) -> Plan:
     >>> [model.formula for model in resolve_plan(AnalysisSection(), trials).models]
     ['z ~ npi + (1|participant) + (1|item)', 'z ~ npi + (1 + npi|participant) + (1 + npi|item)']
     """
+    models = [_complete(one, trials, settings) for one in draft_models(trials, settings)]
+    return Plan(settings.engine, trials.resolved_from, tuple(models))
+
+
+def draft_models(trials: StudyTrials, settings: AnalysisSection) -> list[PlannedModel]:
+    """Return the models of a plan before it is known what is fitted first; raises `DataError` as `resolve_plan` does."""
     drafts = [*_draft_pairs(trials, settings), *draft_factorial_models(trials, settings), *_draft_categories(trials, settings)]
     _require_supported(drafts, settings.engine)
-    models = [_complete(one, trials, settings) for one in drafts]
-    return Plan(settings.engine, trials.resolved_from, tuple(models))
+    return drafts
 
 
 def list_declared_regions(models: Sequence[ModelSection]) -> list[str]:
