@@ -81,7 +81,7 @@ def _parse_ratings(rated: pd.DataFrame) -> pd.Series:
         raise DataError(
             cap_faults(
                 f"table responses: session {r.session}, trial {r.trial}: rating {r.response!r}; expected a number"
-                + (" above 0" if RATING_TASKS[r.task] == "log" else "")
+                + (" above 0" if RATING_TASKS[str(r.task)] == "log" else "")
                 for r in wrong.itertuples()
             )
         )
