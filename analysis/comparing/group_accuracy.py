@@ -6,6 +6,7 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 from gardenpath.study.plans import INTERCEPTS
+from gardenpath.study.responses import STANDARDISED_RESPONSES
 
 from ..grammatical_status import GRAMMATICALITY
 from ..intervals import ratio_interval, wilson_interval
@@ -119,7 +120,7 @@ def compute_usable_phenomena(accuracies: pd.DataFrame, effects: pd.DataFrame, ba
     over = accuracies[(accuracies["paradigm"] == POOLED_OVER_PAIRS) & (accuracies["phenomenon"] != ALL_PHENOMENA)]
     rated = effects[
         (effects["unit"] == "phenomenon")
-        & (effects["response"] == "z")
+        & effects["response"].isin(STANDARDISED_RESPONSES)
         & (effects["term"] == GRAMMATICALITY)
         & (effects["random"] == INTERCEPTS)
     ]

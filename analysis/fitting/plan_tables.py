@@ -54,7 +54,7 @@ def fit_plan(
     >>> from gardenpath.study import AnalysisSection
     >>> rows = [(f"P{p}", f"i{i}", "ab"[(p + i) % 2], i, (p + i) % 2 + (p * i) % 3 / 9) for p in range(6) for i in range(6)]
     >>> scores = pd.DataFrame(rows, columns=["participant", "item", "condition", "trial", "z"])
-    >>> scores = scores.assign(role="target", paradigm="ever", prompt="rating")
+    >>> scores = scores.assign(role="target", paradigm="ever", task="rating", prompt="rating")
     >>> levels = [("ever", "a", "npi", "any"), ("ever", "b", "npi", "ever")]
     >>> conditions = pd.DataFrame(levels, columns=["paradigm", "condition", "factor", "level"])
     >>> times, answers = (pd.DataFrame(columns=TABLES[name].column_names) for name in ("region_times", "binary_responses"))

@@ -94,8 +94,8 @@ def transform_ratings(rated: pd.DataFrame) -> "pd.Series[float]":
 
     numbers = pd.to_numeric(rated["response"], errors="coerce").astype("float64")
     is_log = rated["task"].map(RATING_TASKS) == "log"
-    logs = pd.Series(np.log(numbers.where(numbers > 0).to_numpy(dtype="float64")), index=numbers.index)
-    return numbers.where(~is_log, logs)
+    logs = np.log(numbers.where(is_log & (numbers > 0)).to_numpy())
+    return numbers.mask(is_log, pd.Series(logs, index=numbers.index))
 
 
 def select_rating_response(scores: pd.DataFrame, name: str) -> pd.DataFrame:

@@ -74,7 +74,7 @@ class Task(Protocol):
     def build_rows(self, record: Record, shown_trial: ShownTrial) -> Iterator[TableRow]: ...
 
 
-TASKS: list[Task] = [*(self_paced, whole, rsvp, maze, rating, question, choice, completion, lexical_decision), magnitude_estimation]
+TASKS: list[Task] = [self_paced, whole, rsvp, maze, rating, magnitude_estimation, question, choice, completion, lexical_decision]
 # A sentence that is not read before it is asked about stands above what is asked.
 WITH_TASK_PRESENTATION = "with_task"
 

@@ -324,7 +324,7 @@ def test_population_is_a_factor_between_participants() -> None:
     ]
     scores = pd.DataFrame(rows, columns=["participant", "item", "condition", "trial", "population", "z"])
     scores["z"] += (scores["population"] == "model") * 0.5 + (scores["condition"] == "b") * 0.8
-    scores = scores.assign(role="target", paradigm="ever", prompt="rating", rating=4.0)
+    scores = scores.assign(role="target", paradigm="ever", task="rating", prompt="rating", rating=4.0)
     levels = [("ever", "a", "npi", "any"), ("ever", "b", "npi", "ever")]
     conditions = pd.DataFrame(levels, columns=["paradigm", "condition", "factor", "level"])
     declared = ModelSection("both", "z ~ population*npi + (1|participant)")

@@ -6,7 +6,10 @@ The task has a test of its own, tests/experiment/test_toy_task.py.
 import ast
 import csv
 import json
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Callable
 from importlib.resources import files
@@ -279,6 +282,20 @@ def test_add_table_of_results(tmp_path: Path, run: Run, monkeypatch: pytest.Monk
     assert f"The longest reading time was {longest.max():.0f} ms." in page
     assert f"{name}: one row is a participant with the longest reading time." in page
     assert isinstance(table, pd.DataFrame)
+
+
+def test_add_response(tmp_path: Path, run: Run) -> None:
+    stated(tmp_path, "en")
+    run("simulate study.toml --participants 4 -o data")
+    run("collect data -o tables")
+    program = [sys.executable, "-P", TOYS / "response.py", tmp_path / "tables"]
+    done = subprocess.run(program, capture_output=True, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": ".types"})
+    assert done.returncode == 0, done.stderr
+    formulas, measures, said = json.loads(done.stdout)
+    assert formulas[0] == "ease ~ grammaticality + (1|participant) + (1|item)"
+    assert {formula.partition(" ~ ")[0] for formula in formulas} == {"ease"}
+    assert measures == ["ease", "felt_ease"]
+    assert said == ["Judgments of ease", "Mean felt ease by phenomenon", "points of ease"]
 
 
 def _with_one_more(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, reader: object, folder: str, name: str, file: Path) -> None:

@@ -22,7 +22,8 @@ from gardenpath.experiment.sessions import session_folders, sessions
 
 from .conftest import needs_font
 
-CODES = {"space": "Space", "Return": "Enter", "Escape": "Escape", "Right": "ArrowRight"}
+CODES = {"space": "Space", "Return": "Enter", "Escape": "Escape", "Right": "ArrowRight", ".": "Period"}
+KEYSYMS = {".": "period"}  # what xdotool calls a key that is no letter, digit or name of one
 PATIENCE = 60.0  # s; a busy machine is no fault of the code
 AGAIN = 3.0  # s after which who sees the last page still there presses once more
 NAPS = 40  # the program naps some twenty times a frame: after so many it knows when what is seen came
@@ -131,9 +132,10 @@ class Participant:
         """Press a key, whatever is shown."""
         code = f"Digit{key}" if key.isdigit() else f"Key{key.upper()}"
         self.sent.append((CODES.get(key, code), time.perf_counter()))
-        self.do(f"keydown {key}")
+        named = KEYSYMS.get(key, key)
+        self.do(f"keydown {named}")
         self.do(f"sleep {held}")
-        self.do(f"keyup {key}")
+        self.do(f"keyup {named}")
 
     def _naps(self) -> int:
         """Return how often the program has waited by itself."""

@@ -161,6 +161,18 @@ def test_other_platforms_say_that_they_do_not_check_and_what_is_no_number_is_lef
     assert "data.csv: 2 answers to magnitude, first 'many', expected a number above 0; left out" in caplog.text
 
 
+def test_nothing_but_its_entry_and_its_task_names_it() -> None:
+    root = Path(study.__file__).parents[1]
+    packages = ("study", "stimuli", "experiment", "lmscore", "analysis", "cli")
+    naming = {
+        str(path.relative_to(root))
+        for package in packages
+        for path in (root / package).rglob("*.py")
+        if "magnitude" in path.read_text("utf-8").lower()
+    }
+    assert naming == {"study/responses.py", "experiment/tasks/__init__.py", "experiment/tasks/magnitude_estimation.py"}
+
+
 def test_z_is_that_of_logarithms_within_participant(tmp_path: Path) -> None:
     found = tables(stated(tmp_path, PLAIN), participants=3)
     scores = analysis.compute_rating_scores(found["responses"], found["items"])

@@ -7,6 +7,7 @@ import pytest
 from gardenpath import study
 from gardenpath.study import AnalysisSection, DataError, ModelSection
 from gardenpath.study.config import find_sesoi, parse_dataclass
+from gardenpath.study.responses import RESPONSES
 
 
 def edit(folder: Path, *changes: tuple[str, str]) -> Path:
@@ -99,11 +100,8 @@ def test_a_smallest_effect_is_stated_of_a_response_or_of_a_term() -> None:
 @pytest.mark.parametrize(
     ("stated", "said"),
     [
-        (
-            {"speed": 0.1},
-            "sesoi names 'speed'; expected one of z, rating, log_rt, rt, correct, yes, chosen, or a term with its own",
-        ),
-        ({"a:b": {"speed": 0.1}}, "sesoi.a:b names 'speed'; expected one of z, rating, log_rt, rt, correct, yes, chosen"),
+        ({"speed": 0.1}, f"sesoi names 'speed'; expected one of {', '.join(RESPONSES)}, or a term with its own"),
+        ({"a:b": {"speed": 0.1}}, f"sesoi.a:b names 'speed'; expected one of {', '.join(RESPONSES)}"),
         ({"z": {"z": 0.1}}, "sesoi.z is a table; expected a number, as z is a response"),
         ({"a:b": {"z": 0.1}, "b:a": {"z": 0.2}}, "sesoi: 'a:b' and 'b:a' are the same term; expected it once"),
         ({"a:b": {"z": -0.1}}, "sesoi.a:b.z is -0.1; expected more than 0"),

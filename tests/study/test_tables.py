@@ -193,7 +193,8 @@ def test_other_names_are_taken(name: str) -> None:
 
 
 def test_factors_are_kept_in_a_table_that_has_them_and_named_in_the_dictionary(tmp_path: Path) -> None:
-    place = dict.fromkeys(("participant", "session", "experiment", "list", "role", "paradigm", "item", "phenomenon"), "a")
+    names = ("participant", "session", "experiment", "list", "role", "paradigm", "item", "phenomenon", "task")
+    place = dict.fromkeys(names, "a")
     row = {**place, "condition": "sg", "trial": 0, "prompt": "p", "rating": 3, "z": None, "log_trial": 0, "question_accuracy": 1}
     study.write(pd.DataFrame([row | {"head": "sg"}]), "rating_scores", tmp_path, command="test")
     back = study.read(tmp_path, "rating_scores")
