@@ -48,6 +48,7 @@ PAIR_FORMS: Mapping[str, Mapping[str, Sequence[str]]] = {
 def resolve_designed_plan(tables: Mapping[str, pd.DataFrame], settings: AnalysisSection) -> Plan:
     """Return the plan of a study from the tables that its design prescribes, whose answers are placeholders.
 
+    >>> from gardenpath.study import TABLES
     >>> names = ("readings", "responses", "items", "conditions")
     >>> tables = {name: pd.DataFrame(columns=TABLES[name].column_names) for name in names}
     >>> resolve_designed_plan(tables, AnalysisSection())
@@ -90,6 +91,7 @@ def resolve_plan(settings: AnalysisSection, trials: StudyTrials) -> Plan:
 
     Raises `DataError` for declared models that the study or the engine does not allow.
 
+    >>> from gardenpath.study import TABLES
     >>> rows = [(f"P{p}", f"i{i}", "ab"[(p + i) % 2], i, float(p + i)) for p in range(4) for i in range(4)]
     >>> scores = pd.DataFrame(rows, columns=["participant", "item", "condition", "trial", "z"])
     >>> scores = scores.assign(role="target", paradigm="ever", prompt="ease", task="rating")

@@ -36,6 +36,12 @@ PAIR_COLUMNS = ("participant", "item", "n_words", *COVARIATES)
 class StudyTrials:
     """The tables rating_scores, region_times and binary_responses, of trials that a design prescribes, whose values say nothing, or
     of those that there are; `conditions` has the level of every factor.
+
+    >>> from gardenpath.study import TABLES
+    >>> names = ("rating_scores", "region_times", "binary_responses", "items", "conditions")
+    >>> trials = StudyTrials(*(pd.DataFrame(columns=TABLES[name].column_names) for name in names))
+    >>> trials.resolved_from, trials.levels, trials.pair_measures
+    ('data', {}, {})
     """
 
     scores: pd.DataFrame

@@ -85,7 +85,7 @@ def test_agreement_settling_and_writing_follow_from_the_log(drafts: Path) -> Non
     for who, dropped in (("Ann", {"d01"}), ("Bob", {"d01", "d02"})):
         review = sitting(drafts, who)
         for entry in review.build_state()["pairs"]:
-            drop = entry["id"] in dropped or (who == "Bob" and entry["id"].startswith("planted"))
+            drop = entry["id"] in dropped or (who == "Bob" and entry["id"].startswith("injected"))
             action = {"action": "drop", "reason": "odd"} if drop else {"action": "accept"}
             review.add_decision({**action, "item": entry["id"], "condition": "", "ticks": ALL, "seen": 0})
     ran = run_here("gardenpath review draft.jsonl --agreement", drafts.parent)
