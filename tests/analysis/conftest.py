@@ -49,7 +49,10 @@ def build_trials(
     conditions: pd.DataFrame | None = None,
     items: pd.DataFrame | None = None,
 ) -> StudyTrials:
-    """Return trials to plan models of; items are those of the trials unless given, and without conditions they are minimal pairs."""
+    """Return trials to plan models of; items are those of the trials unless given, without conditions they are minimal pairs, and
+    scores without a task are ratings.
+    """
+    scores = scores if "task" in scores else scores.assign(task="rating")
     if items is None:
         parts = [part for part in (scores, times, answers) if len(part)]
         items = pd.concat([part[["paradigm", "item", "condition"]] for part in parts]).drop_duplicates()
