@@ -26,8 +26,8 @@ class FactorCoding:
 class PlannedEffect:
     """A coefficient that a model has: its term as tables call it, what it compares, and its smallest effect of interest.
 
-    `contrast` is empty of the intercept and of covariates, and of any other numeric predictor its name; `sesoi` is in the unit of the
-    response, None where none is stated.
+    `contrast` is empty of the intercept and of covariates, and of any other numeric predictor its name; `sesoi` is in the unit
+    of the response, None where none is stated.
     """
 
     term: str
