@@ -264,4 +264,4 @@ def test_what_is_said_and_drawn_of_answers(found: dict[str, pd.DataFrame]) -> No
     assert axes.get_title("left").endswith("right answers (%)")
     assert {"50", "70"} & {label.get_text() for label in axes.get_yticklabels()}
     drawn = factorial_figure(models, "yes")
-    assert drawn.axes[0].get_xlabel() == "difference (yes (log odds))"
+    assert drawn.axes[0].get_xlabel() == "difference\n(yes (log odds))"

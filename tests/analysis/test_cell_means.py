@@ -93,9 +93,11 @@ def test_two_cells_have_the_interval_of_their_difference() -> None:
 
 def test_nobody_with_every_cell_has_no_means_and_one_no_interval() -> None:
     rows = trials()
-    apart = rows[(rows["extraction"] == "object") == rows["participant"].isin(["P0", "P1"])]
-    nobody = compute_cell_means(apart, "y", {"extraction": FACTORS["extraction"]})
-    assert nobody[["n_participants", "n_excluded_participants"]].to_numpy().tolist() == [[0, 9], [0, 9]]
+    lacking = np.where(rows["participant"].isin(["P0", "P1"]), "object", "subject")
+    first_noun = rows["noun"] == FACTORS["noun"][0]
+    apart = rows[~((rows["extraction"] == lacking) & first_noun)]
+    nobody = compute_cell_means(apart, "y", FACTORS)
+    assert nobody[["n_participants", "n_excluded_participants"]].to_numpy().tolist() == [[0, 9]] * len(nobody)
     assert nobody["mean_value"].isna().all()
     one = compute_cell_means(rows[rows["participant"] == "P0"], "y", FACTORS)
     assert one["mean_value"].notna().all()
@@ -117,3 +119,15 @@ def test_the_variances_are_those_of_r(rscript: Callable[..., pd.DataFrame]) -> N
     halves = dict(zip(reference["extraction"] + " x " + reference["noun"], reference["half"], strict=True))
     table = compute_cell_means(rows, "y", FACTORS)
     np.testing.assert_allclose(table["ci_high"] - table["mean_value"], [halves[cell] for cell in table["levels"]])
+
+
+def test_groups_of_participants_have_the_means_and_intervals_that_each_has_alone() -> None:
+    rows = [(f"P{p}", "xy"[p % 2], noun, float(p * 3 % 7 + (noun == "b") * p)) for p in range(8) for noun in "ab"]
+    frame = pd.DataFrame(rows, columns=["participant", "group", "noun", "z"])
+    means = compute_cell_means(frame, "z", {"noun": ["a", "b"], "group": ["x", "y"]})
+    assert means["levels"].to_list() == ["a x x", "a x y", "b x x", "b x y"]
+    for group in "xy":
+        alone = compute_cell_means(frame[frame["group"] == group], "z", {"noun": ["a", "b"]})
+        part = means[means["levels"].str.endswith(f" {group}")].reset_index(drop=True)
+        columns = ["n_participants", "n_excluded_participants", "n_trials", "mean_value", "ci_low", "ci_high"]
+        pd.testing.assert_frame_equal(part[columns], alone[columns])

@@ -201,6 +201,6 @@ def factorial_figure(
             dots(axes, part["estimate"], at, bars(part, figures), series.index(region), name, hollow=form == INTERCEPTS_FORM)
         points = "points of the scale" if prompt is None else f"{label(prompt)}, points"
         units = {"rating": points, "rt": "ms"}
-        axes.set_xlabel(f"difference ({units.get(response) or name_scale(response, prompt)})")
+        axes.set_xlabel(f"difference\n({units.get(response) or name_scale(response, prompt)})")
         legend(axes, len(series) if len(series) > 1 else len(forms))
     return figure
