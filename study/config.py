@@ -557,7 +557,7 @@ class ExcludeSection:
     min_questions: int = 20
     max_outside_cutoffs: float = 0.2
     min_maze_accuracy: float = 0.8
-    after_error: int | None = None
+    after_error: int | Literal["sentence"] = "sentence"
     flags: list[str] = field(default_factory=lambda: ["interrupted", "seen_before"])
 
     def __post_init__(self) -> None:
@@ -569,8 +569,11 @@ class ExcludeSection:
             0 <= self.min_minutes < longest,
             f"min_minutes is {self.min_minutes:g} and max_minutes {longest:g}; expected 0 <= min_minutes < max_minutes",
         )
-        for name, most in (("max_aborted", self.max_aborted), ("after_error", self.after_error)):
-            _expect(most is None or most >= 0, f"{name} is {most}; expected 0 or more")
+        _expect(self.max_aborted is None or self.max_aborted >= 0, f"max_aborted is {self.max_aborted}; expected 0 or more")
+        _expect(
+            self.after_error == "sentence" or self.after_error >= 0,
+            f"after_error is {self.after_error}; expected a number of words from 0, or 'sentence'",
+        )
         unexplained = [item for item, reason in self.items.items() if not reason.strip()]
         _expect(not unexplained, f"items.{', items.'.join(unexplained)} has no reason; expected why the item is left out")
         for table, by in (("sessions", self.sessions), ("demographics", self.demographics)):

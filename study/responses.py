@@ -29,7 +29,8 @@ class Response:
     `simulated_as` is the response that simulations of studies draw for it, None where they draw none; then
     `simulated_unit` is the unit of an effect there, and `effect_key` names its effects in [simulate]. `prompt_kind` is the kind of
     answers whose prompts it shares with other responses, `source` whom one cites for it. `sesoi_example` is a smallest effect of
-    interest as one may be stated; `absence` says what there is none of.
+    interest as one may be stated; one that `has_regions` is measured region by region, any other of a whole sentence; `absence`
+    says what there is none of.
 
     >>> RESPONSES["log_rt"].unit, RESPONSES["z"].raw
     ('log ms', 'rating')
@@ -55,12 +56,8 @@ class Response:
     prompt_kind: str = ""
     source: str = ""
     sesoi_example: float = 0.5
+    has_regions: bool = False
     absence: str = "no trial of these paradigms was measured there"
-
-    @property
-    def has_regions(self) -> bool:
-        """Whether it is measured region by region; any other is of a whole sentence."""
-        return self.table == TIMES_TABLE
 
     @property
     def effect_unit(self) -> str:
@@ -111,6 +108,7 @@ RESPONSES: Mapping[str, Response] = {
             means_label="reading time (ms)",
             unit="log ms",
             table=TIMES_TABLE,
+            has_regions=True,
             raw="rt",
             raw_label="reading time of the critical region (sum over its words, ms)",
             raw_unit="ms",
@@ -127,6 +125,7 @@ RESPONSES: Mapping[str, Response] = {
             means_label="reading time (ms)",
             unit="ms",
             table=TIMES_TABLE,
+            has_regions=True,
             sesoi_example=10.0,
         ),
         Response(
@@ -142,6 +141,18 @@ RESPONSES: Mapping[str, Response] = {
             effect_key="accuracy",
             prompt_kind="correct",
             absence="no answer about these paradigms was right or wrong",
+        ),
+        Response(
+            name="first_choice",
+            noun="right first choices",
+            label="right first choices (log odds)",
+            means_label="right first choices (%)",
+            unit="log odds",
+            table=BINARY_TABLE,
+            task="maze",
+            family="binomial",
+            has_regions=True,
+            absence="no first choice was made there in these paradigms",
         ),
         Response(
             name="yes",

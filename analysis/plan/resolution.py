@@ -18,7 +18,7 @@ from ..exclusion_log import ALL_CONDITIONS
 from ..grammatical_status import GRAMMATICALITY, GRAMMATICALITY_CODES
 from ..measuring.binary_responses import BINARY_MEASURES, CHOICE_MEASURE, YES_MEASURE
 from ..measuring.participant_measures import find_participant_factors
-from ..measuring.ratings_and_times import SENTENCE_REGION
+from ..measuring.region_spans import SENTENCE_REGION
 from ..measuring.trial_measures import measure_trials
 from ..modelling.coding import Coded
 from ..modelling.mixed_models import columns_of, engine_named
@@ -353,8 +353,9 @@ def _draft_suggested(trials: StudyTrials, settings: AnalysisSection) -> Iterator
                 others = covariates if _has_regions(response) else []
                 yield from _draft_forms(paradigm, response, region, {paradigm: by}, settings, others)
     for response in BINARY_MEASURES:
-        for name, levels in _list_binary_units(trials.select_response(response), trials.get_levels(response), response):
-            yield from _draft_forms(name, response, SENTENCE_REGION, levels, settings)
+        for place, rows in trials.select_response(response).groupby("region", sort=True):
+            for name, levels in _list_binary_units(rows, trials.get_levels(response), response):
+                yield from _draft_forms(name, response, str(place), levels, settings)
 
 
 def _list_binary_units(rows: pd.DataFrame, levels: Levels, response: str) -> Iterator[tuple[str, Levels]]:

@@ -39,6 +39,7 @@ from .wording import (
     minimal_pairs,
     participation,
     raters,
+    tasks,
 )
 
 Tables = Mapping[str, pd.DataFrame]
@@ -52,7 +53,9 @@ def methods(tables: Tables, software: Versions | None = None, models: Mapping[st
     """
     software, models = software or {}, models or {}
     paragraphs = [
-        [*_sample(tables), _ratings(tables), _times(tables)],
+        _sample(tables),
+        tasks.describe_tasks(table_of(tables, "task_counts")),
+        [_ratings(tables), _times(tables)],
         [_factors(tables, software)],
         [_models(tables, software), _policy_models(tables), _ordinal(tables), _grid(tables), _equivalence(tables), _power(tables)],
         [_agreement(tables)],
@@ -86,6 +89,7 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
         ("What was tested", hypotheses.tested(factorial, models)),
         ("Methods", paragraphs),
         ("Exclusions", [sentence for sentence in excluded if sentence not in text]),
+        ("Errors in Maze", tasks.describe_accuracy(table_of(tables, "first_choices"))),
         *(
             (
                 f"{one.noun[0].upper()}{one.noun[1:]}",
@@ -167,6 +171,7 @@ def _times(tables: Tables) -> str:
         return ""
     sentences = [
         "The reading time of the critical region is the sum over its words.",
+        tasks.describe_error_policy(table_of(tables, "exclusions")),
         participation.count_outlier_regions(table_of(tables, "exclusions")),
         "Times were then log-transformed.",
     ]

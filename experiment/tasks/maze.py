@@ -20,7 +20,7 @@ from .trial_rows import build_reading_rows
 KINDS = ("maze",)
 IS_PRESENTATION = True
 REQUIRED_COLUMNS = ("alternatives",)
-RESPONSES = ("log_rt", "rt")
+RESPONSES = ("log_rt", "rt", "first_choice")
 FIRST_ALTERNATIVE = "x-x-x"
 CHOICE_TIME_MS = 450  # ms that a robot takes longer for a choice than for reading
 
