@@ -819,8 +819,9 @@ class AnalysisSection:
 @dataclass(frozen=True)
 class EffectSection:
     """What a factor, a measure of participants or an interaction does to simulated participants, `simulate.TERM`: to log reading
-    time (ms) in regions, to the latent rating (in units of its residual s.d.), and to the log-odds of the right answer to a
-    question. Effects of measures that are numbers are for a difference of 1.
+    time (ms) in regions, to the latent rating (in units of its residual s.d.; of a choice between two sentences in log odds), to
+    the log odds of the right answer to a question, and to those of a right first choice of each word of a region in Maze. Effects
+    of measures that are numbers are for a difference of 1.
 
     >>> EffectSection(log_rt={"critical": 0.08, "critical+1": 0.04}).rating
     0.0
@@ -830,13 +831,21 @@ class EffectSection:
     log_rt: dict[str, float] = field(default_factory=dict)
     rating: float = 0.0
     accuracy: float = 0.0
+    first_choice: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def regions(self) -> tuple[str, ...]:
+        """The regions that have an effect."""
+        return tuple(dict.fromkeys((*self.log_rt, *self.first_choice)))
 
     def __post_init__(self) -> None:
+        for key, regions in (("log_rt", self.log_rt), ("first_choice", self.first_choice)):
+            for region in regions:
+                _expect(
+                    re.fullmatch(r"[^+]+(\+[1-9])?", region) is not None,
+                    f"{key} names the region {region!r}; expected one such as critical, or critical+1 for the word after it",
+                )
         for region, effect in self.log_rt.items():
-            _expect(
-                re.fullmatch(r"[^+]+(\+[1-9])?", region) is not None,
-                f"log_rt names the region {region!r}; expected one such as critical, or critical+1 for the word after it",
-            )
             _expect(abs(effect) <= 2, f"log_rt.{region} is {effect:g}; expected log ms, such as 0.05 (5 %), from -2 to 2")
 
 
