@@ -17,11 +17,6 @@ def _doi(entry: str, doi: str) -> Reference:
 
 # As cited in the text; in the order of the list.
 REFERENCES = {
-    "Bard et al., 1996": _doi(
-        "Bard, E. G., Robertson, D., & Sorace, A. (1996). Magnitude estimation of linguistic acceptability. Language, 72(1), "
-        "32–68.",
-        "10.2307/416793",
-    ),
     "Barr, 2013": _doi(
         "Barr, D. J. (2013). Random effects structure for testing interactions in linear mixed-effects models. Frontiers in "
         "Psychology, 4, 328.",

@@ -34,8 +34,10 @@ def describe_task(row: Row) -> str:
 
 
 def describe_tasks(task_counts: pd.DataFrame) -> list[str]:
-    """Return a sentence or two for each task of target trials."""
-    return [describe_task(row) for row in list_rows(task_counts)]
+    """Return a sentence or two for each task of target trials; prompts are named where a task has several."""
+    several = task_counts.duplicated("task", keep=False)
+    named = task_counts.assign(prompt=task_counts["prompt"].where(several))
+    return [describe_task(row) for row in list_rows(named)]
 
 
 def describe_error_policy(exclusions: pd.DataFrame) -> str:
