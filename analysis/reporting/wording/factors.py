@@ -13,6 +13,7 @@ from .effects import as_published, in_ms, milliseconds
 from .fits import form
 from .labels import asked, label, listed, region_name, response
 from .numbers import Row, apa, decimals, name_adjusted, p_value, signed
+from .sources import Sentence, read_off
 from .terms import compared, short, terms
 
 MODEL_KEY = ("model", "response", "region", "prompt")
@@ -47,7 +48,7 @@ def summarise_effects(models: pd.DataFrame) -> list[str]:
         if rows:
             text = "; ".join(f"{verdict} {listed(verdicts[verdict])}" for verdict in sorted(verdicts, key=_negative))
             head = ", ".join(filter(None, [describe_model(rows[0]), form(rows[0])]))
-            sentences.append(f"{head}: {text}.")
+            sentences.append(read_off(f"{head}: {text}.", "effects", rows))
     return sentences
 
 
@@ -101,18 +102,22 @@ def describe_model(row: Row) -> str:
     return row["whose"] + text if row["whose"] else text[0].upper() + text[1:]
 
 
-def _sentence(rows: Sequence[Row], published: Mapping[tuple[str, ...], Row]) -> str:
+def _sentence(rows: Sequence[Row], published: Mapping[tuple[str, ...], Row]) -> Sentence:
     head, fit = describe_model(rows[0]), form(rows[0])
     contrasts: list[str] = []
+    said: list[Row] = []
     for row, name in zip(rows, terms(rows), strict=True):
         if pd.isna(row["estimate"]):
-            return f"{head}: {row['note']}"
+            return read_off(f"{head}: {row['note']}", "effects", row)
         if not pd.isna(row["contrast"]):
-            again = as_published(published.get(_key(row, *MODEL_KEY, "term")))
-            aside = "; ".join(filter(None, [milliseconds(row), again]))
+            beside = published.get(_key(row, *MODEL_KEY, "term"), {})
+            aside = "; ".join(filter(None, [milliseconds(row), as_published(beside)]))
             contrasts.append(f"{name}, {apa(row)}{f' ({aside})' if aside else ''}")
+            said += [row, beside]
     head = f"{head} ({fit})" if fit else head
-    return f"{head}: {'; '.join(contrasts)}." if contrasts else f"{head}: {rows[0]['n']} trials."
+    if contrasts:
+        return read_off(f"{head}: {'; '.join(contrasts)}.", "effects", said)
+    return read_off(f"{head}: {rows[0]['n']} trials.", "effects", rows)
 
 
 def simple_effects(effects: pd.DataFrame) -> list[str]:
@@ -125,7 +130,8 @@ def simple_effects(effects: pd.DataFrame) -> list[str]:
         how = f"contrast of the fitted model, {test}; {listed_rows[0]['adjustment']}"
         names = [compared(f"{row['factors']}: {row['contrast']}") for row in listed_rows]
         texts = [f"{name} at {label(row['within'])}, {apa(row)}{in_ms(row)}" for name, row in zip(names, listed_rows, strict=True)]
-        sentences.append(f"{describe_model(listed_rows[0])}, simple effects ({how}): {'; '.join(texts)}.")
+        text = f"{describe_model(listed_rows[0])}, simple effects ({how}): {'; '.join(texts)}."
+        sentences.append(read_off(text, "effects", listed_rows))
     return sentences
 
 

@@ -26,7 +26,7 @@ class Source:
     """
 
     table: str
-    rows: tuple[int, ...]
+    rows: tuple[int, ...] = ()
     values: tuple[str, ...] = ()
 
 
@@ -102,7 +102,7 @@ class Footnotes:
         ]
 
 
-SHOWN_KEYS = 3  # rows whose keys a note gives
+SHOWN_KEYS = 1  # rows whose keys a note gives: of more, they fill a page
 
 
 def describe_source(source: Source, tables: Tables) -> str:
@@ -112,8 +112,10 @@ def describe_source(source: Source, tables: Tables) -> str:
     >>> describe_source(Source("effects", (1,)), {"effects": effects})
     'effects, row 2 (m1, coefficient, verb)'
     >>> describe_source(Source("effects", (0, 1), ("count",)), {"effects": effects})
-    'effects, rows 1 to 2 (m1, coefficient, noun; m1, coefficient, verb): `count`'
+    'effects, rows 1 to 2: `count`'
     """
+    if not source.rows:
+        return source.table
     numbers = [row + 1 for row in source.rows]
     where = f"{source.table}, {'row' if len(numbers) == 1 else 'rows'} {format_ranges(numbers)}"
     keys = _name_rows(source, tables) if len(numbers) <= SHOWN_KEYS else ""
