@@ -90,7 +90,7 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
     results = join_results(tables)
     models, factorial = select_pairs(results), select_factors(results)
     excluded = participation.exclusions(*(table_of(tables, name) for name in EXCLUSIONS))
-    simple = factors.simple_effects(select_factors(results, SIMPLE_EFFECT))
+    simple = factors.simple_effects(factors.select_told_simple_effects(results))
     matrices = contrasts.matrices(table_of(tables, "contrast_matrices"))
     parts = [
         ("", _alone(_warnings(tables))),
@@ -146,9 +146,7 @@ def _write_part(title: str, paragraphs: Iterable[Paragraph], notes: Footnotes) -
 def _warnings(tables: Tables) -> list[Sentence]:
     """Return that readers were simulated, or language models, where some were."""
     warned = Page(tables).describe_simulated_participants() if "sessions" in tables else ()
-    return [
-        Sentence(f"**{text[0].upper()}{text[1:]}**: no findings about people.", sources_of(text)) for text in warned
-    ]
+    return [Sentence(f"**{text[0].upper()}{text[1:]}**: no findings about people.", sources_of(text)) for text in warned]
 
 
 def _list_primary() -> list[Response]:
@@ -249,7 +247,7 @@ def _factors(tables: Tables, software: Versions) -> list[str]:
     how = ", and ".join(f"{fits.formulas(rows)}, {fits.estimation(rows, software)}" for rows in families)
     text = f"Of the study's own factors we fitted {how}, other predictors centred"
     text += f", and these contrasts (Schad et al., 2020): {'; '.join(compared)}." if compared else "."
-    sentences = [_with_versions(read_off(text, "effects", first))]
+    sentences: list[str] = [_with_versions(read_off(text, "effects", first))]
     if (first["random"] == SLOPES).any():
         text = f"Models have {fits.POLICIES['maximal']}"
         text += "; binomial ones without slopes of interactions." if (first["family"] == "binomial").any() else "."
@@ -276,7 +274,7 @@ def _factors(tables: Tables, software: Versions) -> list[str]:
     if len(simple):
         text = (
             "Simple effects are contrasts of the fitted models, with their degrees of freedom, and p adjusted over those of one "
-            "factor (Holm, 1979)."
+            f"factor (Holm, 1979); {factors.TOLD}."
         )
         sentences.append(read_off(text, "effects", simple))
     return sentences
@@ -322,16 +320,14 @@ def _models(tables: Tables, software: Versions) -> list[str]:
 
 def _agreement(tables: Tables) -> list[str]:
     reliability, choices = table_of(tables, "reliability"), table_of(tables, "choice_agreement")
-    sentences = []
+    sentences: list[str] = []
     if len(reliability):
         text = (
             "Agreement among raters is ICC(2,k), two-way random effects, absolute agreement, mean of the k raters of a sentence "
             "(Shrout & Fleiss, 1979), for each paradigm and list, with intervals by parametric bootstrap; noise ceilings are "
             "square roots of split-half correlations within list, stepped up after Spearman and Brown."
         )
-        sentences.append(
-            read_off(read_off(text, "reliability", reliability), "noise_ceilings", table_of(tables, "noise_ceilings"))
-        )
+        sentences.append(read_off(read_off(text, "reliability", reliability), "noise_ceilings", table_of(tables, "noise_ceilings")))
     if len(choices):
         text = f"A paradigm counts as accepted when {raters.ACCEPTED} (Warstadt et al., 2020)."
         sentences.append(read_off(text, "choice_agreement", choices))
@@ -409,7 +405,7 @@ def _language_models(tables: Tables, software: Versions, models: Mapping[str, st
         return read_off(text, table, scored[table])
 
     listed = "; ".join(f"{name} ({models[name]})" if name in models else name for name in names)
-    sentences = [read_off_scores(f"Language models: {listed}.")]
+    sentences: list[str] = [read_off_scores(f"Language models: {listed}.")]
     if "transformers" in software and any(not name.startswith("ngram:") for name in names):
         text = f"They were run with transformers {software['transformers']} (Wolf et al., 2020)"
         text += f" and torch {software['torch']}." if "torch" in software else "."
@@ -418,7 +414,7 @@ def _language_models(tables: Tables, software: Versions, models: Mapping[str, st
     if "pll-word-l2r" in protocols:
         text = "Masked models were scored word by word from left to right (Kauf & Ivanova, 2023)."
         sentences.append(read_off_scores(text))
-    return list(sentences)
+    return sentences
 
 
 def _alignment(tables: Tables) -> list[str]:
@@ -454,14 +450,14 @@ def _alignment_models(tables: Tables, software: Versions) -> list[str]:
         f"Log reading time was modelled by surprisal, length and frequency of the word{back}, position in the sentence and log "
         f"trial number, {fits.estimation(fitted, software)}: {fits.formulas(fitted)}."
     )
-    sentences = [_with_versions(read_off(text, "alignment_models", fitted))]
+    sentences: list[str] = [_with_versions(read_off(text, "alignment_models", fitted))]
     if all("(1|token)" in formula for formula in fitted["formula"]):
         text = "The intercept by token is there because readers share words."
         sentences.append(read_off(text, "alignment_models", fitted))
     if any("+ surprisal|participant" in formula for formula in fitted["formula"]):
         text = "The effect of surprisal varies over participants where the data allow."
         sentences.append(read_off(text, "alignment_models", fitted))
-    return list(sentences)
+    return sentences
 
 
 def _smooths(tables: Tables) -> list[str]:

@@ -273,12 +273,16 @@ def models(page: Page) -> Section:
         exhibits += page.table("condition_means", caption, aside=True)
     caption = "Differences between levels of a factor at the means of everything else."
     exhibits += page.table("marginal_contrasts", caption, marginal.drop(columns="formula"), aside=True)
-    caption = "Simple effects: the levels of a factor at those of the factors it interacts with, as contrasts of the fitted models."
+    caption = (
+        "Simple effects: the levels of a factor at those of the factors it interacts with, as contrasts of the fitted models; "
+    )
+    caption += f"{factors.TOLD}."
     simple = select_factors(page.results, SIMPLE_EFFECT)
     exhibits += page.table("effects", caption, simple[[*SIMPLE_COLUMNS]], aside=True)
     for caption, table in contrasts.matrices(page.get("contrast_matrices")):
         exhibits += page.coefficients("contrast_matrices", caption, table, aside=True)
-    sentences = [*factors.simple_effects(simple), *factors.level_differences(marginal)]
+    told = factors.select_told_simple_effects(page.results)
+    sentences = [*factors.simple_effects(told), *factors.level_differences(marginal)]
     badges = page.badges("effects") if exhibits else ()
     notes = fits.notes(models, "model")
     return Section("Models of the study's factors", badges, sentences, exhibits, notes, first=few(sentences, 3))

@@ -25,7 +25,10 @@ def matrices(table: pd.DataFrame) -> list[tuple[Sentence, Coefficients]]:
         by_cell = [(label(cell), *(code[term, cell] for term in names)) for cell in cells]
         by_term = [(name, *(weight[term, cell] for cell in cells)) for term, name in names.items()]
         shown += [
-            (read_off(CONTRAST.format(model=label(model)), "contrast_matrices", rows), Coefficients(("cell", *names.values()), tuple(by_cell), 1)),
+            (
+                read_off(CONTRAST.format(model=label(model)), "contrast_matrices", rows),
+                Coefficients(("cell", *names.values()), tuple(by_cell), 1),
+            ),
             (
                 read_off(HYPOTHESIS.format(model=label(model)), "contrast_matrices", rows),
                 Coefficients(("effect", *map(label, cells)), tuple(by_term), 1),

@@ -124,7 +124,7 @@ def _counted(models: pd.DataFrame, published: pd.DataFrame, response: str, promp
     again = f"; {FORMS[INTERCEPTS]}, in {int((plain['p_adjusted'] < ALPHA).sum())}" if len(plain) else ""
     text = f"{subject} differ between grammatical and ungrammatical sentences in {differing[first]} of {total} (p_BH < .05{again})."
     sentence = read_off(text, "effects", models[models["region"] == first], "count", DIFFERING)
-    sentences = [read_off(sentence, "effects", plain, DIFFERING)]
+    sentences: list[str] = [read_off(sentence, "effects", plain, DIFFERING)]
     later = [f"{count} at {region}" for region, count in differing.items() if region != first]
     if later:
         everywhere = int((models["p_adjusted_all"] < ALPHA).sum())
@@ -179,7 +179,7 @@ def _policy_effect(row: Row, several: bool) -> str:
 
 def ordinal(models: pd.DataFrame) -> list[str]:
     """Return the effects of cumulative-link models, on their latent scale; those of paradigms stay in their table."""
-    sentences = []
+    sentences: list[str] = []
     several = len(list_prompts(models)) > 1
     for row in list_rows(models[models["unit"] != "paradigm"].dropna(subset="estimate")):
         name = f"{label(row['model'])}{asked(row['prompt'] if several else None)}: "
@@ -195,7 +195,7 @@ def _predictor(row: Row) -> str:
 
 def power(models: pd.DataFrame, smallest: Sesoi) -> list[str]:
     """Return the range of minimum detectable effects, and how many reach the smallest effect of interest, if it is declared."""
-    sentences = []
+    sentences: list[str] = []
     headlines = models[models["headline"]].dropna(subset="mde")
     for (response, region), family in headlines.groupby(["response", "region"], sort=True):
         for prompt in list_prompts(family):
@@ -218,7 +218,7 @@ def power(models: pd.DataFrame, smallest: Sesoi) -> list[str]:
 
 def describe_power(power: pd.DataFrame) -> list[str]:
     """Return, for each coefficient, model and number of items, how many participants find it in four of five studies."""
-    sentences = []
+    sentences: list[str] = []
     place = ["response", "family", "slopes", "assumptions", "term", "effect", "n_items"]
     for _, rows in power.groupby(place, sort=True):
         reached = rows[rows["power"] >= ENOUGH]
@@ -266,7 +266,7 @@ def refits(grid: pd.DataFrame) -> str:
 
 def robustness(grid: pd.DataFrame) -> list[str]:
     """Return, for each phenomenon, how far the effect on reading times depends on cutoff, transform and flagged participants."""
-    sentences = []
+    sentences: list[str] = []
     times = grid[grid["response"] == "log_rt"].dropna(subset="ms")
     for phenomenon, rows in times.groupby("model", sort=True):
         declared = rows.loc[rows["declared"], "ms"]
@@ -288,7 +288,7 @@ def robustness(grid: pd.DataFrame) -> list[str]:
 def residuals(models: pd.DataFrame, prompts: Sequence[str | None]) -> list[str]:
     """Return how far residuals of successive trials correlate, for each response and region, and each of several prompts."""
     several = len(prompts) > 1
-    sentences = []
+    sentences: list[str] = []
     for row in list_rows(models.dropna(subset="autocorrelation").drop_duplicates(["response", "region", "prompt"])):
         place = [row["response"], row["region"], *([row["prompt"]] if several and not pd.isna(row["prompt"]) else [])]
         sentences.append(f"Residuals of successive trials correlate by {correlation(row['autocorrelation'])} ({', '.join(place)}).")

@@ -44,7 +44,7 @@ def verdict(row: Row) -> str:
 
 def equivalences(phenomena: pd.DataFrame, factorial: pd.DataFrame) -> list[str]:
     """Return a sentence for each effect of which a smallest one of interest is stated: in phenomena, and of a study's factors."""
-    sentences = []
+    sentences: list[str] = []
     several = len(list_prompts(phenomena)) > 1
     for row in list_rows(phenomena[phenomena["headline"]].dropna(subset="p_equivalence")):
         where = asked(row["prompt"] if several else None)

@@ -136,7 +136,7 @@ def readings_kept(ledger: pd.DataFrame) -> str:
 def flagged(prompts: pd.DataFrame) -> list[str]:
     """Return how many participants the ratings under each prompt flag, and that they stay."""
     tested = prompts.dropna(subset="flagged")
-    sentences = []
+    sentences: list[str] = []
     for prompt in list_prompts(tested) if len(tested) else ():
         rows = filter_prompt(tested, prompt)
         text = (

@@ -24,7 +24,9 @@ def agreement(reliability: pd.DataFrame, ceilings: pd.DataFrame, choices: pd.Dat
         known = filter_prompt(ceilings, prompt).dropna(subset="ceiling")
         reached = [f"{correlation(row['ceiling'])} over {row['level']}" for row in list_rows(known)]
         if reached:
-            text = f"A perfect model would correlate with people's mean ratings{asked(prompt)} by {listed(reached)} (noise ceilings)."
+            text = (
+                f"A perfect model would correlate with people's mean ratings{asked(prompt)} by {listed(reached)} (noise ceilings)."
+            )
             sentences.append(read_off(text, "noise_ceilings", known))
     for prompt in list_prompts(choices):
         sentences += _majorities(filter_prompt(choices, prompt), prompt)
@@ -46,7 +48,9 @@ def _intraclass(reliability: pd.DataFrame, prompt: str | None) -> list[str]:
     names = ", ".join(f"{label(row['paradigm'])} ({row['experiment']}-{row['list']})" for row in list_rows(poor.head(SHOWN)))
     among = "among them " if len(poor) > SHOWN else ""
     below = f" It was below {POOR_ICC:g} in {len(poor)} of {len(whole)}: {among}{names}." if len(poor) else ""
-    sentence = read_off(f"{text}.{below}", "reliability", whole, "median icc", "min icc", "max icc", "count", f"count icc < {POOR_ICC:g}")
+    sentence = read_off(
+        f"{text}.{below}", "reliability", whole, "median icc", "min icc", "max icc", "count", f"count icc < {POOR_ICC:g}"
+    )
     return [read_off(sentence, "reliability", within, "median icc")]
 
 

@@ -11,7 +11,6 @@ import pandas as pd
 
 from gardenpath.study import TABLES
 
-from ...row_dicts import NumberedRow
 from .numbers import Row
 
 Tables = Mapping[str, pd.DataFrame]
