@@ -28,6 +28,7 @@ from ..prompts import list_rated_prompts
 from .exhibits import Page
 from .references import cited
 from .wording import (
+    confounds,
     contrasts,
     effect_captions,
     effects,
@@ -91,14 +92,20 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
     models, factorial = select_pairs(results), select_factors(results)
     excluded = participation.exclusions(*(table_of(tables, name) for name in EXCLUSIONS))
     simple = factors.simple_effects(factors.select_told_simple_effects(results))
-    matrices = contrasts.matrices(table_of(tables, "contrast_matrices"))
+    matrices, differing = contrasts.matrices(table_of(tables, "contrast_matrices")), table_of(tables, "confounds")
     parts = [
         ("", _alone(_warnings(tables))),
         ("What was tested", _alone(hypotheses.tested(factorial, models))),
         ("Methods", [Paragraph(sentences) for sentences in written]),
         ("Exclusions", _alone(sentence for sentence in excluded if sentence not in told)),
         *((f"{one.noun[0].upper()}{one.noun[1:]}", _alone(_effects_on(one, tables, results))) for one in _list_primary()),
-        ("Factors of the study", [*_alone([*factors.factorial_effects(factorial), *simple]), *_tables(tables)]),
+        (
+            "Factors of the study",
+            [
+                *_alone([*factors.factorial_effects(factorial), *confounds.confounds(differing, factorial), *simple]),
+                *_tables(tables),
+            ],
+        ),
         (
             "What could have been found",
             _alone([*effects.power(models, smallest or {}), *equivalence.equivalences(models, factorial)]),
@@ -155,7 +162,9 @@ def _list_primary() -> list[Response]:
 
 def _effects_on(response: Response, tables: Tables, results: pd.DataFrame) -> list[str]:
     """Return what grammaticality does to a response, and where it has categories, to these."""
-    sentences = effects.effects(select_pairs(results), response.name, list_rated_prompts(tables, response.name))
+    pairs = select_pairs(results)
+    sentences = effects.effects(pairs, response.name, list_rated_prompts(tables, response.name))
+    sentences += confounds.confounds(table_of(tables, "confounds"), pairs[pairs["response"] == response.name])
     return [*sentences, *(effects.ordinal(select_categories(results)) if response.categories else [])]
 
 
