@@ -17,6 +17,11 @@ def _doi(entry: str, doi: str) -> Reference:
 
 # As cited in the text; in the order of the list.
 REFERENCES = {
+    "Barr, 2008": _doi(
+        "Barr, D. J. (2008). Analyzing 'visual world' eyetracking data using multilevel logistic regression. Journal of Memory and "
+        "Language, 59(4), 457–474.",
+        "10.1016/j.jml.2007.09.002",
+    ),
     "Barr, 2013": _doi(
         "Barr, D. J. (2013). Random effects structure for testing interactions in linear mixed-effects models. Frontiers in "
         "Psychology, 4, 328.",
@@ -39,6 +44,11 @@ REFERENCES = {
     ),
     "Christensen, 2023": _doi(
         "Christensen, R. H. B. (2023). ordinal: Regression models for ordinal data [R package].", "10.32614/CRAN.package.ordinal"
+    ),
+    "Clark, 1973": _doi(
+        "Clark, H. H. (1973). The language-as-fixed-effect fallacy: A critique of language statistics in psychological research. "
+        "Journal of Verbal Learning and Verbal Behavior, 12(4), 335–359.",
+        "10.1016/S0022-5371(73)80014-3",
     ),
     "Forster et al., 2009": _doi(
         "Forster, K. I., Guerrera, C., & Elliot, L. (2009). The maze task: Measuring forced incremental sentence processing time. "

@@ -12,7 +12,14 @@ import pytest
 
 from gardenpath.analysis.engines.formulas import parse_formula
 from gardenpath.analysis.fitting.aggregate_tests import compute_aggregate_tests
+from gardenpath.analysis.fitting.plan_tables import fit_plan
+from gardenpath.analysis.model_results import join_results
 from gardenpath.analysis.modelling.coding import Coded, coded
+from gardenpath.analysis.plan import StudyTrials, resolve_plan
+from gardenpath.analysis.reporting.wording.optimism import describe_optimistic_effects
+from gardenpath.study import TABLES, AnalysisSection
+
+from .test_binomial import nearly_all_right
 
 CODES = {"a": ("a", {"x": -0.5, "z": 0.5}), "b": ("b", {"u": -0.5, "v": 0.5}), "g": ("g", {"m": -0.5, "n": 0.5})}
 
@@ -113,3 +120,47 @@ def test_who_lacks_a_condition_is_left_out_and_too_few_have_no_statistic() -> No
 def test_constant_scores_have_no_statistic() -> None:
     frame = make().assign(y=1)
     assert "statistic" not in compute_aggregate_tests(replace(design(frame)), "a", "y", is_binary=True)[0]
+
+
+@pytest.fixture(scope="module")
+def few_answers() -> dict[str, pd.DataFrame]:
+    """A study whose answers are too few, and too nearly all right, for slopes."""
+    rows = nearly_all_right(1)
+    names = ["participant", "session", "experiment", "list", "trial", "role", "paradigm", "item", "condition"]
+    trials = rows.assign(
+        session="s" + rows["participant"], experiment="E1", list="L1", role="target", paradigm="who", phenomenon="who", prompt="ask",
+        condition=np.where(rows["x"] > 0, "late", "early"), trial=rows.groupby("participant").cumcount(), measure="correct",
+        region="sentence", event="right", response=rows["y"], question_accuracy=0.9, log_trial=0.0,
+    )  # fmt: skip
+    empty = {name: pd.DataFrame(columns=TABLES[name].column_names) for name in ("rating_scores", "region_times")}
+    items = trials[["paradigm", "item", "condition"]].drop_duplicates()
+    levels = [("who", "early", "place", "early"), ("who", "late", "place", "late")]
+    conditions = pd.DataFrame(levels, columns=["paradigm", "condition", "factor", "level"])
+    assert {*names} <= {*trials}
+    made = StudyTrials(empty["rating_scores"], empty["region_times"], trials, items, conditions)
+    return fit_plan(resolve_plan(AnalysisSection(), made), made)
+
+
+def test_a_p_whose_slope_could_not_be_estimated_is_optimistic_and_has_tests_beside_it(few_answers: dict[str, pd.DataFrame]) -> None:
+    effects = few_answers["effects"].query("headline and factors == 'place'")
+    assert effects["optimistic"].tolist() == [True]
+    random = few_answers["random_effects"]
+    model = effects["model_id"].iloc[0]
+    tests = few_answers["aggregate_tests"].set_index("grouping")
+    assert {*tests["model_id"]} == {model}
+    assert [*tests.index] == ["participant", "item", "both: min F'"]
+    assert tests["p"].notna().all()
+    told = describe_optimistic_effects(join_results(few_answers), few_answers["aggregate_tests"], random)
+    assert len(told) == 1
+    assert "is optimistic" in told[0]
+    assert f"by participants t({tests.loc['participant', 'df']:.0f}) = " in told[0]
+    assert "min F'(1, " in told[0]
+    assert {source.table for source in told[0].sources} >= {"effects", "aggregate_tests"}
+    lacking = random[(random["model_id"] == model) & (random["status"] == "not estimated")]
+    assert lacking["sd"].isna().all()
+
+
+def test_what_could_be_estimated_is_not_called_optimistic(few_answers: dict[str, pd.DataFrame]) -> None:
+    effects = few_answers["effects"].query("not headline")
+    assert not effects["optimistic"].any()
+    assert {*few_answers["random_effects"]["status"].dropna()} <= {"estimated", "zero", "not estimated", "not needed"}
