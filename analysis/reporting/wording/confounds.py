@@ -35,7 +35,7 @@ def confounds(table: pd.DataFrame, models: pd.DataFrame) -> list[str]:
             )
             sentences.append(read_off(text, "confounds", rows, "distinct paradigm"))
             continue
-        several = table["paradigm"].nunique() > 1
+        several = len(table["paradigm"].unique()) > 1
         groups = rows.groupby(["paradigm", "level_a", "level_b"], sort=False)
         sentences += [_sentence(one, several) for _, one in groups]
     return sentences
