@@ -18,6 +18,7 @@ from gardenpath.study.renamed_names import describe_renamed_keys
 from ..scripts.list_files import ListFile, build_list_files
 from ..scripts.script import list_text_sections
 from ..texts.standard_texts import load_texts
+from .data_search import DataSearch
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -149,10 +150,18 @@ def flatten_statements(value: object, key: str = "") -> dict[str, str]:
 # ------------------------------------------------------------------------------------------------ the page
 
 
-def format_preregistration(config: study.Study, registered: Json, *, models: Sequence[str] = (), after: str = "") -> str:
+def format_preregistration(
+    config: study.Study,
+    registered: Json,
+    *,
+    models: Sequence[str] = (),
+    searched: DataSearch | None = None,
+    after_data: bool = False,
+) -> str:
     """Return the preregistration as Markdown: what is fixed in words and tables, what is open, and the statements with their hash.
 
-    `models` are lines on the models that are planned; `after` says what data there were.
+    `models` are lines on the models that are planned; `searched` is what data lay beside study.toml, and `after_data` says that
+    the authors know of some.
     """
     block = json.dumps(registered, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
     digest = hashlib.sha256(block.encode()).hexdigest()
@@ -162,8 +171,7 @@ def format_preregistration(config: study.Study, registered: Json, *, models: Seq
     ]
     sections = {
         f"Preregistration: {config.title or config.name}": [
-            after or "Drafted from study.toml before any data were collected.",
-            "",
+            *_describe_data(searched, after_data),
             "Places marked *Open* are for the authors to fill in before this page is deposited.",
         ],
         "Hypotheses": ["*Open*: each hypothesis, with its direction and the coefficient of the models below that tests it"],
@@ -200,6 +208,23 @@ def format_preregistration(config: study.Study, registered: Json, *, models: Seq
     }
     texts = ("\n".join([f"## {name}", "", *lines]) for name, lines in sections.items())
     return "\n\n".join(texts).removeprefix("#") + "\n"
+
+
+def _describe_data(searched: DataSearch | None, after_data: bool) -> list[str]:
+    """Return whether the page was drafted before the data, and what that was told by."""
+    if searched is None:
+        return ["Drafted from study.toml. Nobody looked whether there were data.", ""]
+    if searched.of_people:
+        count = sum(one.n_of_people for one in searched.of_people if one.sources)
+        untold = sum(not one.sources for one in searched.of_people)
+        there = [f"{count} session{'s' * (count != 1)} of people"] if count else []
+        there += [f"data in {untold} place{'s' * (untold != 1)} that do not say whose they are"] if untold else []
+        stated = f"**Drafted after data were collected**: {' and '.join(there)} lay beside study.toml."
+    elif after_data:
+        stated = "**Drafted after data were collected**, as its authors say; none of people lay beside study.toml."
+    else:
+        stated = "Drafted from study.toml, beside which no data of people lay."
+    return [stated, "", searched.describe(), ""]
 
 
 def _format_design(config: study.Study, registered: Json) -> list[str]:
