@@ -39,8 +39,10 @@ from .wording import (
     judgments,
     labels,
     minimal_pairs,
+    optimism,
     participation,
     raters,
+    tasks,
 )
 from .wording.sources import Footnotes, Sentence, Source, join_sentences, read_off, sources_of
 
@@ -58,8 +60,10 @@ def methods(tables: Tables, software: Versions | None = None, models: Mapping[st
 
 def _paragraphs(tables: Tables, software: Versions, models: Mapping[str, str]) -> list[list[str]]:
     """Return the paragraphs of the methods, each as its sentences."""
-    paragraphs = [
-        [*_sample(tables), *_ratings(tables), *_times(tables)],
+    paragraphs: list[list[str]] = [
+        [*_sample(tables)],
+        [*tasks.describe_tasks(table_of(tables, "task_counts"))],
+        [*_ratings(tables), *_times(tables)],
         _factors(tables, software),
         [
             *_models(tables, software), *_policy_models(tables), *_ordinal(tables), *_grid(tables), *_equivalence(tables),
@@ -98,11 +102,13 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
         ("What was tested", _alone(hypotheses.tested(factorial, models))),
         ("Methods", [Paragraph(sentences) for sentences in written]),
         ("Exclusions", _alone(sentence for sentence in excluded if sentence not in told)),
+        ("Errors in Maze", _alone(tasks.describe_accuracy(table_of(tables, "first_choices")))),
         *((f"{one.noun[0].upper()}{one.noun[1:]}", _alone(_effects_on(one, tables, results))) for one in _list_primary()),
         (
             "Factors of the study",
             [
-                *_alone([*factors.factorial_effects(factorial), *confounds.confounds(differing, factorial), *simple]),
+                *_alone([*factors.factorial_effects(factorial), *_optimistic(tables, factorial)]),
+                *_alone([*confounds.confounds(differing, factorial), *simple]),
                 *_tables(tables),
             ],
         ),
@@ -160,12 +166,21 @@ def _list_primary() -> list[Response]:
     return [RESPONSES[name] for name in PRIMARY_RESPONSES]
 
 
+def _optimistic(tables: Tables, results: pd.DataFrame) -> list[Sentence]:
+    """Return which effects have an optimistic p, with what stands beside it."""
+    return optimism.describe_optimistic_effects(results, table_of(tables, "aggregate_tests"), table_of(tables, "random_effects"))
+
+
 def _effects_on(response: Response, tables: Tables, results: pd.DataFrame) -> list[str]:
     """Return what grammaticality does to a response, and where it has categories, to these."""
     pairs = select_pairs(results)
     sentences = effects.effects(pairs, response.name, list_rated_prompts(tables, response.name))
+    sentences += _optimistic(tables, pairs[pairs["response"] == response.name])
     sentences += confounds.confounds(table_of(tables, "confounds"), pairs[pairs["response"] == response.name])
-    return [*sentences, *(effects.ordinal(select_categories(results)) if response.categories else [])]
+    if response.categories:
+        categories = select_categories(results)
+        sentences += [*effects.ordinal(categories), *_optimistic(tables, categories)]
+    return sentences
 
 
 def _tables(tables: Tables) -> list[Paragraph]:
@@ -230,6 +245,7 @@ def _times(tables: Tables) -> list[str]:
         return []
     sentences = [
         read_off("The reading time of the critical region is the sum over its words.", "region_times", times),
+        tasks.describe_error_policy(table_of(tables, "exclusions")),
         participation.count_outlier_regions(table_of(tables, "exclusions")),
         read_off("Times were then log-transformed.", "region_times", times),
     ]
@@ -258,9 +274,9 @@ def _factors(tables: Tables, software: Versions) -> list[str]:
     text += f", and these contrasts (Schad et al., 2020): {'; '.join(compared)}." if compared else "."
     sentences: list[str] = [_with_versions(read_off(text, "effects", first))]
     if (first["random"] == SLOPES).any():
-        text = f"Models have {fits.POLICIES['maximal']}"
-        text += "; binomial ones without slopes of interactions." if (first["family"] == "binomial").any() else "."
-        sentences.append(read_off(text, "effects", first))
+        sentences.append(read_off(f"Models have {fits.POLICIES['maximal']}.", "effects", first))
+        if len(optimistic := first[first["optimistic"]]):
+            sentences.append(read_off(optimism.HOW, "effects", optimistic))
         models = first.drop_duplicates(["model", "response", "region", "prompt"])
         sentences.append(_count_singular(models, "{singular} of {models} stayed singular and were kept."))
     if len(published):

@@ -35,7 +35,7 @@ def confounds(table: pd.DataFrame, models: pd.DataFrame) -> list[str]:
             )
             sentences.append(read_off(text, "confounds", rows, "distinct paradigm"))
             continue
-        several = len(table["paradigm"].unique()) > 1
+        several = len({*table["paradigm"]}) > 1
         groups = rows.groupby(["paradigm", "level_a", "level_b"], sort=False)
         sentences += [_sentence(one, several) for _, one in groups]
     return sentences
@@ -47,7 +47,7 @@ def _sentence(rows: pd.DataFrame, several: bool) -> Sentence:
     where = f" in {label(first['paradigm'])}" if several else ""
     of = " or ".join(noun for measure, noun in NOUNS.items() if (rows["measure"] == measure).any())
     parts = [
-        f"{PART_LABELS[region]} ({'; '.join(map(_difference, list_rows(part)))})"
+        f"{PART_LABELS[str(region)]} ({'; '.join(map(_difference, list_rows(part)))})"
         for region, part in rows.groupby("region", sort=False)
     ]
     text = f"{factor[0].upper()}{factor[1:]} ({levels}){where}: the levels also differ in {listed(parts)}"
@@ -55,5 +55,5 @@ def _sentence(rows: pd.DataFrame, several: bool) -> Sentence:
 
 
 def _difference(row: Row) -> str:
-    size = "the same in all items" if pd.isna(row["cohens_d"]) else f"d = {signed(row['cohens_d'], 2)}"
+    size: str = "the same in all items" if pd.isna(row["cohens_d"]) else f"d = {signed(row['cohens_d'], 2)}"
     return f"{MEASURES[row['measure']]} {row['mean_a']:.2f} and {row['mean_b']:.2f}, {size}"

@@ -6,7 +6,7 @@ from gardenpath.study.responses import RESPONSES
 
 from ...measuring.binary_responses import BINARY_MEASURES
 from ...measuring.cell_means import CELL_SEPARATOR
-from ...measuring.ratings_and_times import SENTENCE_REGION
+from ...measuring.region_spans import SENTENCE_REGION
 from ...model_results import is_intercepts_form
 from ...prompts import label_prompts
 from ...row_dicts import list_rows
@@ -85,12 +85,15 @@ def _left_out(means: pd.DataFrame) -> list[str]:
 
 
 def _places(rows: pd.DataFrame) -> list[str]:
-    """Return the response of each row, or of reading times the region."""
-    places = zip(rows["response"], rows["region"], strict=True)
-    return [
-        response(measure).removesuffix(" (log odds)") if region == SENTENCE_REGION else region_name(region)
-        for measure, region in places
-    ]
+    """Return the response of each row with its region, or of reading times the region alone."""
+    return [_name_place(measure, region) for measure, region in zip(rows["response"], rows["region"], strict=True)]
+
+
+def _name_place(measure: str, region: str) -> str:
+    name = response(measure).removesuffix(" (log odds)")
+    if region == SENTENCE_REGION:
+        return name
+    return f"{name}, {region_name(region)}" if measure in BINARY_MEASURES else region_name(region)
 
 
 def cells(means: pd.DataFrame) -> Coefficients:

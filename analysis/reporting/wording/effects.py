@@ -11,7 +11,7 @@ from gardenpath.study.responses import RESPONSES, is_standardised
 
 from ...grammatical_status import GRAMMATICALITY
 from ...intervals import ALPHA
-from ...measuring.ratings_and_times import SENTENCE_REGION
+from ...measuring.region_spans import SENTENCE_REGION
 from ...model_results import is_intercepts_form
 from ...modelling.pilot import PILOT, UPPER
 from ...prompts import filter_prompt, list_prompts

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from ...intervals import ALPHA
-from ...measuring.ratings_and_times import SENTENCE_REGION
+from ...measuring.region_spans import SENTENCE_REGION
 from ...prompts import list_prompts
 from ...row_dicts import list_rows
 from .factors import describe_model, with_names

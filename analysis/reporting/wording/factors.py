@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 import pandas as pd
 
 from ...intervals import ALPHA
-from ...measuring.ratings_and_times import SENTENCE_REGION
+from ...measuring.region_spans import SENTENCE_REGION
 from ...model_results import SIMPLE_EFFECT, is_intercepts_form, select_factors
 from ...prompts import label_prompts
 from ...row_dicts import list_rows
@@ -120,7 +120,8 @@ def _sentence(rows: Sequence[Row], published: Mapping[tuple[str, ...], Row]) -> 
             return read_off(f"{head}: {row['note']}", "effects", row)
         if not pd.isna(row["contrast"]):
             beside = published.get(_key(row, *MODEL_KEY, "term"), {})
-            aside = "; ".join(filter(None, [milliseconds(row), as_published(beside)]))
+            optimistic = "p optimistic" if row.get("optimistic", False) else ""
+            aside = "; ".join(filter(None, [milliseconds(row), optimistic, as_published(beside)]))
             contrasts.append(f"{name}, {apa(row)}{f' ({aside})' if aside else ''}")
             said += [row, beside]
     head = f"{head} ({fit})" if fit else head

@@ -7,7 +7,7 @@ import pandas as pd
 from gardenpath.study.config import CUMULATIVE_REGIONS, parse_region_name
 from gardenpath.study.responses import RESPONSES
 
-from ...measuring.ratings_and_times import SENTENCE_REGION
+from ...measuring.region_spans import SENTENCE_REGION
 from ...row_dicts import list_rows
 from .labels import label, listed
 from .numbers import counted
