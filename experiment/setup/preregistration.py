@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gardenpath import study
 from gardenpath.stimuli import Materials, build_conditions_table, build_items_table, read_study
 from gardenpath.study.config import ProcedureSection
-from gardenpath.study.plans import Plan
+from gardenpath.study.plans import Plan, PlannedModel
 from gardenpath.study.renamed_names import describe_renamed_keys
 
 from ..scripts.list_files import ListFile, build_list_files
@@ -47,7 +47,8 @@ DEVIATION_KINDS = {  # of a deviation, by how its key begins; the first that fit
 }
 DEVIATION_TABLES = ("sessions", "items", "exclusions", "planned_models", "models")  # in which deviations show
 RT_TRIMMING_KEYS = ("min_rt", "max_rt", "remove_outliers")
-PLANNED_COLUMNS = ("formula", "first_fit", "policy")  # of a planned model that are fixed
+# What is fixed of a planned model, as the table planned_models has it.
+PLANNED_COLUMNS = ("formula", "first_fit", "policy", "family", "paradigms", "tested", "correction")
 STATEMENTS_PATTERN = re.compile(r"^SHA-256 of the statements: `([0-9a-f]{64})`\n+```json\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -89,8 +90,18 @@ def build_statements(config: study.Study, participants: int | None = None, plan:
 
 
 def _describe_planned_models(plan: Plan) -> dict[str, dict[str, str]]:
-    """Return what is fixed of each planned model, by its id: its formula, the one fitted first, and how that is reduced."""
-    return {one.model_id: {name: getattr(one, name) for name in PLANNED_COLUMNS} for one in plan.models}
+    """Return what is fixed of each planned model, by its id: its formula, the one fitted first, how that is reduced, of which
+    trials it is, what it compares, and how p is adjusted.
+    """
+    return {one.model_id: _describe_planned_model(one) for one in plan.models}
+
+
+def _describe_planned_model(model: PlannedModel) -> dict[str, str]:
+    joined = {
+        "paradigms": ", ".join(model.paradigms),
+        "tested": "; ".join(effect.contrast for effect in model.effects if effect.is_tested),
+    }
+    return {name: joined.get(name) or getattr(model, name, "") for name in PLANNED_COLUMNS}
 
 
 def _count_sessions(config: study.Study, list_files: Sequence[ListFile]) -> int | None:
@@ -481,7 +492,9 @@ def _find_changed_plan(registered: Json, plan: Plan | None, tables: "Mapping[str
     fitted = tables.get("planned_models")
     if fitted is not None and len(fitted) and (plan is None or fitted["plan_sha256"].iloc[0] != plan.sha256):
         rows = fitted[["model_id", *PLANNED_COLUMNS]].to_dict("records")
-        found = {row["model_id"]: {name: row[name] for name in PLANNED_COLUMNS} for row in rows}
+        found = {
+            row["model_id"]: {name: "" if not isinstance(row[name], str) else row[name] for name in PLANNED_COLUMNS} for row in rows
+        }
         yield from _find_changed_models(before, found, "results")
 
 
@@ -490,9 +503,14 @@ def _find_changed_models(before: Mapping[str, Json], after: Mapping[str, Json], 
     for name in dict.fromkeys([*before, *after]):
         old, new = before.get(name), after.get(name)
         if old != new:
-            differing = [key for key in PLANNED_COLUMNS if old is None or new is None or old[key] != new[key]][:1]
-            texts = (None if one is None else str(one[differing[0]]) for one in (old, new))
-            alike.setdefault((next(texts), next(texts)), []).append(name)
+            # A page of before may have fixed less of a model.
+            fixed = [key for key in PLANNED_COLUMNS if old is None or key in old]
+            differing = fixed[:1] if old is None or new is None else [key for key in fixed if old[key] != new[key]]
+            if "formula" in differing:  # the first fit follows it
+                differing = [key for key in differing if key != "first_fit"]
+            if differing:
+                texts = (None if one is None else "; ".join(one[key] or f"no {key}" for key in differing) for one in (old, new))
+                alike.setdefault((next(texts), next(texts)), []).append(name)
     for (registered_text, found_text), names in alike.items():
         more = f" (and in {len(names) - 1} more)" if len(names) > 1 else ""
         old_text, new_text = (None if text is None else f"{text}{more}" for text in (registered_text, found_text))

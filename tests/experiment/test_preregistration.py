@@ -253,6 +253,7 @@ DRIFTS: dict[str, Drift] = {
         "design.ratio.ungrammatical",
     ),
     "another scale": stated("points = 7", "points = %", "procedure.tasks.acceptability.points"),
+    "another question": stated('prompt = "', 'prompt = "% ', "procedure.tasks.acceptability.prompt"),
     "another way of showing": stated('show = "centred"', 'show = "moving_window"', "procedure.target.show"),
     "another rule of order": stated(
         'no_adjacent = "paradigm"', 'no_adjacent = "paradigm"\nmax_run = { condition = % }', "ordering.max_run.condition"
@@ -308,6 +309,23 @@ def test_planned_models_are_held_against_planned_models(folder: Path) -> None:
     plans = [key for key in rows.index if key.startswith("plan.")]
     assert all("log_trial" in rows.loc[key, "registered"] and "log_trial" not in rows.loc[key, "found"] for key in plans)
     assert "more)" in rows.loc[plans[0], "found"]
+
+
+def test_everything_that_is_fixed_of_a_planned_model_is_compared(folder: Path) -> None:
+    text = (folder / "preregistration.md").read_text()
+    registered = preregistration.read_statements(text, "page")
+    config = study.load(folder / "study.toml")
+    plan = resolve_design_plan(config)
+    name = "model speed, log_rt critical, declared"
+    model = registered["plan"]["models"][name]
+    assert set(model) == set(preregistration.PLANNED_COLUMNS)
+    model |= {"policy": "maximal", "family": "binomial", "correction": "Holm over the regions"}
+    [row] = preregistration.compute_deviations(registered, config, plan=plan).to_dict("records")
+    assert row["registered"] == "maximal; binomial; Holm over the regions"
+    assert row["found"].startswith("declared; gaussian; ")
+    del model["family"], model["correction"], model["tested"], model["paradigms"]  # as a page of before had it
+    [row] = preregistration.compute_deviations(registered, config, plan=plan).to_dict("records")
+    assert (row["registered"], row["found"]) == ("maximal", "declared")
 
 
 def test_a_model_of_fewer_random_effects_departs_from_nothing(folder: Path) -> None:
