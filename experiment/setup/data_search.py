@@ -10,7 +10,8 @@ from gardenpath.study.errors import MissingExtra
 from gardenpath.study.table_files import find_table_file
 
 from ..collection.recorded_sessions import SQLITE_SIGNATURE, open_session_source
-from ..platforms.platform_import import PLATFORMS, Source, table
+from ..platforms.platform_import import PLATFORMS, Source
+from ..platforms.table import results as table
 
 NOT_OF_PEOPLE = ("simulation", "robot", "preview", "model")  # sources of sessions
 DATA_TABLES = ("readings", "responses")  # of people, where no table says whose sessions they are of

@@ -101,7 +101,7 @@ def _describe_planned_model(model: PlannedModel) -> dict[str, str]:
         "paradigms": ", ".join(model.paradigms),
         "tested": "; ".join(effect.contrast for effect in model.effects if effect.is_tested),
     }
-    return {name: joined.get(name) or getattr(model, name, "") for name in PLANNED_COLUMNS}
+    return {name: str(joined[name] if name in joined else getattr(model, name)) for name in PLANNED_COLUMNS}
 
 
 def _count_sessions(config: study.Study, list_files: Sequence[ListFile]) -> int | None:

@@ -1,8 +1,8 @@
 """Whether the materials beside study.toml are those that were shown: an archive of others would be of another study."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gardenpath import study
 from gardenpath.stimuli import build_items_table, read_study
@@ -46,7 +46,7 @@ def find_unlike_items(config: study.Study, shown: "pd.DataFrame") -> list[Unlike
     return list(_compare(now, shown))
 
 
-def _compare(now: dict[tuple[str, str], dict[str, str]], shown: "pd.DataFrame") -> Iterator[UnlikeItem]:
+def _compare(now: Mapping[tuple[str, str], Mapping[Any, str]], shown: "pd.DataFrame") -> Iterator[UnlikeItem]:
     for row in shown.to_dict("records"):
         found = now.get((row["item"], row["condition"]))
         difference = ""

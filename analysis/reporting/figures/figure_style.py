@@ -251,7 +251,7 @@ PERCENT_STEPS = (10, 5, 2, 1, 0.5, 0.2, 0.1)  # between the labels of an axis th
 
 
 def percentages(axes: "Axes", low: float, high: float, most: int = 7) -> None:
-    """Label an axis in log odds from `low` to `high` with percentages, as far apart as `most` of them would be at even distances."""
+    """Label an axis in log odds from `low` to `high` with percentages, as far apart as `most` of them would be at least."""
     axes.set_ylim(low, high)
     ticks = _space(PERCENT, low, high, most)
     for step in PERCENT_STEPS:
