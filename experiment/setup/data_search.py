@@ -56,10 +56,11 @@ class DataSearch:
 
     def describe(self) -> str:
         """Return what was looked for, where, and what was found, in sentences."""
-        places = ", ".join(f"`{name}`" for name in self.looked_at) or "nothing"
+        folders = ", ".join(f"`{name}`" for name in self.looked_at)
+        places = f"in its folders ({folders})" if folders else "in the folders beside it, of which there are none"
         text = (
             "Looked for sessions, databases of the server, tables of sessions, readings and responses, and files of other "
-            f"platforms beside study.toml and in its folders ({places})."
+            f"platforms, beside study.toml and {places}."
         )
         if not self.found:
             return f"{text} None was there. Data that lie elsewhere, as on a server, are not seen from here."

@@ -129,7 +129,8 @@ def gather_numbers(note: str, tables: Tables, shift: int = 0) -> Numbers:
                 milliseconds += values if str(name).startswith("ms") or name == "raw" else []
                 probabilities += values if str(name).startswith("p") else []
             else:
-                exact += [float(number) for cell in cells.unique() for number in re.findall(r"\d+(?:\.\d+)?", str(cell))]
+                texts = [found for cell in cells.unique() for found in re.findall(r"(\d+(?:\.\d+)?)(%?)", str(cell))]
+                exact += [float(number) / (100 if unit else 1) for number, unit in texts]
         for value in re.findall("`([^`]*)`", source["values"] or ""):
             computed = [float(number) for number in compute(value, rows)]
             exact += computed
