@@ -36,6 +36,7 @@ from .wording import (
     factors,
     fits,
     hypotheses,
+    hypothesis_answers,
     judgments,
     labels,
     minimal_pairs,
@@ -99,6 +100,7 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
     matrices, differing = contrasts.matrices(table_of(tables, "contrast_matrices")), table_of(tables, "confounds")
     parts = [
         ("", _alone(_warnings(tables))),
+        ("Hypotheses", _alone(hypothesis_answers.answer_hypotheses(table_of(tables, "hypotheses")))),
         ("What was tested", _alone(hypotheses.tested(factorial, models))),
         ("Methods", [Paragraph(sentences) for sentences in written]),
         ("Exclusions", _alone(sentence for sentence in excluded if sentence not in told)),
@@ -108,6 +110,7 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
             "Factors of the study",
             [
                 *_alone([*factors.factorial_effects(factorial), *_optimistic(tables, factorial)]),
+                *_alone(hypothesis_answers.describe_scale_dependence(factorial)),
                 *_alone([*confounds.confounds(differing, factorial), *simple]),
                 *_tables(tables),
             ],

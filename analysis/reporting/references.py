@@ -107,6 +107,9 @@ REFERENCES = {
         "the other. The Annals of Mathematical Statistics, 18(1), 50–60.",
         "10.1214/aoms/1177730491",
     ),
+    "Loftus, 1978": _doi(
+        "Loftus, G. R. (1978). On interpretation of interactions. Memory & Cognition, 6(3), 312–319.", "10.3758/BF03197461"
+    ),
     "Matuschek et al., 2017": _doi(
         "Matuschek, H., Kliegl, R., Vasishth, S., Baayen, H., & Bates, D. (2017). Balancing Type I error and power in linear "
         "mixed models. Journal of Memory and Language, 94, 305–315.",
@@ -157,6 +160,11 @@ REFERENCES = {
         "Suijkerbuijk, M., Prins, Z., de Heer Kloots, M., Zuidema, W., & Frank, S. L. (2025). BLiMP-NL: A corpus of Dutch "
         "minimal pairs and acceptability judgments for language model evaluation. Computational Linguistics.",
         "10.1162/COLI.a.00559",
+    ),
+    "Wagenmakers et al., 2012": _doi(
+        "Wagenmakers, E.-J., Krypotos, A.-M., Criss, A. H., & Iverson, G. (2012). On the interpretation of removable interactions: "
+        "A survey of the field 33 years after Loftus. Memory & Cognition, 40(2), 145–160.",
+        "10.3758/s13421-011-0158-0",
     ),
     "van Heuven et al., 2014": _doi(
         "van Heuven, W. J. B., Mandera, P., Keuleers, E., & Brysbaert, M. (2014). SUBTLEX-UK: A new and improved word frequency "

@@ -14,7 +14,20 @@ from ...model_results import SIMPLE_EFFECT, select_categories, select_factors, s
 from ...prompts import build_file_suffixes, list_prompts
 from ..exhibits import Exhibit, Page, Section, few
 from ..figures import effect_figures, factor_figures
-from ..wording import confounds, contrasts, effect_captions, effects, equivalence, factors, fits, hypotheses, labels, participation
+from ..wording import (
+    confounds,
+    contrasts,
+    effect_captions,
+    effects,
+    equivalence,
+    factors,
+    fits,
+    hypotheses,
+    hypothesis_answers,
+    labels,
+    optimism,
+    participation,
+)
 
 LOOK_AT_PAIRS = {  # whether a response has regions
     False: " Look for blue circles to the right of orange diamonds: grammatical sentences rated higher.",
@@ -56,6 +69,15 @@ FACTORIAL = (
     "model", "response", "region", "prompt", "random", "term", "contrast", "estimate", "se", "df", "t", "p", "p_adjusted", "ci_low",
     "ci_high", "ms", "ms_low", "ms_high", "mde",
 )  # fmt: skip
+
+
+def answer_hypotheses(page: Page) -> Section:
+    """The hypotheses of the study, each with its answer, and interactions that hold on one scale alone."""
+    table = page.get("hypotheses")
+    sentences = hypothesis_answers.answer_hypotheses(table)
+    caption = "Hypotheses with their tests; verdict is undecided where neither an effect nor its absence is shown."
+    exhibits = page.table("hypotheses", caption) if sentences else []
+    return Section("Hypotheses", page.badges("hypotheses") if sentences else (), sentences, exhibits)
 
 
 def grammaticality(page: Page, measure: str) -> Section:
@@ -217,6 +239,8 @@ def build_factorial_section(page: Page) -> Section:
     sentences += confounds.confounds(page.get("confounds"), factorial)
     answered = len(sentences)
     sentences += factors.factorial_effects(factorial) if len(factorial) else []
+    sentences += optimism.describe_optimistic_effects(page.results, page.get("aggregate_tests"), page.get("random_effects"))
+    sentences += hypothesis_answers.describe_scale_dependence(factorial)
     lead = " ".join(hypotheses.tested(factorial, phenomena))
     badges = page.badges_of_first("effects")
     return Section("What was tested, and what came out", badges, sentences, exhibits, lead=lead, first=answered)
