@@ -50,8 +50,9 @@ def analyse(
     read in less than `min_rt` or more than `max_rt` ms; `exclude` has the other rules.
 
     The models are those of `plan`, such as `resolve_designed_plan` gives from the design of a study; without one, it is resolved
-    from these trials and the `hypotheses`, as study.toml states them. planned_models, models, effects, hypotheses and random_effects
-    have what `fit_plan` says of them, multiverse the effects of pairs under other choices. Regions beside the critical one that declared models name are measured by the spans of words.
+    from these trials and the `hypotheses`, as study.toml states them. planned_models, models, effects, hypotheses and
+    random_effects have what `fit_plan` says of them, multiverse the effects of pairs under other choices. Regions beside the
+    critical one that declared models name are measured by the spans of words.
     Answers that are one of two (questions with a right answer, ratings on a scale of two points, forced choices) are in
     binary_responses.
 
