@@ -14,6 +14,7 @@ from gardenpath.stimuli import Materials, build_conditions_table, build_items_ta
 from gardenpath.study.config import ProcedureSection
 from gardenpath.study.plans import Plan, PlannedModel
 from gardenpath.study.renamed_names import describe_renamed_keys
+from gardenpath.study.responses import RESPONSES
 
 from ..scripts.list_files import ListFile, build_list_files
 from ..scripts.script import list_text_sections
@@ -35,6 +36,7 @@ DEVIATION_KINDS = {  # of a deviation, by how its key begins; the first that fit
     "analysis.sesoi": "smallest effect",
     "analysis": "model",
     "plan": "model",
+    "hypotheses": "hypothesis",
     "sessions.exclusion_reason": "exclusion",
     "sessions": "procedure",
     "items": "items",
@@ -75,6 +77,7 @@ def build_statements(config: study.Study, participants: int | None = None, plan:
         "sample": {"participants": participants or (session_count if max_sessions == 1 else None), "sessions": session_count},
         "online": {"max_sessions": max_sessions, "excluded_participants": excluded_participants},
         "title": config.title or config.name,
+        "hypotheses": {one.label: dataclasses.asdict(one) for one in config.hypotheses},
         **settings,
         "texts": load_texts(config).own_texts,
         "conditions": _list_condition_levels(build_conditions_table(materials)),
@@ -185,7 +188,7 @@ def format_preregistration(
             *_describe_data(searched, after_data),
             "Places marked *Open* are for the authors to fill in before this page is deposited.",
         ],
-        "Hypotheses": ["*Open*: each hypothesis, with its direction and the coefficient of the models below that tests it"],
+        "Hypotheses": _format_hypotheses(config.hypotheses),
         "Design": [
             *_format_design(config, registered),
             "",
@@ -219,6 +222,28 @@ def format_preregistration(
     }
     texts = ("\n".join([f"## {name}", "", *lines]) for name, lines in sections.items())
     return "\n\n".join(texts).removeprefix("#") + "\n"
+
+
+def _format_hypotheses(hypotheses: Sequence[study.HypothesisSection]) -> list[str]:
+    """Return a line for each hypothesis: what is expected of which effect, how it is tested, and what is too small to matter."""
+    if not hypotheses:
+        return ["*Open*: each hypothesis, with its direction and the coefficient of the models below that tests it"]
+    has_primary = any(one.primary for one in hypotheses)
+    lines = []
+    for one in hypotheses:
+        response = RESPONSES[one.response]
+        rank = "primary" if one.primary or len(hypotheses) == 1 else "secondary" if has_primary else "in a family"
+        where = f" of region {one.region}" if response.has_regions else ""
+        of_prompt = f" ({one.prompt})" if one.prompt else ""
+        expected = one.direction or "either direction"
+        corrected = f", p corrected by {one.correction}" if one.correction not in ("", "none") else ""
+        smallest = f"; the smallest effect that matters is {one.smallest:g} {response.unit}" if one.smallest is not None else ""
+        contrast = f" ({one.contrast})" if one.contrast else ""
+        lines.append(
+            f"- **{one.label}** ({rank}): the effect of `{one.effect}`{contrast} on {response.noun}{where}{of_prompt}, {expected}, "
+            f"tested on {'one side' if one.sides == 1 else 'two sides'}{corrected}{smallest}"
+        )
+    return lines
 
 
 def _describe_data(searched: DataSearch | None, after_data: bool) -> list[str]:
@@ -275,7 +300,8 @@ def _format_sample(config: study.Study, registered: Json) -> list[str]:
 
 
 def _list_open_points(config: study.Study, registered: Json) -> Iterator[str]:
-    yield "the hypotheses"
+    if not config.hypotheses:
+        yield "the hypotheses"
     if not any(registered["sample"].values()):
         yield "the number of participants (online.quota, or --participants)"
     if not config.analysis.models:
