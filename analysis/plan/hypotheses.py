@@ -50,7 +50,7 @@ def resolve_hypotheses(stated: Sequence[HypothesisSection], models: Sequence[Pla
     return tuple(planned)
 
 
-def state_smallest_effects(models: Sequence[PlannedModel], hypotheses: Sequence[PlannedHypothesis]) -> Iterator[PlannedModel]:
+def state_sesoi(models: Sequence[PlannedModel], hypotheses: Sequence[PlannedHypothesis]) -> Iterator[PlannedModel]:
     """Yield the models, with the smallest effects that hypotheses state of their coefficients."""
     stated = {(one.model_id, one.term): one.sesoi for one in hypotheses}
     for model in models:

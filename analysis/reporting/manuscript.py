@@ -96,7 +96,7 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
     results = join_results(tables)
     models, factorial = select_pairs(results), select_factors(results)
     excluded = participation.exclusions(*(table_of(tables, name) for name in EXCLUSIONS))
-    simple = factors.simple_effects(factors.select_told_simple_effects(results))
+    simple = factors.simple_effects(factors.select_told_simple_effects(results, table_of(tables, "hypotheses")))
     matrices, differing = contrasts.matrices(table_of(tables, "contrast_matrices")), table_of(tables, "confounds")
     parts = [
         ("", _alone(_warnings(tables))),

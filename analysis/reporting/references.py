@@ -102,13 +102,13 @@ REFERENCES = {
         "Journal of Experimental Social Psychology, 79, 328–348.",
         "10.1016/j.jesp.2018.08.009",
     ),
+    "Loftus, 1978": _doi(
+        "Loftus, G. R. (1978). On interpretation of interactions. Memory & Cognition, 6(3), 312–319.", "10.3758/BF03197461"
+    ),
     "Mann & Whitney, 1947": _doi(
         "Mann, H. B., & Whitney, D. R. (1947). On a test of whether one of two random variables is stochastically larger than "
         "the other. The Annals of Mathematical Statistics, 18(1), 50–60.",
         "10.1214/aoms/1177730491",
-    ),
-    "Loftus, 1978": _doi(
-        "Loftus, G. R. (1978). On interpretation of interactions. Memory & Cognition, 6(3), 312–319.", "10.3758/BF03197461"
     ),
     "Matuschek et al., 2017": _doi(
         "Matuschek, H., Kliegl, R., Vasishth, S., Baayen, H., & Bates, D. (2017). Balancing Type I error and power in linear "
@@ -161,15 +161,15 @@ REFERENCES = {
         "minimal pairs and acceptability judgments for language model evaluation. Computational Linguistics.",
         "10.1162/COLI.a.00559",
     ),
-    "Wagenmakers et al., 2012": _doi(
-        "Wagenmakers, E.-J., Krypotos, A.-M., Criss, A. H., & Iverson, G. (2012). On the interpretation of removable interactions: "
-        "A survey of the field 33 years after Loftus. Memory & Cognition, 40(2), 145–160.",
-        "10.3758/s13421-011-0158-0",
-    ),
     "van Heuven et al., 2014": _doi(
         "van Heuven, W. J. B., Mandera, P., Keuleers, E., & Brysbaert, M. (2014). SUBTLEX-UK: A new and improved word frequency "
         "database for British English. Quarterly Journal of Experimental Psychology, 67(6), 1176–1190.",
         "10.1080/17470218.2013.850521",
+    ),
+    "Wagenmakers et al., 2012": _doi(
+        "Wagenmakers, E.-J., Krypotos, A.-M., Criss, A. H., & Iverson, G. (2012). On the interpretation of removable interactions: "
+        "A survey of the field 33 years after Loftus. Memory & Cognition, 40(2), 145–160.",
+        "10.3758/s13421-011-0158-0",
     ),
     "Warstadt et al., 2020": _doi(
         "Warstadt, A., Parrish, A., Liu, H., Mohananey, A., Peng, W., Wang, S.-F., & Bowman, S. R. (2020). BLiMP: The benchmark "

@@ -528,3 +528,44 @@ def test_the_page_says_what_was_looked_for_where_there_is_nothing(tmp_path: Path
     page = (tmp_path / "made" / "p.md").read_text()
     assert "Drafted from study.toml, beside which no data of people lay." in page
     assert "None was there. Data that lie elsewhere, as on a server, are not seen from here." in page
+
+
+HYPOTHESIS = """
+[[hypotheses]]
+name = "better"
+effect = "grammaticality"
+response = "z"
+direction = "positive"
+smallest = 0.2
+"""
+
+
+def test_hypotheses_are_registered_and_compared(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(ROOT / "examples" / "minimal-pairs", tmp_path / "study"))
+    text = (folder / "study.toml").read_text()
+
+    def read(stated: str) -> study.Study:
+        (folder / "study.toml").write_text(text + stated)
+        return study.load(folder / "study.toml")
+
+    config = read(HYPOTHESIS)
+    registered = preregistration.build_statements(config)
+    page = preregistration.format_preregistration(config, registered)
+    assert (
+        "- **better** (primary): the effect of `grammaticality` on ratings, positive, tested on two sides; the smallest effect that "
+        "matters is 0.2 standard deviations" in page
+    )
+    assert "- open: the hypotheses" not in page
+    assert preregistration.compute_deviations(registered, config).empty
+    changed = preregistration.compute_deviations(registered, read(HYPOTHESIS.replace("positive", "negative")))
+    assert changed[["key", "kind", "registered", "found"]].to_numpy().tolist() == [
+        ["hypotheses.better.direction", "hypothesis", '"positive"', '"negative"']
+    ]
+    more = (
+        HYPOTHESIS.replace("smallest", "primary = true\nsmallest")
+        + '\n[[hypotheses]]\neffect = "grammaticality"\nresponse = "log_rt"\n'
+    )
+    found = preregistration.compute_deviations(registered, read(more))
+    assert {"hypotheses.better.primary", "hypotheses.grammaticality.response"} <= {*found["key"]}
+    gone = preregistration.compute_deviations(registered, read(""))
+    assert {*gone["found"].isna()} == {True}

@@ -307,7 +307,7 @@ def models(page: Page) -> Section:
     exhibits += page.table("effects", caption, simple[[*SIMPLE_COLUMNS]], aside=True)
     for caption, table in contrasts.matrices(page.get("contrast_matrices")):
         exhibits += page.coefficients("contrast_matrices", caption, table, aside=True)
-    told = factors.select_told_simple_effects(page.results)
+    told = factors.select_told_simple_effects(page.results, page.get("hypotheses"))
     sentences = [*factors.simple_effects(told), *factors.level_differences(marginal)]
     badges = page.badges("effects") if exhibits else ()
     notes = fits.notes(models, "model")
