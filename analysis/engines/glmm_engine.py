@@ -148,10 +148,15 @@ def fit_highest_peak(columns: Columns, formula: Formula, **options: Any) -> tupl
 
 def _build_fit_key(columns: Columns, formula: Formula, options: Mapping[str, Any]) -> tuple[object, ...]:
     """Return all that the highest peak of a model follows from, of its cells a digest: those of long tables are not kept."""
+    cells = [_digest(columns[name]) for name in formula.column_names if name in columns]
+    return cells, formula.fixed, {*formula.random}, options.get("family"), options.get("reml")
+
+
+def _digest(cells: Cells) -> bytes:
     import numpy as np
 
-    cells = [hashlib.blake2b(np.asarray(columns[name]).tobytes()).digest() for name in formula.column_names if name in columns]
-    return cells, formula.fixed, {*formula.random}, options.get("family"), options.get("reml")
+    is_text = isinstance(cells[0], str)
+    return hashlib.blake2b("\0".join(map(str, cells)).encode() if is_text else np.asarray(cells).tobytes()).digest()
 
 
 # The last models with intercepts alone, and their peaks: the same with slopes is often fitted next, and starts from there.
