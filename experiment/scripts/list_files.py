@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic_core import to_json, to_jsonable_python
+from pydantic_core import to_json
 
 from gardenpath import study
 from gardenpath.stimuli import Materials, Paradigm, TrialList, design, read_study
@@ -71,7 +71,7 @@ class ListFile:
     @cached_property
     def player_script(self) -> dict[str, Any]:
         """The script as players get it: without the right answers that they do not need."""
-        return dict(to_jsonable_python(strip_correct_answers(self.script)))
+        return dataclasses.asdict(strip_correct_answers(self.script))
 
     @property
     def name(self) -> str:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.scripts.script import strip_correct_answers
 
 
 def test_a_list_is_the_same_after_writing_and_reading(list_files: list[experiment.ListFile], tmp_path: Path) -> None:
@@ -54,4 +53,3 @@ def test_the_text_of_a_list_is_that_of_json(example: str, title: str) -> None:
     numbers = {"shares": [1.0, 0.1, 2 / 3, 1e-5, 1e22, 12345678.9, -0.0], "none": [], "nothing": {}} if title else {}
     changed = dataclasses.replace(file, title=title or file.title, procedure=file.procedure | numbers)
     assert changed.text == json.dumps(dataclasses.asdict(changed), ensure_ascii=False, indent=1) + "\n"
-    assert changed.player_script == json.loads(json.dumps(dataclasses.asdict(strip_correct_answers(changed.script))))
