@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from gardenpath.study import TABLES, AnalysisSection, DataError, ModelSection
+from gardenpath.study import TABLES, AnalysisSection, DataError, HypothesisSection, ModelSection
 from gardenpath.study.executors import Executor
 from gardenpath.study.plans import Plan, PlannedModel
 from gardenpath.study.table_files import take_tables
@@ -17,6 +17,7 @@ from .fitting.multiverse import compute_multiverse
 from .fitting.plan_tables import fit_plan
 from .fitting.planned_fits import KnownFits
 from .grammatical_status import build_pair_conditions, find_minimal_pair_paradigms
+from .measuring.confounds import compute_confounds
 from .measuring.maze_errors import drop_errors
 from .measuring.ratings_and_times import compute_condition_means, compute_reading_curves
 from .measuring.reliability import compute_choice_agreement, compute_noise_ceilings, compute_rating_counts, compute_reliability
@@ -34,6 +35,7 @@ def analyse(
     settings: AnalysisSection | None = None,
     *,
     plan: Plan | None = None,
+    hypotheses: Sequence[HypothesisSection] = (),
     seed: int = 1,
     executor: Executor | None = None,
 ) -> dict[str, pd.DataFrame]:
@@ -48,8 +50,8 @@ def analyse(
     read in less than `min_rt` or more than `max_rt` ms; `exclude` has the other rules.
 
     The models are those of `plan`, such as `resolve_designed_plan` gives from the design of a study; without one, it is resolved
-    from these trials. planned_models, models, effects and random_effects have what `fit_plan` says of them, multiverse the effects
-    of pairs under other choices. Regions beside the critical one that declared models name are measured by the spans of words.
+    from these trials and the `hypotheses`, as study.toml states them. planned_models, models, effects, hypotheses and random_effects
+    have what `fit_plan` says of them, multiverse the effects of pairs under other choices. Regions beside the critical one that declared models name are measured by the spans of words.
     Answers that are one of two (questions with a right answer, ratings on a scale of two points, forced choices) are in
     binary_responses.
 
@@ -88,7 +90,7 @@ def analyse(
         scores, binary_responses = (_add_population(frame, sessions) for frame in (scores, binary_responses))
     trials = StudyTrials(scores, measured, binary_responses, items, conditions)
     if plan is None:
-        plan = resolve_plan(settings, trials)
+        plan = resolve_plan(settings, trials, hypotheses)
     else:
         _warn_unplanned(plan, draft_models(trials, settings))
     known: KnownFits = {}
@@ -102,6 +104,7 @@ def analyse(
             "region_times": measured,
             **({"binary_responses": binary_responses} if len(binary_responses) else {}),
             **({"first_choices": measures.first_choices} if len(measures.first_choices) else {}),
+            **_find_confounds(tables.get("words"), items, conditions),
             "condition_means": compute_condition_means(scores, measured),
             "rating_counts": (counts := compute_rating_counts(scores)),
             "unimodality": compute_unimodality(counts, seed=seed),
@@ -123,6 +126,12 @@ def analyse(
             ),
         }
     )
+
+
+def _find_confounds(words: pd.DataFrame | None, items: pd.DataFrame, conditions: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the table confounds, where words are known and there are any."""
+    table = None if words is None or words.empty else compute_confounds(words, items, conditions)
+    return {} if table is None or table.empty else {"confounds": table}
 
 
 def _drop_unneeded_tables(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:

@@ -16,7 +16,8 @@ TIMES_TABLE, RATINGS_TABLE, BINARY_TABLE = "region_times", "rating_scores", "bin
 class Response:
     """A response of a trial.
 
-    `name` is its column on the left of a formula. A sentence says that its `noun` was measured; axes and headings have its
+    `name` is its column on the left of a formula. A sentence says that its `noun` was measured, and of one whose task has no other
+    response `done` says what participants did; axes and headings have its
     `label`, those of means `means_label`. `unit` is that of an effect on it. `table` is the table of results that holds its
     trials, `task` names the task whose answers these are where it is of one alone, and `family` is that of its models. `raw` is
     the response of the same trials on the scale as measured, called `raw_label` and `raw_unit`, empty where this is one; a
@@ -38,6 +39,7 @@ class Response:
 
     name: str
     noun: str
+    done: str = ""
     label: str
     means_label: str
     unit: str
@@ -72,6 +74,7 @@ RESPONSES: Mapping[str, Response] = {
         Response(
             name="z",
             noun="ratings",
+            done="Sentences were rated on a scale.",
             label="rating (z)",
             means_label="rating (z)",
             unit="standard deviations",
@@ -188,6 +191,7 @@ RESPONSES: Mapping[str, Response] = {
         Response(
             name="magnitude",
             noun="magnitude estimates",
+            done="The acceptability of sentences was estimated by numbers.",
             label="log magnitude estimate (z)",
             means_label="log magnitude estimate (z)",
             unit="standard deviations",

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from .responses import RESPONSES
+
 
 @dataclass(frozen=True, kw_only=True)
 class TaskMethod:
@@ -21,6 +23,7 @@ class TaskMethod:
 
 _SELF_PACED_MEASURE = "The reading time of a word runs from the key press that brought it to the one that ended it."
 TASK_METHODS: Mapping[str, TaskMethod] = {
+    **{one.task: TaskMethod(done=one.done) for one in RESPONSES.values() if one.done},
     "moving_window": TaskMethod(
         done="Sentences were read word by word in self-paced reading with a moving window (Just et al., 1982).",
         measured=_SELF_PACED_MEASURE,
@@ -46,8 +49,6 @@ TASK_METHODS: Mapping[str, TaskMethod] = {
     "rsvp": TaskMethod(done="Sentences were shown word by word, each word for a time that was set.", noun="sentences"),
     "reading": TaskMethod(done="Sentences were shown as they stand in the materials.", noun="sentences"),
     "whole": TaskMethod(done="Sentences were shown whole.", noun="sentences"),
-    "rating": TaskMethod(done="Sentences were rated on a scale."),
-    "magnitude_estimation": TaskMethod(done="The acceptability of sentences was estimated as numbers (Bard et al., 1996)."),
     "question": TaskMethod(done="Questions were answered about sentences.", has_errors=True),
     "choice": TaskMethod(done="Of two sentences one was chosen."),
     "completion": TaskMethod(done="Beginnings of sentences were completed.", has_errors=True),

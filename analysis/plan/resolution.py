@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from gardenpath.study import AnalysisSection, DataError, ModelSection
+from gardenpath.study import AnalysisSection, DataError, HypothesisSection, ModelSection
 from gardenpath.study.config import COVARIATES, find_sesoi, parse_region_name
 from gardenpath.study.plans import DECLARED, INTERCEPTS, SLOPES, FactorCoding, Plan, PlannedEffect, PlannedModel
 from gardenpath.study.responses import PRIMARY_RESPONSES, RESPONSES, is_standardised
@@ -22,8 +22,8 @@ from ..measuring.region_spans import SENTENCE_REGION
 from ..measuring.trial_measures import measure_trials
 from ..modelling.coding import Coded
 from ..modelling.mixed_models import columns_of, engine_named
-from ..modelling.ordinal import find_widest_start
 from ..modelling.policies import widest
+from .hypotheses import resolve_hypotheses, state_smallest_effects
 from .trials import POPULATION, POPULATIONS, Levels, PairMeasure, StudyTrials, code_trials, describe_pairs, order_levels
 
 BENJAMINI_HOCHBERG, HOLM_OVER_REGIONS = "Benjamini-Hochberg", "Holm, over the regions"
@@ -45,14 +45,16 @@ PAIR_FORMS: Mapping[str, Mapping[str, Sequence[str]]] = {
 }
 
 
-def resolve_designed_plan(tables: Mapping[str, pd.DataFrame], settings: AnalysisSection) -> Plan:
+def resolve_designed_plan(
+    tables: Mapping[str, pd.DataFrame], settings: AnalysisSection, hypotheses: Sequence[HypothesisSection] = ()
+) -> Plan:
     """Return the plan of a study from the tables that its design prescribes, whose answers are placeholders.
 
     >>> from gardenpath.study import TABLES
     >>> names = ("readings", "responses", "items", "conditions")
     >>> tables = {name: pd.DataFrame(columns=TABLES[name].column_names) for name in names}
     >>> resolve_designed_plan(tables, AnalysisSection())
-    Plan(engine='glmm', resolved_from='design', models=(), schema=1)
+    Plan(engine='glmm', resolved_from='design', models=(), hypotheses=(), alpha=0.05, schema=2)
     """
     readings, responses, items, conditions = take_tables(tables, "readings", "responses", "items", "conditions")
     # Placeholders are no reading times that could be too short or too long.
@@ -64,7 +66,7 @@ def resolve_designed_plan(tables: Mapping[str, pd.DataFrame], settings: Analysis
         # Language models take part too: every other session stands for one.
         scores, answers = (_add_alternating_population(frame) for frame in (scores, answers))
     trials = StudyTrials(scores, measures.times, answers, items, conditions, "design")
-    return resolve_plan(settings, trials)
+    return resolve_plan(settings, trials, hypotheses)
 
 
 def _add_alternating_population(frame: pd.DataFrame) -> pd.DataFrame:
@@ -72,7 +74,7 @@ def _add_alternating_population(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(**{POPULATION: pd.array(labels, dtype="string")})
 
 
-def resolve_plan(settings: AnalysisSection, trials: StudyTrials) -> Plan:
+def resolve_plan(settings: AnalysisSection, trials: StudyTrials, hypotheses: Sequence[HypothesisSection] = ()) -> Plan:
     """Return the models that are fitted to these trials by these settings.
 
     Minimal pairs: z (of ratings or their like) under each prompt and log reading time in each region by grammaticality, for each
@@ -83,13 +85,14 @@ def resolve_plan(settings: AnalysisSection, trials: StudyTrials) -> Plan:
     The study's own factors: the models that are declared, else for each paradigm all factors and their interactions, with
     intercepts, and with the slopes that the design allows, of which correlations and slopes without variance are left out until
     the fit is not singular (Barr et al. 2013, doi 10.1016/j.jml.2012.11.001). Answers that are one of two have binomial models,
-    without slopes of interactions, the minimal pairs of a phenomenon together; there is a model for each prompt unless `prompt`
+    the minimal pairs of a phenomenon together; there is a model for each prompt unless `prompt`
     is a predictor. A factor's contrasts are `repeated` unless declared (Schad et al. 2020, doi 10.1016/j.jml.2019.104038).
 
     Ratings as ordered categories, where `ordinal` says so, or engine lme4 fits the other models, have cumulative models with a
     probit link.
 
-    Raises `DataError` for declared models that the study or the engine does not allow.
+    Raises `DataError` for declared models that the study or the engine does not allow, and for hypotheses about effects that no
+    model tests.
 
     >>> from gardenpath.study import TABLES
     >>> rows = [(f"P{p}", f"i{i}", "ab"[(p + i) % 2], i, float(p + i)) for p in range(4) for i in range(4)]
@@ -103,7 +106,8 @@ def resolve_plan(settings: AnalysisSection, trials: StudyTrials) -> Plan:
     ['z ~ npi + (1|participant) + (1|item)', 'z ~ npi + (1 + npi|participant) + (1 + npi|item)']
     """
     models = [_complete(one, trials, settings) for one in draft_models(trials, settings)]
-    return Plan(settings.engine, trials.resolved_from, tuple(models))
+    planned = resolve_hypotheses(hypotheses, models)
+    return Plan(settings.engine, trials.resolved_from, tuple(state_smallest_effects(models, planned)), planned)
 
 
 def draft_models(trials: StudyTrials, settings: AnalysisSection) -> list[PlannedModel]:
@@ -137,7 +141,7 @@ def _complete(model: PlannedModel, trials: StudyTrials, settings: AnalysisSectio
     else:
         try:
             design = code_trials(model, rows)
-            first = _begin(model, design)
+            first = _begin(model, design, settings.engine)
         except DataError as error:
             note = str(error).replace("\n", "; ")
     effects = _list_effects(first, design, model, settings)
@@ -148,15 +152,17 @@ def _complete(model: PlannedModel, trials: StudyTrials, settings: AnalysisSectio
     return replace(model, first_fit=str(first), effects=effects, note=note)
 
 
-def _begin(model: PlannedModel, design: Coded) -> Formula:
-    """Return the formula that is fitted first."""
-    if model.family == "cumulative" and not (model.policy == "declared" and model.random == DECLARED):
-        return find_widest_start(design, columns_of(design.frame, design.formula))
-    if model.policy == "declared":
+def _begin(model: PlannedModel, design: Coded, engine: str) -> Formula:
+    """Return the formula that is fitted first: as it is declared, or with all slopes of contrasts that the design allows.
+
+    Of R's models of answers several slopes are uncorrelated from the start: their correlations take minutes to fit.
+    """
+    if model.policy == "declared" and (model.family != "cumulative" or model.random == DECLARED):
         return design.formula
-    # A participant's few answers of one kind do not carry slopes of interactions: their variances run away.
-    columns = columns_of(design.frame, design.formula)
-    return widest(design.formula, columns, list(design.codes) or None, crossed=model.family != "binomial")
+    start = widest(design.formula, columns_of(design.frame, design.formula), list(design.codes) or None)
+    if model.family == "gaussian" or (model.family == "binomial" and engine != "lme4"):
+        return start
+    return start.replace_random(replace(random, correlated=len(random.slopes) < 2) for random in start.random)
 
 
 def _list_effects(

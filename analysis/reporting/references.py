@@ -17,10 +17,10 @@ def _doi(entry: str, doi: str) -> Reference:
 
 # As cited in the text; in the order of the list.
 REFERENCES = {
-    "Bard et al., 1996": _doi(
-        "Bard, E. G., Robertson, D., & Sorace, A. (1996). Magnitude estimation of linguistic acceptability. Language, 72(1), "
-        "32–68.",
-        "10.2307/416793",
+    "Barr, 2008": _doi(
+        "Barr, D. J. (2008). Analyzing 'visual world' eyetracking data using multilevel logistic regression. Journal of Memory and "
+        "Language, 59(4), 457–474.",
+        "10.1016/j.jml.2007.09.002",
     ),
     "Barr, 2013": _doi(
         "Barr, D. J. (2013). Random effects structure for testing interactions in linear mixed-effects models. Frontiers in "
@@ -44,6 +44,11 @@ REFERENCES = {
     ),
     "Christensen, 2023": _doi(
         "Christensen, R. H. B. (2023). ordinal: Regression models for ordinal data [R package].", "10.32614/CRAN.package.ordinal"
+    ),
+    "Clark, 1973": _doi(
+        "Clark, H. H. (1973). The language-as-fixed-effect fallacy: A critique of language statistics in psychological research. "
+        "Journal of Verbal Learning and Verbal Behavior, 12(4), 335–359.",
+        "10.1016/S0022-5371(73)80014-3",
     ),
     "Forster et al., 2009": _doi(
         "Forster, K. I., Guerrera, C., & Elliot, L. (2009). The maze task: Measuring forced incremental sentence processing time. "
@@ -102,6 +107,9 @@ REFERENCES = {
         "the other. The Annals of Mathematical Statistics, 18(1), 50–60.",
         "10.1214/aoms/1177730491",
     ),
+    "Loftus, 1978": _doi(
+        "Loftus, G. R. (1978). On interpretation of interactions. Memory & Cognition, 6(3), 312–319.", "10.3758/BF03197461"
+    ),
     "Matuschek et al., 2017": _doi(
         "Matuschek, H., Kliegl, R., Vasishth, S., Baayen, H., & Bates, D. (2017). Balancing Type I error and power in linear "
         "mixed models. Journal of Memory and Language, 94, 305–315.",
@@ -152,6 +160,11 @@ REFERENCES = {
         "Suijkerbuijk, M., Prins, Z., de Heer Kloots, M., Zuidema, W., & Frank, S. L. (2025). BLiMP-NL: A corpus of Dutch "
         "minimal pairs and acceptability judgments for language model evaluation. Computational Linguistics.",
         "10.1162/COLI.a.00559",
+    ),
+    "Wagenmakers et al., 2012": _doi(
+        "Wagenmakers, E.-J., Krypotos, A.-M., Criss, A. H., & Iverson, G. (2012). On the interpretation of removable interactions: "
+        "A survey of the field 33 years after Loftus. Memory & Cognition, 40(2), 145–160.",
+        "10.3758/s13421-011-0158-0",
     ),
     "van Heuven et al., 2014": _doi(
         "van Heuven, W. J. B., Mandera, P., Keuleers, E., & Brysbaert, M. (2014). SUBTLEX-UK: A new and improved word frequency "

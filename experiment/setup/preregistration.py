@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from gardenpath import study
 from gardenpath.stimuli import Materials, build_conditions_table, build_items_table, read_study
 from gardenpath.study.config import ProcedureSection
-from gardenpath.study.plans import Plan
+from gardenpath.study.plans import Plan, PlannedModel
 from gardenpath.study.renamed_names import describe_renamed_keys
 
 from ..scripts.list_files import ListFile, build_list_files
 from ..scripts.script import list_text_sections
 from ..texts.standard_texts import load_texts
+from .data_search import DataSearch
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +47,8 @@ DEVIATION_KINDS = {  # of a deviation, by how its key begins; the first that fit
 }
 DEVIATION_TABLES = ("sessions", "items", "exclusions", "planned_models", "models")  # in which deviations show
 RT_TRIMMING_KEYS = ("min_rt", "max_rt", "remove_outliers")
-PLANNED_COLUMNS = ("formula", "first_fit", "policy")  # of a planned model that are fixed
+# What is fixed of a planned model, as the table planned_models has it.
+PLANNED_COLUMNS = ("formula", "first_fit", "policy", "family", "paradigms", "tested", "correction")
 STATEMENTS_PATTERN = re.compile(r"^SHA-256 of the statements: `([0-9a-f]{64})`\n+```json\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -88,8 +90,18 @@ def build_statements(config: study.Study, participants: int | None = None, plan:
 
 
 def _describe_planned_models(plan: Plan) -> dict[str, dict[str, str]]:
-    """Return what is fixed of each planned model, by its id: its formula, the one fitted first, and how that is reduced."""
-    return {one.model_id: {name: getattr(one, name) for name in PLANNED_COLUMNS} for one in plan.models}
+    """Return what is fixed of each planned model, by its id: its formula, the one fitted first, how that is reduced, of which
+    trials it is, what it compares, and how p is adjusted.
+    """
+    return {one.model_id: _describe_planned_model(one) for one in plan.models}
+
+
+def _describe_planned_model(model: PlannedModel) -> dict[str, str]:
+    joined = {
+        "paradigms": ", ".join(model.paradigms),
+        "tested": "; ".join(effect.contrast for effect in model.effects if effect.is_tested),
+    }
+    return {name: str(joined[name] if name in joined else getattr(model, name)) for name in PLANNED_COLUMNS}
 
 
 def _count_sessions(config: study.Study, list_files: Sequence[ListFile]) -> int | None:
@@ -149,10 +161,18 @@ def flatten_statements(value: object, key: str = "") -> dict[str, str]:
 # ------------------------------------------------------------------------------------------------ the page
 
 
-def format_preregistration(config: study.Study, registered: Json, *, models: Sequence[str] = (), after: str = "") -> str:
+def format_preregistration(
+    config: study.Study,
+    registered: Json,
+    *,
+    models: Sequence[str] = (),
+    searched: DataSearch | None = None,
+    after_data: bool = False,
+) -> str:
     """Return the preregistration as Markdown: what is fixed in words and tables, what is open, and the statements with their hash.
 
-    `models` are lines on the models that are planned; `after` says what data there were.
+    `models` are lines on the models that are planned; `searched` is what data lay beside study.toml, and `after_data` says that
+    the authors know of some.
     """
     block = json.dumps(registered, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
     digest = hashlib.sha256(block.encode()).hexdigest()
@@ -162,8 +182,7 @@ def format_preregistration(config: study.Study, registered: Json, *, models: Seq
     ]
     sections = {
         f"Preregistration: {config.title or config.name}": [
-            after or "Drafted from study.toml before any data were collected.",
-            "",
+            *_describe_data(searched, after_data),
             "Places marked *Open* are for the authors to fill in before this page is deposited.",
         ],
         "Hypotheses": ["*Open*: each hypothesis, with its direction and the coefficient of the models below that tests it"],
@@ -200,6 +219,23 @@ def format_preregistration(config: study.Study, registered: Json, *, models: Seq
     }
     texts = ("\n".join([f"## {name}", "", *lines]) for name, lines in sections.items())
     return "\n\n".join(texts).removeprefix("#") + "\n"
+
+
+def _describe_data(searched: DataSearch | None, after_data: bool) -> list[str]:
+    """Return whether the page was drafted before the data, and what that was told by."""
+    if searched is None:
+        return ["Drafted from study.toml. Nobody looked whether there were data.", ""]
+    if searched.of_people:
+        count = sum(one.n_of_people for one in searched.of_people if one.sources)
+        untold = sum(not one.sources for one in searched.of_people)
+        there = [f"{count} session{'s' * (count != 1)} of people"] if count else []
+        there += [f"data in {untold} place{'s' * (untold != 1)} that do not say whose they are"] if untold else []
+        stated = f"**Drafted after data were collected**: {' and '.join(there)} lay beside study.toml."
+    elif after_data:
+        stated = "**Drafted after data were collected**, as its authors say; none of people lay beside study.toml."
+    else:
+        stated = "Drafted from study.toml, beside which no data of people lay."
+    return [stated, "", searched.describe(), ""]
 
 
 def _format_design(config: study.Study, registered: Json) -> list[str]:
@@ -456,7 +492,9 @@ def _find_changed_plan(registered: Json, plan: Plan | None, tables: "Mapping[str
     fitted = tables.get("planned_models")
     if fitted is not None and len(fitted) and (plan is None or fitted["plan_sha256"].iloc[0] != plan.sha256):
         rows = fitted[["model_id", *PLANNED_COLUMNS]].to_dict("records")
-        found = {row["model_id"]: {name: row[name] for name in PLANNED_COLUMNS} for row in rows}
+        found = {
+            row["model_id"]: {name: "" if not isinstance(row[name], str) else row[name] for name in PLANNED_COLUMNS} for row in rows
+        }
         yield from _find_changed_models(before, found, "results")
 
 
@@ -465,9 +503,14 @@ def _find_changed_models(before: Mapping[str, Json], after: Mapping[str, Json], 
     for name in dict.fromkeys([*before, *after]):
         old, new = before.get(name), after.get(name)
         if old != new:
-            differing = [key for key in PLANNED_COLUMNS if old is None or new is None or old[key] != new[key]][:1]
-            texts = (None if one is None else str(one[differing[0]]) for one in (old, new))
-            alike.setdefault((next(texts), next(texts)), []).append(name)
+            # A page of before may have fixed less of a model.
+            fixed = [key for key in PLANNED_COLUMNS if old is None or key in old]
+            differing = fixed[:1] if old is None or new is None else [key for key in fixed if old[key] != new[key]]
+            if "formula" in differing:  # the first fit follows it
+                differing = [key for key in differing if key != "first_fit"]
+            if differing:
+                texts = (None if one is None else "; ".join(one[key] or f"no {key}" for key in differing) for one in (old, new))
+                alike.setdefault((next(texts), next(texts)), []).append(name)
     for (registered_text, found_text), names in alike.items():
         more = f" (and in {len(names) - 1} more)" if len(names) > 1 else ""
         old_text, new_text = (None if text is None else f"{text}{more}" for text in (registered_text, found_text))

@@ -25,6 +25,10 @@ ci_low        float?   lower end of the 95 % interval
 ci_high       float?   upper end of the 95 % interval
 """
 
+OPTIMISTIC = """
+optimistic    bool     whether p is too small: the design allows a slope of this effect, and its variance could not be estimated
+"""
+
 MILLISECOND_COLUMNS = """
 ms            float?   log_rt, two levels: their difference in ms at the mean of all else, exp(b0 + b1 / 2) - exp(b0 - b1 / 2)
 ms_low        float?   lower end of its 95 % interval, by the delta method
@@ -98,6 +102,7 @@ contrast      string?  what is compared, such as extraction: object minus subjec
 within        string?  simple effect: levels of the other factors, such as noun name
 """
             + TEST_COLUMNS
+            + OPTIMISTIC
             + """
 p_adjusted    float?   p adjusted as adjustment says; empty where it is not
 p_adjusted_all float?  minimal pairs: p adjusted over all regions, or all prompts, together
@@ -110,23 +115,86 @@ p_equivalence float?   larger p of two one-sided tests, above -smallest and belo
 """
             + MILLISECOND_COLUMNS
             + """
-raw           float?   phenomena, intercepts: the same model's estimate on the scale as measured, ms or points of the scale
+raw           float?   the same model's estimate in ms or points: phenomena, with intercepts; log_rt, interactions of the headline
 raw_low       float?   lower end of its 95 % interval
 raw_high      float?   upper end
+raw_p         float?   two-sided p of raw, of interactions: they may hold on one scale alone (doi 10.3758/s13421-011-0158-0)
 """
         ),
         ("model_id", "kind", "term", "factors", "within", "contrast"),
         ANALYSE,
     ),
     Table(
+        "hypotheses",
+        "a hypothesis of the study, with its answer",
+        parse_columns("""
+name          string   hypothesis
+model_id      string   model that answers it, as in planned_models
+model         string   its name
+response      string   response variable
+region        string   region of the reading times; sentence for ratings and answers
+prompt        string?  prompt of the answers
+term          string   fixed effect, as in effects
+contrast      string   what is compared
+role          string   primary; secondary, beside a primary one; or family
+family        string?  hypotheses over which p is adjusted
+correction    string   none, holm or benjamini-hochberg
+direction     string?  positive or negative, of the contrast; empty where either would do
+sides         int      sides of the test
+smallest      float?   smallest effect that matters, in units of the response
+estimate      float?   effect, in units of the response; empty where the model has none
+se            float?   standard error
+df            float?   degrees of freedom; empty of z tests
+t             float?   estimate / se
+p             float?   p of the hypothesis's test, of one or two sides
+p_adjusted    float?   p adjusted over its family
+p_two_sided   float?   p of two sides
+ci_low        float?   lower end of the 95 % interval
+ci_high       float?   upper end
+low_90        float?   lower end of the 90 % interval, where a smallest effect is stated and the model has slopes
+high_90       float?   upper end
+p_equivalence float?   larger p of two one-sided tests against the smallest effect
+optimistic    bool     whether p is too small, as in effects; nothing is decided then
+raw           float?   of interactions on log_rt: the effect in ms
+raw_low       float?   lower end of its 95 % interval
+raw_high      float?   upper end
+raw_p         float?   its two-sided p
+verdict       string   supported; supported, but smaller than what matters; opposite; equivalent; or undecided
+"""),
+        ("name",),
+        ANALYSE,
+        is_always_written=False,
+    ),
+    Table(
+        "aggregate_tests",
+        "an effect whose p is optimistic, tested by participants or by items",
+        parse_columns("""
+model_id      string   model, as in planned_models
+term          string   fixed effect, as in effects
+contrast      string?  what is compared
+grouping      string   participant, item; or both: min F'
+scale         string   what is averaged: empirical log odds, log((right + 1/2) / (wrong + 1/2)), of answers; mean of others
+n_units       int?     participants or items that have a trial in each of their conditions; empty of min F'
+n_excluded_units int?  those left out, having none in one of them
+estimate      float?   mean contrast over participants or items; empty of min F'
+statistic     float?   t, of min F' F (doi 10.1016/S0022-5371(73)80014-3); empty where there are too few
+df            float?   degrees of freedom, of min F' those of its denominator
+p             float?   two-sided p-value
+"""),
+        ("model_id", "term", "grouping"),
+        ANALYSE,
+        is_always_written=False,
+    ),
+    Table(
         "random_effects",
-        "a standard deviation or a correlation of random effects in a model that was kept",
+        "a standard deviation or a correlation of random effects in a model that was kept, or a slope that was left out of it",
         parse_columns("""
 model_id      string   model, as in planned_models
 grouping      string   participant, item ...; residual for the residual
 term          string?  intercept, or the slope's fixed effect; empty of the residual
 correlated_with string? other term of a correlation; empty of a standard deviation
-sd            float?   standard deviation, in units of the response (slopes: per unit of the predictor)
+status        string?  of an s.d.: estimated; zero; not estimated (fits with it did not converge); not needed (a test left it out)
+sd            float?   standard deviation, in units of the response (slopes: per unit of the predictor); empty of one left out
 correlation   float?   correlation of the two terms; empty where a variance is zero
 """),
         ("model_id", "grouping", "term", "correlated_with"),

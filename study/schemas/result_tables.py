@@ -156,6 +156,25 @@ n_words_lost  int      words among them with a right first choice that are left 
         is_always_written=False,
     ),
     Table(
+        "confounds",
+        "two levels of a factor that differ in length or frequency in a part of the sentence",
+        parse_columns("""
+paradigm      string   paradigm
+factor        string   factor of the study; grammaticality of minimal pairs
+level_a       string   one level
+level_b       string   the other
+region        string   critical, before, after (the words next to it), rest (all but the cue), or sentence
+measure       string   letters (and digits), or zipf (mean Zipf frequency of the words)
+n_items       int      items that have the part at both levels; of a factor between items, those that have it at one
+mean_a        float    mean over items at level_a
+mean_b        float    mean over items at level_b
+cohens_d      float?   mean_a - mean_b over the pooled SD of items (doi 10.1002/sim.3697), above 0.5; empty where items do not vary
+"""),
+        ("paradigm", "factor", "level_a", "level_b", "region", "measure"),
+        ANALYSE,
+        is_always_written=False,
+    ),
+    Table(
         "condition_means",
         "a phenomenon in a condition",
         parse_columns("""

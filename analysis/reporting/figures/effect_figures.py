@@ -126,7 +126,8 @@ def coefficient_figure(
             if form == INTERCEPTS_FORM:
                 continue
             ends = part["estimate"] + part["se"] if figures.bars == "se" else part["ci_high"]
-            for y, end, p in zip(at, ends.fillna(part["estimate"]), part["p_adjusted"], strict=True):
+            starred = part["p_adjusted"].mask(part.get("optimistic", pd.Series(False, part.index)).astype(bool))
+            for y, end, p in zip(at, ends.fillna(part["estimate"]), starred, strict=True):
                 axes.annotate(_stars(p, figures.stars), (end, y), (4, -3), textcoords="offset points", va="center", color=INK)
         axes.set_xlabel(f"grammatical minus ungrammatical\n({name_scale(response, prompt)})")
         legend(axes, len(series), columns=2)

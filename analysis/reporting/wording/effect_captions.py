@@ -13,6 +13,7 @@ from ...row_dicts import list_rows
 from .coefficients import ABSENT, Coefficients, coefficients, once
 from .labels import asked, label, listed, region_name, response
 from .numbers import Row, counted, minus, percent
+from .sources import Sentence, read_off
 from .terms import compared, terms_by_model
 
 NONE = Coefficients((), (), 0)
@@ -62,10 +63,11 @@ def linear(means: pd.DataFrame) -> "pd.Series[bool]":
     return ~means["response"].isin(BINARY_MEASURES)
 
 
-def cells_caption(means: pd.DataFrame) -> str:
+def cells_caption(means: pd.DataFrame) -> Sentence:
     """Return the caption of the table of a design's cells."""
     of = linear(means)
-    return " ".join(text for text, there in ((CELLS, of.any()), (BINARY_RESPONSES_CAPTION, not of.all())) if there)
+    text = " ".join(text for text, there in ((CELLS, of.any()), (BINARY_RESPONSES_CAPTION, not of.all())) if there)
+    return read_off(text, "factorial_means", means)
 
 
 def _left_out(means: pd.DataFrame) -> list[str]:
@@ -163,7 +165,7 @@ def simple(effects: pd.DataFrame) -> Coefficients:
     return coefficients(rows, [("simple effect", names)], _headings(rows)) if len(rows) else NONE
 
 
-def contrasts_caption(models: pd.DataFrame) -> str:
+def contrasts_caption(models: pd.DataFrame) -> Sentence:
     """Return the caption of the table of contrasts."""
     text = "Effects of the study's factors, in units of the response."
     if "family" in models and (models["family"] == "binomial").any():
@@ -176,7 +178,7 @@ def contrasts_caption(models: pd.DataFrame) -> str:
         text += " ms: the difference at the mean, back-transformed."
     if models["term"].str.contains(":", regex=False).any():
         text += " An effect that is a product of factors is an interaction, a difference of differences."
-    return text
+    return read_off(text, "effects", models)
 
 
 def grammaticality(models: pd.DataFrame) -> Coefficients:

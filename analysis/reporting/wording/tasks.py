@@ -9,11 +9,12 @@ from ...measuring.region_spans import SENTENCE_REGION
 from ...row_dicts import list_rows
 from .labels import label, region_name
 from .numbers import Row, percent
+from .sources import Sentence, read_off
 
 MAZE = "maze"
 
 
-def describe_task(row: Row) -> str:
+def describe_task(row: Row) -> Sentence:
     """Return what was done in a task of the table task_counts, what is measured, and how many trials there are.
 
     >>> describe_task({"task": "question", "prompt": "who", "n_trials": 40, "n_right": 30, "n_wrong": 10})
@@ -26,32 +27,38 @@ def describe_task(row: Row) -> str:
     parts = [done, method.measured]
     if pd.isna(row["n_right"]):
         parts.append(f"There are {row['n_trials']} {method.noun}.")
-    else:
-        share = percent(row["n_right"] / max(row["n_right"] + row["n_wrong"], 1))
-        how = "had no wrong first choice" if row["task"] == MAZE else "were right"
-        parts.append(f"Of {row['n_trials']} {method.noun} {share} {how}.")
-    return " ".join(filter(None, parts))
+        return read_off(" ".join(filter(None, parts)), "task_counts", row)
+    share = percent(row["n_right"] / max(row["n_right"] + row["n_wrong"], 1))
+    how = "had no wrong first choice" if row["task"] == MAZE else "were right"
+    parts.append(f"Of {row['n_trials']} {method.noun} {share} {how}.")
+    return read_off(" ".join(filter(None, parts)), "task_counts", row, "n_right / (n_right + n_wrong)")
 
 
-def describe_tasks(task_counts: pd.DataFrame) -> list[str]:
-    """Return a sentence or two for each task of target trials."""
-    return [describe_task(row) for row in list_rows(task_counts)]
+def describe_tasks(task_counts: pd.DataFrame) -> list[Sentence]:
+    """Return a sentence or two for each task of target trials; prompts are named where a task has several."""
+    several = task_counts.duplicated("task", keep=False)
+    named = task_counts.assign(prompt=task_counts["prompt"].where(several))
+    return [describe_task(row) for row in list_rows(named)]
 
 
 def describe_error_policy(exclusions: pd.DataFrame) -> str:
     """Return which words are left out after a wrong first choice in Maze, nothing where nobody read in Maze."""
-    rules = {*exclusions.loc[exclusions["table"].str.startswith("region_times: "), "rule"]}
-    if not any(str(rule).endswith("had a wrong first choice") for rule in rules):
+    in_regions = exclusions[exclusions["table"].str.startswith("region_times: ")]
+    if not in_regions["rule"].str.endswith("had a wrong first choice").any():
         return ""
-    policy = next((after for after in ("sentence", *range(20)) if describe_after_error(after) in rules), None)
+    rules = {describe_after_error(after): after for after in ("sentence", *range(20))}
+    found = in_regions[in_regions["rule"].isin([*rules])]
+    policy = rules[found["rule"].iloc[0]]
     if policy == "sentence":
-        return "After a wrong first choice the later words of the sentence were left out."
-    if not policy:
-        return "Words after a wrong first choice were kept where the sentence went on."
-    return f"After a wrong first choice {policy} more {'word was' if policy == 1 else 'words were'} left out."
+        text = "After a wrong first choice the later words of the sentence were left out."
+    elif not policy:
+        text = "Words after a wrong first choice were kept where the sentence went on."
+    else:
+        text = f"After a wrong first choice {policy} more {'word was' if policy == 1 else 'words were'} left out."
+    return read_off(text, "exclusions", found)
 
 
-def describe_accuracy(first_choices: pd.DataFrame) -> list[str]:
+def describe_accuracy(first_choices: pd.DataFrame) -> list[Sentence]:
     """Return the accuracy of first choices by condition, region by region, and what was lost after errors.
 
     >>> row = {"paradigm": "p", "condition": "a", "region": "sentence", "n_trials": 10, "n_right": 8, "n_wrong": 2, "n_lost": 0,
@@ -64,8 +71,8 @@ def describe_accuracy(first_choices: pd.DataFrame) -> list[str]:
     Words left out after an error, with a right first choice: a 7 of 70 (10.0%).
     Trials lost to an earlier error, critical region: a 1 of 10 (10.0%).
     """
-    sentences: list[str] = []
-    lost: list[str] = []
+    sentences: list[Sentence] = []
+    lost: list[Sentence] = []
     several = len({*first_choices["paradigm"]}) > 1
     for region in sorted({*first_choices["region"]}, key=lambda name: (name != SENTENCE_REGION, name)):
         rows = first_choices[first_choices["region"] == region]
@@ -78,7 +85,7 @@ def describe_accuracy(first_choices: pd.DataFrame) -> list[str]:
         )
         whole = region == SENTENCE_REGION
         what = "Sentences without a wrong first choice" if whole else f"Right first choices, {region_name(region)}"
-        sentences.append(f"{what}: {right}.")
+        sentences.append(read_off(f"{what}: {right}.", "first_choices", rows, "n_right + n_wrong"))
         number, of = ("n_words_lost", "n_words") if whole else ("n_lost", "n_trials")
         counts = "; ".join(
             f"{name} {row[number]} of {row[of]} ({percent(row[number] / row[of])})" for name, row in named if row[of]
@@ -88,5 +95,5 @@ def describe_accuracy(first_choices: pd.DataFrame) -> list[str]:
             if whole
             else f"Trials lost to an earlier error, {region_name(region)}"
         )
-        lost.append(f"{where}: {counts}.")
+        lost.append(read_off(f"{where}: {counts}.", "first_choices", rows, f"{number} / {of}"))
     return [*sentences, *lost]
