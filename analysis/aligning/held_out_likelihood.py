@@ -118,7 +118,8 @@ def _compute_densities(rows: pd.DataFrame, model: Formula, fold: Array, fold_uni
         fitted = _refit(whole, [code[~out] for code in codes], design[~out], response[~out])
         fitted = fitted or fit_ml(rows[~out], model, nearby_fit=whole)
         held_out = np.flatnonzero(out)
-        for cluster, places in pd.Series(held_out).groupby(clusters[held_out], sort=True):
+        for name, places in pd.Series(held_out).groupby(clusters[held_out], sort=True):
+            cluster = str(name)
             readings = rows.iloc[places.to_numpy()]
             density = fitted.compute_row_densities(readings).sum() if fold_unit == "row" else fitted.compute_joint_density(readings)
             row = by_cluster.setdefault(

@@ -20,7 +20,7 @@ MIN_STEP = 0.05  # the step of the log deviations at which a search ends
 MAX_CELLS = 10_000_000  # numbers that may be held: 80 MB
 LEAST_DEVIATION = 1e-9  # whose logarithm stands for that of zero
 # A search ends where -2 log likelihood changes by less than this part of itself, or is as flat as this.
-SEARCH_TOLERANCE, GRADIENT_TOLERANCE = 1e-11, 1e-4
+SEARCH_TOLERANCE, GRADIENT_TOLERANCE = 1e-10, 1e-3
 COLLINEAR = 1e-10  # the part of a predictor's variance that no other explains, under which it counts as made of them
 
 
