@@ -17,8 +17,11 @@ from .fitting.multiverse import compute_multiverse
 from .fitting.plan_tables import fit_plan
 from .fitting.planned_fits import KnownFits
 from .grammatical_status import build_pair_conditions, find_minimal_pair_paradigms
+from .measuring.confounds import compute_confounds
+from .measuring.maze_errors import drop_errors
 from .measuring.ratings_and_times import compute_condition_means, compute_reading_curves
 from .measuring.reliability import compute_choice_agreement, compute_noise_ceilings, compute_rating_counts, compute_reliability
+from .measuring.task_counts import count_tasks
 from .measuring.trial_measures import measure_trials
 from .measuring.unimodality import compute_unimodality
 from .plan.resolution import draft_models, list_declared_regions, resolve_plan
@@ -95,13 +98,18 @@ def analyse(
             "exclusions": exclusion_log.build_table(),
             "participants": participants,
             "participant_prompts": prompts,
+            **({"task_counts": task_counts} if len(task_counts := count_tasks(readings, responses)) else {}),
             "rating_scores": scores,
             "region_times": measured,
             **({"binary_responses": binary_responses} if len(binary_responses) else {}),
+            **({"first_choices": measures.first_choices} if len(measures.first_choices) else {}),
+            **_find_confounds(tables.get("words"), items, conditions),
             "condition_means": compute_condition_means(scores, measured),
             "rating_counts": (counts := compute_rating_counts(scores)),
             "unimodality": compute_unimodality(counts, seed=seed),
-            "reading_curves": compute_reading_curves(readings, items, min_rt=min_rt, max_rt=max_rt),
+            "reading_curves": compute_reading_curves(
+                readings, items, min_rt=min_rt, max_rt=max_rt, after_error=settings.exclude.after_error
+            ),
             "reliability": compute_reliability(scores, seed=seed),
             "noise_ceilings": compute_noise_ceilings(scores, seed=seed),
             "choice_agreement": compute_choice_agreement(responses, items),
@@ -109,7 +117,7 @@ def analyse(
             "multiverse": compute_multiverse(
                 plan,
                 trials,
-                readings,
+                drop_errors(readings, settings.exclude.after_error),
                 flagged=_find_flagged_participants(prompts),
                 rt_cutoffs=(min_rt, max_rt),
                 workers=executor,
@@ -117,6 +125,12 @@ def analyse(
             ),
         }
     )
+
+
+def _find_confounds(words: pd.DataFrame | None, items: pd.DataFrame, conditions: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the table confounds, where words are known and there are any."""
+    table = None if words is None or words.empty else compute_confounds(words, items, conditions)
+    return {} if table is None or table.empty else {"confounds": table}
 
 
 def _drop_unneeded_tables(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:

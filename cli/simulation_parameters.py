@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gardenpath.experiment import Effects
 
 SESSIONS_TABLE = "sessions"
-PARAMETER_KEYS = ("effects", "surprisal")
+PARAMETER_KEYS = ("effects", "stated", "surprisal")
 
 
 def write_parameters(
@@ -22,11 +22,35 @@ def write_parameters(
     """Write the sidecar of simulated sessions: the effects, and whose surprisal slowed them."""
     from gardenpath import study
 
-    notes: dict[str, object] = {"participants": participants, "effects": dataclasses.asdict(effects)}
+    notes: dict[str, object] = {
+        "participants": participants,
+        "effects": dataclasses.asdict(effects),
+        "stated": list_stated_effects(effects),
+    }
     if scores is not None:
         notes["surprisal"] = {name: str(scores[name].iloc[0]) for name in ("model", "protocol")}
     notes["simulated"] = True
     study.files.write_sidecar(data / SESSIONS_TABLE, command=options.format_command_line(), inputs=inputs, seed=seed, notes=notes)
+
+
+def list_stated_effects(effects: "Effects") -> list[dict[str, object]]:
+    """Return what is stated of each response: its unit, and each term's effect, by region where it is measured so.
+
+    >>> from gardenpath.experiment import Effects
+    >>> from gardenpath.study import EffectSection
+    >>> list_stated_effects(Effects(terms={"a": EffectSection(accuracy=0.5)}))
+    [{'response': 'correct', 'unit': 'log odds of a right answer', 'effects': {'a': 0.5}}]
+    """
+    from gardenpath.study.responses import RESPONSES
+
+    stated: list[dict[str, object]] = []
+    for name, response in RESPONSES.items():
+        if not response.effect_key:
+            continue
+        of_terms = {term: getattr(one, response.effect_key) for term, one in effects.terms.items()}
+        if of_terms := {term: size for term, size in of_terms.items() if size}:
+            stated.append({"response": name, "unit": response.simulated_unit, "effects": of_terms})
+    return stated
 
 
 def read_shared_parameters(data: Sequence[str]) -> dict[str, object]:

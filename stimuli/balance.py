@@ -1,9 +1,7 @@
 """How far the conditions of a paradigm differ in length and frequency, region by region.
 
-The standardised difference of two conditions a and b is (mean a - mean b) / sqrt((sd a ** 2 + sd b ** 2) / 2) over items,
-the measure of balance of Austin (2009, doi 10.1002/sim.3697), which is Cohen's d for equal numbers. The standard deviation
-of the differences within pairs is no yardstick here: minimal pairs differ in a word or two, often the same ones in every
-item, so that it is near zero and the quotient unbounded.
+The standardised difference is that of `study.balance`. The standard deviation of the differences within pairs is no yardstick
+here: minimal pairs differ in a word or two, often the same ones in every item, so that it is near zero and the quotient unbounded.
 """
 
 import itertools
@@ -14,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gardenpath import study
+from gardenpath.study.balance import PART_LABELS, compute_mean_and_variance, compute_standardised_difference, is_large
 
 from .item_tables import measure_word_length, zipf
 from .items import CRITICAL, CUE, Materials
@@ -27,15 +26,6 @@ if TYPE_CHECKING:
 
 Measure = str  # letters, zipf, or a norm
 SENTENCE_PARTS = ("before", CRITICAL, "after", CUE, "rest", "sentence")
-PART_LABELS = {
-    "before": "the word before the critical region",
-    CRITICAL: "the critical region",
-    "after": "the word after the critical region",
-    "rest": "the sentence without its cue",
-    "sentence": "the sentence",
-}
-LARGE_DIFFERENCE = 0.5  # a medium effect (Cohen 1988): a difference that a reader's data may show
-MIN_ITEMS = 5  # items; with fewer, a single one decides
 
 
 @dataclass(frozen=True)
@@ -83,7 +73,7 @@ def find_unbalanced_conditions(segmented: SegmentedMaterials) -> Iterator[Fault]
     with_cue = {contrast.paradigm for contrast in all_contrasts if contrast.region == CUE}
     for c in all_contrasts:
         contrast_itself = c.region == CUE or (c.region == "sentence" and c.paradigm in with_cue)
-        if c.cohens_d is None or abs(c.cohens_d) <= LARGE_DIFFERENCE or c.n_items < MIN_ITEMS or contrast_itself:
+        if contrast_itself or c.cohens_d is None or not is_large(c.cohens_d, c.n_items):
             continue
         what = {"letters": "mean letters", "zipf": "mean Zipf frequency"}.get(c.measure, f"mean {c.measure}")
         size = "the same in all items" if math.isinf(c.cohens_d) else f"standardised difference {c.cohens_d:.2f}"
@@ -120,8 +110,8 @@ def _compare_conditions(
         a, b = values.get((part, measure, one), {}), values.get((part, measure, two), {})
         both = [item for item in a if item in b]
         if both:
-            of_a, of_b = (_compute_mean_and_variance([a[i] for i in both]), _compute_mean_and_variance([b[i] for i in both]))
-            cohens_d = _compute_standardised_difference(of_a, of_b) if len(both) > 1 else None
+            of_a, of_b = (compute_mean_and_variance([a[i] for i in both]), compute_mean_and_variance([b[i] for i in both]))
+            cohens_d = compute_standardised_difference(of_a, of_b) if len(both) > 1 else None
             yield Contrast(paradigm, part, measure, one, two, len(both), of_a[0], of_b[0], cohens_d)
 
 
@@ -162,16 +152,3 @@ class _Lexicon:
             values.append(("zipf", sum([self.zipf[word] for word in words]) / len(words)))
         means = ((name, norm.mean(words)) for name, norm in self.norms.items())
         return values + [(name, mean) for name, mean in means if mean is not None] if self.norms else values
-
-
-def _compute_mean_and_variance(values: list[float]) -> tuple[float, float]:
-    """Return mean and variance (n - 1)."""
-    mean = sum(values) / len(values)
-    return mean, sum([(value - mean) ** 2 for value in values]) / max(len(values) - 1, 1)
-
-
-def _compute_standardised_difference(a: tuple[float, float], b: tuple[float, float]) -> float:
-    difference, sd = a[0] - b[0], math.sqrt((a[1] + b[1]) / 2)
-    if abs(difference) < 1e-9:
-        return 0.0
-    return difference / sd if sd > 1e-9 else math.copysign(math.inf, difference)

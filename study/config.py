@@ -557,7 +557,7 @@ class ExcludeSection:
     min_questions: int = 20
     max_outside_cutoffs: float = 0.2
     min_maze_accuracy: float = 0.8
-    after_error: int | None = None
+    after_error: int | Literal["sentence"] = "sentence"
     flags: list[str] = field(default_factory=lambda: ["interrupted", "seen_before"])
 
     def __post_init__(self) -> None:
@@ -569,8 +569,11 @@ class ExcludeSection:
             0 <= self.min_minutes < longest,
             f"min_minutes is {self.min_minutes:g} and max_minutes {longest:g}; expected 0 <= min_minutes < max_minutes",
         )
-        for name, most in (("max_aborted", self.max_aborted), ("after_error", self.after_error)):
-            _expect(most is None or most >= 0, f"{name} is {most}; expected 0 or more")
+        _expect(self.max_aborted is None or self.max_aborted >= 0, f"max_aborted is {self.max_aborted}; expected 0 or more")
+        _expect(
+            self.after_error == "sentence" or self.after_error >= 0,
+            f"after_error is {self.after_error}; expected a number of words from 0, or 'sentence'",
+        )
         unexplained = [item for item, reason in self.items.items() if not reason.strip()]
         _expect(not unexplained, f"items.{', items.'.join(unexplained)} has no reason; expected why the item is left out")
         for table, by in (("sessions", self.sessions), ("demographics", self.demographics)):
@@ -816,8 +819,9 @@ class AnalysisSection:
 @dataclass(frozen=True)
 class EffectSection:
     """What a factor, a measure of participants or an interaction does to simulated participants, `simulate.TERM`: to log reading
-    time (ms) in regions, to the latent rating (in units of its residual s.d.), and to the log-odds of the right answer to a
-    question. Effects of measures that are numbers are for a difference of 1.
+    time (ms) in regions, to the latent rating (in units of its residual s.d.; of a choice between two sentences in log odds), to
+    the log odds of the right answer to a question, and to those of a right first choice of each word of a region in Maze. Effects
+    of measures that are numbers are for a difference of 1.
 
     >>> EffectSection(log_rt={"critical": 0.08, "critical+1": 0.04}).rating
     0.0
@@ -827,13 +831,21 @@ class EffectSection:
     log_rt: dict[str, float] = field(default_factory=dict)
     rating: float = 0.0
     accuracy: float = 0.0
+    first_choice: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def regions(self) -> tuple[str, ...]:
+        """The regions that have an effect."""
+        return tuple(dict.fromkeys((*self.log_rt, *self.first_choice)))
 
     def __post_init__(self) -> None:
+        for key, regions in (("log_rt", self.log_rt), ("first_choice", self.first_choice)):
+            for region in regions:
+                _expect(
+                    re.fullmatch(r"[^+]+(\+[1-9])?", region) is not None,
+                    f"{key} names the region {region!r}; expected one such as critical, or critical+1 for the word after it",
+                )
         for region, effect in self.log_rt.items():
-            _expect(
-                re.fullmatch(r"[^+]+(\+[1-9])?", region) is not None,
-                f"log_rt names the region {region!r}; expected one such as critical, or critical+1 for the word after it",
-            )
             _expect(abs(effect) <= 2, f"log_rt.{region} is {effect:g}; expected log ms, such as 0.05 (5 %), from -2 to 2")
 
 

@@ -16,7 +16,8 @@ TIMES_TABLE, RATINGS_TABLE, BINARY_TABLE = "region_times", "rating_scores", "bin
 class Response:
     """A response of a trial.
 
-    `name` is its column on the left of a formula. A sentence says that its `noun` was measured; axes and headings have its
+    `name` is its column on the left of a formula. A sentence says that its `noun` was measured, and of one whose task has no other
+    response `done` says what participants did; axes and headings have its
     `label`, those of means `means_label`. `unit` is that of an effect on it. `table` is the table of results that holds its
     trials, `task` names the task whose answers these are where it is of one alone, and `family` is that of its models. `raw` is
     the response of the same trials on the scale as measured, called `raw_label` and `raw_unit`, empty where this is one; a
@@ -29,7 +30,8 @@ class Response:
     `simulated_as` is the response that simulations of studies draw for it, None where they draw none; then
     `simulated_unit` is the unit of an effect there, and `effect_key` names its effects in [simulate]. `prompt_kind` is the kind of
     answers whose prompts it shares with other responses, `source` whom one cites for it. `sesoi_example` is a smallest effect of
-    interest as one may be stated; `absence` says what there is none of.
+    interest as one may be stated; one that `has_regions` is measured region by region, any other of a whole sentence; `absence`
+    says what there is none of.
 
     >>> RESPONSES["log_rt"].unit, RESPONSES["z"].raw
     ('log ms', 'rating')
@@ -37,6 +39,7 @@ class Response:
 
     name: str
     noun: str
+    done: str = ""
     label: str
     means_label: str
     unit: str
@@ -55,12 +58,8 @@ class Response:
     prompt_kind: str = ""
     source: str = ""
     sesoi_example: float = 0.5
+    has_regions: bool = False
     absence: str = "no trial of these paradigms was measured there"
-
-    @property
-    def has_regions(self) -> bool:
-        """Whether it is measured region by region; any other is of a whole sentence."""
-        return self.table == TIMES_TABLE
 
     @property
     def effect_unit(self) -> str:
@@ -75,11 +74,13 @@ RESPONSES: Mapping[str, Response] = {
         Response(
             name="z",
             noun="ratings",
+            done="Sentences were rated on a scale.",
             label="rating (z)",
             means_label="rating (z)",
             unit="standard deviations",
             table=RATINGS_TABLE,
             task="rating",
+            simulated_unit="on the latent scale of ratings (in s.d. of a single one)",
             raw="rating",
             raw_label="rating",
             raw_unit="points of the rating scale",
@@ -111,6 +112,7 @@ RESPONSES: Mapping[str, Response] = {
             means_label="reading time (ms)",
             unit="log ms",
             table=TIMES_TABLE,
+            has_regions=True,
             raw="rt",
             raw_label="reading time of the critical region (sum over its words, ms)",
             raw_unit="ms",
@@ -127,6 +129,7 @@ RESPONSES: Mapping[str, Response] = {
             means_label="reading time (ms)",
             unit="ms",
             table=TIMES_TABLE,
+            has_regions=True,
             sesoi_example=10.0,
         ),
         Response(
@@ -144,6 +147,20 @@ RESPONSES: Mapping[str, Response] = {
             absence="no answer about these paradigms was right or wrong",
         ),
         Response(
+            name="first_choice",
+            noun="right first choices",
+            label="right first choices (log odds)",
+            means_label="right first choices (%)",
+            unit="log odds",
+            table=BINARY_TABLE,
+            task="maze",
+            simulated_unit="log odds of a right first choice of a word",
+            effect_key="first_choice",
+            family="binomial",
+            has_regions=True,
+            absence="no first choice was made there in these paradigms",
+        ),
+        Response(
             name="yes",
             noun="judgments of yes or no",
             label="yes (log odds)",
@@ -152,6 +169,8 @@ RESPONSES: Mapping[str, Response] = {
             table=BINARY_TABLE,
             task="rating",
             family="binomial",
+            simulated_unit="on the latent scale of ratings (in s.d. of a single one)",
+            effect_key="rating",
             prompt_kind="ratings",
             absence="no sentence of these paradigms was rated on a scale of two points",
         ),
@@ -172,6 +191,7 @@ RESPONSES: Mapping[str, Response] = {
         Response(
             name="magnitude",
             noun="magnitude estimates",
+            done="The acceptability of sentences was estimated by numbers.",
             label="log magnitude estimate (z)",
             means_label="log magnitude estimate (z)",
             unit="standard deviations",

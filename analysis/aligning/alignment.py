@@ -18,6 +18,7 @@ from ..comparing.rating_correlation import compute_rating_correlations
 from ..engines.formulas import parse_formula
 from ..engines.r_code import quote_text
 from ..exclusion_log import ExclusionLog, is_within_cutoffs, select_complete_sessions
+from ..measuring.maze_errors import drop_errors
 from ..measuring.ratings_and_times import RATED_ROLES, select_declared_columns
 from ..modelling.additive import curves
 from ..modelling.mixed_models import COEFFICIENTS, Fit, checked, columns_of, failed, fit, fit_stepwise
@@ -221,11 +222,12 @@ def _apply_exclusions(
 ) -> pd.DataFrame:
     """Return the readings that `analyse` keeps; without answers and items to judge by, those of complete sessions."""
     if not {*EXCLUSION_TABLES} <= tables.keys() and settings.exclude == ExcludeSection():
-        return select_complete_sessions(sessions, exclusion_log, readings=readings)[0]
-    full_log = ExclusionLog()
-    readings, *_ = apply_study_exclusions(tables, settings, full_log)
-    exclusion_log.rows += [row for row in full_log.rows if row["table"] != "responses"]
-    return readings
+        readings = select_complete_sessions(sessions, exclusion_log, readings=readings)[0]
+    else:
+        full_log = ExclusionLog()
+        readings, *_ = apply_study_exclusions(tables, settings, full_log)
+        exclusion_log.rows += [row for row in full_log.rows if row["table"] != "responses"]
+    return drop_errors(readings, settings.exclude.after_error, exclusion_log)
 
 
 def _select_rated_trials(read: pd.DataFrame, sessions: pd.DataFrame, exclusion_log: ExclusionLog) -> pd.DataFrame:

@@ -13,9 +13,9 @@ from gardenpath.study.table_files import take_tables
 from ..exclusion_log import ExclusionLog, is_within_cutoffs, select_complete_sessions
 from ..grammatical_status import GRAMMATICALITY_CODES, find_minimal_pair_paradigms
 from ..intervals import wilson_interval
+from ..measuring.maze_errors import build_first_choice_rule
 from ..measuring.ratings_and_times import MAX_LISTED_FAULTS, RATED_ROLES, transform_ratings
 from ..prompts import drop_missing_responses, filter_prompt, format_prompt_suffix, list_prompts
-from .maze_errors import build_first_choice_rule, is_before_error
 
 GRAMMATICAL, UNGRAMMATICAL = GRAMMATICALITY_CODES
 ALPHA = 0.05  # of the Mann-Whitney test that marks a participant
@@ -46,9 +46,8 @@ def apply_exclusions(
     The order: sessions (not complete, previews, marked by the experimenter), items (replaced, or declared), sessions again
     (duration, aborted trials, declared columns), then answers that did not come, then participants (declared answers about
     themselves, attention, catch sentences under any prompt, comprehension over all questions, times outside the cut-offs, first
-    choices in Maze), then the reading times of flagged trials, and on request those of words after a wrong choice. Nobody is left
-    out by the means of conditions, nor by the Mann-Whitney flag,
-    which is circular with the effect.
+    choices in Maze), then the reading times of flagged trials. Which words' times count in Maze is a matter of the measure (see
+    `drop_errors`). Nobody is left out by the means of conditions, nor by the Mann-Whitney flag, which is circular with the effect.
     """
     exclusion_log, rules = exclusion_log or ExclusionLog(), exclude or ExcludeSection()
     readings, responses = select_complete_sessions(
@@ -89,9 +88,6 @@ def apply_exclusions(
         trial = [readings["session"], readings["trial"]]
         marked = _has_flag(readings["quality_flags"], flag).groupby(trial).transform("any").astype(bool)
         [readings] = exclusion_log.apply_rule(f"a word of the sentence is flagged {flag}", readings=(readings, ~marked))
-    if rules.after_error is not None:
-        rule = f"a wrong first choice, or one of the {rules.after_error} words after it"
-        [readings] = exclusion_log.apply_rule(rule, readings=(readings, is_before_error(readings, rules.after_error)))
     return readings, responses, check(participant_rows, "participants"), prompts
 
 

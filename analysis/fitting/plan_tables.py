@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -22,10 +22,13 @@ from ..model_results import COEFFICIENT, SIMPLE_EFFECT
 from ..modelling.coding import hypotheses
 from ..modelling.equivalence import compute_minimum_detectable_effects, equivalence
 from ..modelling.marginal_means import simple_effects
+from ..modelling.policies import ESTIMATED, NOT_ESTIMATED, ZERO
 from ..modelling.probabilities import probabilities
+from ..modelling.separation import binary
 from ..plan.resolution import BENJAMINI_HOCHBERG, HOLM_OVER_REGIONS
 from ..plan.trials import POPULATION, StudyTrials
 from ..row_dicts import list_rows
+from .aggregate_tests import compute_aggregate_tests
 from .autocorrelation import compute_autocorrelations
 from .planned_fits import KnownFits, PlannedFit, fit_planned, key_fit, refit
 
@@ -38,14 +41,16 @@ UNITS = {"phenomenon": "phenomena", "paradigm": "paradigms"}
 def fit_plan(
     plan: Plan, trials: StudyTrials, *, covariates: Sequence[str] = COVARIATES, known: KnownFits | None = None
 ) -> dict[str, pd.DataFrame]:
-    """Return planned_models, models, effects, random_effects, contrast_codes, contrast_matrices and factorial_means, by name.
+    """Return planned_models, models, effects, aggregate_tests, random_effects, contrast_codes, contrast_matrices and
+    factorial_means, by name.
 
     Every model of the plan is fitted to the trials that are there. `p_adjusted` of minimal pairs is adjusted over the phenomena, or
     the paradigms, of one response, region, prompt and form of random effects (Benjamini & Hochberg, doi
     10.1111/j.2517-6161.1995.tb02031.x), of the study's own factors over the regions in which the same coefficient of the same model
     is tested (Holm). `mde` is the smallest effect that this standard error would find at .05 in 80 % of repetitions,
     `p_equivalence` that of two one-sided tests against the smallest effects of interest, of effects that vary over participants or
-    items in the model (doi 10.1007/BF01068419).
+    items in the model (doi 10.1007/BF01068419). Where the design allows a slope of an effect, and its variance could not be
+    estimated, p is `optimistic`, and aggregate_tests has tests of the effect by participants and by items.
 
     A model that the data do not allow keeps a row of effects without numbers; its note in `models` says why. Models of pairs that
     are fitted are put into `known`. `covariates` are those of the settings.
@@ -70,10 +75,12 @@ def fit_plan(
             known[key_fit(model.formula, fit.trials, plan.engine)] = fit.coefficients
         parts.append(_tabulate(fit, trials, plan.engine, known))
     effects = _build_effects(parts)
+    optimistic = {*effects.loc[effects["optimistic"], "model_id"]}
     return {
         "planned_models": build_planned_models(plan),
         "models": _build_models(parts, compute_autocorrelations(trials, covariates)),
         "effects": effects,
+        "aggregate_tests": _build_table("aggregate_tests", list(_list_aggregate_tests(parts, optimistic))),
         "random_effects": _build_table("random_effects", [row for part in parts for row in part.random_effects]),
         "contrast_codes": _build_codes(parts),
         "contrast_matrices": _build_matrices(parts),
@@ -85,7 +92,8 @@ def fit_plan(
 class ModelRows:
     """The rows of each table that one model makes; its trials and its fit, which are large, are not kept.
 
-    `formula` is the model as it was fitted, and `is_tested` whether it converged and has a test.
+    `formula` is the model as it was fitted, and `is_tested` whether it converged and has a test. `not_estimated` are the fixed
+    effects of which a slope could not be estimated; where it is not tested, all that had one.
     """
 
     model: PlannedModel
@@ -93,6 +101,8 @@ class ModelRows:
     is_tested: bool
     steps: list[dict[str, Any]]
     effects: list[dict[str, Any]]
+    not_estimated: frozenset[str]
+    aggregate_tests: list[dict[str, Any]]
     random_effects: list[dict[str, Any]]
     codes: list[dict[str, Any]]
     matrix: pd.DataFrame
@@ -101,17 +111,53 @@ class ModelRows:
 
 def _tabulate(fit: PlannedFit, trials: StudyTrials, engine: str, known: KnownFits | None) -> ModelRows:
     coefficients: dict[str, list[Any]] = {str(name): column.to_list() for name, column in fit.coefficients.items()}
+    not_estimated = _find_not_estimated(fit)
     return ModelRows(
         fit.model,
         coefficients["formula"][0],
         _is_tested(fit),
         list(_list_steps(fit, coefficients)),
         [*_list_coefficients(fit, coefficients, engine, known), *_list_simple_effects(fit)],
+        not_estimated,
+        list(_list_unit_tests(fit, not_estimated)),
         list(_list_random_effects(fit)),
         list(_list_codes(fit)),
         _compute_matrix(fit),
         _compute_cells(fit, trials),
     )
+
+
+def _find_not_estimated(fit: PlannedFit) -> frozenset[str]:
+    """Return the fixed effects of which a slope could not be estimated, where slopes were planned."""
+    if fit.model.random == INTERCEPTS or not fit.steps.rows:
+        return frozenset()
+    if _is_tested(fit):
+        return frozenset(one.term for one in fit.steps.left_out if one.reason == NOT_ESTIMATED)
+    start = parse_formula(fit.model.first_fit)
+    return frozenset(_name(term) for random in start.random for term in random.terms if term in start.fixed) - {"intercept"}
+
+
+def _list_unit_tests(fit: PlannedFit, terms: frozenset[str]) -> Iterator[dict[str, Any]]:
+    """Yield the tests by participants and by items of effects of contrasts whose slopes could not be estimated."""
+    if fit.design is None or not terms:
+        return
+    frame = fit.design.frame
+    if fit.model.family == "binomial":
+        frame = frame.assign(**binary(frame, fit.model.response))
+    design = replace(fit.design, frame=frame)
+    contrasts = {effect.term: effect.contrast for effect in fit.model.effects if effect.is_tested}
+    for term in (one for one in contrasts if one in terms and {*one.split(":")} <= {*design.codes}):
+        for row in compute_aggregate_tests(design, term, fit.model.response, is_binary=fit.model.family == "binomial"):
+            yield {"term": term, "contrast": contrasts[term], **row}
+
+
+def _list_aggregate_tests(parts: Sequence[ModelRows], models: set[str]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of aggregate_tests of the models that have an optimistic p."""
+    with_slopes = {_key_trials(part.model): part for part in parts if part.model.is_headline}
+    for part in parts:
+        if part.model.model_id in models:
+            tests = part.aggregate_tests or with_slopes[_key_trials(part.model)].aggregate_tests
+            yield from ({"model_id": part.model.model_id, **row} for row in tests)
 
 
 def _is_varied(model: PlannedModel) -> bool:
@@ -205,13 +251,17 @@ def _list_random_effects(fit: PlannedFit) -> Iterator[dict[str, Any]]:
     if (estimated := fit.estimated) is None:
         return
     model = {"model_id": fit.model.model_id}
+    zero = {(one.group, one.term) for one in estimated.zero_variances}
     for deviation in estimated.variances:
-        yield {**model, "grouping": deviation.group, "term": _name(deviation.term), "sd": deviation.sd}
+        status = ZERO if (deviation.group, deviation.term) in zero else ESTIMATED
+        yield {**model, "grouping": deviation.group, "term": _name(deviation.term), "status": status, "sd": deviation.sd}
+    for slope in fit.steps.left_out:
+        yield {**model, "grouping": slope.group, "term": _name(slope.term), "status": slope.reason}
     for pair in estimated.correlations:
         terms = {"term": _name(pair.term), "correlated_with": _name(pair.other_term)}
         yield {**model, "grouping": pair.group, **terms, "correlation": pair.correlation}
     if estimated.family == "gaussian":
-        yield {**model, "grouping": "residual", "sd": estimated.residual}
+        yield {**model, "grouping": "residual", "status": ESTIMATED, "sd": estimated.residual}
 
 
 def _name(term: str) -> str:
@@ -223,11 +273,17 @@ def _name(term: str) -> str:
 
 def _build_effects(parts: Sequence[ModelRows]) -> pd.DataFrame:
     headlines = find_headlines(parts)
-    rows = [
-        {**_identify(part.model), "headline": number in headlines, **row}
-        for number, part in enumerate(parts)
-        for row in part.effects
-    ]
+    with_slopes = {_key_trials(part.model): part for part in parts if part.model.is_headline}
+    rows = []
+    for number, part in enumerate(parts):
+        # A model with intercepts that stands in for one with slopes has none of those that this one could not have.
+        stands_in = number in headlines and not part.model.is_headline
+        lacking = with_slopes[_key_trials(part.model)].not_estimated if stands_in else part.not_estimated
+        named = {*itertools.chain.from_iterable(_list_factors(part.model, term) for term in lacking)}
+        for row in part.effects:
+            is_lacking = row["term"] in lacking if row["kind"] == COEFFICIENT else row["factors"] in named
+            optimistic = is_lacking and not pd.isna(row.get("p"))
+            rows.append({**_identify(part.model), "headline": number in headlines, "optimistic": optimistic, **row})
     helpers = ["sesoi", "hypothesis"]
     effects = pd.DataFrame(rows, columns=[*dict.fromkeys([*TABLES["effects"].column_names, *helpers])])
     is_tested = (effects["kind"] == COEFFICIENT) & (effects["term"] != "intercept") & (effects["family"] != "cumulative")
@@ -238,6 +294,11 @@ def _build_effects(parts: Sequence[ModelRows]) -> pd.DataFrame:
     effects = effects.assign(mde=compute_minimum_detectable_effects(tested), **equivalence(varying, varying["sesoi"]))
     effects = _adjust(effects, {name: part.model for name, part in by_id.items()})
     return check(effects.drop(columns=helpers), "effects")
+
+
+def _list_factors(model: PlannedModel, term: str) -> list[str]:
+    """Return the factors whose effect a coefficient is, one by one."""
+    return next((one.factors.split(":") for one in model.effects if one.term == term), [])
 
 
 def find_headlines(parts: Sequence[ModelRows]) -> set[int]:

@@ -10,6 +10,7 @@ from gardenpath.study.responses import BINARY_TABLE, RATING_TASKS, RESPONSES, li
 from gardenpath.study.schemas import COMPUTED_COLUMN_NAMES
 
 from ..factor_levels import tabulate_levels
+from .region_spans import SENTENCE_REGION
 
 CORRECT_MEASURE, YES_MEASURE, CHOICE_MEASURE = "correct", "yes", "chosen"  # in the column measure
 BINARY_MEASURES = list_responses(BINARY_TABLE)
@@ -17,13 +18,18 @@ UNSCORED_TASKS = (*RATING_TASKS, "choice", "reading")  # tasks whose verdict is 
 
 
 def compute_binary_responses(
-    responses: pd.DataFrame, scores: pd.DataFrame, items: pd.DataFrame, conditions: pd.DataFrame
+    responses: pd.DataFrame,
+    scores: pd.DataFrame,
+    items: pd.DataFrame,
+    conditions: pd.DataFrame,
+    first_choices: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Return the answers to target trials that are one of two, as 1 and 0, each under its measure.
 
     `correct`: questions, decisions and completions that have a right answer. `yes`: the ratings under a prompt whose scale has two
     points, yes and no or neighbouring numbers; the higher one is 1. `chosen`: forced choices; 1 is the member of the pair whose
-    condition `conditions` lists first. `event` says what 1 stands for.
+    condition `conditions` lists first. `first_choice`: in Maze, those of a region, as `list_first_choices` returns them. `event`
+    says what 1 stands for.
 
     >>> rows = [("S1", 0, "question", "yes", True), ("S1", 1, "choice", "odd", None)]
     >>> responses = pd.DataFrame(rows, columns=["session", "trial", "task", "response", "correct"]).assign(
@@ -44,7 +50,8 @@ def compute_binary_responses(
         _select_yes_no_ratings(scores),
         _code_choices(targets[targets["task"] == "choice"], conditions),
     ]
-    rows = pd.concat([part for part in parts if len(part)] or [judged], ignore_index=True)
+    parts = [part.assign(region=SENTENCE_REGION) for part in parts] + ([] if first_choices is None else [first_choices])
+    rows = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
     rows = rows.assign(phenomenon=rows["paradigm"].map(phenomena))
     measured = [name for name in TABLES["binary_responses"].column_names if name not in COMPUTED_COLUMN_NAMES]
     return check(add_formula_columns(rows.reindex(columns=measured), responses, conditions), "binary_responses")

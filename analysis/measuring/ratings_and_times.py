@@ -5,16 +5,18 @@ from collections.abc import Iterable
 import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
-from gardenpath.study.config import CUMULATIVE_REGIONS, FOLLOWING_REGIONS, NO_RT_CUTOFFS, format_region_after
+from gardenpath.study.config import FOLLOWING_REGIONS, NO_RT_CUTOFFS
 from gardenpath.study.formula_columns import add_formula_columns
 from gardenpath.study.responses import RATING_TASKS, RESPONSES, STANDARDISED_RESPONSES
 from gardenpath.study.schemas import COMPUTED_COLUMN_NAMES
 
 from ..exclusion_log import ExclusionLog, is_within_cutoffs
 from ..prompts import drop_missing_responses, filter_prompt, format_prompt_suffix, list_prompts
+from .first_choices import LOST, WRONG, judge_regions, mark_choices
+from .maze_errors import REST_OF_SENTENCE, describe_after_error, drop_errors
+from .region_spans import SENTENCE_KEY, SENTENCE_REGION, SPILLOVER, TRIAL_KEY, RegionSpan, list_region_spans
 
 RATED_ROLES = ("target", "filler")
-SENTENCE_REGION = "sentence"  # in the column region: what is said of a whole sentence, a rating
 MAX_LISTED_FAULTS = 10  # faults of one kind that are spelt out; the rest is counted
 
 
@@ -105,10 +107,6 @@ def select_rating_response(scores: pd.DataFrame, name: str) -> pd.DataFrame:
     return rows.rename(columns={"z": name, "rating": response.raw}) if response.is_standardised else rows
 
 
-TRIAL_KEY = ["session", "trial", "condition"]
-SENTENCE_KEY = ["item", "condition"]
-
-
 def compute_region_times(
     readings: pd.DataFrame,
     items: pd.DataFrame,
@@ -118,25 +116,27 @@ def compute_region_times(
     min_rt: float = 100,
     max_rt: float = 3000,
     region: str = "critical",
-    spillover: int = 2,
+    spillover: int = SPILLOVER,
     regions: str = FOLLOWING_REGIONS,
+    after_error: int | str = REST_OF_SENTENCE,
     exclusion_log: ExclusionLog | None = None,
 ) -> pd.DataFrame:
     """Return the time each target trial spent on `region`, and on each of the `spillover` words after it.
 
-    A region's time is the sum over its words in ms, and then its natural logarithm. A word after the region has its own
-    row, region `critical+1`, `critical+2`; with `regions="cumulative"` the row is of the region up to that word, `critical..+1`,
-    `critical..+2`. Both are there only where the sentence goes on after the word, since the last word has a time of its
-    own kind. A region is dropped, and counted in `exclusion_log`, when a word of it has no reading time or one outside
-    [min_rt, max_rt] ms. With `responses` the participant's accuracy on questions stands beside the times, and with the table
-    `conditions` the factors' levels.
+    A region's time is the sum over its words in ms, and then its natural logarithm. A word after the region has its own row, region
+    `critical+1`, `critical+2`; with `regions="cumulative"` the row is of the region up to that word, `critical..+1`,
+    `critical..+2`. Both are there only where the sentence goes on after the word, since the last word has a time of its own kind. A
+    region is dropped, and counted in `exclusion_log`, when a word of it has no reading time or one outside [min_rt, max_rt] ms. The
+    time of a word in Maze is that of its first choice: a region is dropped too when one of its was wrong, or one before it, as far
+    back as `after_error` says (analysis.exclude.after_error). With `responses` the participant's accuracy on questions stands
+    beside the times, and with the table `conditions` the factors' levels.
 
     A negative or infinite reading time, or a sentence that `items` lacks, is a `DataError`.
 
     >>> rows = [(0, 300.0, None), (1, 320.0, "critical"), (2, 330.0, "critical"), (3, 310.0, None), (4, 350.0, None)]
     >>> readings = pd.DataFrame(rows, columns=["word", "rt", "region"]).assign(
     ...     participant="P1", session="S1", experiment="E1", list="L1", trial=0, role="target", paradigm="ever", item="i0",
-    ...     condition="grammatical", text="word", quality_flags=None, line=0,
+    ...     condition="grammatical", text="word", task="moving_window", correct=None, quality_flags=None, line=0,
     ... )
     >>> items = pd.DataFrame({"item": ["i0"], "condition": ["grammatical"], "phenomenon": ["npi"]})
     >>> compute_region_times(readings, items)[["region", "n_words", "rt", "log_rt"]].round(2).to_numpy().tolist()
@@ -145,20 +145,11 @@ def compute_region_times(
     exclusion_log = exclusion_log or ExclusionLog()
     _require_valid_times(readings)
     [words] = exclusion_log.apply_rule("role is not target", readings=(readings, readings["role"] == "target"))
-    inside = words[(words["region"] == region).fillna(False).astype(bool)]
-    bounds = inside.groupby(SENTENCE_KEY)["word"].agg(first="min", last="max")
-    bounds["end"] = words.groupby(SENTENCE_KEY)["word"].max()
-    trials = words.drop_duplicates(TRIAL_KEY).drop(columns=["rt", "word", "text", "quality_flags", "region", "line"])
-    trials = trials.merge(bounds.reset_index(), on=SENTENCE_KEY, how="left", validate="m:1")
-    times = []
-    for after in range(spillover + 1):
-        last = trials["last"] + after
-        first = trials["first"] if not after or regions == CUMULATIVE_REGIONS else last
-        region_spans = trials.assign(first=first, last=last)
-        name = format_region_after(region, after, regions)
-        rule = f"{name} is not there or ends the sentence" if after else f"the sentence has no {region} region"
-        present = region_spans["last"] < region_spans["end"] if after else region_spans["first"].notna()
-        times.append(_sum_region_times(words, region_spans, present, name, rule, (min_rt, max_rt), exclusion_log))
+    choices = mark_choices(words, after_error)
+    times = [
+        _sum_region_times(words, span, choices, after_error, (min_rt, max_rt), exclusion_log)
+        for span in list_region_spans(words, region=region, spillover=spillover, regions=regions)
+    ]
     summed = add_phenomenon(pd.concat(times, ignore_index=True), items)
     return _build_declared_table(summed.assign(log_rt=_take_log(summed["rt"])), "region_times", responses, conditions)
 
@@ -206,16 +197,20 @@ def _require_valid_times(readings: pd.DataFrame) -> None:
 
 def _sum_region_times(
     words: pd.DataFrame,
-    region_spans: pd.DataFrame,
-    present: "pd.Series[bool]",
-    name: str,
-    rule: str,
+    span: RegionSpan,
+    choices: pd.DataFrame,
+    after_error: int | str,
     rt_cutoffs: tuple[float, float],
     exclusion_log: ExclusionLog,
 ) -> pd.DataFrame:
-    """Return the times of one region: the words from `first` to `last` of each trial in `region_spans`."""
-    table = f"region_times: {name}"
-    [region_spans] = exclusion_log.apply_rule(rule, **{table: (region_spans, present)})
+    """Return the times of one region: the words from `first` to `last` of each trial."""
+    name, table = span.name, f"region_times: {span.name}"
+    [region_spans] = exclusion_log.apply_rule(span.rule, **{table: (span.trials, span.present)})
+    if len(choices):
+        became = judge_regions(choices, [span]).set_index(TRIAL_KEY)["became"]
+        for outcome, rule in ((WRONG, f"a word of {name} had a wrong first choice"), (LOST, describe_after_error(after_error))):
+            spoilt = pd.MultiIndex.from_frame(region_spans[TRIAL_KEY]).isin(became[became == outcome].index)
+            [region_spans] = exclusion_log.apply_rule(rule, **{table: (region_spans, pd.Series(~spoilt, region_spans.index))})
     read = words[[*TRIAL_KEY, "word", "rt", "line"]].merge(
         region_spans[[*TRIAL_KEY, "first", "last"]], on=TRIAL_KEY, validate="m:1"
     )
@@ -273,14 +268,21 @@ CURVE_WINDOW = (-3, 4)  # words before and after the critical region that a curv
 
 
 def compute_reading_curves(
-    readings: pd.DataFrame, items: pd.DataFrame, *, min_rt: float = 100, max_rt: float = 3000
+    readings: pd.DataFrame,
+    items: pd.DataFrame,
+    *,
+    min_rt: float = 100,
+    max_rt: float = 3000,
+    after_error: int | str = REST_OF_SENTENCE,
 ) -> pd.DataFrame:
     """Return mean reading times word by word around the critical region: participants' means first, then their mean.
 
-    Place 0 is the critical region, of which the mean of its words counts, so that regions of any length compare; a word
-    outside [min_rt, max_rt] ms is left out. Target trials; the last word of a sentence is left out, unless it is critical.
+    Place 0 is the critical region, of which the mean of its words counts, so that regions of any length compare; a word outside
+    [min_rt, max_rt] ms is left out, and in Maze what `drop_errors` leaves out. Target trials; the last word of a sentence is left
+    out, unless it is critical.
     """
-    words = readings[(readings["role"] == "target") & is_within_cutoffs(readings["rt"], min_rt, max_rt)]
+    timed = drop_errors(readings, after_error)
+    words = timed[(timed["role"] == "target") & is_within_cutoffs(timed["rt"], min_rt, max_rt)]
     critical = readings[(readings["region"] == "critical").fillna(False)]
     bounds = critical.groupby(SENTENCE_KEY)["word"].agg(first="min", last="max")
     bounds["end"] = readings.groupby(SENTENCE_KEY)["word"].max()
@@ -302,6 +304,8 @@ def compute_reading_curves(
         .reset_index()
     )
     curves = _average_over_participants(add_phenomenon(trials, items), "rt", ["phenomenon", "condition", "relative_position"])
+    tasks = words["task"].unique()
+    curves = curves.assign(task=tasks[0] if len(tasks) == 1 else None)
     return check(curves.drop(columns="measure").rename(columns={"n_observations": "n_trials"}), "reading_curves")
 
 

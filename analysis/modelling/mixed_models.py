@@ -112,8 +112,7 @@ def fit_stepwise(
         design = coded(frame, parsed, contrasts or {})
         start = design.formula
         if policy != "declared":
-            # A participant's few answers of one kind do not carry slopes of interactions: their variances run away.
-            start = widest(start, columns_of(design.frame, start), slopes, crossed=family == "gaussian")
+            start = widest(start, columns_of(design.frame, start), slopes)
     except DataError as error:
         raise NotFitted(error, Steps(engine)) from error
     return fit_coded(

@@ -8,11 +8,10 @@ import pandas as pd
 from gardenpath.study import DataError
 
 from ..engines import ordinal_engine
-from ..engines.estimates import Columns
 from ..engines.formulas import Formula, parse_formula
 from .coding import Coded, Coding, coded
 from .mixed_models import Fit, columns_of, numeric_slopes, tabled
-from .policies import REDUCTIONS, NotFitted, Search, Steps, describe_kept, widest
+from .policies import REDUCTIONS, NotFitted, Search, Steps, describe_kept
 
 LINKS = ("probit", "logit", "cloglog")
 CATEGORIES = range(3, 12)  # what counts as points of a scale; two are no order, a slider has no points
@@ -65,9 +64,3 @@ def require_categories(ratings: pd.Series) -> None:
     points = len(ratings.unique())
     if points not in CATEGORIES:
         raise DataError(f"{points} different ratings; expected {CATEGORIES[0]} to {CATEGORIES[-1]} points of a scale")
-
-
-def find_widest_start(design: Coded, columns: Columns) -> Formula:
-    """Return all slopes of the contrasts that the design allows; correlated where there is one, since more take many minutes."""
-    start = widest(design.formula, columns, list(design.codes) or None)
-    return start.replace_random(replace(random, correlated=len(random.slopes) < 2) for random in start.random)

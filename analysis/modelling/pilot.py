@@ -107,7 +107,13 @@ def _rows(
     readings, responses, *_ = apply_study_exclusions(tables, settings)
     if response == LOG_RT:
         times = compute_region_times(
-            readings, items, min_rt=min_rt, max_rt=max_rt, region=parse_region_name(region)[0], regions=settings.spillover_regions
+            readings,
+            items,
+            min_rt=min_rt,
+            max_rt=max_rt,
+            region=parse_region_name(region)[0],
+            regions=settings.spillover_regions,
+            after_error=settings.exclude.after_error,
         )
         rows = times[times["region"] == region]
     elif response == CORRECT:

@@ -13,14 +13,43 @@ from ..engines.formulas import Formula, RandomEffects
 ALPHA = 0.2  # of Matuschek et al.'s likelihood-ratio tests
 
 
+ESTIMATED = "estimated"
+ZERO, NOT_ESTIMATED, NOT_NEEDED = "zero", "not estimated", "not needed"  # why a slope is not in the model that was kept
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A slope that was left out on the way to the model that was kept, and why: its variance was estimated as zero in a fit that
+    converged; it could not be estimated, since fits with it did not converge; or a likelihood-ratio test did not ask for it.
+    """
+
+    group: str
+    term: str
+    reason: str
+
+
 @dataclass
 class Steps:
-    """The fits on the way to one model, in the order made; `code` writes the R code of the one that is kept."""
+    """The fits on the way to one model, in the order made, and the slopes that were left out; `code` writes the R code of the one
+    that is kept.
+    """
 
     engine: str
     code: Callable[[Formula, ModelEstimate], str] = lambda formula, estimated: ""
     rows: list[dict[str, object]] = field(default_factory=list)
     kept: ModelEstimate | None = None  # the fit of the results
+    left_out: list[LeftOut] = field(default_factory=list)
+
+    def leave_out(self, formula: Formula, smaller: Formula, estimated: ModelEstimate | None) -> None:
+        """Note the slopes that a formula has and a smaller one has not, by how the fit of the larger one went."""
+        zero = {(one.group, one.term) for one in estimated.zero_variances} if estimated else set()
+        for before, after in zip(formula.random, smaller.random, strict=True):
+            for term in before.terms:
+                if term not in after.terms:
+                    is_zero = estimated is not None and estimated.converged and (before.group, term) in zero
+                    unknown = estimated is None or not estimated.converged
+                    reason = ZERO if is_zero else NOT_ESTIMATED if unknown else NOT_NEEDED
+                    self.left_out.append(LeftOut(before.group, term, reason))
 
     @property
     def reduced(self) -> bool:
@@ -127,6 +156,7 @@ def maximal(formula: Formula, search: Search) -> tuple[Formula, ModelEstimate]:
             )
             return formula, estimated
         search.steps.note(formula, estimated, f"left: {_trouble(estimated) if estimated else reason}; without {what} next")
+        search.steps.leave_out(formula, smaller, estimated)
         formula = smaller
 
 
@@ -142,6 +172,7 @@ def parsimonious(formula: Formula, search: Search) -> tuple[Formula, ModelEstima
         if smaller is None:
             raise DataError(reason)
         search.steps.note(formula, None, f"left: {reason}; without {what} next")
+        search.steps.leave_out(formula, smaller, None)
         formula = smaller
         estimated, reason = search.attempt(formula)
     search.steps.note(formula, estimated, "start" if estimated.is_usable else f"start: {_trouble(estimated)}, so it is reduced")
@@ -159,6 +190,7 @@ def parsimonious(formula: Formula, search: Search) -> tuple[Formula, ModelEstima
         best.row["decision"] = f"{best.row['decision']}, taken" + (
             "" if estimated.is_usable else f", since with them {_trouble(estimated)}"
         )
+        search.steps.leave_out(formula, best.formula, estimated)
         formula, estimated = best.formula, best.estimated
 
 
@@ -266,19 +298,15 @@ def _trouble(estimated: ModelEstimate) -> str:
     return "it did not converge and is singular" if estimated.singular else "it did not converge"
 
 
-def widest(formula: Formula, columns: Columns, slopes: Sequence[str] | None = None, *, crossed: bool = True) -> Formula:
+def widest(formula: Formula, columns: Columns, slopes: Sequence[str] | None = None) -> Formula:
     """Return the formula with a correlated slope, by each group, of every fixed effect that varies within its levels; of an
     interaction, where all of its factors do: one between participants leaves nothing of it to vary over them beside the slopes of
     the others (Barr 2013, doi 10.3389/fpsyg.2013.00328).
 
-    With `slopes`, of these columns and their interactions alone: covariates need none (Barr et al. 2013). Unless `crossed`,
-    interactions have none. A group whose intercepts the formula leaves out stays without.
+    With `slopes`, of these columns and their interactions alone: covariates need none (Barr et al. 2013). A group whose intercepts
+    the formula leaves out stays without.
     """
-    effects = [
-        term
-        for term in formula.fixed
-        if term != "1" and (crossed or ":" not in term) and (slopes is None or set(term.split(":")) <= set(slopes))
-    ]
+    effects = [term for term in formula.fixed if term != "1" and (slopes is None or set(term.split(":")) <= set(slopes))]
     named = [name for term in effects for name in term.split(":")]
     text = [name for name in dict.fromkeys(named) if isinstance(columns[name][0], str)]
     if text:

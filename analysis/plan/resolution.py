@@ -18,11 +18,10 @@ from ..exclusion_log import ALL_CONDITIONS
 from ..grammatical_status import GRAMMATICALITY, GRAMMATICALITY_CODES
 from ..measuring.binary_responses import BINARY_MEASURES, CHOICE_MEASURE, YES_MEASURE
 from ..measuring.participant_measures import find_participant_factors
-from ..measuring.ratings_and_times import SENTENCE_REGION
+from ..measuring.region_spans import SENTENCE_REGION
 from ..measuring.trial_measures import measure_trials
 from ..modelling.coding import Coded
 from ..modelling.mixed_models import columns_of, engine_named
-from ..modelling.ordinal import find_widest_start
 from ..modelling.policies import widest
 from .trials import POPULATION, POPULATIONS, Levels, PairMeasure, StudyTrials, code_trials, describe_pairs, order_levels
 
@@ -83,7 +82,7 @@ def resolve_plan(settings: AnalysisSection, trials: StudyTrials) -> Plan:
     The study's own factors: the models that are declared, else for each paradigm all factors and their interactions, with
     intercepts, and with the slopes that the design allows, of which correlations and slopes without variance are left out until
     the fit is not singular (Barr et al. 2013, doi 10.1016/j.jml.2012.11.001). Answers that are one of two have binomial models,
-    without slopes of interactions, the minimal pairs of a phenomenon together; there is a model for each prompt unless `prompt`
+    the minimal pairs of a phenomenon together; there is a model for each prompt unless `prompt`
     is a predictor. A factor's contrasts are `repeated` unless declared (Schad et al. 2020, doi 10.1016/j.jml.2019.104038).
 
     Ratings as ordered categories, where `ordinal` says so, or engine lme4 fits the other models, have cumulative models with a
@@ -137,7 +136,7 @@ def _complete(model: PlannedModel, trials: StudyTrials, settings: AnalysisSectio
     else:
         try:
             design = code_trials(model, rows)
-            first = _begin(model, design)
+            first = _begin(model, design, settings.engine)
         except DataError as error:
             note = str(error).replace("\n", "; ")
     effects = _list_effects(first, design, model, settings)
@@ -148,15 +147,17 @@ def _complete(model: PlannedModel, trials: StudyTrials, settings: AnalysisSectio
     return replace(model, first_fit=str(first), effects=effects, note=note)
 
 
-def _begin(model: PlannedModel, design: Coded) -> Formula:
-    """Return the formula that is fitted first."""
-    if model.family == "cumulative" and not (model.policy == "declared" and model.random == DECLARED):
-        return find_widest_start(design, columns_of(design.frame, design.formula))
-    if model.policy == "declared":
+def _begin(model: PlannedModel, design: Coded, engine: str) -> Formula:
+    """Return the formula that is fitted first: as it is declared, or with all slopes of contrasts that the design allows.
+
+    Of R's models of answers several slopes are uncorrelated from the start: their correlations take minutes to fit.
+    """
+    if model.policy == "declared" and (model.family != "cumulative" or model.random == DECLARED):
         return design.formula
-    # A participant's few answers of one kind do not carry slopes of interactions: their variances run away.
-    columns = columns_of(design.frame, design.formula)
-    return widest(design.formula, columns, list(design.codes) or None, crossed=model.family != "binomial")
+    start = widest(design.formula, columns_of(design.frame, design.formula), list(design.codes) or None)
+    if model.family == "gaussian" or (model.family == "binomial" and engine != "lme4"):
+        return start
+    return start.replace_random(replace(random, correlated=len(random.slopes) < 2) for random in start.random)
 
 
 def _list_effects(
@@ -353,8 +354,9 @@ def _draft_suggested(trials: StudyTrials, settings: AnalysisSection) -> Iterator
                 others = covariates if _has_regions(response) else []
                 yield from _draft_forms(paradigm, response, region, {paradigm: by}, settings, others)
     for response in BINARY_MEASURES:
-        for name, levels in _list_binary_units(trials.select_response(response), trials.get_levels(response), response):
-            yield from _draft_forms(name, response, SENTENCE_REGION, levels, settings)
+        for place, rows in trials.select_response(response).groupby("region", sort=True):
+            for name, levels in _list_binary_units(rows, trials.get_levels(response), response):
+                yield from _draft_forms(name, response, str(place), levels, settings)
 
 
 def _list_binary_units(rows: pd.DataFrame, levels: Levels, response: str) -> Iterator[tuple[str, Levels]]:

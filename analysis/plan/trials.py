@@ -18,7 +18,8 @@ from ..factor_levels import tabulate_levels
 from ..grammatical_status import GRAMMATICALITY, GRAMMATICALITY_CODES, find_minimal_pair_paradigms
 from ..measuring.binary_responses import CHOICE_MEASURE, find_pair_levels
 from ..measuring.participant_measures import find_participant_factors, select_known_measures
-from ..measuring.ratings_and_times import SENTENCE_REGION, select_rating_response
+from ..measuring.ratings_and_times import select_rating_response
+from ..measuring.region_spans import SENTENCE_REGION
 from ..modelling.coding import Coded, coded
 from ..prompts import filter_prompt
 

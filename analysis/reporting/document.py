@@ -28,6 +28,7 @@ SECTIONS: Sequence[Callable[[Page], Section]] = (
     people_sections.run,
     origin_sections.origins,
     people_sections.exclusions,
+    people_sections.errors,
     people_sections.deviations,
     *(partial(effect_sections.grammaticality, measure=name) for name in PRIMARY_RESPONSES),
     surprisal_sections.alignment,

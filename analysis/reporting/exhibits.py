@@ -16,6 +16,7 @@ from ..prompts import list_prompts, list_rated_prompts
 from .figures import figure_style
 from .wording.coefficients import Coefficients
 from .wording.numbers import cell
+from .wording.sources import read_off
 from .wording.surprisal import SimulatedCosts
 
 if TYPE_CHECKING:
@@ -163,10 +164,12 @@ class Page:
         warnings = []
         if simulated:
             part = f"{simulated} of {len(sources)} sessions simulated"
-            warnings.append("simulated data" if simulated == len(sources) else part)
+            said = "simulated data" if simulated == len(sources) else part
+            warnings.append(read_off(said, "sessions", sessions, f"count source in {[*SIMULATED]}", "count"))
         if models:
             part = f"{models} of {int(left_in.sum())} sessions by language models"
-            warnings.append("answers of language models" if models == left_in.sum() else part)
+            said = "answers of language models" if models == left_in.sum() else part
+            warnings.append(read_off(said, "sessions", sessions[left_in], "count source == 'model'", "count"))
         return tuple(warnings)
 
     def toy(self, frame: pd.DataFrame) -> tuple[str, ...]:

@@ -17,6 +17,11 @@ def _doi(entry: str, doi: str) -> Reference:
 
 # As cited in the text; in the order of the list.
 REFERENCES = {
+    "Barr, 2008": _doi(
+        "Barr, D. J. (2008). Analyzing 'visual world' eyetracking data using multilevel logistic regression. Journal of Memory and "
+        "Language, 59(4), 457–474.",
+        "10.1016/j.jml.2007.09.002",
+    ),
     "Barr, 2013": _doi(
         "Barr, D. J. (2013). Random effects structure for testing interactions in linear mixed-effects models. Frontiers in "
         "Psychology, 4, 328.",
@@ -40,6 +45,16 @@ REFERENCES = {
     "Christensen, 2023": _doi(
         "Christensen, R. H. B. (2023). ordinal: Regression models for ordinal data [R package].", "10.32614/CRAN.package.ordinal"
     ),
+    "Clark, 1973": _doi(
+        "Clark, H. H. (1973). The language-as-fixed-effect fallacy: A critique of language statistics in psychological research. "
+        "Journal of Verbal Learning and Verbal Behavior, 12(4), 335–359.",
+        "10.1016/S0022-5371(73)80014-3",
+    ),
+    "Forster et al., 2009": _doi(
+        "Forster, K. I., Guerrera, C., & Elliot, L. (2009). The maze task: Measuring forced incremental sentence processing time. "
+        "Behavior Research Methods, 41(1), 163–171.",
+        "10.3758/BRM.41.1.163",
+    ),
     "Goodkind & Bicknell, 2018": _doi(
         "Goodkind, A., & Bicknell, K. (2018). Predictive power of word surprisal for reading times is a linear function of "
         "language model quality. In Proceedings of the 8th Workshop on Cognitive Modeling and Computational Linguistics "
@@ -61,6 +76,11 @@ REFERENCES = {
         "LLMs' grammatical knowledge for acceptability judgments. In Proceedings of the 2025 Conference of the Nations of the "
         "Americas Chapter of the Association for Computational Linguistics: Human Language Technologies (Volume 1: Long Papers).",
         "10.18653/v1/2025.naacl-long.380",
+    ),
+    "Just et al., 1982": _doi(
+        "Just, M. A., Carpenter, P. A., & Woolley, J. D. (1982). Paradigms and processes in reading comprehension. Journal of "
+        "Experimental Psychology: General, 111(2), 228–238.",
+        "10.1037/0096-3445.111.2.228",
     ),
     "Kauf & Ivanova, 2023": _doi(
         "Kauf, C., & Ivanova, A. (2023). A better way to do masked language model scoring. In Proceedings of the 61st Annual "

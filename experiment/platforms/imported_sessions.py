@@ -15,6 +15,7 @@ from gardenpath.study.events import Record, WordRecord
 
 log = logging.getLogger("gardenpath")
 NO_POSITION = -1  # the position of a word of which a file names the region alone
+MAZE_TASK = "maze"
 READING_TASK = "reading"  # the task of words, and of texts in tables, where a file does not say how they were read
 
 
@@ -109,9 +110,13 @@ def build_word_records(texts: Iterable[str | None], times: Iterable[float | None
     return tuple(WordRecord(n, rt, text=text) for n, (text, rt) in enumerate(zip(texts, times, strict=True)))
 
 
-def build_reading_record(words: Iterable[WordRecord], *, sentence: int = 0, task: str = READING_TASK) -> Record:
-    """Return the record of a sentence read word by word; without words it was left, or what the file says of it cannot be used."""
+def build_reading_record(words: Iterable[WordRecord], *, sentence: int = 0, task: str = "") -> Record:
+    """Return the record of a sentence read word by word; without words it was left, or what the file says of it cannot be used.
+
+    Words of which a file says whether they were chosen rightly were read in Maze, whatever else it leaves open.
+    """
     words = tuple(words)
+    task = task or (MAZE_TASK if any(word.correct is not None for word in words) else READING_TASK)
     return Record(task, "sentence", "read" if words else None, words=words, sentence=sentence)
 
 

@@ -1,8 +1,10 @@
 """What a study's own factors, and measures of participants, do to robots: stated by term and region, summed for each condition."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 from gardenpath import study
 from gardenpath.stimuli import Paradigm, Sentence, Trial
@@ -11,11 +13,14 @@ from gardenpath.study.config import ParticipantMeasureSection
 
 @dataclass(frozen=True)
 class ConditionEffect:
-    """What a condition adds: to log reading time by region, to the latent rating, to the log-odds of a right answer."""
+    """What a condition adds: to log reading time by region, to the latent rating, to the log odds of a right answer, and to those
+    of a right first choice by region.
+    """
 
     log_rt: Mapping[str, float]
     rating: float = 0.0
     accuracy: float = 0.0
+    first_choice: Mapping[str, float] = field(default_factory=dict)
 
 
 def sum_effects_by_condition(
@@ -23,8 +28,9 @@ def sum_effects_by_condition(
 ) -> dict[tuple[str, str], ConditionEffect]:
     """Return the sum of the stated effects by paradigm and condition, of the paradigms that have any of the terms.
 
-    Of a factor the first level, as the materials state them, is -1/2 and the second +1/2; of a participant's measures `codes` says
-    what they are; an interaction is the product. A term of measures alone holds in every paradigm of several conditions.
+    Of a factor the first level, as the materials state them, is -1/2 and the second +1/2; one of more levels has a column for each
+    level but the first, against the one before (see `code_factor`). Of a participant's measures `codes` says what they are; an
+    interaction is the product. A term of measures alone holds in every paradigm of several conditions.
 
     >>> terms = {"grammaticality": study.EffectSection(rating=-1.0), "grammaticality:age": study.EffectSection(rating=0.1)}
     >>> npi = Paradigm("npi_no", "npi")
@@ -36,21 +42,59 @@ def sum_effects_by_condition(
     for paradigm in paradigms:
         own_terms = {term: effect for term, effect in terms.items() if _has_term(paradigm, term, codes)}
         for condition, levels in paradigm.list_conditions().items() if own_terms else ():
-            known = {**codes, **{name: paradigm.factors[name].index(level) - 0.5 for name, level in levels.items()}}
+            known = {**codes}
+            for name, level in levels.items():
+                known |= code_factor(name, paradigm.factors[name], level)
             coded_effects = [(math.prod(known[name] for name in term.split(":")), one) for term, one in own_terms.items()]
-            regions = dict.fromkeys(region for _, one in coded_effects for region in one.log_rt)
             effects[paradigm.id, condition] = ConditionEffect(
-                {region: sum(code * one.log_rt.get(region, 0.0) for code, one in coded_effects) for region in regions},
+                _sum_by_region([(code, one.log_rt) for code, one in coded_effects]),
                 sum(code * one.rating for code, one in coded_effects),
                 sum(code * one.accuracy for code, one in coded_effects),
+                _sum_by_region([(code, one.first_choice) for code, one in coded_effects]),
             )
     return effects
+
+
+def _sum_by_region(coded_effects: Iterable[tuple[float, Mapping[str, float]]]) -> dict[str, float]:
+    total: dict[str, float] = {}
+    for code, regions in coded_effects:
+        for region, effect in regions.items():
+            total[region] = total.get(region, 0.0) + code * effect
+    return total
+
+
+def code_factor(name: str, levels: Sequence[str], level: str) -> dict[str, float]:
+    """Return the columns of a factor at a level: the factor's own where it has two, else `name_later_earlier` for each level and
+    the one before, whose codes make a term of it their difference (repeated contrasts; Schad et al. 2020, doi
+    10.1016/j.jml.2019.104038).
+
+    >>> code_factor("distance", ["near", "far"], "far")
+    {'distance': 0.5}
+    >>> codes = [code_factor("distance", ["near", "mid", "far"], level)["distance_mid_near"] for level in ("near", "mid", "far")]
+    >>> [round(code, 4) for code in codes]
+    [-0.6667, 0.3333, 0.3333]
+    """
+    at, n = levels.index(level), len(levels)
+    names = list_factor_columns(name, levels)
+    return {column: k / n if at >= k else k / n - 1 for k, column in enumerate(names, start=1)} if n != 2 else {name: at - 0.5}
+
+
+def list_factor_columns(name: str, levels: Sequence[str]) -> list[str]:
+    """Return how terms name a factor: by itself where it has two levels, else by each pair of neighbouring levels."""
+    if len(levels) == 2:
+        return [name]
+    words = [re.sub(r"\W+", "_", level) for level in levels]
+    return [f"{name}_{later}_{earlier}" for earlier, later in pairwise(words)]
+
+
+def _list_columns(paradigm: Paradigm) -> list[str]:
+    return [column for name, levels in paradigm.factors.items() for column in list_factor_columns(name, levels)]
 
 
 def _has_term(paradigm: Paradigm, term: str, measures: Iterable[str]) -> bool:
     """Whether a term of factors, and of measures of participants, holds in a paradigm."""
     factors = {*term.split(":")} - {*measures}
-    return factors <= {*paradigm.factors} if factors else len(paradigm.list_conditions()) > 1
+    return factors <= {*_list_columns(paradigm)} if factors else len(paradigm.list_conditions()) > 1
 
 
 def require_known_effects(
@@ -66,10 +110,10 @@ def require_known_effects(
         raise study.DataError(faults)
 
 
-def sum_effects_by_word(condition_effect: ConditionEffect, sentence: Sentence) -> dict[int, float]:
-    """Return what is added to the log reading time of words of a sentence, by their index."""
+def sum_effects_by_word(regions: Mapping[str, float], sentence: Sentence) -> dict[int, float]:
+    """Return what effects by region add to each word of a sentence that has any, by its index."""
     added: dict[int, float] = {}
-    for name, effect in condition_effect.log_rt.items():
+    for name, effect in regions.items():
         for word in _find_region_words(name, sentence):
             added[word] = added.get(word, 0.0) + effect
     return added
@@ -88,8 +132,8 @@ def _find_faults(
     trials: list[Trial],
     measures: Mapping[str, ParticipantMeasureSection],
 ) -> Iterator[str]:
-    crossed = [paradigm.factors for paradigm in paradigms if len(paradigm.list_conditions()) > 1]  # fillers have one condition
-    known_factors = sorted({name for factors in crossed for name in factors})
+    crossed = [paradigm for paradigm in paradigms if len(paradigm.list_conditions()) > 1]  # fillers have one condition
+    known_factors = sorted({name for paradigm in crossed for name in _list_columns(paradigm)})
     for term, effect in terms.items():
         factors = [name for name in term.split(":") if name not in measures]
         crossing = [paradigm for paradigm in paradigms if _has_term(paradigm, term, measures)]
@@ -100,9 +144,6 @@ def _find_faults(
                 "these, or delete the table"
             )
             continue
-        for name, levels in ((name, one.factors[name]) for one in crossing for name in factors):
-            if len(levels) != 2:
-                yield f"simulate, {term!r}: {name} has {len(levels)} levels; expected a factor of two"
         for name in (name for name in term.split(":") if name in measures):
             if len(measures[name].levels) not in (0, 2):
                 yield f"simulate, {term!r}: {name} has {len(measures[name].levels)} levels; expected a number, or a text of two"
@@ -113,7 +154,7 @@ def _find_faults(
                 )
         ids = {paradigm.id for paradigm in crossing}
         sentences = [one for trial in trials if trial.item.paradigm in ids for _, one in trial.shown_sentences]
-        for region in effect.log_rt:
+        for region in effect.regions:
             if sentences and not any(_find_region_words(region, sentence) for sentence in sentences):
                 known = sorted({one.name for sentence in sentences for one in sentence.regions})
                 yield f"simulate, {term!r}: region {region!r} is in no sentence; there are {', '.join(known) or 'none'}"

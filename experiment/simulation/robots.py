@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FRAME_MS = 1000 / 60  # ms; a robot's display
+CENTRE = 0.7  # mean of grammatical sentences on the latent scale of ratings
 SESSIONS_PER_BATCH = 10  # sessions that a worker is given together
 
 
@@ -56,9 +57,9 @@ class Effects:
 
     An ungrammatical sentence is read slower by `critical` at the words of the critical region and by `spillover` at the
     word after it, and rated lower by `rating`, each times the phenomenon's `scale` (1 where none is given). Of two sentences
-    the one higher on the scale is chosen, each with a residual of its own. `comprehension` and `attention` are the
-    probabilities of the right answer to a question and of an expected response to an attention item; `slips` is that of
-    taking the wrong one of two words first.
+    one is chosen with log odds of their distance on the scale. `comprehension` and `attention` are the probabilities of the right
+    answer to a question and of an expected response to an attention item; `slips` is that of taking the wrong one of two words
+    first.
 
     `terms` are effects of factors and interactions, as [simulate] in study.toml states them; in paradigms that have one of
     them they take the place of `critical`, `spillover` and `rating`. They may name `measures` of participants, which are drawn for
@@ -312,15 +313,18 @@ class _TrialReader:
         condition_effect = self._find_condition_effect(self.trial.condition)
         if condition_effect is None or not condition_effect.accuracy or p in (0, 1):
             return p
-        return 1 / (1 + math.exp(-math.log(p / (1 - p)) - condition_effect.accuracy))
+        return _shift_probability(p, condition_effect.accuracy)
 
     @property
     def p_attentive(self) -> float:
         return self.robot.effects.attention
 
-    @property
-    def p_slip(self) -> float:
-        return self.robot.effects.slips
+    def compute_slip_probabilities(self, sentence: int) -> list[float]:
+        condition, sentence_shown = self.trial.shown_sentences[sentence]
+        words, p = sentence_shown.list_displayed_words(), self.robot.effects.slips
+        condition_effect = self._find_condition_effect(condition)
+        added = sum_effects_by_word(condition_effect.first_choice, sentence_shown) if condition_effect else {}
+        return [p if p in (0, 1) else _shift_probability(p, -added.get(word, 0.0)) for word in range(len(words))]
 
     def draw_reading_times(self, sentence: int) -> list[float]:
         """Draw the reading time of each word of one of the trial's sentences, ms."""
@@ -342,12 +346,25 @@ class _TrialReader:
         )
 
     def draw_latent_rating(self, condition: str) -> float:
-        """Draw where a sentence lies on the latent scale, on which the mean of grammatical ones is 0.7."""
+        """Draw where a sentence lies on the latent scale."""
         effects, rater = self.robot.effects, 0.0 if len(self.trial.shown_sentences) > 1 else self.participant_effects[1]
-        condition_effect = self._find_condition_effect(condition)
-        mean = 0.7 + (condition_effect.rating if condition_effect else -effects.rating * self._compute_violation(condition))
-        latent = mean + rater + self.random.gauss(0, effects.rating_residual_sd)
+        latent = self._compute_mean_rating(condition) + rater + self.random.gauss(0, effects.rating_residual_sd)
         return latent + self._draw_item_effect("rating") * effects.rating_item_sd
+
+    def compute_preference(self, condition: str, other: str) -> float:
+        """Return the probability that of two sentences of an item the first one is chosen: its log odds are their distance on the
+        latent scale, in s.d. of a single rating.
+        """
+        distance = self._compute_mean_rating(condition) - self._compute_mean_rating(other)
+        sd = self.robot.effects.rating_residual_sd
+        if not sd:
+            return 0.5 if not distance else float(distance > 0)
+        return _shift_probability(0.5, distance / sd)
+
+    def _compute_mean_rating(self, condition: str) -> float:
+        condition_effect = self._find_condition_effect(condition)
+        violation = self.robot.effects.rating * self._compute_violation(condition)
+        return CENTRE + (condition_effect.rating if condition_effect else -violation)
 
     def _compute_log_rt(self, word: int, text: str, word_effects: Mapping[int, float]) -> float:
         """Expected log reading time of a word for the average robot."""
@@ -363,7 +380,7 @@ class _TrialReader:
             effects, violation = self.robot.effects, self._compute_violation(condition)
             regions = {CRITICAL: effects.critical * violation, f"{CRITICAL}+1": effects.spillover * violation}
             condition_effect = ConditionEffect(regions)
-        return sum_effects_by_word(condition_effect, sentence)
+        return sum_effects_by_word(condition_effect.log_rt, sentence)
 
     def _find_condition_effect(self, condition: str) -> ConditionEffect | None:
         """What the study's factors do in a condition; None where nothing is stated of the paradigm."""
@@ -379,6 +396,11 @@ class _TrialReader:
     def _draw_item_effect(self, measure: str) -> float:
         """An item's standard-normal deviation, the same for every robot of this seed."""
         return Random(f"{self.robot.seed}-item-{self.trial.item.id}-{measure}").gauss(0, 1)
+
+
+def _shift_probability(p: float, log_odds: float) -> float:
+    """Return the probability whose log odds are greater by so much."""
+    return 1 / (1 + math.exp(-math.log(p / (1 - p)) - log_odds))
 
 
 def _format_answer(form_field: study.config.FieldSection, value: str | float) -> str | int:

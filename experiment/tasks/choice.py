@@ -63,9 +63,8 @@ def build_screens(settings: Settings, trial_context: TrialContext) -> Iterator[A
 
 
 def simulate_response(screen: Answers, simulated_reader: SimulatedReader) -> SimulatedResponse:
-    """Choose the sentence that lies higher on the latent scale, or what an attention item expects."""
+    """Choose one of two sentences by their distance on the latent scale, or what an attention item expects."""
     conditions = [str(one.value) for one in screen.answers]
-    latent = {condition: simulated_reader.draw_latent_rating(condition) for condition in conditions}
     ms = 700 + 800 * simulated_reader.random.random()
     if (
         simulated_reader.trial.expected_responses
@@ -73,4 +72,6 @@ def simulate_response(screen: Answers, simulated_reader: SimulatedReader) -> Sim
         and simulated_reader.random.random() < simulated_reader.p_attentive
     ):
         return SimulatedResponse((ms,), simulated_reader.random.choice(screen.right))
-    return SimulatedResponse((ms,), max(conditions, key=lambda one: latent[one]))
+    first, second = conditions
+    prefers_first = simulated_reader.random.random() < simulated_reader.compute_preference(first, second)
+    return SimulatedResponse((ms,), first if prefers_first else second)

@@ -20,9 +20,9 @@ from .trial_rows import build_reading_rows
 KINDS = ("maze",)
 IS_PRESENTATION = True
 REQUIRED_COLUMNS = ("alternatives",)
-RESPONSES = ("log_rt", "rt")
+RESPONSES = ("log_rt", "rt", "first_choice")
 FIRST_ALTERNATIVE = "x-x-x"
-CHOICE_TIME_MS = 450  # ms that a robot takes longer for a choice than for reading
+CHOICE_FACTOR = 2.4  # by which a robot takes longer for a choice than for reading: effects in log ms stay what they are
 
 build_rows = build_reading_rows
 
@@ -93,6 +93,7 @@ def _build_pairs(sentence: Sentence, random: Random) -> tuple[Pair, ...]:
 
 def simulate_response(screen: WordPairs, simulated_reader: SimulatedReader) -> SimulatedResponse:
     """Choose word by word, now and then the wrong one first."""
-    times = [ms + CHOICE_TIME_MS for ms in simulated_reader.draw_reading_times(screen.sentence)]
-    slips = frozenset(n for n in range(1, len(times)) if simulated_reader.random.random() < simulated_reader.p_slip)
+    times = [ms * CHOICE_FACTOR for ms in simulated_reader.draw_reading_times(screen.sentence)]
+    p_slip = simulated_reader.compute_slip_probabilities(screen.sentence)
+    slips = frozenset(n for n in range(1, len(times)) if simulated_reader.random.random() < p_slip[n])
     return SimulatedResponse((300 + 400 * simulated_reader.random.random(), *times), wrong_pairs=slips)

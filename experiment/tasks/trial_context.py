@@ -93,9 +93,8 @@ class SimulatedReader(Protocol):
     def p_attentive(self) -> float:
         """Probability of an expected answer to an attention item."""
 
-    @property
-    def p_slip(self) -> float:
-        """Probability of taking the wrong one of two words first."""
+    def compute_slip_probabilities(self, sentence: int) -> Sequence[float]:
+        """Return for each word of one of the trial's sentences the probability of taking the word beside it first."""
 
     def draw_reading_times(self, sentence: int) -> Sequence[float]:
         """Draw the reading time of each word of one of the trial's sentences, ms."""
@@ -105,6 +104,9 @@ class SimulatedReader(Protocol):
 
     def draw_latent_rating(self, condition: str) -> float:
         """Draw where a sentence lies on the latent scale of acceptability."""
+
+    def compute_preference(self, condition: str, other: str) -> float:
+        """Return the probability that the first of two conditions is chosen."""
 
 
 def draw_answer(right: Sequence[ResponseValue], others: Sequence[ResponseValue], p: float, random: Random) -> ResponseValue:

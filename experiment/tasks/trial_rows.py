@@ -13,6 +13,7 @@ class ReadingRow(TypedDict):
     """What a task says of a row of `readings`; times are in ms."""
 
     condition: str
+    task: str
     word: int
     text: str | None
     region: str | None
@@ -67,6 +68,7 @@ def build_reading_rows(record: Record, shown_trial: ShownTrial) -> Iterator[Tabl
             "readings",
             ReadingRow(
                 condition=condition,
+                task=record.task,
                 word=word_record.word,
                 text=word.text if word else word_record.text,
                 region=(word.region if word else None) or word_record.region,

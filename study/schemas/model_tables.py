@@ -25,6 +25,10 @@ ci_low        float?   lower end of the 95 % interval
 ci_high       float?   upper end of the 95 % interval
 """
 
+OPTIMISTIC = """
+optimistic    bool     whether p is too small: the design allows a slope of this effect, and its variance could not be estimated
+"""
+
 MILLISECOND_COLUMNS = """
 ms            float?   log_rt, two levels: their difference in ms at the mean of all else, exp(b0 + b1 / 2) - exp(b0 - b1 / 2)
 ms_low        float?   lower end of its 95 % interval, by the delta method
@@ -98,6 +102,7 @@ contrast      string?  what is compared, such as extraction: object minus subjec
 within        string?  simple effect: levels of the other factors, such as noun name
 """
             + TEST_COLUMNS
+            + OPTIMISTIC
             + """
 p_adjusted    float?   p adjusted as adjustment says; empty where it is not
 p_adjusted_all float?  minimal pairs: p adjusted over all regions, or all prompts, together
@@ -119,14 +124,35 @@ raw_high      float?   upper end
         ANALYSE,
     ),
     Table(
+        "aggregate_tests",
+        "an effect whose p is optimistic, tested by participants or by items",
+        parse_columns("""
+model_id      string   model, as in planned_models
+term          string   fixed effect, as in effects
+contrast      string?  what is compared
+grouping      string   participant, item; or both: min F'
+scale         string   what is averaged: empirical log odds, log((right + 1/2) / (wrong + 1/2)), of answers; mean of others
+n_units       int?     participants or items that have a trial in each of their conditions; empty of min F'
+n_excluded_units int?  those left out, having none in one of them
+estimate      float?   mean contrast over participants or items; empty of min F'
+statistic     float?   t, of min F' F (doi 10.1016/S0022-5371(73)80014-3); empty where there are too few
+df            float?   degrees of freedom, of min F' those of its denominator
+p             float?   two-sided p-value
+"""),
+        ("model_id", "term", "grouping"),
+        ANALYSE,
+        is_always_written=False,
+    ),
+    Table(
         "random_effects",
-        "a standard deviation or a correlation of random effects in a model that was kept",
+        "a standard deviation or a correlation of random effects in a model that was kept, or a slope that was left out of it",
         parse_columns("""
 model_id      string   model, as in planned_models
 grouping      string   participant, item ...; residual for the residual
 term          string?  intercept, or the slope's fixed effect; empty of the residual
 correlated_with string? other term of a correlation; empty of a standard deviation
-sd            float?   standard deviation, in units of the response (slopes: per unit of the predictor)
+status        string?  of an s.d.: estimated; zero; not estimated (fits with it did not converge); not needed (a test left it out)
+sd            float?   standard deviation, in units of the response (slopes: per unit of the predictor); empty of one left out
 correlation   float?   correlation of the two terms; empty where a variance is zero
 """),
         ("model_id", "grouping", "term", "correlated_with"),

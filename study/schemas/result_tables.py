@@ -86,6 +86,7 @@ z             float?   standardised within participant and prompt over target an
             TRIAL_COLUMNS
             + """
 phenomenon    string   phenomenon of the paradigm
+task          string?  how it was read, as in readings
 region        string   critical, critical+1 (the word after it) ...; or critical..+1 (the region up to that word) ...
 word          int      position of the region's first word in the sentence, from 0
 n_words       int      words of the region
@@ -98,6 +99,7 @@ log_rt        float    natural log of rt
         ("session", "trial", "condition", "region"),
         ANALYSE,
         has_factors=True,
+        added_columns=("task",),
     ),
     Table(
         "binary_responses",
@@ -106,17 +108,71 @@ log_rt        float    natural log of rt
             TRIAL_COLUMNS
             + """
 phenomenon    string   phenomenon of the paradigm
-measure       string   correct (questions, decisions), yes (ratings on a scale of two points) or chosen (forced choice)
-prompt        string   name of the task as the study names it
+measure       string   correct (questions, decisions), yes (ratings on two points), chosen (forced choice) or first_choice (Maze)
+region        string   sentence; of first choices the region in which all were right, or one was wrong, as in region_times
+prompt        string   name of the task as the study names it; of first choices maze
 event         string   what 1 stands for: right, yes, or which member of the pair over which
 response      int      1 or 0
 """
             + COMPUTED_COLUMNS
         ),
-        ("session", "trial", "measure", "prompt"),
+        ("session", "trial", "condition", "measure", "region", "prompt"),
         ANALYSE,
         is_always_written=False,
         has_factors=True,
+    ),
+    Table(
+        "task_counts",
+        "a task of target trials: how they were read, or a prompt under which answers were given",
+        parse_columns("""
+task          string   kind of the task, as in readings and responses; whole: the sentence was shown at once
+prompt        string?  name of the task as the study names it; empty of sentences that were read
+n_participants int     participants
+n_trials      int      sentences read, or answers given, that the exclusions leave
+n_right       int?     right answers; Maze: sentences without a wrong first choice; empty where nothing is right or wrong
+n_wrong       int?     wrong answers; Maze: sentences with one
+"""),
+        ("task", "prompt"),
+        ANALYSE,
+        is_always_written=False,
+    ),
+    Table(
+        "first_choices",
+        "a region in a condition that was read in Maze, or all words of its sentences",
+        parse_columns("""
+paradigm      string   paradigm of the items
+condition     string   condition
+region        string   as in region_times; sentence: all words
+n_trials      int      target trials
+n_right       int      trials in which every first choice of the region was right
+n_wrong       int      trials in which one was wrong, the first of the sentence that counts
+n_lost        int      trials in which the region comes after an error, and was not reached or is left out
+accuracy      float?   n_right / (n_right + n_wrong)
+n_words       int      words of the region that were shown
+n_words_lost  int      words among them with a right first choice that are left out, since an error came before
+"""),
+        ("paradigm", "condition", "region"),
+        ANALYSE,
+        is_always_written=False,
+    ),
+    Table(
+        "confounds",
+        "two levels of a factor that differ in length or frequency in a part of the sentence",
+        parse_columns("""
+paradigm      string   paradigm
+factor        string   factor of the study; grammaticality of minimal pairs
+level_a       string   one level
+level_b       string   the other
+region        string   critical, before, after (the words next to it), rest (all but the cue), or sentence
+measure       string   letters (and digits), or zipf (mean Zipf frequency of the words)
+n_items       int      items that have the part at both levels; of a factor between items, those that have it at one
+mean_a        float    mean over items at level_a
+mean_b        float    mean over items at level_b
+cohens_d      float?   mean_a - mean_b over the pooled SD of items (doi 10.1002/sim.3697), above 0.5; empty where items do not vary
+"""),
+        ("paradigm", "factor", "level_a", "level_b", "region", "measure"),
+        ANALYSE,
+        is_always_written=False,
     ),
     Table(
         "condition_means",
@@ -171,9 +227,11 @@ n_participants int      participants
 n_trials      int      trials
 mean_value    float    mean of the participants' mean reading times, ms a word
 se            float?   standard error of that mean over participants
+task          string?  how it was read, as in readings; empty where in several ways
 """),
         ("phenomenon", "condition", "relative_position"),
         ANALYSE,
+        added_columns=("task",),
     ),
     Table(
         "reliability",

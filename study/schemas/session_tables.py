@@ -9,6 +9,7 @@ TABLES = (
         parse_columns(
             TRIAL_COLUMNS
             + """
+task          string?  how it was shown: moving_window, cumulative, centred, maze, rsvp ...; reading: the source does not say
 word          int      position in the sentence, from 0
 text          string?  word as shown; empty where the source holds no text
 region        string?  innermost region that holds the word
@@ -23,6 +24,7 @@ quality_flags string?  interruptions and repeats, separated by spaces
         ),
         ("session", "trial", "condition", "word"),
         COLLECT,
+        added_columns=("task",),
     ),
     Table(
         "responses",

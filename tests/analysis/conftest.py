@@ -329,7 +329,7 @@ def _one_session(number, participants, sentences, words, quality, effects, rng, 
     read["rt"] = np.exp(log_rt).round(1)
     if number == 1:
         read.loc[read["region"].eq("critical") & read["trial"].eq(2), "rt"] = 9000.0
-    unknown = dict.fromkeys(("line", "rt_first", "rt_onset", "duration", "correct", "quality_flags"))
+    unknown = dict.fromkeys(("task", "line", "rt_first", "rt_onset", "duration", "correct", "quality_flags"))
     parts["readings"].append(read.assign(**unknown)[TABLES["readings"].column_names])
     latent = trials["phenomenon"].map(PHENOMENA) * trials["condition"].map({"grammatical": 0.5, "ungrammatical": -0.5})
     rating = (4 + latent + trials["item"].map(quality) + strict + rng.normal(0, 0.9, len(trials))).round().clip(1, 7)

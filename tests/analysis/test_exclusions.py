@@ -51,7 +51,7 @@ def read(rows: list[tuple[str, int, float, str | None]]) -> pd.DataFrame:
     frame = frame.assign(
         session="s-" + frame["participant"], experiment="E1", list="L1", role="target", paradigm="npi",
         item=[f"npi{t % 6}" for t in frame["trial"]], condition="grammatical", word=0, text="w", region="critical", line=None,
-        rt_first=None, rt_onset=None, duration=None, correct=None,
+        rt_first=None, rt_onset=None, duration=None, correct=None, task=None,
     )  # fmt: skip
     return check(frame[TABLES["readings"].column_names], "readings")
 

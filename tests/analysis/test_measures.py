@@ -33,7 +33,7 @@ def read(rows: list[tuple[str, int, int, str | None, float | None]], role: str =
     """Return readings from (participant, trial, word, region, rt)."""
     frame = pd.DataFrame(rows, columns=["participant", "trial", "word", "region", "rt"])
     frame = frame.assign(**PLACE, session=frame["participant"], role=role, condition="grammatical", text="w")
-    frame = frame.assign(item=[f"i{t % 4}" for t in frame["trial"]], quality_flags=None)
+    frame = frame.assign(item=[f"i{t % 4}" for t in frame["trial"]], quality_flags=None, task=None)
     frame = frame.assign(**dict.fromkeys(("line", "rt_first", "rt_onset", "duration", "correct")))
     return check(frame[COLUMNS["readings"]], "readings")
 

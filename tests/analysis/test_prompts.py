@@ -80,7 +80,7 @@ def test_each_scale_is_analysed_as_if_it_were_the_only_one(two_scales: Tables, f
     compared = {name: select_prompt(theirs, name, prompt) for name in theirs}
     compared = {name: frame for name, frame in compared.items() if len(frame) or name == "choice_agreement"}
     assert {"planned_models", "models", "effects", "random_effects", "multiverse"} <= {*compared}
-    assert len(compared) == (13 if prompt == "acceptability" else 12)  # a slider's modes are not counted
+    assert len(compared) == (14 if prompt == "acceptability" else 13)  # a slider's modes are not counted
     for name, expected in compared.items():
         ours = select_prompt(found, name, prompt).drop(columns=["p_adjusted_all", "plan_sha256"], errors="ignore")
         assert ours.to_csv(index=False) == expected[ours.columns].to_csv(index=False), name

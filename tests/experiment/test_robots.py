@@ -94,8 +94,8 @@ def test_attention_items_are_answered_as_expected_by_who_attends(study_folder: P
             assert set(responses["response"]) <= {"1", "2", "3"}
 
 
-def test_of_a_pair_the_sentence_higher_on_the_latent_scale_is_chosen(study_folder: Path, tmp_path: Path) -> None:
-    """Both members differ by 1.5 and each has a residual of 1: Phi(1.5 / sqrt 2) = 0.856 choose the grammatical one."""
+def test_of_a_pair_one_sentence_is_chosen_by_its_distance_in_log_odds(study_folder: Path, tmp_path: Path) -> None:
+    """Both members differ by 1.5, which are log odds: 1 / (1 + exp(-1.5)) = 0.818 choose the grammatical one."""
     path = study_folder / "study.toml"
     text = path.read_text()
     head, _, rest = text.partition("practice = [")
@@ -112,7 +112,7 @@ def test_of_a_pair_the_sentence_higher_on_the_latent_scale_is_chosen(study_folde
     assert set(chosen["task"]) == {"choice"}
     assert tables["readings"].empty
     assert len(chosen) > 1000
-    assert chosen["correct"].astype(bool).mean() == pytest.approx(0.856, abs=0.03)
+    assert chosen["correct"].astype(bool).mean() == pytest.approx(0.818, abs=0.03)
     assert chosen["side"].value_counts(normalize=True)["left"] == pytest.approx(0.5, abs=0.03)
     first = chosen["condition"].str.split("+").str[0]
     left_is_wrong = first == UNGRAMMATICAL

@@ -93,7 +93,8 @@ def test_robots_read_with_the_effects_that_they_are_given(tmp_path: Path) -> Non
     readings = tables(stated(tmp_path, tasks, items=sentences(12)), participants=4, effects=effects)["readings"]
     critical = readings[readings["region"] == "critical"].groupby("condition")["rt"].mean()
     assert critical["ungrammatical"] - critical["grammatical"] > 100
-    assert readings["rt"].min() > 450
+    # A choice takes longer than reading would, by a factor that leaves log effects as they are.
+    assert readings["rt"].min() > 300
 
 
 def test_what_is_said_of_an_error_depends_on_what_it_does(tmp_path: Path) -> None:

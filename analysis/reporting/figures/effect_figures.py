@@ -9,10 +9,11 @@ import pandas as pd
 
 from gardenpath.study.config import FiguresSection
 from gardenpath.study.responses import RESPONSES, get_label, is_standardised
+from gardenpath.study.task_methods import TASK_METHODS, TaskMethod
 
 from ...exclusion_log import ALL_CONDITIONS
 from ...fitting.multiverse import UNFLAGGED
-from ...measuring.ratings_and_times import SENTENCE_REGION
+from ...measuring.region_spans import SENTENCE_REGION
 from ...model_results import is_intercepts_form, select_pairs
 from ...modelling.pilot import UPPER
 from ...prompts import list_prompts, select_prompt
@@ -125,7 +126,8 @@ def coefficient_figure(
             if form == INTERCEPTS_FORM:
                 continue
             ends = part["estimate"] + part["se"] if figures.bars == "se" else part["ci_high"]
-            for y, end, p in zip(at, ends.fillna(part["estimate"]), part["p_adjusted"], strict=True):
+            starred = part["p_adjusted"].mask(part.get("optimistic", pd.Series(False, part.index)).astype(bool))
+            for y, end, p in zip(at, ends.fillna(part["estimate"]), starred, strict=True):
                 axes.annotate(_stars(p, figures.stars), (end, y), (4, -3), textcoords="offset points", va="center", color=INK)
         axes.set_xlabel(f"grammatical minus ungrammatical\n({name_scale(response, prompt)})")
         legend(axes, len(series), columns=2)
@@ -173,6 +175,12 @@ def looks(conditions: pd.DataFrame) -> dict[str, Look]:
     return drawn
 
 
+def get_time_label(rows: pd.DataFrame) -> str:
+    """Return what an axis calls the time of a word, by the task of the rows of reading_curves."""
+    methods = {TASK_METHODS[task].time_label for task in rows["task"].dropna() if task in TASK_METHODS}
+    return methods.pop() if len(methods) == 1 else TaskMethod(done="").time_label
+
+
 def curve_figure(reading_curves: pd.DataFrame, looks: Mapping[str, Look] | None = None) -> "Figure":
     """Return mean reading times word by word around the critical region (place 0), a panel for each phenomenon.
 
@@ -201,7 +209,7 @@ def curve_figure(reading_curves: pd.DataFrame, looks: Mapping[str, Look] | None 
             panel(axes, wrapped(phenomenon))
             axes.locator_params(axis="y", nbins=4)
             axes.set_xticks(range(int(rows["relative_position"].min()), int(rows["relative_position"].max()) + 1))
-        common_labels(figure, "word, from the critical region (0)", "reading time (ms a word)")
+        common_labels(figure, "word, from the critical region (0)", f"{get_time_label(rows)} (ms a word)")
         figure_legend(figure, panels[0], len(conditions))
     return figure
 

@@ -11,7 +11,7 @@ from gardenpath.study.responses import RESPONSES
 from ...exclusion_log import ALL_CONDITIONS
 from ...measuring.binary_responses import BINARY_MEASURES, CHOICE_MEASURE
 from ...measuring.cell_means import CELL_SEPARATOR
-from ...measuring.ratings_and_times import SENTENCE_REGION
+from ...measuring.region_spans import SENTENCE_REGION
 from ...model_results import is_intercepts_form, select_factors
 from ...prompts import select_prompt
 from ..wording.labels import label, region_name

@@ -14,7 +14,7 @@ from ...model_results import SIMPLE_EFFECT, select_categories, select_factors, s
 from ...prompts import build_file_suffixes, list_prompts
 from ..exhibits import Exhibit, Page, Section, few
 from ..figures import effect_figures, factor_figures
-from ..wording import contrasts, effect_captions, effects, equivalence, factors, fits, hypotheses, labels, participation
+from ..wording import confounds, contrasts, effect_captions, effects, equivalence, factors, fits, hypotheses, labels, participation
 
 LOOK_AT_PAIRS = {  # whether a response has regions
     False: " Look for blue circles to the right of orange diamonds: grammatical sentences rated higher.",
@@ -75,6 +75,7 @@ def grammaticality(page: Page, measure: str) -> Section:
     exhibits += _paradigms(page, measure, prompts)
     counts = effects.counts(rows, measure, prompts)  # they stand above, in the answer
     sentences = [each for each in effects.effects(rows, measure, prompts) if each not in counts]
+    sentences += confounds.confounds(page.get("confounds"), rows)
     sentences += _left_aside(page, measure) if len(rows) else []
     steps = page.get("models")
     steps = steps[steps["model_id"].isin(policy_models["model_id"])]
@@ -213,6 +214,7 @@ def build_factorial_section(page: Page) -> Section:
             sentences += effects.counts(rows, measure, prompts)
             exhibits += _coefficient_figures(page, measure, prompts)
     sentences += factors.summarise_effects(factorial)
+    sentences += confounds.confounds(page.get("confounds"), factorial)
     answered = len(sentences)
     sentences += factors.factorial_effects(factorial) if len(factorial) else []
     lead = " ".join(hypotheses.tested(factorial, phenomena))
@@ -273,12 +275,16 @@ def models(page: Page) -> Section:
         exhibits += page.table("condition_means", caption, aside=True)
     caption = "Differences between levels of a factor at the means of everything else."
     exhibits += page.table("marginal_contrasts", caption, marginal.drop(columns="formula"), aside=True)
-    caption = "Simple effects: the levels of a factor at those of the factors it interacts with, as contrasts of the fitted models."
+    caption = (
+        "Simple effects: the levels of a factor at those of the factors it interacts with, as contrasts of the fitted models; "
+        f"{factors.TOLD}."
+    )
     simple = select_factors(page.results, SIMPLE_EFFECT)
     exhibits += page.table("effects", caption, simple[[*SIMPLE_COLUMNS]], aside=True)
     for caption, table in contrasts.matrices(page.get("contrast_matrices")):
         exhibits += page.coefficients("contrast_matrices", caption, table, aside=True)
-    sentences = [*factors.simple_effects(simple), *factors.level_differences(marginal)]
+    told = factors.select_told_simple_effects(page.results)
+    sentences = [*factors.simple_effects(told), *factors.level_differences(marginal)]
     badges = page.badges("effects") if exhibits else ()
     notes = fits.notes(models, "model")
     return Section("Models of the study's factors", badges, sentences, exhibits, notes, first=few(sentences, 3))

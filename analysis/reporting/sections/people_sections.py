@@ -13,7 +13,7 @@ from ...prompts import build_file_suffixes
 from .. import manuscript
 from ..exhibits import Exhibit, Page, Section
 from ..figures import rater_figures
-from ..wording import labels, participation, raters
+from ..wording import labels, participation, raters, tasks
 
 
 def run(page: Page) -> Section:
@@ -71,6 +71,14 @@ def exclusions(page: Page) -> Section:
     exhibits = page.table("exclusions", caption, whole)
     exhibits += page.table("alignment_exclusions", "The same for reading times beside surprisal.")
     return Section("Exclusions", page.badges("exclusions") if sentences else (), sentences, exhibits)
+
+
+def errors(page: Page) -> Section:
+    """First choices in Maze by condition, and what is lost after wrong ones."""
+    sentences = tasks.describe_accuracy(page.get("first_choices"))
+    caption = "First choices in Maze: trials right, wrong and lost after an error, by region and condition."
+    exhibits = page.table("first_choices", caption) if sentences else []
+    return Section("Errors in Maze", page.badges("first_choices") if sentences else (), sentences, exhibits)
 
 
 def deviations(page: Page) -> Section:

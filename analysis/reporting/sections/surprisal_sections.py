@@ -29,7 +29,7 @@ def alignment(page: Page) -> Section:
     exhibits += page.table("alignment_check", "The self-test of each language model.", tested, aside=True)
     sentences = words.alignment_check(tested, profile)
     lead = (
-        "In self-paced reading the next word has not been seen, so its surprisal must add nothing to the reading time. Where it "
+        "Word by word the next word has not been seen, so its surprisal must add nothing to the reading time. Where it "
         "does, times and words are shifted against each other, and nothing that follows would hold."
     )
     title, badges = "Do reading times stand beside the right words?", page.badges_of_first("alignment_check")

@@ -141,7 +141,9 @@ def _test(row: Row) -> str:
 
 
 def _p(row: Row, name: str) -> str:
-    return ABSENT if pd.isna(row[name]) else p_value(row[name]).removeprefix("= ")
+    if pd.isna(row[name]):
+        return ABSENT
+    return p_value(row[name]).removeprefix("= ") + (" (optimistic)" if row.get("optimistic", False) else "")
 
 
 def _milliseconds(row: Row) -> str:

@@ -6,13 +6,14 @@ import pandas as pd
 
 from .coefficients import Coefficients
 from .labels import label
+from .sources import Sentence, read_off
 from .terms import terms
 
 CONTRAST = "Contrast matrix of {model}: what stands for each cell in the model matrix."
 HYPOTHESIS = "Hypothesis matrix of {model}: what each coefficient is, in weights of the cells' means (Schad et al., 2020)."
 
 
-def matrices(table: pd.DataFrame) -> list[tuple[str, Coefficients]]:
+def matrices(table: pd.DataFrame) -> list[tuple[Sentence, Coefficients]]:
     """Return for each model its contrast matrix and its hypothesis matrix, each with its caption."""
     shown = []
     for model, rows in table.groupby("model", sort=False):
@@ -24,8 +25,14 @@ def matrices(table: pd.DataFrame) -> list[tuple[str, Coefficients]]:
         by_cell = [(label(cell), *(code[term, cell] for term in names)) for cell in cells]
         by_term = [(name, *(weight[term, cell] for cell in cells)) for term, name in names.items()]
         shown += [
-            (CONTRAST.format(model=label(model)), Coefficients(("cell", *names.values()), tuple(by_cell), 1)),
-            (HYPOTHESIS.format(model=label(model)), Coefficients(("effect", *map(label, cells)), tuple(by_term), 1)),
+            (
+                read_off(CONTRAST.format(model=label(model)), "contrast_matrices", rows),
+                Coefficients(("cell", *names.values()), tuple(by_cell), 1),
+            ),
+            (
+                read_off(HYPOTHESIS.format(model=label(model)), "contrast_matrices", rows),
+                Coefficients(("effect", *map(label, cells)), tuple(by_term), 1),
+            ),
         ]
     return shown
 

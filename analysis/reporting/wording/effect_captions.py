@@ -6,13 +6,14 @@ from gardenpath.study.responses import RESPONSES
 
 from ...measuring.binary_responses import BINARY_MEASURES
 from ...measuring.cell_means import CELL_SEPARATOR
-from ...measuring.ratings_and_times import SENTENCE_REGION
+from ...measuring.region_spans import SENTENCE_REGION
 from ...model_results import is_intercepts_form
 from ...prompts import label_prompts
 from ...row_dicts import list_rows
 from .coefficients import ABSENT, Coefficients, coefficients, once
 from .labels import asked, label, listed, region_name, response
 from .numbers import Row, counted, minus, percent
+from .sources import Sentence, read_off
 from .terms import compared, terms_by_model
 
 NONE = Coefficients((), (), 0)
@@ -62,10 +63,11 @@ def linear(means: pd.DataFrame) -> "pd.Series[bool]":
     return ~means["response"].isin(BINARY_MEASURES)
 
 
-def cells_caption(means: pd.DataFrame) -> str:
+def cells_caption(means: pd.DataFrame) -> Sentence:
     """Return the caption of the table of a design's cells."""
     of = linear(means)
-    return " ".join(text for text, there in ((CELLS, of.any()), (BINARY_RESPONSES_CAPTION, not of.all())) if there)
+    text = " ".join(text for text, there in ((CELLS, of.any()), (BINARY_RESPONSES_CAPTION, not of.all())) if there)
+    return read_off(text, "factorial_means", means)
 
 
 def _left_out(means: pd.DataFrame) -> list[str]:
@@ -83,12 +85,15 @@ def _left_out(means: pd.DataFrame) -> list[str]:
 
 
 def _places(rows: pd.DataFrame) -> list[str]:
-    """Return the response of each row, or of reading times the region."""
-    places = zip(rows["response"], rows["region"], strict=True)
-    return [
-        response(measure).removesuffix(" (log odds)") if region == SENTENCE_REGION else region_name(region)
-        for measure, region in places
-    ]
+    """Return the response of each row with its region, or of reading times the region alone."""
+    return [_name_place(measure, region) for measure, region in zip(rows["response"], rows["region"], strict=True)]
+
+
+def _name_place(measure: str, region: str) -> str:
+    name = response(measure).removesuffix(" (log odds)")
+    if region == SENTENCE_REGION:
+        return name
+    return f"{name}, {region_name(region)}" if measure in BINARY_MEASURES else region_name(region)
 
 
 def cells(means: pd.DataFrame) -> Coefficients:
@@ -160,7 +165,7 @@ def simple(effects: pd.DataFrame) -> Coefficients:
     return coefficients(rows, [("simple effect", names)], _headings(rows)) if len(rows) else NONE
 
 
-def contrasts_caption(models: pd.DataFrame) -> str:
+def contrasts_caption(models: pd.DataFrame) -> Sentence:
     """Return the caption of the table of contrasts."""
     text = "Effects of the study's factors, in units of the response."
     if "family" in models and (models["family"] == "binomial").any():
@@ -173,7 +178,7 @@ def contrasts_caption(models: pd.DataFrame) -> str:
         text += " ms: the difference at the mean, back-transformed."
     if models["term"].str.contains(":", regex=False).any():
         text += " An effect that is a product of factors is an interaction, a difference of differences."
-    return text
+    return read_off(text, "effects", models)
 
 
 def grammaticality(models: pd.DataFrame) -> Coefficients:

@@ -11,7 +11,7 @@ from gardenpath.study.responses import RESPONSES, is_standardised
 
 from ...grammatical_status import GRAMMATICALITY
 from ...intervals import ALPHA
-from ...measuring.ratings_and_times import SENTENCE_REGION
+from ...measuring.region_spans import SENTENCE_REGION
 from ...model_results import is_intercepts_form
 from ...modelling.pilot import PILOT, UPPER
 from ...prompts import filter_prompt, list_prompts
@@ -20,18 +20,25 @@ from .fits import AGREEING, FORMS, crosschecked, form
 from .labels import asked, coefficient, label
 from .numbers import Row, apa, correlation, interval, percent, signed, significance
 from .participation import FLAGGED_PHRASE
+from .sources import Sentence, read_off
 from .terms import term
 
 FIRST = (SENTENCE_REGION, "critical")  # the regions whose effects have a sentence each
 NO_TESTS = "these are no tests of their own"  # models under other choices
+# What is counted, in `Source`'s words.
+DIFFERING, REMAINING, TESTS = f"count p_adjusted < {ALPHA:g}", f"count p_adjusted_all < {ALPHA:g}", "count p.notna()"
 ENOUGH = 0.8  # share of studies that find an effect
 
 
-def effect(row: Row, prompt: str | None = None) -> str:
+def effect(row: Row, prompt: str | None = None) -> Sentence:
     """Return what a grammaticality coefficient means for ratings (standardised) or reading times (response log_rt).
 
     A `prompt` is named beside the phenomenon.
     """
+    return read_off(_effect(row, prompt), "effects", row, "abs(estimate)", "abs(expm1(estimate))")
+
+
+def _effect(row: Row, prompt: str | None) -> str:
     name = label(row["model"]) + asked(prompt)
     told = "; ".join(filter(None, [apa(row), form(row)]))
     if pd.isna(row["estimate"]):
@@ -74,14 +81,18 @@ def effects(models: pd.DataFrame, response: str, prompts: Sequence[str | None] =
         part = part[part["region"].isin(FIRST)]
         published = {row["model"]: row for row in list_rows(part[is_intercepts_form(part)])}
         for row in list_rows(part[part["headline"]]):
-            again = as_published(published.get(row["model"]))
-            single.append(effect(row, prompt) + (f" {again[0].upper()}{again[1:]}." if again else ""))
+            beside = published.get(row["model"], {})
+            again = as_published(beside)
+            text = effect(row, prompt)
+            single.append(
+                read_off(Sentence(f"{text} {again[0].upper()}{again[1:]}.", text.sources), "effects", beside) if again else text
+            )
     return [*counts(models, response, prompts), *single]
 
 
 def as_published(row: Row | None) -> str:
     """Return what a model with intercepts alone says beside the headline; nothing where it says nothing."""
-    return "" if row is None or pd.isna(row["p"]) else f"{FORMS[INTERCEPTS]}: {significance(row)}"
+    return "" if not row or pd.isna(row["p"]) else f"{FORMS[INTERCEPTS]}: {significance(row)}"
 
 
 def counts(models: pd.DataFrame, response: str, prompts: Sequence[str | None] = ()) -> list[str]:
@@ -95,10 +106,11 @@ def counts(models: pd.DataFrame, response: str, prompts: Sequence[str | None] = 
             counts += _counted(part[part["headline"]], part[is_intercepts_form(part)], response, prompt)
     if counts and len(prompts) > 1:
         first = tested[tested["headline"]]
-        counts.append(
+        text = (
             f"Corrected over all {int(first['p'].notna().sum())} tests of the {len(prompts)} prompts together, "
             f"{int((first['p_adjusted_all'] < ALPHA).sum())} differences remain."
         )
+        counts.append(read_off(text, "effects", first, TESTS, "distinct prompt", REMAINING))
     return counts
 
 
@@ -110,9 +122,9 @@ def _counted(models: pd.DataFrame, published: pd.DataFrame, response: str, promp
     total = f"{n} phenomen{'on' if n == 1 else 'a'}"
     plain = published[published["region"] == first]
     again = f"; {FORMS[INTERCEPTS]}, in {int((plain['p_adjusted'] < ALPHA).sum())}" if len(plain) else ""
-    sentences = [
-        f"{subject} differ between grammatical and ungrammatical sentences in {differing[first]} of {total} (p_BH < .05{again})."
-    ]
+    text = f"{subject} differ between grammatical and ungrammatical sentences in {differing[first]} of {total} (p_BH < .05{again})."
+    sentence = read_off(text, "effects", models[models["region"] == first], "count", DIFFERING)
+    sentences: list[str] = [read_off(sentence, "effects", plain, DIFFERING)]
     later = [f"{count} at {region}" for region, count in differing.items() if region != first]
     if later:
         everywhere = int((models["p_adjusted_all"] < ALPHA).sum())
@@ -122,10 +134,14 @@ def _counted(models: pd.DataFrame, published: pd.DataFrame, response: str, promp
             if any(parse_region_name(r)[2] == CUMULATIVE_REGIONS for r in differing)
             else "words after the region"
         )
-        sentences.append(
+        sentence = read_off(
             f"Of the {of}, they differ in {' and '.join(later)}; corrected over all {tests} tests together, "
-            f"{everywhere} differences remain."
-        )
+            f"{everywhere} differences remain.",
+            "effects", models, TESTS, REMAINING,
+        )  # fmt: skip
+        for region, rows in models.groupby("region", sort=True):
+            sentence = read_off(sentence, "effects", rows, DIFFERING) if region != first else sentence
+        sentences.append(sentence)
     return sentences
 
 
@@ -163,12 +179,13 @@ def _policy_effect(row: Row, several: bool) -> str:
 
 def ordinal(models: pd.DataFrame) -> list[str]:
     """Return the effects of cumulative-link models, on their latent scale; those of paradigms stay in their table."""
-    sentences = []
+    sentences: list[str] = []
     several = len(list_prompts(models)) > 1
     for row in list_rows(models[models["unit"] != "paradigm"].dropna(subset="estimate")):
         name = f"{label(row['model'])}{asked(row['prompt'] if several else None)}: "
         verdict = "differ" if row["p"] < ALPHA else "are not shown to differ"
-        sentences.append(f"{name}as ordered categories (probit), ratings {verdict} by {_predictor(row)} ({apa(row)}).")
+        text = f"{name}as ordered categories (probit), ratings {verdict} by {_predictor(row)} ({apa(row)})."
+        sentences.append(read_off(text, "effects", row))
     return sentences
 
 
@@ -178,7 +195,7 @@ def _predictor(row: Row) -> str:
 
 def power(models: pd.DataFrame, smallest: Sesoi) -> list[str]:
     """Return the range of minimum detectable effects, and how many reach the smallest effect of interest, if it is declared."""
-    sentences = []
+    sentences: list[str] = []
     headlines = models[models["headline"]].dropna(subset="mde")
     for (response, region), family in headlines.groupby(["response", "region"], sort=True):
         for prompt in list_prompts(family):
@@ -189,17 +206,19 @@ def power(models: pd.DataFrame, smallest: Sesoi) -> list[str]:
                 f"{subject}: with these standard errors, effects from {low:.3f} (best phenomenon) to {high:.3f} (worst) "
                 f"{RESPONSES[str(response)].unit} would be found in 80% of repetitions"
             )
+            values = ["min mde", "max mde"]
             least = find_sesoi(smallest, str(response), GRAMMATICALITY)
             if least is not None:
                 reached = int((rows["mde"] <= least).sum())
                 text += f"; the smallest effect of interest, {least:g}, is within reach in {reached} of {len(rows)}"
-            sentences.append(f"{text}.")
+                values += [f"count mde <= {least:g}", "count"]
+            sentences.append(read_off(f"{text}.", "effects", rows, *values))
     return sentences
 
 
 def describe_power(power: pd.DataFrame) -> list[str]:
     """Return, for each coefficient, model and number of items, how many participants find it in four of five studies."""
-    sentences = []
+    sentences: list[str] = []
     place = ["response", "family", "slopes", "assumptions", "term", "effect", "n_items"]
     for _, rows in power.groupby(place, sort=True):
         reached = rows[rows["power"] >= ENOUGH]
@@ -247,7 +266,7 @@ def refits(grid: pd.DataFrame) -> str:
 
 def robustness(grid: pd.DataFrame) -> list[str]:
     """Return, for each phenomenon, how far the effect on reading times depends on cutoff, transform and flagged participants."""
-    sentences = []
+    sentences: list[str] = []
     times = grid[grid["response"] == "log_rt"].dropna(subset="ms")
     for phenomenon, rows in times.groupby("model", sort=True):
         declared = rows.loc[rows["declared"], "ms"]
@@ -255,18 +274,21 @@ def robustness(grid: pd.DataFrame) -> list[str]:
             continue
         alike = int(((rows["ms"] > 0) == (declared.item() > 0)).sum())
         apart = int(((rows["ci_low"] > 0) | (rows["ci_high"] < 0)).sum())
-        sentences.append(
+        text = (
             f"{label(phenomenon)}: {signed(declared.item(), 0)} ms as declared, {signed(rows['ms'].min(), 0)} to "
             f"{signed(rows['ms'].max(), 0)} ms under {len(rows)} choices; {alike} have the same sign, and the "
             f"intervals of {apart} leave out zero."
         )
+        side = "ms > 0" if declared.item() > 0 else "ms <= 0"
+        values = ("min ms", "max ms", "count", f"count {side}", "count ci_low > 0 or ci_high < 0")
+        sentences.append(read_off(text, "multiverse", rows, *values))
     return sentences
 
 
 def residuals(models: pd.DataFrame, prompts: Sequence[str | None]) -> list[str]:
     """Return how far residuals of successive trials correlate, for each response and region, and each of several prompts."""
     several = len(prompts) > 1
-    sentences = []
+    sentences: list[str] = []
     for row in list_rows(models.dropna(subset="autocorrelation").drop_duplicates(["response", "region", "prompt"])):
         place = [row["response"], row["region"], *([row["prompt"]] if several and not pd.isna(row["prompt"]) else [])]
         sentences.append(f"Residuals of successive trials correlate by {correlation(row['autocorrelation'])} ({', '.join(place)}).")

@@ -3,12 +3,13 @@
 import pandas as pd
 
 from ...intervals import ALPHA
-from ...measuring.ratings_and_times import SENTENCE_REGION
+from ...measuring.region_spans import SENTENCE_REGION
 from ...prompts import list_prompts
 from ...row_dicts import list_rows
 from .factors import describe_model, with_names
 from .labels import asked, label, region_name
 from .numbers import Row, decimals, minus, p_value
+from .sources import read_off
 from .terms import terms_by_model
 
 TESTED = (
@@ -43,16 +44,16 @@ def verdict(row: Row) -> str:
 
 def equivalences(phenomena: pd.DataFrame, factorial: pd.DataFrame) -> list[str]:
     """Return a sentence for each effect of which a smallest one of interest is stated: in phenomena, and of a study's factors."""
-    sentences = []
+    sentences: list[str] = []
     several = len(list_prompts(phenomena)) > 1
     for row in list_rows(phenomena[phenomena["headline"]].dropna(subset="p_equivalence")):
         where = asked(row["prompt"] if several else None)
         where += "" if row["region"] == SENTENCE_REGION else f", {region_name(row['region'])}"
-        sentences.append(f"{label(row['model'])}{where}: {verdict(row)}.")
+        sentences.append(read_off(f"{label(row['model'])}{where}: {verdict(row)}.", "effects", row))
     factorial = with_names(factorial)
     shown = factorial[factorial["headline"]].dropna(subset="p_equivalence")
     for row, name in zip(list_rows(shown), terms_by_model(factorial).loc[shown.index], strict=True):
-        sentences.append(f"{describe_model(row)}, {name}: {verdict(row)}.")
+        sentences.append(read_off(f"{describe_model(row)}, {name}: {verdict(row)}.", "effects", row))
     return sentences
 
 

@@ -1,20 +1,23 @@
 """What a study's own factors do to ratings, reading times and answers."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 
 import pandas as pd
 
 from ...intervals import ALPHA
-from ...measuring.ratings_and_times import SENTENCE_REGION
-from ...model_results import is_intercepts_form
+from ...measuring.region_spans import SENTENCE_REGION
+from ...model_results import SIMPLE_EFFECT, is_intercepts_form, select_factors
 from ...prompts import label_prompts
 from ...row_dicts import list_rows
 from .effects import as_published, in_ms, milliseconds
 from .fits import form
 from .labels import asked, label, listed, region_name, response
-from .numbers import Row, apa, decimals, name_adjusted, p_value, signed
+from .numbers import Row, apa, decimals, interval, name_adjusted, p_value, signed
+from .sources import Sentence, read_off
 from .terms import compared, short, terms
 
+TOLD = "the text tells those that were planned, or whose interaction has p < .05"  # of simple effects
 MODEL_KEY = ("model", "response", "region", "prompt")
 
 
@@ -31,10 +34,10 @@ def factorial_effects(models: pd.DataFrame) -> list[str]:
 def summarise_effects(models: pd.DataFrame) -> list[str]:
     """Return for each model in a sentence of which terms there is an effect and of which there is no evidence, by the headline.
 
-    After p adjusted over regions where there is one.
+    After p adjusted over regions where there is one. No evidence never stands alone: the interval says what is left open.
     """
     first = with_names(models)[models["headline"]]
-    sentences = []
+    sentences: list[str] = []
     for _, part in first.groupby([*MODEL_KEY], sort=False, dropna=False):
         rows = [row for row in list_rows(part) if not pd.isna(row["contrast"]) and not pd.isna(row["p"])]
         verdicts: dict[str, list[str]] = {}
@@ -42,12 +45,12 @@ def summarise_effects(models: pd.DataFrame) -> list[str]:
             what, of = ("a preference", label(row["contrast"].partition(": ")[2])) if _alone(row) else ("an effect", name)
             seen = tested(row)[1] < ALPHA
             verdict = f"{what} {'for' if _alone(row) else 'of'}"
-            effect = f"{of} ({_briefly(row) if seen else _p(row)})"
+            effect = f"{of} ({_briefly(row, bounded=not seen)})"
             verdicts.setdefault(verdict if seen else f"no evidence for {verdict}", []).append(effect)
         if rows:
             text = "; ".join(f"{verdict} {listed(verdicts[verdict])}" for verdict in sorted(verdicts, key=_negative))
             head = ", ".join(filter(None, [describe_model(rows[0]), form(rows[0])]))
-            sentences.append(f"{head}: {text}.")
+            sentences.append(read_off(f"{head}: {text}.", "effects", rows))
     return sentences
 
 
@@ -75,11 +78,18 @@ def _p(row: Row) -> str:
     return f"{symbol} {p_value(p)}"
 
 
-def _briefly(row: Row) -> str:
-    """Return the size of an effect, in ms where it has one, and its p."""
-    size = f"b = {signed(row['estimate'], decimals(row['se']))}"
-    size = size if pd.isna(row["ms"]) else f"{signed(row['ms'], 0)} ms"
-    return f"{size}, {_p(row)}"
+def _briefly(row: Row, *, bounded: bool) -> str:
+    """Return the size of an effect, in ms where it has one, and its p; if `bounded`, with its interval, without which an effect
+    that is not seen says nothing, and the smallest effect of interest where one is stated.
+    """
+    places = decimals(row["se"])
+    size = f"b = {signed(row['estimate'], places)}"
+    ends = interval(row["ci_low"], row["ci_high"], f".{places}f")
+    if not pd.isna(row["ms"]):
+        size, ends = f"{signed(row['ms'], 0)} ms", interval(row["ms_low"], row["ms_high"], ".0f")
+    smallest = row.get("smallest", math.nan)
+    of_interest = "" if pd.isna(smallest) or not bounded else f"; the smallest effect of interest is {smallest:g}"
+    return f"{size}, {f'{ends}, ' if bounded else ''}{_p(row)}{of_interest}"
 
 
 def _key(row: Row, *names: str) -> tuple[str, ...]:
@@ -101,31 +111,51 @@ def describe_model(row: Row) -> str:
     return row["whose"] + text if row["whose"] else text[0].upper() + text[1:]
 
 
-def _sentence(rows: Sequence[Row], published: Mapping[tuple[str, ...], Row]) -> str:
+def _sentence(rows: Sequence[Row], published: Mapping[tuple[str, ...], Row]) -> Sentence:
     head, fit = describe_model(rows[0]), form(rows[0])
     contrasts: list[str] = []
+    said: list[Row] = []
     for row, name in zip(rows, terms(rows), strict=True):
         if pd.isna(row["estimate"]):
-            return f"{head}: {row['note']}"
+            return read_off(f"{head}: {row['note']}", "effects", row)
         if not pd.isna(row["contrast"]):
-            again = as_published(published.get(_key(row, *MODEL_KEY, "term")))
-            aside = "; ".join(filter(None, [milliseconds(row), again]))
+            beside = published.get(_key(row, *MODEL_KEY, "term"), {})
+            optimistic = "p optimistic" if row.get("optimistic", False) else ""
+            aside = "; ".join(filter(None, [milliseconds(row), optimistic, as_published(beside)]))
             contrasts.append(f"{name}, {apa(row)}{f' ({aside})' if aside else ''}")
+            said += [row, beside]
     head = f"{head} ({fit})" if fit else head
-    return f"{head}: {'; '.join(contrasts)}." if contrasts else f"{head}: {rows[0]['n']} trials."
+    if contrasts:
+        return read_off(f"{head}: {'; '.join(contrasts)}.", "effects", said)
+    return read_off(f"{head}: {rows[0]['n']} trials.", "effects", rows)
+
+
+def select_told_simple_effects(results: pd.DataFrame, planned: Collection[str] = ()) -> pd.DataFrame:
+    """Return the simple effects of headlines that the text tells: those planned, and those of a factor of which an interaction
+    passes, p < .05 as it is judged. Others are differences that nobody asked about, picked from many; their table has all.
+
+    A simple effect is planned where it has a smallest effect of interest, or its model_id is in `planned`.
+    """
+    simple = select_factors(results, SIMPLE_EFFECT)
+    simple, coefficients = simple[simple["headline"]], select_factors(results)
+    crossed = [row for row in list_rows(coefficients[coefficients["headline"]]) if ":" in str(row["factors"])]
+    passing = {(row["model_id"], name) for row in crossed if tested(row)[1] < ALPHA for name in row["factors"].split(":")}
+    told = [place in passing or place[0] in planned for place in zip(simple["model_id"], simple["factors"], strict=True)]
+    return simple[pd.Series(told, simple.index, dtype=bool) | simple["smallest"].notna()]
 
 
 def simple_effects(effects: pd.DataFrame) -> list[str]:
     """Return a sentence for each factor in each place: its effects at the levels of the others, of the headline."""
     rows = with_names(effects[effects["headline"]])
-    sentences = []
+    sentences: list[str] = []
     for _, part in rows.groupby([*MODEL_KEY, "factors"], sort=False, dropna=False):
         listed_rows = list_rows(part)
         test = "z test" if pd.isna(listed_rows[0]["df"]) else "Satterthwaite"
         how = f"contrast of the fitted model, {test}; {listed_rows[0]['adjustment']}"
         names = [compared(f"{row['factors']}: {row['contrast']}") for row in listed_rows]
         texts = [f"{name} at {label(row['within'])}, {apa(row)}{in_ms(row)}" for name, row in zip(names, listed_rows, strict=True)]
-        sentences.append(f"{describe_model(listed_rows[0])}, simple effects ({how}): {'; '.join(texts)}.")
+        text = f"{describe_model(listed_rows[0])}, simple effects ({how}): {'; '.join(texts)}."
+        sentences.append(read_off(text, "effects", listed_rows))
     return sentences
 
 

@@ -7,10 +7,11 @@ import pandas as pd
 from gardenpath.study.config import CUMULATIVE_REGIONS, parse_region_name
 from gardenpath.study.responses import RESPONSES
 
-from ...measuring.ratings_and_times import SENTENCE_REGION
+from ...measuring.region_spans import SENTENCE_REGION
 from ...row_dicts import list_rows
 from .labels import label, listed
 from .numbers import counted
+from .sources import Sentence, read_off, sources_of
 from .terms import terms
 
 CRITICAL = "critical"
@@ -20,29 +21,31 @@ FEW = 4  # models that are named
 
 def tested(factorial: pd.DataFrame, phenomena: pd.DataFrame) -> list[str]:
     """Return a sentence for each set of terms that models of the study's factors test, and one for grammaticality."""
-    sentences = []
-    of_models: dict[str, list[str]] = {}
+    sentences: list[Sentence] = []
+    of_models: dict[str, list[Sentence]] = {}  # the names of models by what they test
     stated = factorial[factorial["contrast"].notna()]
     alone = stated["term"] == INTERCEPT  # of choices: which member of a pair is preferred
     for name, rows in stated[~alone].groupby("model", sort=False):
         first = rows[(rows["random"] == rows["random"].iloc[0])].drop_duplicates("term")
         effects = terms(first)
         text = f"the effect{'s' if effects[1:] else ''} of {listed(effects)} on {responses(rows)}"
-        of_models.setdefault(text, []).append(label(name))
+        of_models.setdefault(text, []).append(read_off(label(name), "effects", rows))
     for name, rows in stated[alone].groupby("model", sort=False):
         preferred = str(rows["contrast"].iloc[0]).partition(": ")[2]
-        of_models.setdefault(f"the preference for {label(preferred)} in {responses(rows)}", []).append(label(name))
+        of_models.setdefault(f"the preference for {label(preferred)} in {responses(rows)}", []).append(
+            read_off(label(name), "effects", rows)
+        )
     several = len({name for names in of_models.values() for name in names}) > 1
     for text, names in of_models.items():
         where = (f"{listed(names)}: " if len(names) <= FEW else f"in {len(names)} models, ") if several else ""
-        sentences.append(f"{where}we tested {text}.")
+        sources = [source for name in names for source in sources_of(name)]
+        sentences.append(Sentence(f"{where}we tested {text}.", sources))
     grammatical = phenomena
     if len(grammatical):
         count = counted(grammatical["model"].nunique(), "phenomenon", "phenomena")
-        sentences.append(
-            f"we tested the effect of grammaticality (grammatical − ungrammatical) in {count} on {responses(grammatical)}."
-        )
-    return [sentence[0].upper() + sentence[1:] for sentence in sentences]
+        text = f"we tested the effect of grammaticality (grammatical − ungrammatical) in {count} on {responses(grammatical)}."
+        sentences.append(read_off(text, "effects", grammatical, "distinct model"))
+    return [Sentence(sentence[0].upper() + sentence[1:], sentence.sources) for sentence in sentences]
 
 
 def responses(models: pd.DataFrame) -> str:

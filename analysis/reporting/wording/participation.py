@@ -11,6 +11,7 @@ from ...prompts import PROMPT_TABLE_PREFIX, filter_prompt, list_prompts
 from ...row_dicts import list_rows
 from .labels import asked
 from .numbers import Row, counted, percent
+from .sources import read_off
 
 COUNTED = {
     "sessions": "sessions",
@@ -27,10 +28,11 @@ FLAGGED_PHRASE = "do not tell grammatical from ungrammatical sentences apart"  #
 def materials(items: pd.DataFrame) -> str:
     """Return how many sentences there are, of how many items, paradigms and phenomena."""
     items_, paradigms, phenomena = (items[name].nunique() for name in ("item", "paradigm", "phenomenon"))
-    return (
+    text = (
         f"Materials: {counted(len(items), 'sentence')}, {counted(items_, 'item')} in {counted(paradigms, 'paradigm')} of "
         f"{counted(phenomena, 'phenomenon', 'phenomena')}."
     )
+    return read_off(text, "items", items, "count", "distinct item", "distinct paradigm", "distinct phenomenon")
 
 
 def participation(ledger: pd.DataFrame, people: pd.DataFrame, sessions: pd.DataFrame | None = None) -> str:
@@ -38,13 +40,17 @@ def participation(ledger: pd.DataFrame, people: pd.DataFrame, sessions: pd.DataF
 
     The tables exclusions and participants say which sessions count; without them, `sessions` says which are complete.
     """
-    began = ledger.loc[(ledger["table"] == "sessions") & (ledger["condition"] == ALL_CONDITIONS), "n_participants_before"]
+    began = ledger[(ledger["table"] == "sessions") & (ledger["condition"] == ALL_CONDITIONS)].head(1)
     if len(began) and len(people):
-        return f"Of {began.iloc[0]} participants who began, {len(people)} completed the study."
+        text = f"Of {began['n_participants_before'].iloc[0]} participants who began, {len(people)} completed the study."
+        return read_off(read_off(text, "exclusions", began), "participants", people, "count")
     if sessions is None or sessions.empty:
         return ""
-    complete = sessions.loc[sessions["complete"].astype(bool), "participant"].nunique()
-    return f"Of {sessions['participant'].nunique()} participants who began, {complete} completed the study."
+    complete = sessions[sessions["complete"].astype(bool)]
+    text = (
+        f"Of {sessions['participant'].nunique()} participants who began, {complete['participant'].nunique()} completed the study."
+    )
+    return read_off(read_off(text, "sessions", sessions, "distinct participant"), "sessions", complete, "distinct participant")
 
 
 def exclusions(ledger: pd.DataFrame, people: pd.DataFrame, prompts: pd.DataFrame) -> list[str]:
@@ -59,7 +65,7 @@ def exclusions(ledger: pd.DataFrame, people: pd.DataFrame, prompts: pd.DataFrame
         sentences.append(participants_excluded(people))
     sentences += rules_without_effect(ledger)
     if len(ledger) and not sentences:
-        sentences = ["No session, participant, rating or critical region was excluded."]
+        sentences = [read_off("No session, participant, rating or critical region was excluded.", "exclusions", ledger)]
     return [*sentences, *flagged(prompts)]
 
 
@@ -74,23 +80,28 @@ def excluded(row: Row) -> str:
     """
     what, rule = COUNTED.get(row["table"], "answers"), re.sub(r"^a word of \S+ ", "a word of it ", row["rule"])
     if not row["n_excluded"]:
-        return f"None of {row['n_before']} {what} was excluded by this rule: {rule}."
-    return f"We excluded {row['n_excluded']} of {row['n_before']} {what} ({percent(row['n_excluded'] / row['n_before'])}): {rule}."
+        return read_off(f"None of {row['n_before']} {what} was excluded by this rule: {rule}.", "exclusions", row)
+    share = percent(row["n_excluded"] / row["n_before"])
+    text = f"We excluded {row['n_excluded']} of {row['n_before']} {what} ({share}): {rule}."
+    return read_off(text, "exclusions", row, "n_excluded / n_before")
 
 
 def participants_excluded(people: pd.DataFrame) -> str:
     """Return how many participants each rule excluded, and how many remained."""
     rules = people["exclusion_rule"].dropna()
     if rules.empty:
-        return "No participant was excluded."
+        return read_off("No participant was excluded.", "participants", people)
     counts = _counts(rules.value_counts(sort=False).items())
-    return f"We excluded {len(rules)} of {counted(len(people), 'participant')}: {counts}; {len(people) - len(rules)} remained."
+    text = f"We excluded {len(rules)} of {counted(len(people), 'participant')}: {counts}; {len(people) - len(rules)} remained."
+    by_rule = ("count exclusion_rule.notna()", "count", "count by exclusion_rule", "count exclusion_rule.isna()")
+    return read_off(text, "participants", people, *by_rule)
 
 
 def rules_without_effect(ledger: pd.DataFrame) -> list[str]:
     """Return the rules by which nobody could be excluded, whatever they did."""
-    rules = ledger.loc[ledger["rule"].str.endswith(TOO_FEW_RESPONSES_NOTE), "rule"].unique()
-    return [f"Nobody could be excluded by this rule: {rule}." for rule in rules]
+    of_nobody = ledger[ledger["rule"].str.endswith(TOO_FEW_RESPONSES_NOTE)]
+    by_rule = of_nobody.groupby("rule", sort=False)
+    return [read_off(f"Nobody could be excluded by this rule: {rule}.", "exclusions", rows) for rule, rows in by_rule]
 
 
 def unanswered(ledger: pd.DataFrame) -> list[str]:
@@ -106,8 +117,10 @@ def count_outlier_regions(ledger: pd.DataFrame) -> str:
     """Return how many critical regions had a word read too fast or too slowly, nothing where no rule asks."""
     of_band = ledger["rule"].str.startswith("a word of critical was read") & (ledger["condition"] == ALL_CONDITIONS)
     rows = list_rows(ledger[of_band])
-    measured = (ledger["table"] == "region_times: critical").any()
-    return excluded(rows[-1]) if rows else "No reading time was removed as an outlier." if measured else ""
+    if rows:
+        return excluded(rows[-1])
+    measured = ledger[ledger["table"] == "region_times: critical"]
+    return read_off("No reading time was removed as an outlier.", "exclusions", measured) if len(measured) else ""
 
 
 def readings_kept(ledger: pd.DataFrame) -> str:
@@ -117,19 +130,20 @@ def readings_kept(ledger: pd.DataFrame) -> str:
         return ""
     text = f"Of {rows[0]['n_before']} readings, {rows[-1]['n_after']} stand beside their surprisal"
     counts = _counts((row["rule"], row["n_excluded"]) for row in rows if row["n_excluded"])
-    return f"{text}; we excluded, in this order: {counts}." if counts else f"{text}."
+    return read_off(f"{text}; we excluded, in this order: {counts}." if counts else f"{text}.", "alignment_exclusions", rows)
 
 
 def flagged(prompts: pd.DataFrame) -> list[str]:
     """Return how many participants the ratings under each prompt flag, and that they stay."""
     tested = prompts.dropna(subset="flagged")
-    sentences = []
+    sentences: list[str] = []
     for prompt in list_prompts(tested) if len(tested) else ():
-        flags = filter_prompt(tested, prompt)["flagged"].astype(bool)
-        sentences.append(
-            f"The ratings{asked(prompt)} of {int(flags.sum())} of {counted(len(flags), 'participant')} {FLAGGED_PHRASE} "
+        rows = filter_prompt(tested, prompt)
+        text = (
+            f"The ratings{asked(prompt)} of {int(rows['flagged'].sum())} of {counted(len(rows), 'participant')} {FLAGGED_PHRASE} "
             "(Mann-Whitney, p ≥ .05). They stay: such a rule is circular with the effect."
         )
+        sentences.append(read_off(text, "participant_prompts", rows, "count flagged", "count"))
     return sentences
 
 

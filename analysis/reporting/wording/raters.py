@@ -8,8 +8,10 @@ from ...prompts import filter_prompt, list_prompts
 from ...row_dicts import list_rows
 from .labels import asked, label, listed
 from .numbers import Row, correlation, counted, percent
+from .sources import Sentence, read_off
 
 ACCEPTED = "a strict majority agrees on at least four of five pairs"  # of a paradigm
+SHOWN = 8  # lists of poor agreement that are named
 CEILING = "what a perfect model would correlate with these people's mean ratings"
 
 
@@ -22,9 +24,10 @@ def agreement(reliability: pd.DataFrame, ceilings: pd.DataFrame, choices: pd.Dat
         known = filter_prompt(ceilings, prompt).dropna(subset="ceiling")
         reached = [f"{correlation(row['ceiling'])} over {row['level']}" for row in list_rows(known)]
         if reached:
-            sentences.append(
+            text = (
                 f"A perfect model would correlate with people's mean ratings{asked(prompt)} by {listed(reached)} (noise ceilings)."
             )
+            sentences.append(read_off(text, "noise_ceilings", known))
     for prompt in list_prompts(choices):
         sentences += _majorities(filter_prompt(choices, prompt), prompt)
     return sentences
@@ -42,22 +45,33 @@ def _intraclass(reliability: pd.DataFrame, prompt: str | None) -> list[str]:
     within = reliability[reliability["condition"] != ALL_CONDITIONS].dropna(subset="icc")
     if len(within):
         text += f"; within a condition the median was {correlation(within['icc'].median())}"
-    names = ", ".join(f"{label(row['paradigm'])} ({row['experiment']}-{row['list']})" for row in list_rows(poor.head(8)))
-    more = f" and {len(poor) - 8} more" if len(poor) > 8 else ""
-    below = f" It was below {POOR_ICC:g} in {len(poor)} of {len(whole)}: {names}{more}." if len(poor) else ""
-    return [f"{text}.{below}"]
+    names = ", ".join(f"{label(row['paradigm'])} ({row['experiment']}-{row['list']})" for row in list_rows(poor.head(SHOWN)))
+    among = "among them " if len(poor) > SHOWN else ""
+    below = f" It was below {POOR_ICC:g} in {len(poor)} of {len(whole)}: {among}{names}." if len(poor) else ""
+    sentence = read_off(
+        f"{text}.{below}", "reliability", whole, "median icc", "min icc", "max icc", "count", f"count icc < {POOR_ICC:g}"
+    )
+    return [read_off(sentence, "reliability", within, "median icc")]
 
 
 def _majorities(choices: pd.DataFrame, prompt: str | None) -> list[str]:
     paradigms = choices[choices["paradigm"] != ALL_CONDITIONS]
     over = choices[choices["paradigm"] == ALL_CONDITIONS] if len(choices) > 1 else choices
+    met = int(paradigms["meets_majority_rule"].sum())
+    accepted = f"{ACCEPTED} in {met} of {counted(len(paradigms), 'paradigm')}"
     return [
-        f"In forced choice{asked(prompt)}, {percent(row['individual'])} of {counted(row['n_choices'], 'single choice')} were of "
-        f"the grammatical member, and a strict majority chose it in {percent(row['majority_strict'])} of "
-        f"{counted(row['n_pairs'], 'pair')}{_with_ties(row)}; "
-        f"{ACCEPTED} in {int(paradigms['meets_majority_rule'].sum())} of {counted(len(paradigms), 'paradigm')}."
+        read_off(_majority(row, prompt, accepted), "choice_agreement", paradigms, "count meets_majority_rule", "count")
         for row in list_rows(over)
     ]
+
+
+def _majority(row: Row, prompt: str | None, accepted: str) -> Sentence:
+    text = (
+        f"In forced choice{asked(prompt)}, {percent(row['individual'])} of {counted(row['n_choices'], 'single choice')} were of "
+        f"the grammatical member, and a strict majority chose it in {percent(row['majority_strict'])} of "
+        f"{counted(row['n_pairs'], 'pair')}{_with_ties(row)}; {accepted}."
+    )
+    return read_off(text, "choice_agreement", row)
 
 
 def _with_ties(row: Row) -> str:

@@ -106,7 +106,7 @@ def test_a_factorial_study_states_its_hypothesis_first_and_ends_in_tables_of_cel
     means = means.assign(ci_low=means["mean_value"] - 0.1, ci_high=means["mean_value"] + 0.1)
     means = means.reindex(columns=TABLES["factorial_means"].column_names)
     text = ready_to_paste({**tables, "factorial_means": means})
-    assert text.startswith("## What was tested\n\nWe tested the effect of noun (b − a) on ratings.\n\n## Methods")
+    assert text.startswith("## What was tested\n\nWe tested the effect of noun (b − a) on ratings.[^1]\n\n## Methods")
     assert "we fitted `z ~ noun + (1|item)`" in text
     assert "Cousineau-Morey intervals (Morey, 2008)" in text
     assert "\n| a | −0.20 [−0.30, −0.10] |\n| b | 0.10 [0.00, 0.20] |\n" in text
