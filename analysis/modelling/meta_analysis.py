@@ -146,4 +146,6 @@ def _profile(quantile: float, values: "np.ndarray", variances: "np.ndarray") -> 
     high = float(variances.max()) + float(values.max() - values.min()) ** 2
     while _compute_q(high, values, variances) > quantile:
         high *= 2
-    return float(optimize.brentq(lambda tau2: _compute_q(tau2, values, variances) - quantile, 0.0, high, xtol=1e-14 * high, rtol=1e-14))
+    return float(
+        optimize.brentq(lambda tau2: _compute_q(tau2, values, variances) - quantile, 0.0, high, xtol=1e-14 * high, rtol=1e-14)
+    )
