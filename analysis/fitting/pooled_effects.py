@@ -187,12 +187,14 @@ def _find_differences(key: Key, headlines: Mapping[str, Headlines], experiments:
         for factors in contrasts[first]:
             here, there = contrasts[first][factors], contrasts[other].get(factors)
             if there is not None and here != there:
-                yield f"{where}{first} compares {'; '.join(sorted(here))}, {other} {'; '.join(sorted(there))}; expected the same contrasts"
+                compared = f"{first} compares {'; '.join(sorted(here))}, {other} {'; '.join(sorted(there))}"
+                yield f"{where}{compared}; expected the same contrasts"
         for term in sorted({*weights[first]} & {*weights[other]}):
             if not _are_alike(weights[first][term], weights[other][term]):
-                yield f"{where}the cells weigh otherwise in {term} in {first} than in {other}; expected the same coding of all factors"
+                yield f"{where}{term} weighs other cells, or weighs them otherwise, in {first} than in {other}; expected one coding"
         if points[first] != points[other]:
-            yield f"{where}points of the scale are {points[first]} in {first} and {points[other]} in {other}; expected the same, or pool z"
+            scales = f"ratings go from {points[first]} in {first}, from {points[other]} in {other}"
+            yield f"{where}{scales}; expected one scale, or a model of z"
 
 
 def _list_contrasts(rows: Rows) -> dict[str, set[str]]:
@@ -300,7 +302,7 @@ class JointModel:
         self.names, self.columns, self.table, self.estimated = names, columns, table, estimated
 
     def list_rows(self, term: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows of an effect: its mean over experiments, the differences, and of three or more the test of all of these."""
+        """Yield the rows of an effect: its mean over experiments, the differences, and of three or more the test of all."""
         first = list_rows(self.table.head(1))[0]
         facts = {"formula": first["formula"], "n": first["n"], "n_participants": first["participants"], "n_items": first["n_items"]}
         facts |= {"n_experiments": len(self.names)}
@@ -359,7 +361,7 @@ def _fit_trials(
     names = [*models]
     experiment = coded(rows, Formula(start.response, ("1", EXPERIMENT), ()), {EXPERIMENT: ("repeated", names)})
     columns = [*experiment.codes]
-    coded_columns = [name for name in dict.fromkeys(_list_codes(key, tables) for tables in experiments.values())][0]
+    coded_columns = _list_codes(key, experiments[names[0]])
     numbers = [name for name in start.column_names[1:] if name not in (*coded_columns, *start.group_columns)]
     frame = experiment.frame.assign(
         **{name: experiment.frame[name].astype("float64") - experiment.frame[name].mean() for name in numbers}
@@ -407,7 +409,7 @@ def _select_trials(key: Key, start: Formula, model: Mapping[str, Any], tables: T
     codes = _select_codes(key, tables).dropna(subset="column")
     of_conditions = codes[codes["condition"].notna()]
     if len(of_conditions):
-        wide = of_conditions.pivot(index=["paradigm", "condition"], columns="column", values="code").reset_index()
+        wide = of_conditions.pivot_table("code", ["paradigm", "condition"], "column").reset_index()
         rows = rows.merge(wide, on=["paradigm", "condition"], how="inner", validate="m:1")
     for (column, factor), part in codes[codes["factor"].notna()].groupby(["column", "factor"], sort=False):
         rows[str(column)] = rows[str(factor)].astype(str).map(dict(zip(part["level"], part["code"], strict=True))).astype("float64")

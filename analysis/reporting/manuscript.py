@@ -41,6 +41,7 @@ from .wording import (
     minimal_pairs,
     optimism,
     participation,
+    pooling,
     raters,
     tasks,
 )
@@ -69,6 +70,7 @@ def _paragraphs(tables: Tables, software: Versions, models: Mapping[str, str]) -
             *_models(tables, software), *_policy_models(tables), *_ordinal(tables), *_grid(tables), *_equivalence(tables),
             *_power(tables),
         ],
+        pooling.methods(table_of(tables, "pooled_effects")),
         _agreement(tables),
         _language_models(tables, software, models),
         [*_alignment(tables), *_alignment_models(tables, software), *_smooths(tables), *_heldout(tables, software)],
@@ -116,6 +118,7 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
             "What could have been found",
             _alone([*effects.power(models, smallest or {}), *equivalence.equivalences(models, factorial)]),
         ),
+        ("Experiments compared", _alone(pooling.pooled_effects(table_of(tables, "pooled_effects")))),
         ("Other choices", _alone(effects.robustness(table_of(tables, "multiverse")))),
         ("Agreement among people", _alone(raters.agreement(*(table_of(tables, name) for name in AGREEMENT)))),
         ("Contrasts, for a supplement", [Paragraph([caption], table.markdown()) for caption, table in matrices]),

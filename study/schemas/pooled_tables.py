@@ -15,7 +15,7 @@ region        string   region of the reading times; sentence for ratings and ans
 prompt        string?  prompt of the answers; empty of reading times
 term          string   fixed effect
 contrast      string   what is compared, the same in all experiments
-kind          string   experiment, pooled (meta-analysis), joint (mean, one model of all trials), difference of two, differences: test of all
+kind          string   experiment; pooled: meta-analysis; joint: mean in one model of all trials; difference of two, differences
 experiment    string?  experiment; of a difference both; empty of pooled, joint and differences
 random        string?  random effects of an experiment's model: intercepts, slopes or declared
 estimate      float?   effect, in units of the response; empty where there is none, and note says why
