@@ -1,7 +1,7 @@
 """Effects of several experiments: matched, refused, pooled, and compared in one model of all trials."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -180,10 +180,8 @@ def test_experiments_with_paradigms_of_their_own_are_not_compared() -> None:
 
 
 @pytest.mark.r
-def test_joint_model_is_that_of_lme4(tmp_path: Path) -> None:
+def test_joint_model_is_that_of_lme4(tmp_path: Path, run_r: Callable[[Path], None]) -> None:
     """The mean over experiments and both differences, by lmerTest from the trials and the formula that the table states."""
-    from gardenpath.analysis.engines.r_process import run_r
-
     given = experiments((0.9, 0.2, 0.5))
     table = pool_effects(given)
     [joint] = of_kind(table, "joint").to_dict("records")
@@ -199,7 +197,8 @@ def test_joint_model_is_that_of_lme4(tmp_path: Path) -> None:
     fit <- lmer({joint["formula"]}, read.csv("{tmp_path / "rows.csv"}"), control = lmerControl(calc.derivs = FALSE))
     write.csv(coef(summary(fit)), "{tmp_path / "found.csv"}")
     """
-    run_r(code)
+    (tmp_path / "fit.R").write_text(code)
+    run_r(tmp_path / "fit.R")
     found = pd.read_csv(tmp_path / "found.csv", index_col=0)
     for term, row in (
         ("npi_ever_any", joint),

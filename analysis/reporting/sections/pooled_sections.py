@@ -10,8 +10,8 @@ from ..wording import labels, pooling
 
 FOREST = (
     "{response}: effects in each experiment, with 95% intervals; squares as large as it weighs, hollow where "
-    "it is left out. The diamond is the pooled effect with its interval, the line through it where that of a further experiment is expected; "
-    "arrows stand where an interval goes on."
+    "it is left out. The diamond is the pooled effect with its interval, the line through it where that of a further experiment is "
+    "expected; arrows stand where an interval goes on."
 )
 TABLE = (
     "Effects of each experiment, pooled (tau: standard deviation between experiments), and the differences between experiments in "
