@@ -50,7 +50,9 @@ def _is_of(row: Row, term: str) -> bool:
 def describe_spread(effect: Row, name: str, rows: Sequence[Row]) -> list[Sentence]:
     """Return how much participants, or items, differ in an effect, whose s.d. are rows of random_effects; nothing without slopes.
 
-    >>> effect = {"response": "log_rt", "region": "critical", "named": None, "whose": ""}
+    The share with the other sign stands there where the interval of the effect leaves out zero.
+
+    >>> effect = {"response": "log_rt", "region": "critical", "named": None, "whose": "", "ci_low": 0.05, "ci_high": 0.15}
     >>> rows = [{"grouping": "participant", "status": "estimated", "sd": 0.05, "opposite": 0.025}]
     >>> describe_spread(effect, "extraction", rows)[0].partition(": ")[2]
     "participants' own effects of extraction vary with an s.d. of 0.050 (5.1%), so that 2.5% of participants are expected to have \
@@ -65,7 +67,7 @@ one of the other sign."
             values = ["expm1(sd)"]
         who = f"{row['grouping']}s"
         text = f"{who}' own effects of {name} vary with an s.d. of {size}"
-        if not pd.isna(row["opposite"]):
+        if not pd.isna(row["opposite"]) and effect["ci_low"] * effect["ci_high"] > 0:  # else its own sign is not known
             text += f", so that {percent(row['opposite'])} of {who} are expected to have one of the other sign"
         parts.append(text)
     return [read_off(f"{describe_model(effect)}: {'; '.join(parts)}.", "random_effects", known, *values)] if parts else []
@@ -101,7 +103,7 @@ def describe_singular(effect: Row, rows: Sequence[Row]) -> list[Sentence]:
 
     >>> effect = {"response": "z", "region": "sentence", "named": None, "whose": ""}
     >>> rows = [{"grouping": "participant", "term": "intercept", "correlated_with": None, "sd": 0.0}]
-    >>> describe_singular(effect, [rows[0] | {"status": "zero", "correlation": None}])[0].partition(" (")[2][:62]
+    >>> describe_singular(effect, [rows[0] | {"status": "zero", "correlation": None}])[0].partition("zero (")[2][:62]
     'intercept by participants): p of an effect whose slopes have a'
     """
     zero = [row for row in rows if row["status"] == ZERO and not pd.isna(row["sd"])]

@@ -1,7 +1,5 @@
 """Random effects in words: how much people and items differ in an effect, and what zero variances and singular fits mean."""
 
-import math
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,7 +11,7 @@ from gardenpath.analysis.plan import StudyTrials
 from gardenpath.analysis.reporting.wording import random_effects as words
 from gardenpath.study import TABLES, AnalysisSection
 
-EFFECT = {"response": "log_rt", "region": "critical", "named": None, "whose": "", "term": "a"}
+EFFECT = {"response": "log_rt", "region": "critical", "named": None, "whose": "", "term": "a", "ci_low": 0.05, "ci_high": 0.15}
 
 
 def spread(grouping: str, status: str = "estimated", sd: float | None = 0.05, opposite: float | None = None) -> dict[str, object]:
@@ -23,8 +21,13 @@ def spread(grouping: str, status: str = "estimated", sd: float | None = 0.05, op
 
 def test_slopes_of_log_times_are_per_cent_too() -> None:
     [sentence] = words.describe_spread(EFFECT, "a", [spread("participant", sd=0.1, opposite=0.25), spread("item", sd=0.2)])
-    assert "participants' own effects of a vary with an s.d. of 0.100 (10.5%), so that 25.0% of participants" in sentence
+    assert "participants' own effects of a vary with an s.d. of 0.10 (10.5%), so that 25.0% of participants" in sentence
     assert "items' own effects of a vary with an s.d. of 0.20 (22.1%)." in sentence
+
+
+def test_without_a_sign_of_its_own_no_share_has_the_other_one() -> None:
+    [sentence] = words.describe_spread(EFFECT | {"ci_low": -0.1}, "a", [spread("participant", opposite=0.4)])
+    assert "other sign" not in sentence
 
 
 def test_z_scores_have_no_per_cent() -> None:
@@ -94,12 +97,10 @@ def test_a_fit_in_words_and_in_a_table() -> None:
     assert [row[0] for row in table.rows].count("residual") == 1
 
 
-def test_no_variance_between_participants_is_said_of_the_effect() -> None:
+def test_a_singular_fit_of_trials_without_slopes_is_explained() -> None:
     trials = study(0.0)
     tables = fit_plan(resolve_plan(AnalysisSection(), trials), trials)
-    rows = tables["random_effects"]
-    zero = rows[(rows["status"] == "zero") & (rows["term"] == "npi_ever_any")]
-    told = words.describe_random_effects(join_results(tables), rows)
-    assert len(zero) > 0
-    assert any("estimated as zero" in sentence and "npi (ever − any)" in sentence for sentence in told)
-    assert not math.isfinite(zero["opposite"].astype("float64").max())
+    results = join_results(tables)
+    assert results.loc[results["headline"] & (results["response"] == "z"), "singular"].all()
+    told = words.describe_random_effects(results, tables["random_effects"])
+    assert any("the fit is singular by correlations of random effects" in sentence for sentence in told)
