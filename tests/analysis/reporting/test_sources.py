@@ -34,7 +34,6 @@ PHRASES = [
     r"p(_BH)? [<≥] \.0[15]",
     r"tests at \.2 ",
     r"at least four of five",
-    r"correlations of random effects that are −1 or 1 ",
     r"below 0\.5 in",
 ]
 NUMBER = re.compile(
