@@ -190,7 +190,7 @@ def _find_differences(key: Key, headlines: Mapping[str, Headlines], experiments:
                 compared = f"{first} compares {'; '.join(sorted(here))}, {other} {'; '.join(sorted(there))}"
                 yield f"{where}{compared}; expected the same contrasts"
         for term in sorted({*weights[first]} & {*weights[other]}):
-            if not _are_alike(weights[first][term], weights[other][term]):
+            if not _is_same_contrast(weights[first][term], weights[other][term]):
                 yield f"{where}{term} weighs other cells, or weighs them otherwise, in {first} than in {other}; expected one coding"
         if points[first] != points[other]:
             scales = f"ratings go from {points[first]} in {first}, from {points[other]} in {other}"
@@ -218,7 +218,7 @@ def _list_weights(key: Key, tables: Tables) -> dict[str, dict[str, float]]:
     return found
 
 
-def _are_alike(here: Mapping[str, float], there: Mapping[str, float]) -> bool:
+def _is_same_contrast(here: Mapping[str, float], there: Mapping[str, float]) -> bool:
     return {*here} == {*there} and all(abs(here[cell] - there[cell]) < WEIGHT_TOLERANCE for cell in here)
 
 
