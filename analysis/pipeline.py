@@ -16,6 +16,7 @@ from .exclusion_log import ExclusionLog, select_complete_sessions
 from .fitting.multiverse import compute_multiverse
 from .fitting.plan_tables import fit_plan
 from .fitting.planned_fits import KnownFits
+from .fitting.pooled_effects import pool_parallel
 from .grammatical_status import build_pair_conditions, find_minimal_pair_paradigms
 from .measuring.confounds import compute_confounds
 from .measuring.maze_errors import drop_errors
@@ -50,10 +51,11 @@ def analyse(
     read in less than `min_rt` or more than `max_rt` ms; `exclude` has the other rules.
 
     The models are those of `plan`, such as `resolve_designed_plan` gives from the design of a study; without one, it is resolved
-    from these trials and the `hypotheses`, as study.toml states them. planned_models, models, effects, hypotheses and random_effects
-    have what `fit_plan` says of them, multiverse the effects of pairs under other choices. Regions beside the critical one that declared models name are measured by the spans of words.
+    from these trials and the `hypotheses`, as study.toml states them. planned_models, models, effects, hypotheses and
+    random_effects have what `fit_plan` says of them, multiverse the effects of pairs under other choices. Regions beside the
+    critical one that declared models name are measured by the spans of words.
     Answers that are one of two (questions with a right answer, ratings on a scale of two points, forced choices) are in
-    binary_responses.
+    binary_responses. Experiments that show the same paradigms, such as several collections, are compared in pooled_effects.
 
     A table that is missing, no complete session, or rules that exclude everybody are a `DataError`.
 
@@ -115,6 +117,7 @@ def analyse(
             "noise_ceilings": compute_noise_ceilings(scores, seed=seed),
             "choice_agreement": compute_choice_agreement(responses, items),
             **_drop_unneeded_tables(fit_plan(plan, trials, covariates=settings.covariates, known=known)),
+            **_drop_unneeded_tables({"pooled_effects": pool_parallel(plan, trials)}),
             "multiverse": compute_multiverse(
                 plan,
                 trials,

@@ -37,6 +37,7 @@ COMMANDS = (
     "sweep",
     "maze",
     "analyse",
+    "pool",
     "align",
     "report",
     "deviations",

@@ -23,7 +23,7 @@ def command(study_file: Path, participants: int | None, after_data: bool, out: P
     is refused where some are of people: sessions, databases, tables, files of other platforms.
     """
     from gardenpath import study
-    from gardenpath.analysis.reporting.wording.plans import list_planned_formulas
+    from gardenpath.analysis.reporting.wording.plans import list_hypotheses, list_planned_formulas
     from gardenpath.experiment.setup import preregistration
     from gardenpath.experiment.setup.data_search import search_data
 
@@ -41,7 +41,12 @@ def command(study_file: Path, participants: int | None, after_data: bool, out: P
     plan = resolve_design_plan(config)
     statements = preregistration.build_statements(config, participants, plan)
     page = preregistration.format_preregistration(
-        config, statements, models=list_planned_formulas(plan), searched=searched, after_data=after_data
+        config,
+        statements,
+        models=list_planned_formulas(plan),
+        hypotheses=list_hypotheses(plan),
+        searched=searched,
+        after_data=after_data,
     )
     study.files.write_text(out, page)
     inputs = [study_file, *config.list_material_paths()]

@@ -50,7 +50,7 @@ def resolve_hypotheses(stated: Sequence[HypothesisSection], models: Sequence[Pla
     return tuple(planned)
 
 
-def state_smallest_effects(models: Sequence[PlannedModel], hypotheses: Sequence[PlannedHypothesis]) -> Iterator[PlannedModel]:
+def state_sesoi(models: Sequence[PlannedModel], hypotheses: Sequence[PlannedHypothesis]) -> Iterator[PlannedModel]:
     """Yield the models, with the smallest effects that hypotheses state of their coefficients."""
     stated = {(one.model_id, one.term): one.sesoi for one in hypotheses}
     for model in models:
@@ -99,12 +99,12 @@ def _describe_fault(stated: HypothesisSection, found: Sequence[Candidate], model
     if stated.response not in {model.response for model in models if model.is_headline}:
         there = ", ".join(dict.fromkeys(model.response for model in models if model.is_headline)) or "none"
         return f"{what}: no model that is reported first is of {stated.response!r}; there are {there}"
-    same = [
-        (model, effect) for model in models if model.is_headline and model.response == stated.response for effect in model.effects
-    ]
-    return f"{what}: no model tests {stated.effect!r} of {stated.response} there; there are " + _list_effects(
-        [(model, effect) for model, effect in same if effect.is_tested]
-    )
+    response = RESPONSES[stated.response]
+    region = stated.region if response.has_regions else SENTENCE_REGION
+    of_response = [model for model in models if model.is_headline and model.response == stated.response]
+    of_region = [model for model in of_response if model.region == region] or of_response
+    tested = [(model, effect) for model in of_region for effect in model.effects if effect.is_tested]
+    return f"{what}: no model tests {stated.effect!r} of {stated.response} there; there are {_list_effects(tested)}"
 
 
 def _list_effects(found: Sequence[Candidate]) -> str:

@@ -23,7 +23,7 @@ from ..measuring.trial_measures import measure_trials
 from ..modelling.coding import Coded
 from ..modelling.mixed_models import columns_of, engine_named
 from ..modelling.policies import widest
-from .hypotheses import resolve_hypotheses, state_smallest_effects
+from .hypotheses import resolve_hypotheses, state_sesoi
 from .trials import POPULATION, POPULATIONS, Levels, PairMeasure, StudyTrials, code_trials, describe_pairs, order_levels
 
 BENJAMINI_HOCHBERG, HOLM_OVER_REGIONS = "Benjamini-Hochberg", "Holm, over the regions"
@@ -107,7 +107,7 @@ def resolve_plan(settings: AnalysisSection, trials: StudyTrials, hypotheses: Seq
     """
     models = [_complete(one, trials, settings) for one in draft_models(trials, settings)]
     planned = resolve_hypotheses(hypotheses, models)
-    return Plan(settings.engine, trials.resolved_from, tuple(state_smallest_effects(models, planned)), planned)
+    return Plan(settings.engine, trials.resolved_from, tuple(state_sesoi(models, planned)), planned)
 
 
 def draft_models(trials: StudyTrials, settings: AnalysisSection) -> list[PlannedModel]:

@@ -42,6 +42,8 @@ from .wording import (
     minimal_pairs,
     optimism,
     participation,
+    pooling,
+    random_effects,
     raters,
     tasks,
 )
@@ -70,6 +72,7 @@ def _paragraphs(tables: Tables, software: Versions, models: Mapping[str, str]) -
             *_models(tables, software), *_policy_models(tables), *_ordinal(tables), *_grid(tables), *_equivalence(tables),
             *_power(tables),
         ],
+        pooling.methods(table_of(tables, "pooled_effects")),
         _agreement(tables),
         _language_models(tables, software, models),
         [*_alignment(tables), *_alignment_models(tables, software), *_smooths(tables), *_heldout(tables, software)],
@@ -96,7 +99,7 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
     results = join_results(tables)
     models, factorial = select_pairs(results), select_factors(results)
     excluded = participation.exclusions(*(table_of(tables, name) for name in EXCLUSIONS))
-    simple = factors.simple_effects(factors.select_told_simple_effects(results))
+    simple = factors.simple_effects(factors.select_told_simple_effects(results, table_of(tables, "hypotheses")))
     matrices, differing = contrasts.matrices(table_of(tables, "contrast_matrices")), table_of(tables, "confounds")
     parts = [
         ("", _alone(_warnings(tables))),
@@ -119,6 +122,8 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
             "What could have been found",
             _alone([*effects.power(models, smallest or {}), *equivalence.equivalences(models, factorial)]),
         ),
+        ("Random effects", _random_effects(tables, results)),
+        ("Experiments compared", _alone(pooling.pooled_effects(table_of(tables, "pooled_effects")))),
         ("Other choices", _alone(effects.robustness(table_of(tables, "multiverse")))),
         ("Agreement among people", _alone(raters.agreement(*(table_of(tables, name) for name in AGREEMENT)))),
         ("Contrasts, for a supplement", [Paragraph([caption], table.markdown()) for caption, table in matrices]),
@@ -172,6 +177,14 @@ def _list_primary() -> list[Response]:
 def _optimistic(tables: Tables, results: pd.DataFrame) -> list[Sentence]:
     """Return which effects have an optimistic p, with what stands beside it."""
     return optimism.describe_optimistic_effects(results, table_of(tables, "aggregate_tests"), table_of(tables, "random_effects"))
+
+
+def _random_effects(tables: Tables, results: pd.DataFrame) -> list[Paragraph]:
+    """Return how much participants and items differ in the effects, and the table of it."""
+    spread = table_of(tables, "random_effects")
+    table = random_effects.tabulate_random_effects(results, spread)
+    told = _alone(random_effects.describe_random_effects(results, spread))
+    return [*told, Paragraph([random_effects.CAPTION], table.markdown())] if table.rows else []
 
 
 def _effects_on(response: Response, tables: Tables, results: pd.DataFrame) -> list[str]:

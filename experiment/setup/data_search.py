@@ -56,10 +56,11 @@ class DataSearch:
 
     def describe(self) -> str:
         """Return what was looked for, where, and what was found, in sentences."""
-        places = ", ".join(f"`{name}`" for name in self.looked_at) or "nothing"
+        folders = ", ".join(f"`{name}`" for name in self.looked_at)
+        places = f"in its folders ({folders})" if folders else "in the folders beside it, of which there are none"
         text = (
             "Looked for sessions, databases of the server, tables of sessions, readings and responses, and files of other "
-            f"platforms beside study.toml and in its folders ({places})."
+            f"platforms, beside study.toml and {places}."
         )
         if not self.found:
             return f"{text} None was there. Data that lie elsewhere, as on a server, are not seen from here."
@@ -76,21 +77,21 @@ def search_data(config: study.Study) -> DataSearch:
     folder = config.folder
     named = {(folder / name).resolve() for name in (*config.materials.files, config.path.name)}
     folders = [one for one in sorted(folder.iterdir()) if one.is_dir() and one.name not in SKIPPED and not one.name.startswith(".")]
-    found = [one for place in (folder, *folders) for one in _search_folder(place, folder, named)]
+    found = [one for searched in (folder, *folders) for one in _search_folder(searched, folder, named)]
     return DataSearch(tuple(f"{one.name}/" for one in folders), tuple(found))
 
 
-def _search_folder(place: Path, folder: Path, named: set[Path]) -> Iterator[DataFound]:
-    name = "the folder of study.toml" if place == folder else f"{place.relative_to(folder).as_posix()}/"
-    if any(place.glob("*/session.json")) or any(place.glob("*/events.jsonl")):
-        yield _count_recorded(place, name, "records")
-    if (path := find_table_file(place, "sessions")).is_file():
-        yield DataFound(f"{name}{path.name}" if place != folder else path.name, "a table", _count_table(path))
+def _search_folder(searched: Path, folder: Path, named: set[Path]) -> Iterator[DataFound]:
+    name = "the folder of study.toml" if searched == folder else f"{searched.relative_to(folder).as_posix()}/"
+    if any(searched.glob("*/session.json")) or any(searched.glob("*/events.jsonl")):
+        yield _count_recorded(searched, name, "records")
+    if (path := find_table_file(searched, "sessions")).is_file():
+        yield DataFound(f"{name}{path.name}" if searched != folder else path.name, "a table", _count_table(path))
     else:
         for table_name in DATA_TABLES:
-            if (path := find_table_file(place, table_name)).is_file():
+            if (path := find_table_file(searched, table_name)).is_file():
                 yield DataFound(f"{name}{path.name}", f"a table of {table_name}")
-    for path in sorted(each for each in place.iterdir() if each.is_file() and each.resolve() not in named):
+    for path in sorted(each for each in searched.iterdir() if each.is_file() and each.resolve() not in named):
         inside = path.relative_to(folder).as_posix()
         with path.open("rb") as file:
             head = file.read(len(SQLITE_SIGNATURE))

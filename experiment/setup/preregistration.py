@@ -34,6 +34,7 @@ DEVIATION_KINDS = {  # of a deviation, by how its key begins; the first that fit
     "analysis.remove_outliers": "exclusion",
     "analysis.sesoi": "smallest effect",
     "analysis": "model",
+    "plan.hypotheses": "hypothesis",
     "plan": "model",
     "sessions.exclusion_reason": "exclusion",
     "sessions": "procedure",
@@ -85,8 +86,14 @@ def build_statements(config: study.Study, participants: int | None = None, plan:
         "items": _hash_items(build_items_table(materials), materials),
         "order": None if config.ordering.order == "random" else _compute_hash("\n".join(item.id for item in materials.items)),
         "assigned_items": sorted({trial.item.id for file in list_files for trial in file.trial_list.trials}),
-        **({"plan": {"sha256": plan.sha256, "models": _describe_planned_models(plan)}} if plan else {}),
+        **({"plan": _describe_plan(plan)} if plan else {}),
     }
+
+
+def _describe_plan(plan: Plan) -> Json:
+    """Return what is fixed of a plan: its hash, its models, and its hypotheses by name."""
+    hypotheses = {one.name: dataclasses.asdict(one) for one in plan.hypotheses}
+    return {"sha256": plan.sha256, "models": _describe_planned_models(plan)} | ({"hypotheses": hypotheses} if hypotheses else {})
 
 
 def _describe_planned_models(plan: Plan) -> dict[str, dict[str, str]]:
@@ -166,13 +173,14 @@ def format_preregistration(
     registered: Json,
     *,
     models: Sequence[str] = (),
+    hypotheses: Sequence[str] = (),
     searched: DataSearch | None = None,
     after_data: bool = False,
 ) -> str:
     """Return the preregistration as Markdown: what is fixed in words and tables, what is open, and the statements with their hash.
 
-    `models` are lines on the models that are planned; `searched` is what data lay beside study.toml, and `after_data` says that
-    the authors know of some.
+    `models` are lines on the models that are planned, `hypotheses` on the hypotheses; `searched` is what data lay beside
+    study.toml, and `after_data` says that the authors know of some.
     """
     block = json.dumps(registered, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
     digest = hashlib.sha256(block.encode()).hexdigest()
@@ -185,7 +193,8 @@ def format_preregistration(
             *_describe_data(searched, after_data),
             "Places marked *Open* are for the authors to fill in before this page is deposited.",
         ],
-        "Hypotheses": ["*Open*: each hypothesis, with its direction and the coefficient of the models below that tests it"],
+        "Hypotheses": list(hypotheses)
+        or ["*Open*: each hypothesis, with its direction and the coefficient of the models below that tests it ([[hypotheses]])"],
         "Design": [
             *_format_design(config, registered),
             "",
@@ -209,6 +218,8 @@ def format_preregistration(
         ],
         "Smallest effects of interest": _format_section_table(config, "analysis.sesoi")
         if config.analysis.sesoi
+        else ["Those of the hypotheses; of other effects none is stated, so no equivalence is tested."]
+        if any(one.smallest for one in config.hypotheses)
         else ["*Open*: none is stated, so no equivalence is tested."],
         "Fixed, and open": [
             "Fixed is every statement below; `gardenpath deviations` lists each that the study departs from.",
@@ -275,12 +286,13 @@ def _format_sample(config: study.Study, registered: Json) -> list[str]:
 
 
 def _list_open_points(config: study.Study, registered: Json) -> Iterator[str]:
-    yield "the hypotheses"
+    if not config.hypotheses:
+        yield "the hypotheses ([[hypotheses]])"
     if not any(registered["sample"].values()):
         yield "the number of participants (online.quota, or --participants)"
     if not config.analysis.models:
         yield "models of the authors' own (analysis.models): the standard ones are fitted"
-    if not config.analysis.sesoi:
+    if not config.analysis.sesoi and not any(one.smallest for one in config.hypotheses):
         yield "smallest effects of interest (analysis.sesoi)"
     yield "analyses that are named nowhere here, which are exploratory"
 
@@ -488,6 +500,7 @@ def _find_changed_plan(registered: Json, plan: Plan | None, tables: "Mapping[str
     if not before:
         return
     if plan is not None:
+        yield from _find_changed_hypotheses(registered["plan"].get("hypotheses", {}), _describe_plan(plan).get("hypotheses", {}))
         yield from _find_changed_models(before, _describe_planned_models(plan), "study.toml")
     fitted = tables.get("planned_models")
     if fitted is not None and len(fitted) and (plan is None or fitted["plan_sha256"].iloc[0] != plan.sha256):
@@ -496,6 +509,18 @@ def _find_changed_plan(registered: Json, plan: Plan | None, tables: "Mapping[str
             row["model_id"]: {name: "" if not isinstance(row[name], str) else row[name] for name in PLANNED_COLUMNS} for row in rows
         }
         yield from _find_changed_models(before, found, "results")
+
+
+def _find_changed_hypotheses(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterator[Deviation]:
+    """Yield the hypotheses that are gone, new or changed, each with what differs."""
+    for name in dict.fromkeys([*before, *after]):
+        old, new = before.get(name), after.get(name)
+        if old is None or new is None:
+            texts = [None if one is None else f"{one['contrast']} {one['direction']}".strip() for one in (old, new)]
+            yield f"plan.hypotheses.{name}", "study.toml", texts[0], texts[1]
+        elif differing := [key for key in new if old.get(key) != new[key]]:
+            registered_text, found_text = ("; ".join(f"{key} {one.get(key)}" for key in differing) for one in (old, new))
+            yield f"plan.hypotheses.{name}", "study.toml", registered_text, found_text
 
 
 def _find_changed_models(before: Mapping[str, Json], after: Mapping[str, Json], source: str) -> Iterator[Deviation]:

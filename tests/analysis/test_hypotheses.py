@@ -123,7 +123,7 @@ def test_a_hypothesis_is_answered_by_the_headline_and_in_a_sentence() -> None:
         assert row[name] == effect[name]
     assert (row["verdict"], row["smallest"]) == ("supported", 0.05)
     [sentence] = answer_hypotheses(tables["hypotheses"])
-    assert sentence.startswith("Slower (primary): a (y − x), log reading time of the critical region, expected positive: 95% CI [")
+    assert sentence.startswith("Slower (primary): a (y − x), log reading time, critical region, expected positive: 95% CI [")
     assert "the smallest effect that matters is 0.05, 90% CI [" in sentence
     assert sentence.endswith(": supported.")
     text = ready_to_paste(tables)

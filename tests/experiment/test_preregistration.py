@@ -13,10 +13,12 @@ import pytest
 
 from gardenpath import experiment, study
 from gardenpath.analysis.fitting.plan_tables import build_planned_models
+from gardenpath.analysis.reporting.wording.plans import list_hypotheses
 from gardenpath.cli.analyse import describe_settings
 from gardenpath.cli.plan import resolve_design_plan
 from gardenpath.experiment.setup import preregistration
 from gardenpath.experiment.setup.data_search import search_data
+from gardenpath.study.plans import Plan
 
 from ..conftest import ROOT, run_here
 
@@ -528,3 +530,39 @@ def test_the_page_says_what_was_looked_for_where_there_is_nothing(tmp_path: Path
     page = (tmp_path / "made" / "p.md").read_text()
     assert "Drafted from study.toml, beside which no data of people lay." in page
     assert "None was there. Data that lie elsewhere, as on a server, are not seen from here." in page
+
+
+HYPOTHESIS = """
+[[hypotheses]]
+name = "better"
+effect = "extraction"
+response = "z"
+direction = "negative"
+smallest = 0.2
+"""
+
+
+def test_hypotheses_are_registered_and_compared(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(ROOT / "examples" / "relative-clauses", tmp_path / "study"))
+    text = (folder / "study.toml").read_text()
+
+    def read(stated: str) -> tuple[study.Study, Plan]:
+        (folder / "study.toml").write_text(text + stated)
+        config = study.load(folder / "study.toml")
+        return config, resolve_design_plan(config)
+
+    config, plan = read(HYPOTHESIS)
+    registered = preregistration.build_statements(config, plan=plan)
+    page = preregistration.format_preregistration(config, registered, hypotheses=list_hypotheses(plan))
+    assert "- better (primary): extraction: object minus subject is negative, in model relative_clauses, z sentence" in page
+    assert "two-sided; smallest effect that matters 0.2" in page
+    assert "- open: the hypotheses" not in page
+    assert preregistration.compute_deviations(registered, config, plan=plan).empty
+    config, plan = read(HYPOTHESIS.replace("negative", "positive"))
+    changed = preregistration.compute_deviations(registered, config, plan=plan)
+    assert changed[["key", "kind", "registered", "found"]].to_numpy().tolist() == [
+        ["plan.hypotheses.better", "hypothesis", "direction negative", "direction positive"]
+    ]
+    config, plan = read("")
+    gone = preregistration.compute_deviations(registered, config, plan=plan)
+    assert {*gone["found"].isna()} == {True}

@@ -27,6 +27,7 @@ from ..wording import (
     labels,
     optimism,
     participation,
+    random_effects,
 )
 
 LOOK_AT_PAIRS = {  # whether a response has regions
@@ -307,7 +308,7 @@ def models(page: Page) -> Section:
     exhibits += page.table("effects", caption, simple[[*SIMPLE_COLUMNS]], aside=True)
     for caption, table in contrasts.matrices(page.get("contrast_matrices")):
         exhibits += page.coefficients("contrast_matrices", caption, table, aside=True)
-    told = factors.select_told_simple_effects(page.results)
+    told = factors.select_told_simple_effects(page.results, page.get("hypotheses"))
     sentences = [*factors.simple_effects(told), *factors.level_differences(marginal)]
     badges = page.badges("effects") if exhibits else ()
     notes = fits.notes(models, "model")
@@ -329,10 +330,15 @@ def trust(page: Page) -> Section:
     )
     exhibits += page.figure("power", "power", caption, partial(effect_figures.power_figure, page.get("power")))
     exhibits += page.table("power", "Power by simulation.", aside=True)
+    spread = page.get("random_effects")
+    exhibits += page.coefficients(
+        "random_effects", random_effects.CAPTION, random_effects.tabulate_random_effects(page.results, spread), aside=True
+    )
     models, factorial = select_pairs(page.results), select_factors(page.results)
     sentences = [*effects.power(models, page.sesoi), *effects.describe_power(page.get("power"))]
     sentences += equivalence.equivalences(models, factorial)
     first = max(1, len(sentences))
+    sentences += random_effects.describe_random_effects(page.results, spread)
     sentences += [*effects.robustness(grid), *effects.residuals(models, page.prompts())]
     badges = page.badges("effects") if exhibits else ()
     return Section("How far the results can be trusted", badges, sentences, exhibits, first=first)

@@ -12,7 +12,7 @@ from .factors import describe_model, with_names
 from .labels import label, region_name
 from .numbers import Row, decimals, interval, minus, p_value, signed
 from .sources import Sentence, read_off
-from .terms import compared, terms
+from .terms import terms
 
 MEANINGS = {
     SUPPORTED: "supported",
@@ -27,14 +27,15 @@ P_NAMES = {"holm": "p_Holm", "benjamini-hochberg": "p_BH"}
 def answer_hypotheses(hypotheses: pd.DataFrame) -> list[Sentence]:
     """Return a sentence for each hypothesis of the table hypotheses: the interval, the test, and what follows.
 
-    >>> row = {"name": "slower", "role": "primary", "contrast": "extraction: object minus subject", "response": "log_rt", "t": 3.1,
-    ...        "region": "critical", "prompt": None, "direction": "positive", "sides": 2, "estimate": 0.05, "se": 0.016, "df": 30.0,
+    >>> row = {"name": "slower", "role": "primary", "contrast": "extraction: object minus subject", "response": "log_rt",
+    ...        "term": "extraction_object_subject", "t": 3.1, "region": "critical", "prompt": None, "direction": "positive",
+    ...        "sides": 2, "estimate": 0.05, "se": 0.016, "df": 30.0,
     ...        "p": 0.004, "p_adjusted": None, "ci_low": 0.017, "ci_high": 0.083, "smallest": None, "low_90": None, "high_90": None,
     ...        "optimistic": False, "correction": "none", "verdict": "supported"}
     >>> for part in answer_hypotheses(pd.DataFrame([row]))[0].split(": "):
     ...     print(part)
     Slower (primary)
-    extraction (object − subject), log reading time of the critical region, expected positive
+    extraction (object − subject), log reading time, critical region, expected positive
     95% CI [0.017, 0.083] log ms, b = 0.050, t(30.0) = 3.10, p = .004
     supported.
     """
@@ -44,10 +45,10 @@ def answer_hypotheses(hypotheses: pd.DataFrame) -> list[Sentence]:
 def _answer(row: Row) -> Sentence:
     response = RESPONSES[row["response"]]
     head = f"{row['name'][0].upper()}{row['name'][1:]} ({row['role'] if row['role'] != 'family' else 'in a family'})"
-    where = "" if row["region"] == SENTENCE_REGION else f" of the {region_name(row['region'])}"
+    where = "" if row["region"] == SENTENCE_REGION else f", {region_name(row['region'])}"
     prompt: str = "" if pd.isna(row["prompt"]) else f" ({label(row['prompt'])})"
     expected: str = "" if pd.isna(row["direction"]) else f", expected {row['direction']}"
-    what = f"{head}: {compared(row['contrast'])}, {response.label.removesuffix(' (log odds)')}{where}{prompt}{expected}"
+    what = f"{head}: {terms([row])[0]}, {response.label.removesuffix(' (log odds)')}{where}{prompt}{expected}"
     if pd.isna(row["estimate"]) or pd.isna(row["p"]):
         return read_off(f"{what}: {MEANINGS[row['verdict']]}, since its model has no test.", "hypotheses", row)
     digits = decimals(row["se"])
