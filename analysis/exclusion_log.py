@@ -34,7 +34,7 @@ class ExclusionLog:
             for code, condition in enumerate([ALL_CONDITIONS, *conditions], start=-1):
                 self.rows.append({"step": number, "table": name, "condition": condition, "rule": rule})
                 self.rows[-1] |= _count_rows(condition == ALL_CONDITIONS or condition_codes == code, kept_rows, participant_codes)
-        return [frame[keep] for frame, keep in kept.values()]
+        return [frame.copy(deep=False) if keep.all() else frame[keep] for frame, keep in kept.values()]
 
     def build_table(self, name: str = "exclusions") -> pd.DataFrame:
         """Return the ledger as the declared table `name`; where that has no conditions, the rows of all together."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from gardenpath.study import TABLES, AnalysisSection, DataError, ModelSection
+from gardenpath.study import TABLES, AnalysisSection, DataError, HypothesisSection, ModelSection
 from gardenpath.study.executors import Executor
 from gardenpath.study.plans import Plan, PlannedModel
 from gardenpath.study.table_files import take_tables
@@ -36,6 +36,7 @@ def analyse(
     settings: AnalysisSection | None = None,
     *,
     plan: Plan | None = None,
+    hypotheses: Sequence[HypothesisSection] = (),
     seed: int = 1,
     executor: Executor | None = None,
 ) -> dict[str, pd.DataFrame]:
@@ -50,8 +51,9 @@ def analyse(
     read in less than `min_rt` or more than `max_rt` ms; `exclude` has the other rules.
 
     The models are those of `plan`, such as `resolve_designed_plan` gives from the design of a study; without one, it is resolved
-    from these trials. planned_models, models, effects and random_effects have what `fit_plan` says of them, multiverse the effects
-    of pairs under other choices. Regions beside the critical one that declared models name are measured by the spans of words.
+    from these trials and the `hypotheses`, as study.toml states them. planned_models, models, effects, hypotheses and
+    random_effects have what `fit_plan` says of them, multiverse the effects of pairs under other choices. Regions beside the
+    critical one that declared models name are measured by the spans of words.
     Answers that are one of two (questions with a right answer, ratings on a scale of two points, forced choices) are in
     binary_responses. Experiments that show the same paradigms, such as several collections, are compared in pooled_effects.
 
@@ -90,7 +92,7 @@ def analyse(
         scores, binary_responses = (_add_population(frame, sessions) for frame in (scores, binary_responses))
     trials = StudyTrials(scores, measured, binary_responses, items, conditions)
     if plan is None:
-        plan = resolve_plan(settings, trials)
+        plan = resolve_plan(settings, trials, hypotheses)
     else:
         _warn_unplanned(plan, draft_models(trials, settings))
     known: KnownFits = {}

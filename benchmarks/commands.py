@@ -1,7 +1,8 @@
 """CPU-seconds and memory of the commands for which people wait: python benchmarks/commands.py [FOLDER]
 
 demo     align, analyse and report on the demo (made by `gardenpath demo` in FOLDER/demo where it is not there)
-nl       analyse on a study of BLiMP-NL's size: 84 paradigms of 9 items, 90 participants, 22,680 ratings, 267,420 words read
+nl       analyse and align on a study of BLiMP-NL's size: 84 paradigms of 9 items, 90 participants, 22,680 ratings, 267,420 words
+         read, of which align models 196,520
 blimp    check on 67,000 generated pairs
 """
 
@@ -84,9 +85,11 @@ def nl(folder: Path, times: int) -> None:
         measure_command(study_folder, "design", "study.toml")
         measure_command(study_folder, "simulate", "study.toml", "--participants", "90", "--seed", "1", "-o", "data")
         measure_command(study_folder, "collect", "data", "-o", "tables")
-    print_fastest_run(
-        "nl", study_folder, "analyse", "tables", "--study", "study.toml", "-o", "results", times=times, removed=["results"]
-    )
+    if not (study_folder / "scores").exists():
+        measure_command(study_folder, "score", "items.csv", "--model", "pocket", "-o", "scores")
+    for arguments in (["analyse", "tables"], ["align", "tables", "scores"]):
+        out = f"{arguments[0]}-results"  # each into a folder of its own, so that align finds no ratings to correlate
+        print_fastest_run("nl", study_folder, *arguments, "--study", "study.toml", "-o", out, times=times, removed=[out])
 
 
 def blimp(folder: Path, times: int) -> None:

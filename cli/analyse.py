@@ -199,10 +199,11 @@ def write_tables(
     parquet: bool,
     seed: int | None = None,
 ) -> None:
-    """Write each table with its sidecar, and say where on stderr."""
+    """Write each table that has rows with its sidecar, and say where on stderr."""
     from gardenpath.study import write
+    from gardenpath.study.table_files import select_filled
 
-    for name, frame in results.items():
+    for name, frame in select_filled(results, out).items():
         path = write(
             frame, name, out, command=options.format_command_line(), inputs=inputs, seed=seed, notes=notes, parquet=parquet
         )

@@ -60,8 +60,9 @@ def command(study_file: Path, raw: bool, data: Path | None, out: Path, force: bo
     """Put the study of STUDY.toml into one zip file for an archive, such as Zenodo or a Dataverse.
 
     It is a data set as Psych-DS asks for it: the tables of tables/ and scores/ with every column described, results with a
-    report made of them, materials, lists, and the versions of all programs. Nothing is written if Psych-DS would refuse it, or
-    if a table holds ids or addresses of people. The same study gives the same bytes.
+    report made of them, materials, lists, and the versions of all programs. Nothing is written if Psych-DS would refuse it, if a
+    table holds ids or addresses of people, or if the materials are not those that were shown and archive.deviations does not say
+    why. The same study gives the same bytes.
     """
     from gardenpath import study
     from gardenpath.study import psych_ds
@@ -72,6 +73,7 @@ def command(study_file: Path, raw: bool, data: Path | None, out: Path, force: bo
     tables = _drop_left_out({name: study.read(path, name) for name, path in paths.items()}, config)
     paths = {name: paths[name] for name in tables}
     _refuse_identifiers(tables, paths)
+    _refuse_unlike_materials(config, tables, paths)
     require_same_plan(config, tables, paths)
     if (config.folder / PREREGISTRATION_FILE).exists() and "deviations" not in tables:
         options.print_notice(f"what departs from {PREREGISTRATION_FILE} is not there; gardenpath deviations writes it")
@@ -148,6 +150,36 @@ def _refuse_identifiers(tables: "Mapping[str, pd.DataFrame]", paths: Mapping[str
                     )
     if faults:
         raise DataError(faults)
+
+
+SHOWN_UNLIKE = 5  # sentences that a refusal names
+
+
+def _refuse_unlike_materials(config: "Study", tables: "Mapping[str, pd.DataFrame]", paths: Mapping[str, Path]) -> None:
+    """Raise `DataError` where the materials of the study are not those that the table items says were shown; those whose reason
+    `archive.deviations` states are named.
+    """
+    from gardenpath.experiment.setup.shown_items import find_unlike_items
+    from gardenpath.study import DataError
+
+    if "items" not in tables:
+        return
+    unlike = find_unlike_items(config, tables["items"])
+    unstated = [one for one in unlike if one.key not in config.archive.deviations]
+    for one in unlike:
+        if one not in unstated:
+            options.print_notice(f"not as it was shown: {one}; archive.deviations: {config.archive.deviations[one.key]}")
+    if unstated:
+        more = [f"and {len(unstated) - SHOWN_UNLIKE} more"] if len(unstated) > SHOWN_UNLIKE else []
+        raise DataError(
+            [
+                f"{paths['items']}: {options.format_count(len(unstated), 'sentence')} shown to participants "
+                f"{'is' if len(unstated) == 1 else 'are'} not as in the materials of {config.path}; expected these as they were "
+                f'shown, or a reason in archive.deviations, such as  "{unstated[0].key}" = "..."',
+                *map(str, unstated[:SHOWN_UNLIKE]),
+                *more,
+            ]
+        )
 
 
 def _describe_identity_risks(tables: "Mapping[str, pd.DataFrame]", config: "Study") -> Iterator[str]:

@@ -112,6 +112,13 @@ def _find_design_faults(config: "Study") -> list[str]:
         list_files = experiment.build_list_files(config)
     except study.DataError as error:
         return [*faults, *error.faults]
+    if config.hypotheses:
+        from .plan import resolve_design_plan
+
+        try:
+            resolve_design_plan(config)
+        except study.DataError as error:
+            faults += error.faults
     factors = {name for file in list_files for paradigm in file.paradigms for name in paradigm.factors}
     taken = [name for name in measures if name in factors]
     return [

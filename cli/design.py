@@ -66,10 +66,14 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool, 
     from gardenpath.experiment.simulation import factor_effects
     from gardenpath.stimuli.norms import describe_words_not_found
 
+    from .plan import resolve_design_plan
+
     config = study.load(study_file)
     if skip_bad:
         config = replace(config, materials=replace(config.materials, skip_bad=True))
     files = experiment.build_list_files(config)
+    if config.hypotheses:
+        resolve_design_plan(config)  # which refuses a hypothesis about no effect, before anybody takes part
     if not ignore_errors:
         _refuse_errors(config)
     paradigms = {paradigm.id: paradigm for file in files for paradigm in file.paradigms}

@@ -167,7 +167,8 @@ def command(
     notes |= ({"stages": stages} if stages else {}) | ({"failed": failed} if failed else {})
     all_pairs = study.check(pd.concat([pairs, *earlier_pairs], ignore_index=True), "pairs")
     comparisons = all_comparisons.compute_comparisons(all_pairs, comparison_data, seed=seed)
-    for table, frame in {"pairs": pairs, "accuracy": accuracy, **comparisons}.items():
+    written = study.table_files.select_filled({"pairs": pairs, "accuracy": accuracy, **comparisons}, scoring.out)
+    for table, frame in written.items():
         scoring.write_table(frame, table, notes, seed)
     path = scoring.out / ACCURACY_FILE
     study.files.write_text(path, study.table_files.escape_formulas(side_by_side).to_csv(index=False, lineterminator="\n"))

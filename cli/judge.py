@@ -169,7 +169,7 @@ def command(
     )
     tables = {**({"judgments": pd.concat(parts, ignore_index=True)} if parts else {}), **comparisons}
     notes = {"models": model_facts, "failed": failed, "both_orders": prompt_options["both_orders"]}
-    for table, frame in tables.items():
+    for table, frame in study.table_files.select_filled(tables, scoring.out).items():
         scoring.write_table(frame, table, notes, seed)
     if scoring.as_json:
         rows = {name: json.loads(frame.to_json(orient="records")) for name, frame in comparisons.items()}

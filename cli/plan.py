@@ -58,4 +58,5 @@ def resolve_design_plan(config: "Study") -> "Plan":
     from gardenpath.analysis.plan import resolve_designed_plan
     from gardenpath.experiment.simulation.designed_tables import build_designed_tables
 
-    return resolve_designed_plan(build_designed_tables(config, experiment.build_list_files(config)), config.analysis)
+    tables = build_designed_tables(config, experiment.build_list_files(config))
+    return resolve_designed_plan(tables, config.analysis, config.hypotheses)

@@ -19,50 +19,39 @@ def command(study_file: Path, participants: int | None, after_data: bool, out: P
     """Draft a preregistration of STUDY.toml: design, sample, items, exclusions, models, smallest effects; what is fixed, what open.
 
     The page holds every statement with a hash of them all. Fill in what is open, deposit it (OSF, Zenodo, AsPredicted), and keep
-    it beside STUDY.toml; `gardenpath deviations` lists what departs from it.
+    it beside STUDY.toml; `gardenpath deviations` lists what departs from it. The page says which data lay beside STUDY.toml, and
+    is refused where some are of people: sessions, databases, tables, files of other platforms.
     """
     from gardenpath import study
-    from gardenpath.analysis.reporting.wording.plans import list_planned_formulas
+    from gardenpath.analysis.reporting.wording.plans import list_hypotheses, list_planned_formulas
     from gardenpath.experiment.setup import preregistration
+    from gardenpath.experiment.setup.data_search import search_data
 
     from .plan import resolve_design_plan
 
     study.files.refuse_overwrite([out], force)
     config = study.load(study_file)
-    session_count = _count_participant_sessions(config.folder)
-    if session_count and not after_data:
+    searched = search_data(config)
+    if searched.of_people and not after_data:
+        places = "; ".join(map(str, searched.of_people))
         raise study.DataError(
-            f"{config.folder}: {options.format_count(session_count, 'session')} of people are there already, so this "
-            "would not be before the data; "
-            "--after-data writes the page and says so in it"
+            f"{config.folder}: data of people are there already, so this would not be before the data: {places}; take away what "
+            "is none of this study, or write the page with --after-data, which says so in it"
         )
     plan = resolve_design_plan(config)
     statements = preregistration.build_statements(config, participants, plan)
-    after_data_note = (
-        f"**Drafted after data were collected**: {options.format_count(session_count, 'session')} of people were there."
-        if session_count
-        else ""
+    page = preregistration.format_preregistration(
+        config,
+        statements,
+        models=list_planned_formulas(plan),
+        hypotheses=list_hypotheses(plan),
+        searched=searched,
+        after_data=after_data,
     )
-    study.files.write_text(
-        out, preregistration.format_preregistration(config, statements, models=list_planned_formulas(plan), after=after_data_note)
-    )
+    study.files.write_text(out, page)
     inputs = [study_file, *config.list_material_paths()]
     study.files.write_sidecar(out, command=options.format_command_line(), inputs=inputs, seed=config.seed)
+    options.print_notice(searched.describe())
     click.echo(
         f"{out}: {len(preregistration.flatten_statements(statements))} statements; SHA-256 of the page {study.files.hash_file(out)}"
     )
-
-
-def _count_participant_sessions(folder: Path) -> int:
-    """Return how many sessions of people there are, in the tables or in data of our own."""
-    from gardenpath import study
-    from gardenpath.experiment.collection.recorded_sessions import open_session_source
-
-    simulated_sources = ("simulation", "robot", "preview", "model")
-    path = study.table_files.find_table_file(folder / "tables", "sessions")
-    if path.is_file():
-        return int((~study.read(path, "sessions")["source"].isin(simulated_sources)).sum())
-    try:
-        return sum(one.source not in simulated_sources for one in open_session_source(folder / "data", previews=False).sessions)
-    except (FileNotFoundError, study.DataError):
-        return 0

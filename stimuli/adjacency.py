@@ -1,9 +1,9 @@
 """Orders in which no two neighbours are alike, counted exactly and drawn uniformly, however many trials there are."""
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import comb, factorial, prod
 from random import Random
 
@@ -32,20 +32,9 @@ class Arrangements:
     def _label_counts(self) -> list[tuple[Hashable, int]]:
         return list(Counter(self.labels).items())
 
-    @cached_property
-    def _sequence_counts(self) -> list[dict[int, int]]:
-        """For each number of inserted classes, the number of label sequences with j alike neighbours."""
-        tables, length = [{0: 1}], 0
-        for _, n in self._label_counts:
-            following: dict[int, int] = defaultdict(int)
-            for j, ways in tables[-1].items():
-                for g in range(1, n + 1):
-                    for b in range(min(g, j) + 1):
-                        if more := _count_ways(length, n, j, g, b):
-                            following[j - b + n - g] += ways * more
-            tables.append(dict(following))
-            length += n
-        return tables
+    @property
+    def _sequence_counts(self) -> Sequence[Mapping[int, int]]:
+        return _count_sequences(tuple(n for _, n in self._label_counts))
 
     def count(self) -> int:
         """Return the exact number of valid orders; trials with the same label are distinct."""
@@ -98,6 +87,22 @@ class Arrangements:
         for k, g, b in reversed(steps):
             pattern = _insert_blocks(pattern, *self._label_counts[k], g, b, random)
         return pattern
+
+
+@lru_cache(maxsize=16)  # the lists of a study have classes of the same sizes
+def _count_sequences(sizes: tuple[int, ...]) -> Sequence[Mapping[int, int]]:
+    """Return, for each number of inserted classes of these sizes, the number of label sequences with j alike neighbours."""
+    tables, length = [{0: 1}], 0
+    for n in sizes:
+        following: dict[int, int] = defaultdict(int)
+        for j, ways in tables[-1].items():
+            for g in range(1, n + 1):
+                for b in range(min(g, j) + 1):
+                    if more := _count_ways(length, n, j, g, b):
+                        following[j - b + n - g] += ways * more
+        tables.append(dict(following))
+        length += n
+    return tables
 
 
 def _count_ways(length: int, n: int, j: int, g: int, b: int) -> int:

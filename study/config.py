@@ -909,6 +909,84 @@ class ArchiveSection:
     deviations: dict[str, str] = field(default_factory=dict)
 
 
+CORRECTIONS = ("none", "holm", "benjamini-hochberg")  # of p within a family of hypotheses
+
+
+@dataclass(frozen=True)
+class HypothesisSection:
+    """A hypothesis, `[[hypotheses]]`: which effect, on which response; docs/study-toml.md says what each key means.
+
+    >>> HypothesisSection(effect="extraction", response="log_rt", sides=1)
+    Traceback (most recent call last):
+    ...
+    ValueError: hypothesis 'extraction' has sides = 1 and no direction; expected direction = "positive" or "negative"
+    """
+
+    __pydantic_config__ = STRICT_VALIDATION
+    effect: str
+    response: str
+    name: str = ""
+    model: str = ""
+    region: str = "critical"
+    prompt: str | None = None
+    contrast: str = ""
+    direction: Literal["positive", "negative", ""] = ""
+    sides: int = 2
+    smallest: float | None = None
+    primary: bool = False
+    family: str = ""
+    correction: str = ""
+
+    @property
+    def label(self) -> str:
+        """What the hypothesis is called."""
+        return self.name or self.effect
+
+    def __post_init__(self) -> None:
+        what = f"hypothesis {self.label!r}"
+        _expect(self.sides in (1, 2), f"{what} has sides = {self.sides}; expected 1 or 2")
+        _expect(
+            self.sides == 2 or bool(self.direction),
+            f'{what} has sides = {self.sides} and no direction; expected direction = "positive" or "negative"',
+        )
+        _expect(self.smallest is None or self.smallest > 0, f"{what}: smallest is {self.smallest}; expected more than 0")
+        _expect(
+            self.correction in ("", *CORRECTIONS),
+            f"{what}: correction is {self.correction!r}; expected one of {', '.join(CORRECTIONS)}",
+        )
+        _expect(
+            not (self.primary and self.correction),
+            f"{what} is primary and has a correction; expected one of the two: a primary hypothesis stands alone",
+        )
+
+
+def _expect_ranked(hypotheses: Sequence[HypothesisSection]) -> None:
+    """Raise where several hypotheses have neither a primary one nor a family with its correction."""
+    names = [one.label for one in hypotheses]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    _expect(not twice, f"hypotheses: {', '.join(map(repr, twice))} occurs twice; expected a different name for each")
+    primary = [one.label for one in hypotheses if one.primary]
+    _expect(len(primary) < 2, f"hypotheses: {' and '.join(map(repr, primary))} are both primary; expected one, or a correction")
+    corrected = [one.label for one in hypotheses if one.correction]
+    alone = [one.label for one in hypotheses if not one.correction and not one.primary]
+    _expect(
+        len(hypotheses) < 2 or bool(primary) or not alone,
+        f"hypotheses: of {len(hypotheses)} none is primary, and {', '.join(map(repr, alone))} "
+        f'{"has" if len(alone) == 1 else "have"} no correction; expected primary = true of one, or correction = "holm" (or '
+        '"benjamini-hochberg", or "none") of each',
+    )
+    _expect(
+        not (primary and corrected),
+        f"hypotheses: {', '.join(map(repr, primary))} is primary, and {', '.join(map(repr, corrected))} has a correction; expected "
+        "one of the two",
+    )
+    families: dict[str, set[str]] = {}
+    for one in hypotheses:
+        families.setdefault(one.family, set()).add(one.correction)
+    for family, corrections in families.items():
+        _expect(len(corrections) < 2 or bool(primary), f"hypotheses: family {family!r} has several corrections; expected one")
+
+
 @dataclass(frozen=True)
 class Study:
     """A study as study.toml states it; `path` is that file, and its paths start from its folder.
@@ -930,12 +1008,14 @@ class Study:
     title: str = ""
     ordering: OrderingSection = field(default_factory=OrderingSection)
     analysis: AnalysisSection = field(default_factory=AnalysisSection)
+    hypotheses: tuple[HypothesisSection, ...] = ()
     simulate: dict[str, EffectSection] = field(default_factory=dict)
     archive: ArchiveSection = field(default_factory=ArchiveSection)
     path: Path = Path("study.toml")
 
     def __post_init__(self) -> None:
         _expect_each_once(self.simulate, "simulate")
+        _expect_ranked(self.hypotheses)
         object.__setattr__(self, "analysis", replace(self.analysis, participant_measures=self._describe_participant_measures()))
         quota = self.online.quota if self.online and self.design.short_lists else None
         _expect(quota is None, f"online.quota is {quota} beside design.short_lists; expected none: each list has one slot")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-PLAN_SCHEMA = 1
+PLAN_SCHEMA = 2
 INTERCEPTS, SLOPES, DECLARED = "intercepts", "slopes", "declared"  # random effects of a model
 
 
@@ -100,19 +100,45 @@ class PlannedModel:
 
 
 @dataclass(frozen=True)
+class PlannedHypothesis:
+    """A hypothesis about a coefficient of a model that is reported first.
+
+    `direction` is positive or negative in terms of `contrast`, empty where either would do; the test has one or two `sides`.
+    `sesoi` is the smallest effect that matters, in the unit of the response. `role` is primary, secondary (beside a primary one) or
+    family: then p is adjusted by `correction` over the hypotheses of the same `family`.
+    """
+
+    name: str
+    model_id: str
+    term: str
+    contrast: str
+    direction: Literal["positive", "negative", ""] = ""
+    sides: int = 2
+    sesoi: float | None = None
+    role: Literal["primary", "secondary", "family"] = "primary"
+    family: str = ""
+    correction: str = "none"
+
+
+@dataclass(frozen=True)
 class Plan:
-    """The models of a study, in the order of its results, and the engine that fits them.
+    """The models of a study, in the order of its results, the engine that fits them, and its hypotheses.
+
+    A coefficient is tested at `alpha`, two-sided unless a hypothesis says otherwise, and has an interval of 1 - alpha; that of
+    equivalence tests, two one-sided ones at alpha, is of 1 - 2 alpha.
 
     `resolved_from` is `design` where who sees which item in which condition was known from the lists, `data` where it was
     taken from trials.
 
     >>> Plan("glmm", "design").sha256[:12]
-    '9bd403f92db9'
+    'a2e43c471d68'
     """
 
     engine: str
     resolved_from: Literal["design", "data"]
     models: tuple[PlannedModel, ...] = ()
+    hypotheses: tuple[PlannedHypothesis, ...] = ()
+    alpha: float = 0.05
     schema: int = PLAN_SCHEMA
 
     def format_json(self) -> str:

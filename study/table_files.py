@@ -232,8 +232,37 @@ def refuse_existing_tables(folder: str | Path, command: str, force: bool) -> Non
     refuse_overwrite([Path(folder) / f"{name}.{form}" for name in names for form in TABLE_FORMATS], force)
 
 
+def select_filled(tables: "Mapping[str, pd.DataFrame]", folder: str | Path) -> "dict[str, pd.DataFrame]":
+    """Return the tables that have rows: of results no others are written. Those of the same commands that lie in the folder from
+    a run before, and have no rows now, are deleted with their sidecars, so that nothing there is of another run.
+
+    >>> import pandas as pd
+    >>> tables = {"accuracy": pd.DataFrame(), "pairs": pd.DataFrame({"item": ["i1"]})}
+    >>> [*select_filled(tables, "no-folder-here")]
+    ['pairs']
+    """
+    filled = {name: frame for name, frame in tables.items() if len(frame)}
+    commands = {producer.command for name in tables if (producer := TABLES[name].producer)}
+    for table in TABLES.values():
+        if table.producer and table.producer.command in commands and table.name not in filled:
+            for form in TABLE_FORMATS:
+                for file in (f"{table.name}.{form}", f"{table.name}.{form}.meta.json"):
+                    (Path(folder) / file).unlink(missing_ok=True)
+    return filled
+
+
+def _has_no_rows(source: str | Path, name: str) -> bool:
+    """Whether a folder has results of the command that writes a table, so that the table is not there for having no rows."""
+    producer, folder = TABLES[name].producer, Path(source)
+    if producer is None or producer.folder != "results" or not folder.is_dir():
+        return False
+    return any(find_table_file(folder, table.name).exists() for table in TABLES.values() if table.producer == producer)
+
+
 def read(source: str | Path, name: str) -> "pd.DataFrame":
     """Return table `name`, checked, from a CSV or Parquet file or from a folder that holds `<name>.csv|.parquet`.
+
+    Results without rows have no file: a table that is not there beside others of the same command is empty.
 
     >>> import pandas as pd
     >>> import tempfile
@@ -250,6 +279,8 @@ def read(source: str | Path, name: str) -> "pd.DataFrame":
     if not path.exists():
         if faults := _find_renamed_tables(source, [name]):
             raise DataError(faults)
+        if _has_no_rows(source, name):
+            return check(pd.DataFrame(columns=TABLES[name].column_names), name)
         raise FileNotFoundError(
             f"{path}: there is no such file; expected the table '{name}' ({TABLES[name].row}){SOURCE_HINTS.get(name, '')}"
         )
@@ -367,8 +398,9 @@ def _read_plain_csv(text: str, separator: str) -> "pd.DataFrame | None":
     even = {line.count(separator) for line in lines} == {len(header) - 1}
     if not even or len(header) < 2 or len(lines) < 2 or max(map(len, lines)) > csv.field_size_limit():
         return None
+    del lines
     cells = pd.read_csv(
-        io.StringIO(text),
+        io.BytesIO(text.encode("utf-8")),  # a quarter of what StringIO takes
         sep=separator,
         header=None,
         skiprows=1,

@@ -12,6 +12,7 @@ from gardenpath.study import TABLES, DataError, check
 
 from ..engines.formulas import Formula, parse_formula
 from ..engines.glmm_engine import fit_from_start, fit_highest_peak
+from ..engines.likelihood_peaks import compute_cross_products
 from ..intervals import MIN_UNITS, holm, ratio_interval, sign_flip_test
 from ..modelling.mixed_models import columns_of
 from .predictors import format_formula, get_random_intercepts, is_word_means, list_model_terms, split_by_model
@@ -109,11 +110,17 @@ def _compute_densities(rows: pd.DataFrame, model: Formula, fold: Array, fold_uni
     clusters = rows[CLUSTER_COLUMNS[fold_unit]].astype("string").to_numpy(dtype=object)
     by_cluster: dict[str, dict[str, Any]] = {}
     whole = fit_ml(rows, model)
+    codes = [pd.factorize(rows[group])[0] for group, *_ in whole.random]
+    design = np.column_stack([_get_predictor(rows, term) for term in whole.fixed])
+    response = _get_predictor(rows, model.response)
     for number in sorted(set(fold.tolist())):
         out = fold == number
-        fitted = fit_ml(rows[~out], model, nearby_fit=whole)
-        for cluster in sorted(set(clusters[out])):
-            readings = rows.iloc[np.flatnonzero(out & (clusters == cluster))]
+        fitted = _refit(whole, [code[~out] for code in codes], design[~out], response[~out])
+        fitted = fitted or fit_ml(rows[~out], model, nearby_fit=whole)
+        held_out = np.flatnonzero(out)
+        for name, places in pd.Series(held_out).groupby(clusters[held_out], sort=True):
+            cluster = str(name)
+            readings = rows.iloc[places.to_numpy()]
             density = fitted.compute_row_densities(readings).sum() if fold_unit == "row" else fitted.compute_joint_density(readings)
             row = by_cluster.setdefault(
                 cluster, {"cluster": cluster, "density": 0.0, "n_readings": 0, "converged": True, "fold": number}
@@ -230,6 +237,27 @@ def fit_ml(rows: pd.DataFrame, model: Formula, *, nearby_fit: FittedModel | None
     slopes = np.nan_to_num(np.asarray(fit.beta, dtype="float64"))  # a predictor made of others has none
     fixed = dict(zip(fit.names, slopes.tolist(), strict=True))
     return FittedModel(model.response, fixed, random, float(fit.dispersion), bool(fit.converged))
+
+
+def _refit(whole: FittedModel, codes: Sequence[Array], design: Array, response: Array) -> FittedModel | None:
+    """Return a model with random intercepts fitted to a part of its rows, at the peak next to that of all of them; None where cross
+    products alone do not give it.
+    """
+    import numpy as np
+
+    products = compute_cross_products(codes, design, response)
+    if products is None:
+        return None
+    try:
+        deviations, converged = products.find_nearby_peak(whole.theta)
+        slopes, residual = products.estimate(deviations)
+    except np.linalg.LinAlgError:
+        return None
+    random = [
+        (group, names, np.array([[residual * deviation**2]]))
+        for (group, names, _), deviation in zip(whole.random, deviations, strict=True)
+    ]
+    return FittedModel(whole.response, dict(zip(whole.fixed, slopes.tolist(), strict=True)), random, residual, converged)
 
 
 def compute_delta_log_likelihood(held: pd.DataFrame, *, seed: int = 1) -> pd.DataFrame:

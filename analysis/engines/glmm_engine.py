@@ -24,7 +24,7 @@ from .estimates import (
     describe_aliased_terms,
 )
 from .formulas import Formula, RandomEffects
-from .likelihood_peaks import find_other_peaks
+from .likelihood_peaks import encode_groups, find_other_peaks
 
 
 def describe_unsupported(formula: Formula) -> str:
@@ -148,10 +148,15 @@ def fit_highest_peak(columns: Columns, formula: Formula, **options: Any) -> tupl
 
 def _build_fit_key(columns: Columns, formula: Formula, options: Mapping[str, Any]) -> tuple[object, ...]:
     """Return all that the highest peak of a model follows from, of its cells a digest: those of long tables are not kept."""
+    cells = [_digest(columns[name]) for name in formula.column_names if name in columns]
+    return cells, formula.fixed, {*formula.random}, options.get("family"), options.get("reml")
+
+
+def _digest(cells: Cells) -> bytes:
     import numpy as np
 
-    cells = [hashlib.blake2b(np.asarray(columns[name]).tobytes()).digest() for name in formula.column_names if name in columns]
-    return cells, formula.fixed, {*formula.random}, options.get("family"), options.get("reml")
+    is_text = isinstance(cells[0], str)
+    return hashlib.blake2b("\0".join(map(str, cells)).encode() if is_text else np.asarray(cells).tobytes()).digest()
 
 
 # The last models with intercepts alone, and their peaks: the same with slopes is often fitted next, and starts from there.
@@ -220,18 +225,19 @@ def _order_random_effects(columns: Columns, formula: Formula) -> Formula:
     it; with many more items than participants a third more.
     """
 
-    def levels(group: str) -> set[Any]:
-        return set(zip(*(columns[name] for name in group.split(":")), strict=True))
-
     if any(random.slopes for random in formula.random):
-        return formula.replace_random(sorted(formula.random, key=lambda r: -len(r.terms) * len(levels(r.group))))
+        return formula.replace_random(sorted(formula.random, key=lambda r: -len(r.terms) * _count_levels(columns, r.group)))
     if len(formula.random) < 3:
         return formula
-    counts = {random.group: len(levels(random.group)) for random in formula.random}
+    counts = {random.group: _count_levels(columns, random.group) for random in formula.random}
     most = max(counts, key=lambda group: counts[group])
     others = [random.group for random in formula.random if random.group != most]
-    first = {group for group in others if len(levels(f"{most}:{group}")) == counts[most]}
+    first = {group for group in others if _count_levels(columns, f"{most}:{group}") == counts[most]}
     return formula.replace_random(sorted(formula.random, key=lambda random: random.group not in first))
+
+
+def _count_levels(columns: Columns, group: str) -> int:
+    return int(encode_groups(columns, group).max()) + 1
 
 
 PRODUCT_MARK = "__times__"

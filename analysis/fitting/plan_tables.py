@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from gardenpath.study import TABLES, check
+from gardenpath.study import TABLES, DataError, check
 from gardenpath.study.config import COVARIATES
 from gardenpath.study.plans import DECLARED, INTERCEPTS, SLOPES, Plan, PlannedModel
 from gardenpath.study.responses import RESPONSES
@@ -20,9 +20,10 @@ from ..intervals import adjust_by_family, benjamini_hochberg, holm
 from ..measuring.cell_means import compute_cell_means
 from ..measuring.participant_measures import find_participant_factors
 from ..model_results import COEFFICIENT, SIMPLE_EFFECT
-from ..modelling.coding import hypotheses
+from ..modelling.coding import Coded, hypotheses
 from ..modelling.equivalence import compute_minimum_detectable_effects, equivalence
 from ..modelling.marginal_means import simple_effects
+from ..modelling.mixed_models import fit_coded
 from ..modelling.policies import ESTIMATED, NOT_ESTIMATED, ZERO
 from ..modelling.probabilities import probabilities
 from ..modelling.separation import binary
@@ -31,6 +32,7 @@ from ..plan.trials import POPULATION, StudyTrials
 from ..row_dicts import list_rows
 from .aggregate_tests import compute_aggregate_tests
 from .autocorrelation import compute_autocorrelations
+from .hypothesis_tests import compute_hypotheses
 from .planned_fits import KnownFits, PlannedFit, fit_planned, key_fit, refit
 
 NOT_TRIED = "not fitted: nothing could be tried"  # in the column decision
@@ -42,7 +44,7 @@ UNITS = {"phenomenon": "phenomena", "paradigm": "paradigms"}
 def fit_plan(
     plan: Plan, trials: StudyTrials, *, covariates: Sequence[str] = COVARIATES, known: KnownFits | None = None
 ) -> dict[str, pd.DataFrame]:
-    """Return planned_models, models, effects, aggregate_tests, random_effects, contrast_codes, contrast_matrices and
+    """Return planned_models, models, effects, hypotheses, aggregate_tests, random_effects, contrast_codes, contrast_matrices and
     factorial_means, by name.
 
     Every model of the plan is fitted to the trials that are there. `p_adjusted` of minimal pairs is adjusted over the phenomena, or
@@ -81,6 +83,7 @@ def fit_plan(
         "planned_models": build_planned_models(plan),
         "models": _build_models(parts, compute_autocorrelations(trials, covariates)),
         "effects": effects,
+        "hypotheses": compute_hypotheses(plan, effects),
         "aggregate_tests": _build_table("aggregate_tests", list(_list_aggregate_tests(parts, optimistic))),
         "random_effects": _build_table("random_effects", [row for part in parts for row in part.random_effects]),
         "contrast_codes": _build_codes(parts),
@@ -384,14 +387,39 @@ def _compute_ms(fit: PlannedFit) -> dict[str, dict[str, float]]:
 
 
 def _compute_raw(fit: PlannedFit, engine: str, known: KnownFits | None) -> dict[str, dict[str, float]]:
-    """Return the effect of a model of pairs with intercepts alone on the scale as measured."""
+    """Return the effect of a model of pairs with intercepts alone on the scale as measured, and the interactions of a headline of
+    log reading times in ms: these may hold on one scale and not on the other (Loftus 1978, doi 10.3758/BF03197461).
+    """
     raw = RESPONSES[fit.model.response].raw
+    if _has_scale_to_compare(fit) and fit.design is not None:
+        return _refit_interactions(fit, fit.design, raw, engine)
     if not _is_varied(fit.model) or not raw or not fit.is_fitted:
         return {}
     table = refit(fit.model, fit.trials, raw, engine, known)
     names = {"estimate": "raw", "ci_low": "raw_low", "ci_high": "raw_high"}
     [term] = fit.model.coding
     return {term: {new: table.loc[table["term"] == term, old].item() for old, new in names.items()}}
+
+
+def _has_scale_to_compare(fit: PlannedFit) -> bool:
+    model = fit.model
+    has_interaction = any(effect.is_tested and ":" in effect.term for effect in model.effects)
+    return model.unit == "model" and model.is_headline and model.response == "log_rt" and has_interaction and fit.is_fitted
+
+
+def _refit_interactions(fit: PlannedFit, design: Coded, raw: str, engine: str) -> dict[str, dict[str, float]]:
+    """Return the interactions of a model, as it was kept, of the response as measured."""
+    formula = replace(parse_formula(fit.coefficients["formula"].iloc[0]), response=raw, text="")
+    varied = replace(design, formula=replace(design.formula, response=raw, text=""))
+    try:
+        found = fit_coded(
+            varied, formula, declared_formula=formula, family="gaussian", engine=engine, policy="declared"
+        ).coefficients
+    except DataError:
+        return {}
+    names = {"estimate": "raw", "ci_low": "raw_low", "ci_high": "raw_high", "p": "raw_p"}
+    usable = found[found["converged"].astype(bool) & found["term"].str.contains(":")]
+    return {row["term"]: {new: row[old] for old, new in names.items()} for row in list_rows(usable)}
 
 
 def _varies(term: str, part: ModelRows) -> bool:

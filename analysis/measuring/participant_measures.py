@@ -89,6 +89,8 @@ def select_known_measures(rows: pd.DataFrame, names: Iterable[str]) -> pd.DataFr
         for name in list_factors(rows, RATINGS_TABLE)
         if name in named and (pd.api.types.is_numeric_dtype(rows[name]) or isinstance(rows[name].dtype, pd.CategoricalDtype))
     ]
+    if not measures:
+        return rows
     is_known = rows[measures].notna().all(axis="columns")
     return rows if bool(is_known.all()) else rows[is_known]
 

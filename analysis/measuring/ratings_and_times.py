@@ -144,6 +144,7 @@ def compute_region_times(
     """
     exclusion_log = exclusion_log or ExclusionLog()
     _require_valid_times(readings)
+    readings = readings[[name for name in readings if name in TIMED_COLUMNS]]  # each step copies what there is
     [words] = exclusion_log.apply_rule("role is not target", readings=(readings, readings["role"] == "target"))
     choices = mark_choices(words, after_error)
     times = [
@@ -264,6 +265,8 @@ def compute_condition_means(scores: pd.DataFrame, times: pd.DataFrame) -> pd.Dat
     return check(pd.concat(parts, ignore_index=True), "condition_means")
 
 
+# What of a word's reading the times of regions are made of.
+TIMED_COLUMNS = frozenset({*TABLES["region_times"].column_names, "rt", "word", "region", "line", "correct", "task"})
 CURVE_WINDOW = (-3, 4)  # words before and after the critical region that a curve shows
 
 
@@ -282,13 +285,12 @@ def compute_reading_curves(
     out, unless it is critical.
     """
     timed = drop_errors(readings, after_error)
-    words = timed[(timed["role"] == "target") & is_within_cutoffs(timed["rt"], min_rt, max_rt)]
-    critical = readings[(readings["region"] == "critical").fillna(False)]
+    of_target = (timed["role"] == "target") & is_within_cutoffs(timed["rt"], min_rt, max_rt)
+    words = timed.loc[of_target, [*TRIAL_KEY, "item", "participant", "word", "rt", "task"]]
+    critical = readings.loc[(readings["region"] == "critical").fillna(False), [*SENTENCE_KEY, "word"]]
     bounds = critical.groupby(SENTENCE_KEY)["word"].agg(first="min", last="max")
     bounds["end"] = readings.groupby(SENTENCE_KEY)["word"].max()
-    positioned_words = words[[*TRIAL_KEY, "item", "participant", "word", "rt"]].merge(
-        bounds.reset_index(), on=SENTENCE_KEY, how="inner", validate="m:1"
-    )
+    positioned_words = words.drop(columns="task").merge(bounds.reset_index(), on=SENTENCE_KEY, how="inner", validate="m:1")
     before, after = (
         (positioned_words["word"] - positioned_words["first"]).clip(upper=0),
         (positioned_words["word"] - positioned_words["last"]).clip(lower=0),

@@ -29,7 +29,8 @@ def list_region_spans(words: pd.DataFrame, *, region: str, spillover: int, regio
     inside = words[(words["region"] == region).fillna(False).astype(bool)]
     bounds = inside.groupby(SENTENCE_KEY)["word"].agg(first="min", last="max")
     bounds["end"] = words.groupby(SENTENCE_KEY)["word"].max()
-    trials = words.drop_duplicates(TRIAL_KEY).drop(columns=["rt", "word", "text", "quality_flags", "region", "line"])
+    trials = words.drop_duplicates(TRIAL_KEY).drop(columns=["rt", "word", "region", "line"])
+    trials = trials.drop(columns=["text", "quality_flags"], errors="ignore")
     trials = trials.merge(bounds.reset_index(), on=SENTENCE_KEY, how="left", validate="m:1")
     spans = []
     for after in range(spillover + 1):

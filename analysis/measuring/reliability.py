@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -50,7 +51,7 @@ def icc(ratings: "Array") -> IccEstimate:
     >>> round(found.icc, 2)  # Shrout & Fleiss, table 4
     0.62
     """
-    cells = _RatedCells(ratings)
+    cells = _find_rated_cells(ratings)
     if not cells.is_estimable:
         nothing = float("nan")
         return IccEstimate(nothing, nothing, nothing, nothing, cells.raters_per_sentence)
@@ -63,7 +64,7 @@ def icc_interval(ratings: "Array", *, seed: int | Sequence[int], draws: int = BO
     """Return the 95 % interval of ICC(2,k) by parametric bootstrap: normal effects of the estimated variances."""
     import numpy as np
 
-    cells = _RatedCells(ratings)
+    cells = _find_rated_cells(ratings)
     agreement = icc(ratings)
     if np.isnan(agreement.icc):
         return float("nan"), float("nan")
@@ -83,13 +84,27 @@ def icc_interval(ratings: "Array", *, seed: int | Sequence[int], draws: int = BO
     return float(low), float(high)
 
 
+def _find_rated_cells(ratings: "Array") -> "_RatedCells":
+    import numpy as np
+
+    is_rated = ~np.isnan(ratings)
+    return _describe_rated_cells(is_rated.shape, is_rated.tobytes())
+
+
+@lru_cache(maxsize=16)  # in most lists everybody has rated everything, and paradigms have as many sentences
+def _describe_rated_cells(shape: tuple[int, ...], is_rated: bytes) -> "_RatedCells":
+    import numpy as np
+
+    return _RatedCells(np.frombuffer(is_rated, dtype=bool).reshape(shape))
+
+
 class _RatedCells:
     """Which cells of a matrix of sentences by raters are rated, and the arithmetic that depends on this alone."""
 
-    def __init__(self, ratings: "Array") -> None:
+    def __init__(self, is_rated: "np.ndarray[Any, np.dtype[np.bool_]]") -> None:
         import numpy as np
 
-        self.is_rated = ~np.isnan(ratings)
+        self.is_rated = is_rated
         row, column = np.nonzero(self.is_rated)
         self.row_codes, self.column_codes = (np.unique(codes, return_inverse=True)[1] for codes in (row, column))
         self.row_count, self.column_count = (
@@ -173,7 +188,9 @@ def compute_reliability(
     """
     import numpy as np
 
-    targets = scores[scores["role"] == "target"]
+    # Plain objects, and the columns that are needed: hundreds of parts are cut out of them.
+    names_of = ["experiment", "list", "prompt", "phenomenon", "paradigm", "participant", "item", "condition"]
+    targets = scores.loc[scores["role"] == "target", [*names_of, "rating"]].astype(dict.fromkeys(names_of, object))
     rows = []
     for prompt, n, names, trial_list in _split_by_list(targets):
         matrix = _build_rating_matrix(trial_list, "rating")

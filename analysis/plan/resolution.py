@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from gardenpath.study import AnalysisSection, DataError, ModelSection
+from gardenpath.study import AnalysisSection, DataError, HypothesisSection, ModelSection
 from gardenpath.study.config import COVARIATES, find_sesoi, parse_region_name
 from gardenpath.study.plans import DECLARED, INTERCEPTS, SLOPES, FactorCoding, Plan, PlannedEffect, PlannedModel
 from gardenpath.study.responses import PRIMARY_RESPONSES, RESPONSES, is_standardised
@@ -23,6 +23,7 @@ from ..measuring.trial_measures import measure_trials
 from ..modelling.coding import Coded
 from ..modelling.mixed_models import columns_of, engine_named
 from ..modelling.policies import widest
+from .hypotheses import resolve_hypotheses, state_sesoi
 from .trials import POPULATION, POPULATIONS, Levels, PairMeasure, StudyTrials, code_trials, describe_pairs, order_levels
 
 BENJAMINI_HOCHBERG, HOLM_OVER_REGIONS = "Benjamini-Hochberg", "Holm, over the regions"
@@ -44,14 +45,16 @@ PAIR_FORMS: Mapping[str, Mapping[str, Sequence[str]]] = {
 }
 
 
-def resolve_designed_plan(tables: Mapping[str, pd.DataFrame], settings: AnalysisSection) -> Plan:
+def resolve_designed_plan(
+    tables: Mapping[str, pd.DataFrame], settings: AnalysisSection, hypotheses: Sequence[HypothesisSection] = ()
+) -> Plan:
     """Return the plan of a study from the tables that its design prescribes, whose answers are placeholders.
 
     >>> from gardenpath.study import TABLES
     >>> names = ("readings", "responses", "items", "conditions")
     >>> tables = {name: pd.DataFrame(columns=TABLES[name].column_names) for name in names}
     >>> resolve_designed_plan(tables, AnalysisSection())
-    Plan(engine='glmm', resolved_from='design', models=(), schema=1)
+    Plan(engine='glmm', resolved_from='design', models=(), hypotheses=(), alpha=0.05, schema=2)
     """
     readings, responses, items, conditions = take_tables(tables, "readings", "responses", "items", "conditions")
     # Placeholders are no reading times that could be too short or too long.
@@ -63,7 +66,7 @@ def resolve_designed_plan(tables: Mapping[str, pd.DataFrame], settings: Analysis
         # Language models take part too: every other session stands for one.
         scores, answers = (_add_alternating_population(frame) for frame in (scores, answers))
     trials = StudyTrials(scores, measures.times, answers, items, conditions, "design")
-    return resolve_plan(settings, trials)
+    return resolve_plan(settings, trials, hypotheses)
 
 
 def _add_alternating_population(frame: pd.DataFrame) -> pd.DataFrame:
@@ -71,7 +74,7 @@ def _add_alternating_population(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(**{POPULATION: pd.array(labels, dtype="string")})
 
 
-def resolve_plan(settings: AnalysisSection, trials: StudyTrials) -> Plan:
+def resolve_plan(settings: AnalysisSection, trials: StudyTrials, hypotheses: Sequence[HypothesisSection] = ()) -> Plan:
     """Return the models that are fitted to these trials by these settings.
 
     Minimal pairs: z (of ratings or their like) under each prompt and log reading time in each region by grammaticality, for each
@@ -88,7 +91,8 @@ def resolve_plan(settings: AnalysisSection, trials: StudyTrials) -> Plan:
     Ratings as ordered categories, where `ordinal` says so, or engine lme4 fits the other models, have cumulative models with a
     probit link.
 
-    Raises `DataError` for declared models that the study or the engine does not allow.
+    Raises `DataError` for declared models that the study or the engine does not allow, and for hypotheses about effects that no
+    model tests.
 
     >>> from gardenpath.study import TABLES
     >>> rows = [(f"P{p}", f"i{i}", "ab"[(p + i) % 2], i, float(p + i)) for p in range(4) for i in range(4)]
@@ -102,7 +106,8 @@ def resolve_plan(settings: AnalysisSection, trials: StudyTrials) -> Plan:
     ['z ~ npi + (1|participant) + (1|item)', 'z ~ npi + (1 + npi|participant) + (1 + npi|item)']
     """
     models = [_complete(one, trials, settings) for one in draft_models(trials, settings)]
-    return Plan(settings.engine, trials.resolved_from, tuple(models))
+    planned = resolve_hypotheses(hypotheses, models)
+    return Plan(settings.engine, trials.resolved_from, tuple(state_sesoi(models, planned)), planned)
 
 
 def draft_models(trials: StudyTrials, settings: AnalysisSection) -> list[PlannedModel]:

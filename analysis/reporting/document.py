@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 HEAD = 5  # rows of each table shown in the list of tables
 
 SECTIONS: Sequence[Callable[[Page], Section]] = (
+    effect_sections.answer_hypotheses,
     effect_sections.build_factorial_section,
     people_sections.run,
     origin_sections.origins,

@@ -36,6 +36,7 @@ from .wording import (
     factors,
     fits,
     hypotheses,
+    hypothesis_answers,
     judgments,
     labels,
     minimal_pairs,
@@ -98,10 +99,11 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
     results = join_results(tables)
     models, factorial = select_pairs(results), select_factors(results)
     excluded = participation.exclusions(*(table_of(tables, name) for name in EXCLUSIONS))
-    simple = factors.simple_effects(factors.select_told_simple_effects(results))
+    simple = factors.simple_effects(factors.select_told_simple_effects(results, table_of(tables, "hypotheses")))
     matrices, differing = contrasts.matrices(table_of(tables, "contrast_matrices")), table_of(tables, "confounds")
     parts = [
         ("", _alone(_warnings(tables))),
+        ("Hypotheses", _alone(hypothesis_answers.answer_hypotheses(table_of(tables, "hypotheses")))),
         ("What was tested", _alone(hypotheses.tested(factorial, models))),
         ("Methods", [Paragraph(sentences) for sentences in written]),
         ("Exclusions", _alone(sentence for sentence in excluded if sentence not in told)),
@@ -111,6 +113,7 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
             "Factors of the study",
             [
                 *_alone([*factors.factorial_effects(factorial), *_optimistic(tables, factorial)]),
+                *_alone(hypothesis_answers.describe_scale_dependence(factorial)),
                 *_alone([*confounds.confounds(differing, factorial), *simple]),
                 *_tables(tables),
             ],

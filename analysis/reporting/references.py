@@ -113,6 +113,9 @@ REFERENCES = {
         "Journal of Experimental Social Psychology, 79, 328–348.",
         "10.1016/j.jesp.2018.08.009",
     ),
+    "Loftus, 1978": _doi(
+        "Loftus, G. R. (1978). On interpretation of interactions. Memory & Cognition, 6(3), 312–319.", "10.3758/BF03197461"
+    ),
     "Mann & Whitney, 1947": _doi(
         "Mann, H. B., & Whitney, D. R. (1947). On a test of whether one of two random variables is stochastically larger than "
         "the other. The Annals of Mathematical Statistics, 18(1), 50–60.",
@@ -188,6 +191,11 @@ REFERENCES = {
         "Viechtbauer, W. (2007). Confidence intervals for the amount of heterogeneity in meta-analysis. Statistics in Medicine, "
         "26(1), 37–52.",
         "10.1002/sim.2514",
+    ),
+    "Wagenmakers et al., 2012": _doi(
+        "Wagenmakers, E.-J., Krypotos, A.-M., Criss, A. H., & Iverson, G. (2012). On the interpretation of removable interactions: "
+        "A survey of the field 33 years after Loftus. Memory & Cognition, 40(2), 145–160.",
+        "10.3758/s13421-011-0158-0",
     ),
     "Warstadt et al., 2020": _doi(
         "Warstadt, A., Parrish, A., Liu, H., Mohananey, A., Peng, W., Wang, S.-F., & Bowman, S. R. (2020). BLiMP: The benchmark "

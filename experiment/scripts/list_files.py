@@ -3,11 +3,14 @@
 import dataclasses
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from pydantic_core import to_json
 
 from gardenpath import study
 from gardenpath.stimuli import Materials, Paradigm, TrialList, design, read_study
@@ -19,6 +22,7 @@ from .script import build_script, strip_correct_answers
 
 SCHEMA_VERSION = 4
 # What a screen says that does not come from an item.
+_EXPONENT = re.compile(r"\de[-+]?\d")
 FIXED_TEXT_FIELDS = ("hint", "lab_hint", "reminder", "fixation", "button", "missing", "error", "again")
 
 
@@ -44,8 +48,11 @@ class ListFile:
 
     @cached_property
     def text(self) -> str:
-        """The file's text: the same list and script give the same bytes."""
-        return json.dumps(dataclasses.asdict(self), ensure_ascii=False, indent=1) + "\n"
+        """The file's text: the same list and script give the same bytes, those of `json.dumps`."""
+        text = to_json(self, indent=1, inf_nan_mode="constants").decode("utf-8")
+        if _EXPONENT.search(text):  # the one thing that pydantic, five times as fast, writes otherwise: 1e-5, not 1e-05
+            text = json.dumps(dataclasses.asdict(self), ensure_ascii=False, indent=1)
+        return f"{text}\n"
 
     @cached_property
     def sha256(self) -> str:

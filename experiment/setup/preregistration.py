@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from gardenpath import study
 from gardenpath.stimuli import Materials, build_conditions_table, build_items_table, read_study
 from gardenpath.study.config import ProcedureSection
-from gardenpath.study.plans import Plan
+from gardenpath.study.plans import Plan, PlannedModel
 from gardenpath.study.renamed_names import describe_renamed_keys
 
 from ..scripts.list_files import ListFile, build_list_files
 from ..scripts.script import list_text_sections
 from ..texts.standard_texts import load_texts
+from .data_search import DataSearch
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +34,7 @@ DEVIATION_KINDS = {  # of a deviation, by how its key begins; the first that fit
     "analysis.remove_outliers": "exclusion",
     "analysis.sesoi": "smallest effect",
     "analysis": "model",
+    "plan.hypotheses": "hypothesis",
     "plan": "model",
     "sessions.exclusion_reason": "exclusion",
     "sessions": "procedure",
@@ -46,7 +48,8 @@ DEVIATION_KINDS = {  # of a deviation, by how its key begins; the first that fit
 }
 DEVIATION_TABLES = ("sessions", "items", "exclusions", "planned_models", "models")  # in which deviations show
 RT_TRIMMING_KEYS = ("min_rt", "max_rt", "remove_outliers")
-PLANNED_COLUMNS = ("formula", "first_fit", "policy")  # of a planned model that are fixed
+# What is fixed of a planned model, as the table planned_models has it.
+PLANNED_COLUMNS = ("formula", "first_fit", "policy", "family", "paradigms", "tested", "correction")
 STATEMENTS_PATTERN = re.compile(r"^SHA-256 of the statements: `([0-9a-f]{64})`\n+```json\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -83,13 +86,29 @@ def build_statements(config: study.Study, participants: int | None = None, plan:
         "items": _hash_items(build_items_table(materials), materials),
         "order": None if config.ordering.order == "random" else _compute_hash("\n".join(item.id for item in materials.items)),
         "assigned_items": sorted({trial.item.id for file in list_files for trial in file.trial_list.trials}),
-        **({"plan": {"sha256": plan.sha256, "models": _describe_planned_models(plan)}} if plan else {}),
+        **({"plan": _describe_plan(plan)} if plan else {}),
     }
 
 
+def _describe_plan(plan: Plan) -> Json:
+    """Return what is fixed of a plan: its hash, its models, and its hypotheses by name."""
+    hypotheses = {one.name: dataclasses.asdict(one) for one in plan.hypotheses}
+    return {"sha256": plan.sha256, "models": _describe_planned_models(plan)} | ({"hypotheses": hypotheses} if hypotheses else {})
+
+
 def _describe_planned_models(plan: Plan) -> dict[str, dict[str, str]]:
-    """Return what is fixed of each planned model, by its id: its formula, the one fitted first, and how that is reduced."""
-    return {one.model_id: {name: getattr(one, name) for name in PLANNED_COLUMNS} for one in plan.models}
+    """Return what is fixed of each planned model, by its id: its formula, the one fitted first, how that is reduced, of which
+    trials it is, what it compares, and how p is adjusted.
+    """
+    return {one.model_id: _describe_planned_model(one) for one in plan.models}
+
+
+def _describe_planned_model(model: PlannedModel) -> dict[str, str]:
+    joined = {
+        "paradigms": ", ".join(model.paradigms),
+        "tested": "; ".join(effect.contrast for effect in model.effects if effect.is_tested),
+    }
+    return {name: str(joined[name] if name in joined else getattr(model, name)) for name in PLANNED_COLUMNS}
 
 
 def _count_sessions(config: study.Study, list_files: Sequence[ListFile]) -> int | None:
@@ -149,10 +168,19 @@ def flatten_statements(value: object, key: str = "") -> dict[str, str]:
 # ------------------------------------------------------------------------------------------------ the page
 
 
-def format_preregistration(config: study.Study, registered: Json, *, models: Sequence[str] = (), after: str = "") -> str:
+def format_preregistration(
+    config: study.Study,
+    registered: Json,
+    *,
+    models: Sequence[str] = (),
+    hypotheses: Sequence[str] = (),
+    searched: DataSearch | None = None,
+    after_data: bool = False,
+) -> str:
     """Return the preregistration as Markdown: what is fixed in words and tables, what is open, and the statements with their hash.
 
-    `models` are lines on the models that are planned; `after` says what data there were.
+    `models` are lines on the models that are planned, `hypotheses` on the hypotheses; `searched` is what data lay beside
+    study.toml, and `after_data` says that the authors know of some.
     """
     block = json.dumps(registered, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
     digest = hashlib.sha256(block.encode()).hexdigest()
@@ -162,11 +190,11 @@ def format_preregistration(config: study.Study, registered: Json, *, models: Seq
     ]
     sections = {
         f"Preregistration: {config.title or config.name}": [
-            after or "Drafted from study.toml before any data were collected.",
-            "",
+            *_describe_data(searched, after_data),
             "Places marked *Open* are for the authors to fill in before this page is deposited.",
         ],
-        "Hypotheses": ["*Open*: each hypothesis, with its direction and the coefficient of the models below that tests it"],
+        "Hypotheses": list(hypotheses)
+        or ["*Open*: each hypothesis, with its direction and the coefficient of the models below that tests it ([[hypotheses]])"],
         "Design": [
             *_format_design(config, registered),
             "",
@@ -190,6 +218,8 @@ def format_preregistration(config: study.Study, registered: Json, *, models: Seq
         ],
         "Smallest effects of interest": _format_section_table(config, "analysis.sesoi")
         if config.analysis.sesoi
+        else ["Those of the hypotheses; of other effects none is stated, so no equivalence is tested."]
+        if any(one.smallest for one in config.hypotheses)
         else ["*Open*: none is stated, so no equivalence is tested."],
         "Fixed, and open": [
             "Fixed is every statement below; `gardenpath deviations` lists each that the study departs from.",
@@ -200,6 +230,23 @@ def format_preregistration(config: study.Study, registered: Json, *, models: Seq
     }
     texts = ("\n".join([f"## {name}", "", *lines]) for name, lines in sections.items())
     return "\n\n".join(texts).removeprefix("#") + "\n"
+
+
+def _describe_data(searched: DataSearch | None, after_data: bool) -> list[str]:
+    """Return whether the page was drafted before the data, and what that was told by."""
+    if searched is None:
+        return ["Drafted from study.toml. Nobody looked whether there were data.", ""]
+    if searched.of_people:
+        count = sum(one.n_of_people for one in searched.of_people if one.sources)
+        untold = sum(not one.sources for one in searched.of_people)
+        there = [f"{count} session{'s' * (count != 1)} of people"] if count else []
+        there += [f"data in {untold} place{'s' * (untold != 1)} that do not say whose they are"] if untold else []
+        stated = f"**Drafted after data were collected**: {' and '.join(there)} lay beside study.toml."
+    elif after_data:
+        stated = "**Drafted after data were collected**, as its authors say; none of people lay beside study.toml."
+    else:
+        stated = "Drafted from study.toml, beside which no data of people lay."
+    return [stated, "", searched.describe(), ""]
 
 
 def _format_design(config: study.Study, registered: Json) -> list[str]:
@@ -239,12 +286,13 @@ def _format_sample(config: study.Study, registered: Json) -> list[str]:
 
 
 def _list_open_points(config: study.Study, registered: Json) -> Iterator[str]:
-    yield "the hypotheses"
+    if not config.hypotheses:
+        yield "the hypotheses ([[hypotheses]])"
     if not any(registered["sample"].values()):
         yield "the number of participants (online.quota, or --participants)"
     if not config.analysis.models:
         yield "models of the authors' own (analysis.models): the standard ones are fitted"
-    if not config.analysis.sesoi:
+    if not config.analysis.sesoi and not any(one.smallest for one in config.hypotheses):
         yield "smallest effects of interest (analysis.sesoi)"
     yield "analyses that are named nowhere here, which are exploratory"
 
@@ -452,12 +500,27 @@ def _find_changed_plan(registered: Json, plan: Plan | None, tables: "Mapping[str
     if not before:
         return
     if plan is not None:
+        yield from _find_changed_hypotheses(registered["plan"].get("hypotheses", {}), _describe_plan(plan).get("hypotheses", {}))
         yield from _find_changed_models(before, _describe_planned_models(plan), "study.toml")
     fitted = tables.get("planned_models")
     if fitted is not None and len(fitted) and (plan is None or fitted["plan_sha256"].iloc[0] != plan.sha256):
         rows = fitted[["model_id", *PLANNED_COLUMNS]].to_dict("records")
-        found = {row["model_id"]: {name: row[name] for name in PLANNED_COLUMNS} for row in rows}
+        found = {
+            row["model_id"]: {name: "" if not isinstance(row[name], str) else row[name] for name in PLANNED_COLUMNS} for row in rows
+        }
         yield from _find_changed_models(before, found, "results")
+
+
+def _find_changed_hypotheses(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterator[Deviation]:
+    """Yield the hypotheses that are gone, new or changed, each with what differs."""
+    for name in dict.fromkeys([*before, *after]):
+        old, new = before.get(name), after.get(name)
+        if old is None or new is None:
+            texts = [None if one is None else f"{one['contrast']} {one['direction']}".strip() for one in (old, new)]
+            yield f"plan.hypotheses.{name}", "study.toml", texts[0], texts[1]
+        elif differing := [key for key in new if old.get(key) != new[key]]:
+            registered_text, found_text = ("; ".join(f"{key} {one.get(key)}" for key in differing) for one in (old, new))
+            yield f"plan.hypotheses.{name}", "study.toml", registered_text, found_text
 
 
 def _find_changed_models(before: Mapping[str, Json], after: Mapping[str, Json], source: str) -> Iterator[Deviation]:
@@ -465,9 +528,14 @@ def _find_changed_models(before: Mapping[str, Json], after: Mapping[str, Json], 
     for name in dict.fromkeys([*before, *after]):
         old, new = before.get(name), after.get(name)
         if old != new:
-            differing = [key for key in PLANNED_COLUMNS if old is None or new is None or old[key] != new[key]][:1]
-            texts = (None if one is None else str(one[differing[0]]) for one in (old, new))
-            alike.setdefault((next(texts), next(texts)), []).append(name)
+            # A page of before may have fixed less of a model.
+            fixed = [key for key in PLANNED_COLUMNS if old is None or key in old]
+            differing = fixed[:1] if old is None or new is None else [key for key in fixed if old[key] != new[key]]
+            if "formula" in differing:  # the first fit follows it
+                differing = [key for key in differing if key != "first_fit"]
+            if differing:
+                texts = (None if one is None else "; ".join(one[key] or f"no {key}" for key in differing) for one in (old, new))
+                alike.setdefault((next(texts), next(texts)), []).append(name)
     for (registered_text, found_text), names in alike.items():
         more = f" (and in {len(names) - 1} more)" if len(names) > 1 else ""
         old_text, new_text = (None if text is None else f"{text}{more}" for text in (registered_text, found_text))

@@ -1,9 +1,7 @@
 """The tables that a study leaves if everybody does what its lists ask for: trials without answers that say anything."""
 
 import itertools
-import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import pandas as pd
 
@@ -11,10 +9,10 @@ from gardenpath import study
 from gardenpath.study.config import ParticipantMeasureSection
 from gardenpath.study.participant_measures import choose_placeholder
 
-from ..collection.data_collection import collect
 from ..scripts.list_files import ListFile
+from ..sessions.event_tables import build_table_parts, concatenate_parts
 from ..tasks import load_tasks
-from .robots import Effects, simulate
+from .robots import Effects, simulate_sessions
 
 PLACEHOLDER_MS = (280.0, 290.0, 300.0, 310.0, 320.0)
 COPY_MARK = "-copy-"
@@ -37,9 +35,8 @@ def build_designed_tables(config: study.Study, list_files: Sequence[ListFile]) -
     ([280.0, 290.0, 300.0, 310.0, 320.0], True)
     """
     sessions = sum(len(file.trial_list.short_lists) or 1 for file in list_files)
-    with tempfile.TemporaryDirectory() as folder:
-        simulate(list_files, Path(folder, "data"), participants=sessions, seed=1, effects=FAULTLESS)
-        tables = dict(collect(Path(folder, "data")))
+    recorded = simulate_sessions(list_files, participants=sessions, seed=1, effects=FAULTLESS)  # one at a time in memory
+    tables = concatenate_parts(build_table_parts(recorded, {file.sha256: file for file in list_files}))
     tables |= {"readings": _fill_times(tables["readings"]), "responses": _fill_responses(tables["responses"], config)}
     measures = config.analysis.participant_measures
     return _fill_measures(tables, measures) if measures else tables

@@ -624,11 +624,11 @@ class AssignedSession:
     slot: int
 
 
-class FolderTransport:
-    """Reaches no server: deals lists in turn, or to each reader the next short list, and writes each session to a folder."""
+class LocalTransport:
+    """Reaches no server: deals lists in turn, or to each reader the next short list, and keeps the last session that was taken."""
 
-    def __init__(self, folder: Path, list_files: Sequence[ListFile]) -> None:
-        self.folder, self.list_files = folder, list_files
+    def __init__(self, list_files: Sequence[ListFile]) -> None:
+        self.list_files = list_files
         self.assigned_count = 0
         self.events: list[Event] = []
         self._used_slots: dict[str, set[int]] = {file.name: set() for file in list_files}
@@ -682,8 +682,44 @@ class FolderTransport:
 
     def finish_session(self, session: Json, events: int) -> str:
         finished = dataclasses.replace(self.session, finished=self.session.started)
-        write_recorded_session(self.folder, RecordedSession(finished, tuple(self.events)), self.file)
+        self.recorded_session = RecordedSession(finished, tuple(self.events))
         return ""
+
+
+class FolderTransport(LocalTransport):
+    """Reaches no server, and writes each session to a folder."""
+
+    def __init__(self, folder: Path, list_files: Sequence[ListFile]) -> None:
+        super().__init__(list_files)
+        self.folder = folder
+
+    def finish_session(self, session: Json, events: int) -> str:
+        super().finish_session(session, events)
+        write_recorded_session(self.folder, self.recorded_session, self.file)
+        return ""
+
+
+def simulate_sessions(
+    list_files: Sequence[ListFile], *, participants: int, seed: int, effects: Effects | None = None
+) -> Iterator[RecordedSession]:
+    """Yield one session of each of some robots, as `simulate` writes them.
+
+    >>> from importlib.resources import files
+    >>> from gardenpath import experiment
+    >>> list_files = experiment.build_list_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
+    >>> [one.session.list_name for one in simulate_sessions(list_files, participants=2, seed=1)]
+    ['E1-L1', 'E1-L2']
+    """
+    robot, transport = create_robot(list_files, seed=seed, effects=effects), LocalTransport(list_files)
+    for number in range(participants):
+        name = _name_robot(number)
+        with contextlib.suppress(LookupError):
+            _run_open_session(robot, transport, transport.begin_session(name), name)
+            yield transport.recorded_session
+
+
+def _name_robot(number: int) -> str:
+    return f"sim-{number + 1:04}"
 
 
 def simulate(
@@ -733,7 +769,7 @@ def simulate(
         assigned = []
         for n in range(participants * (sessions if has_short_lists else 1)):
             with contextlib.suppress(LookupError):
-                assigned.append(transport.assign_session(f"sim-{n % participants + 1:04}"))
+                assigned.append(transport.assign_session(_name_robot(n % participants)))
         batches = [
             _Batch(machine, transport.folder, assigned[n : n + SESSIONS_PER_BATCH])
             for n in range(0, len(assigned), SESSIONS_PER_BATCH)

@@ -115,13 +115,55 @@ p_equivalence float?   larger p of two one-sided tests, above -smallest and belo
 """
             + MILLISECOND_COLUMNS
             + """
-raw           float?   phenomena, intercepts: the same model's estimate on the scale as measured, ms or points of the scale
+raw           float?   the same model's estimate in ms or points: phenomena, with intercepts; log_rt, interactions of the headline
 raw_low       float?   lower end of its 95 % interval
 raw_high      float?   upper end
+raw_p         float?   two-sided p of raw, of interactions: they may hold on one scale alone (doi 10.3758/s13421-011-0158-0)
 """
         ),
         ("model_id", "kind", "term", "factors", "within", "contrast"),
         ANALYSE,
+    ),
+    Table(
+        "hypotheses",
+        "a hypothesis of the study, with its answer",
+        parse_columns("""
+name          string   hypothesis
+model_id      string   model that answers it, as in planned_models
+model         string   its name
+response      string   response variable
+region        string   region of the reading times; sentence for ratings and answers
+prompt        string?  prompt of the answers
+term          string   fixed effect, as in effects
+contrast      string   what is compared
+role          string   primary; secondary, beside a primary one; or family
+family        string?  hypotheses over which p is adjusted
+correction    string   none, holm or benjamini-hochberg
+direction     string?  positive or negative, of the contrast; empty where either would do
+sides         int      sides of the test
+smallest      float?   smallest effect that matters, in units of the response
+estimate      float?   effect, in units of the response; empty where the model has none
+se            float?   standard error
+df            float?   degrees of freedom; empty of z tests
+t             float?   estimate / se
+p             float?   p of the hypothesis's test, of one or two sides
+p_adjusted    float?   p adjusted over its family
+p_two_sided   float?   p of two sides
+ci_low        float?   lower end of the 95 % interval
+ci_high       float?   upper end
+low_90        float?   lower end of the 90 % interval, where a smallest effect is stated and the model has slopes
+high_90       float?   upper end
+p_equivalence float?   larger p of two one-sided tests against the smallest effect
+optimistic    bool     whether p is too small, as in effects; nothing is decided then
+raw           float?   of interactions on log_rt: the effect in ms
+raw_low       float?   lower end of its 95 % interval
+raw_high      float?   upper end
+raw_p         float?   its two-sided p
+verdict       string   supported; supported, but smaller than what matters; opposite; equivalent; or undecided
+"""),
+        ("name",),
+        ANALYSE,
+        is_always_written=False,
     ),
     Table(
         "aggregate_tests",

@@ -327,7 +327,7 @@ meets_majority_rule bool     whether majority_strict is at least 4 of 5, BLiMP's
         "deviations",
         "a statement of the preregistration that the study departs from",
         parse_columns("""
-kind          string   what it is about: sample, items, exclusion, model, smallest effect, or the section of study.toml
+kind          string   what it is about: sample, items, exclusion, model, hypothesis, smallest effect, or the section of study.toml
 key           string   the statement, as study.toml names it; items.PARADIGM.ITEM; sample.participants; sessions.excluded ...
 location      string   where it shows: study.toml, materials, tables (the data), results (settings they were made with, models)
 registered    string?  what was registered (settings as JSON); empty: nothing

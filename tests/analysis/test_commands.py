@@ -186,7 +186,7 @@ def test_figures_and_text_to_paste_lie_beside_the_tables(analysed: Path) -> None
     names = {path.name for path in (analysed / "results" / "figures").iterdir()}
     assert {"ratings.svg", "ratings.png", "reading_curves.svg", "specifications.png"} <= names
     text = (analysed / "results" / "results.md").read_text("utf-8")
-    assert text.startswith("**Simulated data**: no findings about people.\n\n## What was tested")
+    assert text.startswith("**Simulated data**: no findings about people.[^1]\n\n## What was tested")
     assert "## Reading times" in text
     assert run("analyse", analysed / "tables", "-o", analysed / "s").exit_code == 0
     assert not (analysed / "s" / "figures").exists()
@@ -226,3 +226,18 @@ def test_a_rule_that_cannot_be_is_refused(study: Path, line: str, fault: str) ->
     told = run("analyse", study / "tables", "--study", study / "study.toml", "-o", study / "r")
     assert isinstance(told.exception, DataError)
     assert fault in str(told.exception)
+
+
+def test_results_have_no_table_without_rows_and_none_of_a_run_before(analysed: Path) -> None:
+    results = analysed / "results"
+    assert all(len(read(path, path.stem)) for path in results.glob("*.csv"))
+    assert not (results / "choice_agreement.csv").exists()
+    assert read(results, "choice_agreement").empty, "what is not there beside others of its command is empty"
+    with pytest.raises(FileNotFoundError, match=r"judgments\.csv: there is no such file"):
+        read(results, "judgments")
+    (results / "choice_agreement.csv").write_text("left,over\n1,2\n")
+    (results / "choice_agreement.csv.meta.json").write_text("{}")
+    assert run("analyse", analysed / "tables", "-o", results, "--force").exit_code == 0
+    assert not [*results.glob("choice_agreement*")]
+    told = run("report", analysed / "study.toml", "-o", analysed / "r.html", "--no-figures").stderr
+    assert "choice_agreement" not in told

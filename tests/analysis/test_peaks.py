@@ -13,7 +13,7 @@ from gardenpath.analysis import fit
 from gardenpath.analysis.engines import glmm_engine
 from gardenpath.analysis.engines.formulas import parse_formula
 from gardenpath.analysis.engines.glmm_engine import PEAKS_NOTE, estimate_model, fit_highest_peak
-from gardenpath.analysis.engines.likelihood_peaks import build_criterion
+from gardenpath.analysis.engines.likelihood_peaks import build_criterion, compute_cross_products
 from gardenpath.analysis.modelling.mixed_models import columns_of
 
 FORMULA = "y ~ x + (1|participant) + (1|item)"
@@ -92,6 +92,48 @@ def test_the_likelihood_of_coarse_searches_is_that_of_the_whole_covariance(theta
     criterion = build_criterion(columns_of(frame, parse_formula(WORDS)), parse_formula(WORDS), reml=True)
     assert criterion is not None
     assert criterion(np.log(theta)) == pytest.approx(profile(frame, np.array(theta))[0], abs=1e-6)
+
+
+@pytest.mark.parametrize("inner", ["item", "participant", "word"])  # within what tokens are; words cross all
+def test_cross_products_give_the_peak_of_the_whole_covariance(inner: str) -> None:
+    frame = two_lists_of_words(1)
+    if inner != "item":  # tokens there are already within items
+        frame["token"] = frame[inner].astype(str) + (":" + frame["word"].astype(str) if inner == "participant" else "")
+    groups = ("participant", "item", "token")
+    codes = [pd.factorize(frame[group])[0] for group in groups]
+    design, response = np.column_stack([np.ones(len(frame)), frame["x"]]), frame["y"].to_numpy()
+    products = compute_cross_products(codes, design, response)
+    assert products is not None
+    kept = [code[:, None] == code[None, :] for code in codes]
+
+    def estimate(deviations: np.ndarray) -> tuple[float, np.ndarray, float]:
+        """Return -2 log likelihood, coefficients and residual variance from the covariance of all readings."""
+        covariance = np.eye(len(frame)) + sum(d**2 * same for d, same in zip(deviations, kept, strict=True))
+        beta = np.linalg.solve(design.T @ np.linalg.solve(covariance, design), design.T @ np.linalg.solve(covariance, response))
+        left = response - design @ beta
+        residual = left @ np.linalg.solve(covariance, left) / len(frame)
+        return np.linalg.slogdet(covariance)[1] + len(frame) * (1 + np.log(2 * np.pi * residual)), beta, residual
+
+    found, converged = products.find_nearby_peak([0.5, 0.5, 0.5])
+    top, beta, residual = estimate(found)
+    assert converged
+    assert products.compute_criterion(np.log(np.maximum(found, 1e-9)), reml=False) == pytest.approx(top, abs=1e-6)
+    for k, step in itertools.product(range(3), (0.9, 1.1)):
+        moved = np.maximum(found, 0.01)
+        moved[k] *= step
+        assert estimate(moved)[0] > top
+    slopes, variance = products.estimate(found)
+    np.testing.assert_allclose(slopes, beta, atol=1e-8)
+    assert variance == pytest.approx(residual, rel=1e-8)
+
+
+def test_a_predictor_made_of_others_has_no_estimate_from_cross_products() -> None:
+    frame = two_lists(1)
+    design = np.column_stack([np.ones(len(frame)), frame["x"], 2 * frame["x"] + 1])
+    products = compute_cross_products([pd.factorize(frame[g])[0] for g in ("participant", "item")], design, frame["y"].to_numpy())
+    assert products is not None
+    with pytest.raises(np.linalg.LinAlgError):
+        products.estimate(np.array([0.5, 0.5]))
 
 
 @pytest.mark.parametrize("rows", [0, 10_000])  # from how many on coarse searches say which starts are fitted

@@ -260,3 +260,32 @@ def test_what_it_warns_of() -> None:
     found = {issue.code for issue in psych_ds.check_dataset({**VALID, **more}) if issue.level == "warning"}
     assert {"FILENAME_UNOFFICIAL_KEYWORD_WARNING", "FILE_NOT_CHECKED", "WRONG_METADATA_LOCATION", "FILE_EMPTY"} <= found
     assert {"MISSING_README_DOC", "MISSING_PSYCHDSIGNORE", "JSON_KEY_RECOMMENDED"} <= found
+
+
+def test_materials_that_are_not_those_that_were_shown_are_refused_or_named(folder: Path) -> None:
+    items = study.read(folder / "tables", "items")
+    changed = items["sentence"].where(items.index != 3, "Another sentence was shown.")
+    study.write(items.assign(sentence=changed), "items", folder / "tables", command="by hand")
+    row = items.iloc[3]
+    done = run_here("gardenpath bundle study.toml -o b.zip", folder)
+    assert done.code == 1
+    assert not (folder / "b.zip").exists()
+    assert "1 sentence shown to participants is not as in the materials" in done.said
+    told = (
+        f"{row['item']} ({row['condition']}): 'Another sentence was shown.' was shown, and the materials have {row['sentence']!r}"
+    )
+    assert told in done.said
+    reason = f'\n[archive.deviations]\n"items.{row["paradigm"]}.{row["item"]}" = "a typing error, mended later"\n'
+    (folder / "study.toml").write_text((folder / "study.toml").read_text() + reason)
+    stated = run_here("gardenpath bundle study.toml -o b.zip", folder)
+    assert stated.code == 0
+    assert f"not as it was shown: {told}; archive.deviations: a typing error, mended later" in stated.said
+
+
+def test_an_item_that_was_shown_and_is_gone_is_named(folder: Path) -> None:
+    items = study.read(folder / "tables", "items")
+    more = pd.concat([items, items.head(1).assign(item="gone")], ignore_index=True)
+    study.write(more, "items", folder / "tables", command="by hand")
+    done = run_here("gardenpath bundle study.toml -o b.zip", folder)
+    assert done.code == 1
+    assert f"gone ({items['condition'].iloc[0]}): was shown, and is not in the materials" in done.said

@@ -1,6 +1,8 @@
 """A list file holds all that a session needs, in the same bytes every time."""
 
+import dataclasses
 import json
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -42,3 +44,12 @@ def test_a_scale_without_keys_is_refused(study_folder: Path) -> None:
     path.write_text(path.read_text().replace("points = 7", "points = 11"))
     with pytest.raises(ValueError, match=r"procedure\.tasks\.acceptability: points is 11; expected 2 to 9"):
         experiment.build_list_files(study.load(path))
+
+
+@pytest.mark.parametrize("example", ["minimal-pairs", "relative-clauses", "forced-choice"])
+@pytest.mark.parametrize("title", ["", '1e-5 of a \\ "title"\t\x1f\x7f é 語 \u2028'])
+def test_the_text_of_a_list_is_that_of_json(example: str, title: str) -> None:
+    file = experiment.build_list_files(study.load(files("gardenpath.examples") / example))[0]
+    numbers = {"shares": [1.0, 0.1, 2 / 3, 1e-5, 1e22, 12345678.9, -0.0], "none": [], "nothing": {}} if title else {}
+    changed = dataclasses.replace(file, title=title or file.title, procedure=file.procedure | numbers)
+    assert changed.text == json.dumps(dataclasses.asdict(changed), ensure_ascii=False, indent=1) + "\n"

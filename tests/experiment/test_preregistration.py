@@ -11,11 +11,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from gardenpath import study
+from gardenpath import experiment, study
 from gardenpath.analysis.fitting.plan_tables import build_planned_models
 from gardenpath.cli.analyse import describe_settings
 from gardenpath.cli.plan import resolve_design_plan
 from gardenpath.experiment.setup import preregistration
+from gardenpath.experiment.setup.data_search import search_data
 
 from ..conftest import ROOT, run_here
 
@@ -252,6 +253,7 @@ DRIFTS: dict[str, Drift] = {
         "design.ratio.ungrammatical",
     ),
     "another scale": stated("points = 7", "points = %", "procedure.tasks.acceptability.points"),
+    "another question": stated('prompt = "', 'prompt = "% ', "procedure.tasks.acceptability.prompt"),
     "another way of showing": stated('show = "centred"', 'show = "moving_window"', "procedure.target.show"),
     "another rule of order": stated(
         'no_adjacent = "paradigm"', 'no_adjacent = "paradigm"\nmax_run = { condition = % }', "ordering.max_run.condition"
@@ -307,6 +309,23 @@ def test_planned_models_are_held_against_planned_models(folder: Path) -> None:
     plans = [key for key in rows.index if key.startswith("plan.")]
     assert all("log_trial" in rows.loc[key, "registered"] and "log_trial" not in rows.loc[key, "found"] for key in plans)
     assert "more)" in rows.loc[plans[0], "found"]
+
+
+def test_everything_that_is_fixed_of_a_planned_model_is_compared(folder: Path) -> None:
+    text = (folder / "preregistration.md").read_text()
+    registered = preregistration.read_statements(text, "page")
+    config = study.load(folder / "study.toml")
+    plan = resolve_design_plan(config)
+    name = "model speed, log_rt critical, declared"
+    model = registered["plan"]["models"][name]
+    assert set(model) == set(preregistration.PLANNED_COLUMNS)
+    model |= {"policy": "maximal", "family": "binomial", "correction": "Holm over the regions"}
+    [row] = preregistration.compute_deviations(registered, config, plan=plan).to_dict("records")
+    assert row["registered"] == "maximal; binomial; Holm over the regions"
+    assert row["found"].startswith("declared; gaussian; ")
+    del model["family"], model["correction"], model["tested"], model["paradigms"]  # as a page of before had it
+    [row] = preregistration.compute_deviations(registered, config, plan=plan).to_dict("records")
+    assert (row["registered"], row["found"]) == ("maximal", "declared")
 
 
 def test_a_model_of_fewer_random_effects_departs_from_nothing(folder: Path) -> None:
@@ -451,6 +470,102 @@ def test_after_people_took_part_nothing_is_registered_as_before_the_data(folder:
     study.write(sessions, "sessions", folder / "tables", command="by hand")
     done = run_here("gardenpath preregister study.toml -o late.md", folder)
     assert done.code == 1
-    assert "9 sessions of people are there already" in done.said
+    assert "tables/sessions.csv: a table of 9 sessions (9 server)" in done.said
     assert run_here("gardenpath preregister study.toml --after-data -o late.md", folder).code == 0
-    assert "**Drafted after data were collected**: 9 sessions of people" in (folder / "late.md").read_text()
+    page = (folder / "late.md").read_text()
+    assert "**Drafted after data were collected**: 9 sessions of people lay beside study.toml." in page
+    assert "tables/sessions.csv: a table of 9 sessions (9 server)" in page
+
+
+def relabel_sessions(data: Path, source: str) -> None:
+    """Make recorded sessions those of another source."""
+    for path in data.glob("*/session.json"):
+        path.write_text(path.read_text().replace('"simulation"', f'"{source}"'))
+
+
+@pytest.mark.parametrize("place", ["data", "pilot-2", "lab"])
+def test_sessions_of_people_are_found_in_any_folder(folder: Path, place: str) -> None:
+    made = study.load(folder / "study.toml")
+    experiment.simulate(experiment.build_list_files(made), folder / place, participants=3, seed=2)
+    found = [one for one in search_data(made).found if one.path == f"{place}/"]
+    assert [dict(one.sources) for one in found] == [{"simulation": 3}]
+    assert not search_data(made).of_people
+    relabel_sessions(folder / place, "lab")
+    assert [(one.path, one.n_of_people) for one in search_data(made).of_people] == [(f"{place}/", 3)]
+    assert run_here("gardenpath preregister study.toml -o late.md", folder).code == 1
+
+
+def test_databases_and_files_of_platforms_are_found_and_whose_they_are_is_not_guessed(folder: Path) -> None:
+    before = search_data(study.load(folder / "study.toml"))
+    assert not before.of_people
+    (folder / "server").mkdir()
+    (folder / "server" / "copy.db").write_bytes(b"SQLite format 3\0" + b"\0" * 100)
+    (folder / "downloads").mkdir()
+    (folder / "downloads" / "results.csv").write_text(PCIBEX_HEAD)
+    (folder / "stray").mkdir()
+    readings = pd.DataFrame(columns=study.TABLES["readings"].column_names)
+    study.write(readings, "readings", folder / "stray", command="by hand")
+    found = search_data(study.load(folder / "study.toml"))
+    assert {str(one) for one in found.of_people} == {
+        "server/copy.db: a database; whose they are is not said",
+        "downloads/results.csv: a file of pcibex; whose they are is not said",
+        "stray/readings.csv: a table of readings; whose they are is not said",
+    }
+    assert all(name in found.describe() for name in ("`downloads/`", "`server/`", "`tables/`"))
+
+
+PCIBEX_HEAD = """# Results on Wed, 25 Nov 2026 10:00:00 GMT
+# USER AGENT: Mozilla/5.0
+# Columns below this comment are as follows:
+# 1. Results reception time.
+# 2. MD5 hash of participant's IP address.
+"""
+
+
+def test_the_page_says_what_was_looked_for_where_there_is_nothing(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples" / "minimal-pairs", tmp_path / "made")
+    assert run_here("gardenpath preregister study.toml --participants 54 -o p.md", tmp_path / "made").code == 0
+    page = (tmp_path / "made" / "p.md").read_text()
+    assert "Drafted from study.toml, beside which no data of people lay." in page
+    assert "None was there. Data that lie elsewhere, as on a server, are not seen from here." in page
+
+
+HYPOTHESIS = """
+[[hypotheses]]
+name = "better"
+effect = "grammaticality"
+response = "z"
+direction = "positive"
+smallest = 0.2
+"""
+
+
+def test_hypotheses_are_registered_and_compared(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(ROOT / "examples" / "minimal-pairs", tmp_path / "study"))
+    text = (folder / "study.toml").read_text()
+
+    def read(stated: str) -> study.Study:
+        (folder / "study.toml").write_text(text + stated)
+        return study.load(folder / "study.toml")
+
+    config = read(HYPOTHESIS)
+    registered = preregistration.build_statements(config)
+    page = preregistration.format_preregistration(config, registered)
+    assert (
+        "- **better** (primary): the effect of `grammaticality` on ratings, positive, tested on two sides; the smallest effect that "
+        "matters is 0.2 standard deviations" in page
+    )
+    assert "- open: the hypotheses" not in page
+    assert preregistration.compute_deviations(registered, config).empty
+    changed = preregistration.compute_deviations(registered, read(HYPOTHESIS.replace("positive", "negative")))
+    assert changed[["key", "kind", "registered", "found"]].to_numpy().tolist() == [
+        ["hypotheses.better.direction", "hypothesis", '"positive"', '"negative"']
+    ]
+    more = (
+        HYPOTHESIS.replace("smallest", "primary = true\nsmallest")
+        + '\n[[hypotheses]]\neffect = "grammaticality"\nresponse = "log_rt"\n'
+    )
+    found = preregistration.compute_deviations(registered, read(more))
+    assert {"hypotheses.better.primary", "hypotheses.grammaticality.response"} <= {*found["key"]}
+    gone = preregistration.compute_deviations(registered, read(""))
+    assert {*gone["found"].isna()} == {True}

@@ -245,17 +245,34 @@ def milliseconds(axes: "Axes", low: float, high: float, most: int = 7) -> None:
     axes.set_yticks(np.log(list(ticks)), [str(tick) for tick in ticks])
 
 
-PERCENT = (0.1, 0.5, 1, 2, 5, 10, 20, 30, 50, 70, 80, 90, 95, 98, 99, 99.5, 99.9)  # labels of an axis in log odds
+# Labels of an axis in log odds, the most wanted first: where two would print over each other, the first of them stands.
+PERCENT = (50, 90, 10, 99, 1, 70, 30, 80, 20, 95, 5, 99.9, 0.1, 98, 2, 99.5, 0.5)
+PERCENT_STEPS = (10, 5, 2, 1, 0.5, 0.2, 0.1)  # between the labels of an axis that has none of those
 
 
-def percentages(axes: "Axes", low: float, high: float) -> None:
-    """Label an axis in log odds from `low` to `high` with percentages."""
-    import numpy as np
-
+def percentages(axes: "Axes", low: float, high: float, most: int = 7) -> None:
+    """Label an axis in log odds from `low` to `high` with percentages, as far apart as `most` of them would be at least."""
     axes.set_ylim(low, high)
-    odds = {f"{share:g}": float(np.log(share / (100 - share))) for share in PERCENT}
-    inside = {text: place for text, place in odds.items() if low <= place <= high}
-    axes.set_yticks([*inside.values()], [*inside])
+    ticks = _space(PERCENT, low, high, most)
+    for step in PERCENT_STEPS:
+        if len(ticks) < 2:
+            ticks = _space([step * k for k in range(1, round(100 / step))], low, high, most)
+    shares = sorted(ticks)
+    axes.set_yticks([_log_odds(share) for share in shares], [f"{share:g}" for share in shares])
+
+
+def _log_odds(share: float) -> float:
+    return math.log(share / (100 - share))
+
+
+def _space(shares: Sequence[float], low: float, high: float, most: int) -> list[float]:
+    """Return those of some percentages that lie on an axis, without those that come too near to one before them."""
+    kept: list[float] = []
+    for share in shares:
+        place = _log_odds(share)
+        if low <= place <= high and all(abs(place - _log_odds(one)) >= (high - low) / most for one in kept):
+            kept.append(share)
+    return kept
 
 
 def least_squares(x: Any, y: Any, grid: Any, t: float) -> tuple[Any, Any]:

@@ -23,7 +23,9 @@ from ..wording import (
     factors,
     fits,
     hypotheses,
+    hypothesis_answers,
     labels,
+    optimism,
     participation,
     random_effects,
 )
@@ -68,6 +70,15 @@ FACTORIAL = (
     "model", "response", "region", "prompt", "random", "term", "contrast", "estimate", "se", "df", "t", "p", "p_adjusted", "ci_low",
     "ci_high", "ms", "ms_low", "ms_high", "mde",
 )  # fmt: skip
+
+
+def answer_hypotheses(page: Page) -> Section:
+    """The hypotheses of the study, each with its answer, and interactions that hold on one scale alone."""
+    table = page.get("hypotheses")
+    sentences = hypothesis_answers.answer_hypotheses(table)
+    caption = "Hypotheses with their tests; verdict is undecided where neither an effect nor its absence is shown."
+    exhibits = page.table("hypotheses", caption) if sentences else []
+    return Section("Hypotheses", page.badges("hypotheses") if sentences else (), sentences, exhibits)
 
 
 def grammaticality(page: Page, measure: str) -> Section:
@@ -229,6 +240,8 @@ def build_factorial_section(page: Page) -> Section:
     sentences += confounds.confounds(page.get("confounds"), factorial)
     answered = len(sentences)
     sentences += factors.factorial_effects(factorial) if len(factorial) else []
+    sentences += optimism.describe_optimistic_effects(page.results, page.get("aggregate_tests"), page.get("random_effects"))
+    sentences += hypothesis_answers.describe_scale_dependence(factorial)
     lead = " ".join(hypotheses.tested(factorial, phenomena))
     badges = page.badges_of_first("effects")
     return Section("What was tested, and what came out", badges, sentences, exhibits, lead=lead, first=answered)
@@ -295,7 +308,7 @@ def models(page: Page) -> Section:
     exhibits += page.table("effects", caption, simple[[*SIMPLE_COLUMNS]], aside=True)
     for caption, table in contrasts.matrices(page.get("contrast_matrices")):
         exhibits += page.coefficients("contrast_matrices", caption, table, aside=True)
-    told = factors.select_told_simple_effects(page.results)
+    told = factors.select_told_simple_effects(page.results, page.get("hypotheses"))
     sentences = [*factors.simple_effects(told), *factors.level_differences(marginal)]
     badges = page.badges("effects") if exhibits else ()
     notes = fits.notes(models, "model")

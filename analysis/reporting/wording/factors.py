@@ -1,7 +1,7 @@
 """What a study's own factors do to ratings, reading times and answers."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -17,7 +17,7 @@ from .numbers import Row, apa, decimals, interval, name_adjusted, p_value, signe
 from .sources import Sentence, read_off
 from .terms import compared, short, terms
 
-TOLD = "the text tells those that were planned, or whose interaction has p < .05"  # of simple effects
+TOLD = "the text tells those whose interaction has p < .05 or is a stated hypothesis"  # of simple effects
 MODEL_KEY = ("model", "response", "region", "prompt")
 
 
@@ -85,10 +85,10 @@ def _briefly(row: Row, *, bounded: bool) -> str:
     places = decimals(row["se"])
     size = f"b = {signed(row['estimate'], places)}"
     ends = interval(row["ci_low"], row["ci_high"], f".{places}f")
-    if not pd.isna(row["ms"]):
-        size, ends = f"{signed(row['ms'], 0)} ms", interval(row["ms_low"], row["ms_high"], ".0f")
     smallest = row.get("smallest", math.nan)
     of_interest = "" if pd.isna(smallest) or not bounded else f"; the smallest effect of interest is {smallest:g}"
+    if not pd.isna(row["ms"]) and not of_interest:  # what is held against the smallest effect is in its unit
+        size, ends = f"{signed(row['ms'], 0)} ms", interval(row["ms_low"], row["ms_high"], ".0f")
     return f"{size}, {f'{ends}, ' if bounded else ''}{_p(row)}{of_interest}"
 
 
@@ -130,18 +130,17 @@ def _sentence(rows: Sequence[Row], published: Mapping[tuple[str, ...], Row]) -> 
     return read_off(f"{head}: {rows[0]['n']} trials.", "effects", rows)
 
 
-def select_told_simple_effects(results: pd.DataFrame, planned: Collection[str] = ()) -> pd.DataFrame:
-    """Return the simple effects of headlines that the text tells: those planned, and those of a factor of which an interaction
-    passes, p < .05 as it is judged. Others are differences that nobody asked about, picked from many; their table has all.
-
-    A simple effect is planned where it has a smallest effect of interest, or its model_id is in `planned`.
+def select_told_simple_effects(results: pd.DataFrame, hypotheses: pd.DataFrame) -> pd.DataFrame:
+    """Return the simple effects of headlines that the text tells: those of a factor of which an interaction passes, p < .05 as it
+    is judged, or is a stated hypothesis. Others are differences that nobody asked about, picked from many; their table has all.
     """
-    simple = select_factors(results, SIMPLE_EFFECT)
-    simple, coefficients = simple[simple["headline"]], select_factors(results)
+    simple, coefficients = select_factors(results, SIMPLE_EFFECT), select_factors(results)
+    planned = set(zip(hypotheses["model_id"], hypotheses["term"], strict=True))
     crossed = [row for row in list_rows(coefficients[coefficients["headline"]]) if ":" in str(row["factors"])]
-    passing = {(row["model_id"], name) for row in crossed if tested(row)[1] < ALPHA for name in row["factors"].split(":")}
-    told = [place in passing or place[0] in planned for place in zip(simple["model_id"], simple["factors"], strict=True)]
-    return simple[pd.Series(told, simple.index, dtype=bool) | simple["smallest"].notna()]
+    followed = [row for row in crossed if tested(row)[1] < ALPHA or (row["model_id"], row["term"]) in planned]
+    places = {(row["model_id"], name) for row in followed for name in row["factors"].split(":")}
+    told = [place in places for place in zip(simple["model_id"], simple["factors"], strict=True)]
+    return simple[pd.Series(told, simple.index, dtype=bool) & simple["headline"]]
 
 
 def simple_effects(effects: pd.DataFrame) -> list[str]:

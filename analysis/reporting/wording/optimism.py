@@ -3,6 +3,7 @@
 import pandas as pd
 
 from ...fitting.aggregate_tests import MIN_F
+from ...model_results import COEFFICIENT
 from ...row_dicts import list_rows
 from .factors import describe_model, with_names
 from .labels import listed
@@ -23,7 +24,7 @@ def describe_optimistic_effects(
 
     `results` are effects as `join_results` returns them.
     """
-    first = with_names(results[results["headline"]])
+    first = with_names(results[results["headline"] & (results["kind"] == COEFFICIENT)])
     sentences = []
     for _, part in first.groupby("model_id", sort=False):
         rows = list_rows(part)
@@ -40,9 +41,8 @@ def _describe(row: Row, name: str, tests: pd.DataFrame, random_effects: pd.DataF
         & (random_effects["term"] == row["term"])
         & (random_effects["status"] == "not estimated")
     ]
-    groups = listed(sorted({*lacking["grouping"]}))
-    of = f" by {groups}" if groups else ""
-    text = f"{describe_model(row)}: p of {name} is optimistic ({p_value(row['p'])})"
+    of = f" by {listed(sorted({*lacking['grouping']}))}" if len(lacking) else ""
+    text = f"{describe_model(row)}: p of {name} is optimistic (p {p_value(row['p'])})"
     text += f", since the variance of its slopes{of} could not be estimated"
     told = [_tell(one) for one in list_rows(tests.dropna(subset="statistic"))]
     beside = listed(told) if told else "too few participants and items have all conditions for tests by participants and by items"

@@ -29,6 +29,30 @@ def describe_plan(plan: Plan) -> list[str]:
     lines = [f"{counted(len(plan.models), 'model')}, fitted by {plan.engine}; resolved {RESOLVED[plan.resolved_from]}."]
     for models in _group_equal(plan):
         lines += ["", *_describe_models(models)]
+    return [*lines, *(["", *list_hypotheses(plan)] if plan.hypotheses else [])]
+
+
+def list_hypotheses(plan: Plan) -> list[str]:
+    """Return the hypotheses of a plan as lines of Markdown, and how they are tested; nothing where none is stated.
+
+    >>> hypothesis = PlannedHypothesis("slower", "model m, log_rt critical, slopes", "a", "a: y minus x", "positive", sesoi=0.03)
+    >>> for line in list_hypotheses(Plan("glmm", "design", hypotheses=(hypothesis,))):
+    ...     print(line or "<blank>")
+    Hypotheses, tested at .05 by the models that are reported first, with 95 % intervals and 90 % intervals of equivalence tests:
+    <blank>
+    - slower (primary): a: y minus x is positive, in model m, log_rt critical, slopes; two-sided; smallest effect that matters 0.03
+    """
+    if not plan.hypotheses:
+        return []
+    level = f"{plan.alpha:g}".removeprefix("0")
+    ends = f"{100 * (1 - plan.alpha):g} % intervals and {100 * (1 - 2 * plan.alpha):g} % intervals of equivalence tests"
+    lines = [f"Hypotheses, tested at {level} by the models that are reported first, with {ends}:", ""]
+    for one in plan.hypotheses:
+        role = one.role if one.role != "family" else f"family{f' {one.family}' if one.family else ''}, correction {one.correction}"
+        direction = f" is {one.direction}" if one.direction else ""
+        smallest = "" if one.sesoi is None else f"; smallest effect that matters {one.sesoi:g}"
+        sides = {1: "one-sided", 2: "two-sided"}[one.sides]
+        lines.append(f"- {one.name} ({role}): {one.contrast}{direction}, in {one.model_id}; {sides}{smallest}")
     return lines
 
 

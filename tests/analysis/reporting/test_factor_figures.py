@@ -115,3 +115,22 @@ def test_the_headline_is_filled_and_the_published_form_hollow_beside_it() -> Non
     ]
     assert drawn == [(0.11, False), (0.1, True), (0.1, False)]
     assert axes.get_yticklabels()[0].get_text().replace("\xa0", " ").replace("\n", " ") == "noun phrase (a − b)"
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.5, 0.999), (0.001, 0.999), (0.3, 0.99), (0.62, 0.71), (0.913, 0.934), (0.0008, 0.02), (0.95, 0.9995)]
+)
+def test_the_percentages_of_an_axis_in_log_odds_do_not_print_over_each_other(low: float, high: float) -> None:
+    ends = np.log([low / (1 - low), high / (1 - high)])
+    table = means(response="correct", region="sentence")
+    table = pd.concat([table.head(4).assign(mean_value=ends.mean(), ci_low=ends[0], ci_high=ends[1], model=k) for k in range(4)])
+    figure = interaction_figure(table)
+    figure.canvas.draw()
+    for axes in figure.axes:
+        texts = [text for text in axes.get_yticklabels() if text.get_text()]
+        assert len(texts) >= 2, "an axis has two labels at least"
+        boxes = sorted((text.get_window_extent() for text in texts), key=lambda box: box.y0)
+        assert all(one.y1 <= other.y0 for one, other in itertools.pairwise(boxes)), [text.get_text() for text in texts]
+        for text in texts:
+            share = float(text.get_text())
+            assert text.get_position()[1] == pytest.approx(np.log(share / (100 - share)))

@@ -93,6 +93,7 @@ def test_every_part_may_be_missing(found: Tables) -> None:
 def test_a_factorial_study_states_its_hypothesis_first_and_ends_in_tables_of_cells_and_contrasts() -> None:
     place = {"model": "relatives", "response": "z", "region": "sentence", "prompt": "ease"}
     model = {"model_id": "m", "unit": "model", "family": "gaussian", "random": "declared", "policy": "declared", "headline": True}
+    model |= {"optimistic": False}
     effect = {"estimate": 0.31, "se": 0.1, "df": 20.0, "t": 3.1, "p": 0.006, "ci_low": 0.1, "ci_high": 0.52}
     term = {"kind": "coefficient", "term": "noun_b_a", "contrast": "noun: b minus a"}
     fit = {"model_id": "m", "step": 0, "kept": True, "engine": "glmm", "formula": "z ~ noun_b_a + (1|item)", "n": 90}

@@ -17,7 +17,7 @@ from gardenpath.analysis.model_results import join_results, select_factors
 from gardenpath.analysis.reporting.manuscript import ready_to_paste
 from gardenpath.analysis.reporting.references import REFERENCES
 from gardenpath.analysis.reporting.wording.factors import summarise_effects
-from gardenpath.study import AnalysisSection, check
+from gardenpath.study import TABLES, AnalysisSection, HypothesisSection, check
 from gardenpath.study.formula_columns import add_formula_columns
 
 from ..made_studies import ANYONE, INPUTS, STUDIES, build_pair_tables
@@ -129,7 +129,8 @@ def gather_numbers(note: str, tables: Tables, shift: int = 0) -> Numbers:
                 milliseconds += values if str(name).startswith("ms") or name == "raw" else []
                 probabilities += values if str(name).startswith("p") else []
             else:
-                exact += [float(number) for cell in cells.unique() for number in re.findall(r"\d+(?:\.\d+)?", str(cell))]
+                texts = [found for cell in cells.unique() for found in re.findall(r"(\d+(?:\.\d+)?)(%?)", str(cell))]
+                exact += [float(number) / (100 if unit else 1) for number, unit in texts]
         for value in re.findall("`([^`]*)`", source["values"] or ""):
             computed = [float(number) for number in compute(value, rows)]
             exact += computed
@@ -188,6 +189,16 @@ ITEMS = "paradigm,phenomenon,item,condition,sentence,alternatives,factors\n" + "
     for noun in ("key", "keys")
     for verb in ("was", "were")
 )
+HYPOTHESES = {
+    "reading": (
+        HypothesisSection("extraction", "log_rt", direction="positive", primary=True, smallest=0.05),
+        HypothesisSection("extraction:noun", "log_rt", sides=2),
+    ),
+    "answers": (
+        HypothesisSection("extraction", "correct", "fewer right", direction="negative", sides=1, correction="holm"),
+        HypothesisSection("extraction", "yes", "accepted", correction="holm", smallest=0.3),
+    ),
+}
 MADE = [pytest.param(name, marks=pytest.mark.r) if one.needs_r else name for name, one in STUDIES.items()]
 
 
@@ -209,7 +220,8 @@ def write_results(name: str, folder: Path) -> tuple[str, Tables]:
         tables = STUDIES[name].build_tables()
     else:
         tables = build_choice_tables() if name == "choices" else collect_maze(folder)
-    found = analyse({name: tables[name] for name in INPUTS if name in tables}, settings)
+    inputs = {name: tables[name] for name in INPUTS if name in tables}
+    found = analyse(inputs, settings, hypotheses=HYPOTHESES.get(name, ()))
     given = {**found, "sessions": tables["sessions"]}
     for table, frame in given.items():
         frame.to_csv(folder / f"{table}.csv", index=False)
@@ -270,7 +282,7 @@ def test_a_changed_number_or_another_row_is_found(pasted: tuple[str, Tables]) ->
     assert not single or np.mean(shifted) > 0.9
 
 
-def test_the_text_tells_simple_effects_where_the_interaction_passes_or_they_are_planned() -> None:
+def test_the_text_tells_simple_effects_where_the_interaction_passes_or_is_a_hypothesis() -> None:
     found = analyse(STUDIES["reading"].build_tables(), STUDIES["reading"].settings)
     effects = found["effects"]
     crossed = effects["headline"] & (effects["factors"] == "extraction:noun")
@@ -282,10 +294,11 @@ def test_the_text_tells_simple_effects_where_the_interaction_passes_or_they_are_
     assert "Holm over 2 simple effects of extraction" in one
     assert "Holm over 2 simple effects of noun" in two
     assert one.startswith("Log reading time, critical region, ")
-    planned = effects.assign(smallest=effects["smallest"].mask(effects["within"] == "noun name", 0.05))
-    told = re.findall(r"^.*simple effects \(.*$", ready_to_paste({**found, "effects": planned}), flags=re.MULTILINE)
-    assert len(told) == 2
-    assert all("at noun name, b = " in line and "at noun description" not in line for line in told)
+    stated = effects[at_critical].assign(name="crossing", verdict="undecided", role="primary", sides=2, correction="none")
+    stated = stated.assign(optimistic=False, p_adjusted=np.nan).reset_index(drop=True)
+    stated = stated.reindex(columns=TABLES["hypotheses"].column_names)
+    told = re.findall(r"^.*simple effects \(.*$", ready_to_paste({**found, "hypotheses": stated}), flags=re.MULTILINE)
+    assert [line.partition("; Holm")[0] for line in told] == [one.partition("; Holm")[0]] * 2
 
 
 def test_no_evidence_is_never_said_without_an_interval() -> None:
