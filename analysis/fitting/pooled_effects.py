@@ -15,7 +15,7 @@ from ..engines.estimates import ModelEstimate
 from ..engines.formulas import Formula, parse_formula
 from ..exclusion_log import ALL_CONDITIONS
 from ..measuring.participant_measures import select_known_measures
-from ..measuring.ratings_and_times import SENTENCE_REGION
+from ..measuring.region_spans import SENTENCE_REGION
 from ..model_results import COEFFICIENT, join_results
 from ..modelling.coding import Coded, coded
 from ..modelling.meta_analysis import MetaAnalysis, pool_estimates
@@ -200,7 +200,7 @@ def _find_differences(key: Key, headlines: Mapping[str, Headlines], experiments:
 def _list_contrasts(rows: Rows) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for row in rows:
-        factors = row["term"] if pd.isna(row["factors"]) else row["factors"]
+        factors: object = row["term"] if pd.isna(row["factors"]) else row["factors"]
         found.setdefault(str(factors), set()).add(str(row["contrast"]))
     return found
 
@@ -373,8 +373,8 @@ def _fit_trials(
         frame = frame.assign(**binary(frame, formula.response))
     first = next(iter(models.values()))
     policy = "declared" if first["random"] in (INTERCEPTS, DECLARED) else "maximal"
-    kept = [parse_formula(str(row["formula"])) for row in models.values()]
-    largest = max(kept, key=lambda fitted: sum(len(random.terms) for random in fitted.random))
+    formulas = [parse_formula(str(row["formula"])) for row in models.values()]
+    largest = max(formulas, key=lambda fitted: sum(len(random.terms) for random in fitted.random))
     if {*largest.column_names} <= {*frame}:
         formula = formula.replace_random(largest.random)
     design = Coded(frame, formula, {}, {})
@@ -399,9 +399,10 @@ def _select_codes(key: Key, tables: Tables) -> pd.DataFrame:
 def _select_trials(key: Key, start: Formula, model: Mapping[str, Any], tables: Tables, experiment: str) -> pd.DataFrame:
     """Return the trials of an experiment under a model, with the contrasts as columns; participants are its own."""
     frames = {name: tables[name] if name in tables else pd.DataFrame(columns=TABLES[name].column_names) for name in TRIAL_TABLES}
-    empty = (pd.DataFrame(columns=TABLES[name].column_names) for name in ("items", "conditions"))
+    items, conditions = (pd.DataFrame(columns=TABLES[name].column_names) for name in ("items", "conditions"))
     _, _, response, _, region, prompt = key
-    rows = StudyTrials(frames[RATINGS_TABLE], frames[TIMES_TABLE], frames[BINARY_TABLE], *empty).select_response(response)
+    trials = StudyTrials(frames[RATINGS_TABLE], frames[TIMES_TABLE], frames[BINARY_TABLE], items, conditions)
+    rows = trials.select_response(response)
     rows = rows if region == SENTENCE_REGION else rows[rows["region"] == region]
     rows = filter_prompt(rows, None if prompt in ("", ALL_CONDITIONS) else prompt)
     rows = rows[rows["paradigm"].isin(str(model["paradigms"]).split(", "))]

@@ -13,10 +13,12 @@ import pytest
 
 from gardenpath import experiment, study
 from gardenpath.analysis.fitting.plan_tables import build_planned_models
+from gardenpath.analysis.reporting.wording.plans import list_hypotheses
 from gardenpath.cli.analyse import describe_settings
 from gardenpath.cli.plan import resolve_design_plan
 from gardenpath.experiment.setup import preregistration
 from gardenpath.experiment.setup.data_search import search_data
+from gardenpath.study.plans import Plan
 
 from ..conftest import ROOT, run_here
 
@@ -533,39 +535,34 @@ def test_the_page_says_what_was_looked_for_where_there_is_nothing(tmp_path: Path
 HYPOTHESIS = """
 [[hypotheses]]
 name = "better"
-effect = "grammaticality"
+effect = "extraction"
 response = "z"
-direction = "positive"
+direction = "negative"
 smallest = 0.2
 """
 
 
 def test_hypotheses_are_registered_and_compared(tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(ROOT / "examples" / "minimal-pairs", tmp_path / "study"))
+    folder = Path(shutil.copytree(ROOT / "examples" / "relative-clauses", tmp_path / "study"))
     text = (folder / "study.toml").read_text()
 
-    def read(stated: str) -> study.Study:
+    def read(stated: str) -> tuple[study.Study, Plan]:
         (folder / "study.toml").write_text(text + stated)
-        return study.load(folder / "study.toml")
+        config = study.load(folder / "study.toml")
+        return config, resolve_design_plan(config)
 
-    config = read(HYPOTHESIS)
-    registered = preregistration.build_statements(config)
-    page = preregistration.format_preregistration(config, registered)
-    assert (
-        "- **better** (primary): the effect of `grammaticality` on ratings, positive, tested on two sides; the smallest effect that "
-        "matters is 0.2 standard deviations" in page
-    )
+    config, plan = read(HYPOTHESIS)
+    registered = preregistration.build_statements(config, plan=plan)
+    page = preregistration.format_preregistration(config, registered, hypotheses=list_hypotheses(plan))
+    assert "- better (primary): extraction: object minus subject is negative, in model relative_clauses, z sentence" in page
+    assert "two-sided; smallest effect that matters 0.2" in page
     assert "- open: the hypotheses" not in page
-    assert preregistration.compute_deviations(registered, config).empty
-    changed = preregistration.compute_deviations(registered, read(HYPOTHESIS.replace("positive", "negative")))
+    assert preregistration.compute_deviations(registered, config, plan=plan).empty
+    config, plan = read(HYPOTHESIS.replace("negative", "positive"))
+    changed = preregistration.compute_deviations(registered, config, plan=plan)
     assert changed[["key", "kind", "registered", "found"]].to_numpy().tolist() == [
-        ["hypotheses.better.direction", "hypothesis", '"positive"', '"negative"']
+        ["plan.hypotheses.better", "hypothesis", "direction negative", "direction positive"]
     ]
-    more = (
-        HYPOTHESIS.replace("smallest", "primary = true\nsmallest")
-        + '\n[[hypotheses]]\neffect = "grammaticality"\nresponse = "log_rt"\n'
-    )
-    found = preregistration.compute_deviations(registered, read(more))
-    assert {"hypotheses.better.primary", "hypotheses.grammaticality.response"} <= {*found["key"]}
-    gone = preregistration.compute_deviations(registered, read(""))
+    config, plan = read("")
+    gone = preregistration.compute_deviations(registered, config, plan=plan)
     assert {*gone["found"].isna()} == {True}

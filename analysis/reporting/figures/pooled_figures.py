@@ -53,7 +53,13 @@ def _title(row: "pd.Series", several: bool) -> str:
     where = "" if row["region"] == "sentence" else region_name(row["region"])
     kind = f"{response_name(row['response'])} as ordered categories" if row["family"] == "cumulative" else ""
     return "\n".join(
-        filter(None, [", ".join(filter(None, [label(row["model"]) if several else "", where, kind])), term(row.to_dict())])
+        filter(
+            None,
+            [
+                ", ".join(filter(None, [label(row["model"]) if several else "", where, kind])),
+                term({str(name): value for name, value in row.items()}),
+            ],
+        )
     )
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from ...fitting.pooled_effects import DIFFERENCE, DIFFERENCES, EXPERIMENT, JOINT, MINUS, POOLED
 from ...intervals import ALPHA
-from ...measuring.ratings_and_times import SENTENCE_REGION
+from ...measuring.region_spans import SENTENCE_REGION
 from ...row_dicts import list_rows
 from .labels import asked, label, listed, region_name, response
 from .numbers import Row, apa, decimals, interval, p_value, percent, signed
@@ -55,7 +55,7 @@ def _describe(rows: Sequence[Row]) -> list[str]:
 def _head(row: Row) -> str:
     where = "" if row["region"] == SENTENCE_REGION else f", {region_name(row['region'])}"
     kind = " as ordered categories" if row["family"] == "cumulative" else ""
-    prompt = None if pd.isna(row["prompt"]) else row["prompt"]
+    prompt: str | None = None if pd.isna(row["prompt"]) else row["prompt"]
     name = label(row["model"])
     return f"{name[0].upper()}{name[1:]}, {response(row['response'])}{kind}{where}{asked(prompt)}: {term(row)}"
 

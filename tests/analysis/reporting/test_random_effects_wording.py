@@ -93,7 +93,7 @@ def test_a_fit_in_words_and_in_a_table() -> None:
     assert f"participants' own effects of npi (ever − any) vary with an s.d. of {own['sd']:.2f}" in told
     assert f"{100 * own['opposite']:.1f}% of participants" in told
     table = words.tabulate_random_effects(results[results["response"] == "z"], rows)
-    assert any(row[0] == "participants" and row[2] == f"{own['sd']:.2f}" or row[1] == "npi (ever − any)" for row in table.rows)
+    assert any((row[0] == "participants" and row[2] == f"{own['sd']:.2f}") or row[1] == "npi (ever − any)" for row in table.rows)
     assert [row[0] for row in table.rows].count("residual") == 1
 
 
