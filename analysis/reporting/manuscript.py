@@ -184,7 +184,9 @@ def _random_effects(tables: Tables, results: pd.DataFrame) -> list[Paragraph]:
     spread = table_of(tables, "random_effects")
     table = random_effects.tabulate_random_effects(results, spread)
     told = _alone(random_effects.describe_random_effects(results, spread))
-    return [*told, Paragraph([random_effects.CAPTION], table.markdown())] if table.rows else []
+    of_headlines = spread[spread["model_id"].isin(results.loc[results["headline"], "model_id"])]
+    caption = read_off(random_effects.CAPTION, "random_effects", of_headlines)
+    return [*told, Paragraph([caption], table.markdown())] if table.rows else []
 
 
 def _effects_on(response: Response, tables: Tables, results: pd.DataFrame) -> list[str]:

@@ -115,7 +115,7 @@ def describe_singular(effect: Row, rows: Sequence[Row]) -> list[Sentence]:
         used = zero
     else:
         groups = listed(f"{name}s" for name in dict.fromkeys(str(row["grouping"]) for row in bound))
-        what, used = f"the fit is singular by correlations of random effects that are −1 or 1 (by {groups})", bound
+        what, used = f"the fit is singular by perfect correlations of random effects (by {groups})", bound
     text = f"{describe_model(effect)}: {what}: p of an effect whose slopes have a variance in the model rests on it all the same"
     return [read_off(f"{text}.", "random_effects", used)]
 

@@ -58,7 +58,7 @@ def test_a_slope_that_a_test_left_out() -> None:
 def test_singular_by_a_correlation() -> None:
     bound = spread("item", sd=None) | {"correlated_with": "intercept", "correlation": -1.0, "status": None}
     [sentence] = words.describe_singular(EFFECT, [spread("item"), bound])
-    assert "correlations of random effects that are −1 or 1 (by items)" in sentence
+    assert "perfect correlations of random effects (by items)" in sentence
 
 
 def study(slope_sd: float) -> StudyTrials:
