@@ -53,6 +53,11 @@ def pool_effects(experiments: Mapping[str, Tables], *, engine: str = "glmm") -> 
 
     Raises `DataError` for fewer than two experiments, where none of their models is the same, and where the same model has other
     contrasts, weights of cells, or points of its rating scale in another experiment.
+
+    >>> pool_effects({"first": {}})
+    Traceback (most recent call last):
+    ...
+    gardenpath.study.errors.DataError: 1 experiment; expected the results of two or more
     """
     if len(experiments) < 2:
         raise DataError(f"{len(experiments)} experiment; expected the results of two or more")
