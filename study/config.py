@@ -932,7 +932,7 @@ class HypothesisSection:
     contrast: str = ""
     direction: Literal["positive", "negative", ""] = ""
     sides: int = 2
-    smallest: float | None = None
+    sesoi: float | None = None
     primary: bool = False
     family: str = ""
     correction: str = ""
@@ -949,7 +949,7 @@ class HypothesisSection:
             self.sides == 2 or bool(self.direction),
             f'{what} has sides = {self.sides} and no direction; expected direction = "positive" or "negative"',
         )
-        _expect(self.smallest is None or self.smallest > 0, f"{what}: smallest is {self.smallest}; expected more than 0")
+        _expect(self.sesoi is None or self.sesoi > 0, f"{what}: sesoi is {self.sesoi}; expected more than 0")
         _expect(
             self.correction in ("", *CORRECTIONS),
             f"{what}: correction is {self.correction!r}; expected one of {', '.join(CORRECTIONS)}",

@@ -10,14 +10,14 @@ from .responses import RESPONSES
 class TaskMethod:
     """The method of a task: `done`, a sentence on what participants do, and `measured`, one on what counts as the response.
 
-    `noun` is what its trials are counted as: sentences that were read, or answers. Where `has_errors`, answers are right or wrong.
-    `time_label` is what an axis calls the time of a word.
+    `noun` is what its trials are counted as: sentences that were read, or answers. `right` says of
+    a share of them that they were right, and `time_label` is what an axis calls the time of a word.
     """
 
     done: str
     measured: str = ""
     noun: str = "answers"
-    has_errors: bool = False
+    right: str = "were right"
     time_label: str = "reading time"
 
 
@@ -43,14 +43,14 @@ TASK_METHODS: Mapping[str, TaskMethod] = {
         done="Sentences were read in the Maze task (Forster et al., 2009): of two words shown, one goes on with the sentence.",
         measured="The reading time of a word is the time to the first choice, where that was right.",
         noun="sentences",
-        has_errors=True,
+        right="had no wrong first choice",
         time_label="time to the right word in Maze",
     ),
     "rsvp": TaskMethod(done="Sentences were shown word by word, each word for a time that was set.", noun="sentences"),
     "reading": TaskMethod(done="Sentences were shown as they stand in the materials.", noun="sentences"),
     "whole": TaskMethod(done="Sentences were shown whole.", noun="sentences"),
-    "question": TaskMethod(done="Questions were answered about sentences.", has_errors=True),
+    "question": TaskMethod(done="Questions were answered about sentences."),
     "choice": TaskMethod(done="Of two sentences one was chosen."),
-    "completion": TaskMethod(done="Beginnings of sentences were completed.", has_errors=True),
-    "lexical_decision": TaskMethod(done="Strings of letters were judged to be words or not.", has_errors=True),
+    "completion": TaskMethod(done="Beginnings of sentences were completed."),
+    "lexical_decision": TaskMethod(done="Strings of letters were judged to be words or not."),
 }

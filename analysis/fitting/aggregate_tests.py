@@ -1,6 +1,5 @@
 """An effect tested by participants and by items: what stands beside a mixed model that could not have its slopes."""
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ..modelling.coding import Coded
-from ..modelling.simulated_trials import GROUPS
+from ..modelling.simulated_trials import GROUPS, cross_columns
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +33,7 @@ def compute_aggregate_tests(design: Coded, term: str, response: str, *, is_binar
     >>> [(one["grouping"], one.get("n_units")) for one in tests]
     [('participant', 6), ('item', 4), ("both: min F'", None)]
     """
-    columns = {name: factor for name, (factor, _) in design.codes.items() if name in design.frame}
+    columns = {name: of for name, of in design.codes.items() if name in design.frame}
     frame = design.frame[[*columns, *GROUPS]].assign(y=pd.to_numeric(design.frame[response]).astype("float64"))
     parts = [] if term == "intercept" else term.split(":")
     first, second = (_test_group(frame, columns, parts, group, is_binary) for group in GROUPS)
@@ -42,18 +41,18 @@ def compute_aggregate_tests(design: Coded, term: str, response: str, *, is_binar
 
 
 def _test_group(
-    frame: pd.DataFrame, columns: Mapping[str, str], parts: Sequence[str], group: str, is_binary: bool
+    frame: pd.DataFrame, columns: Mapping[str, tuple[str, Any]], parts: Sequence[str], group: str, is_binary: bool
 ) -> dict[str, Any]:
     """Return the test over participants, or over items; without a statistic where there are too few of them."""
     import numpy as np
     from scipy import special
 
     varies = frame.groupby(group)[[*columns]].nunique().gt(1).any() if columns else pd.Series(dtype="bool")
-    within = {name: factor for name, factor in columns.items() if varies[name]}
-    between = {name: factor for name, factor in columns.items() if name not in within}
+    within = {name: of for name, of in columns.items() if varies[name]}
+    between = {name: of for name, of in columns.items() if name not in within}
     cells = frame.groupby([group, *columns], sort=True)["y"].agg(["sum", "size", "mean"]).reset_index()
     odds = np.log((cells["sum"] + 0.5) / (cells["size"] - cells["sum"] + 0.5)) if is_binary else cells["mean"]
-    inside, across = _list_products(within), _list_products(between)
+    inside, across = cross_columns(within), cross_columns(between)
     wanted, asked = tuple(part for part in parts if part in within), tuple(part for part in parts if part in between)
     n_conditions = len(cells[[*within]].drop_duplicates()) if within else 1
     scores, codes = [], []
@@ -93,12 +92,6 @@ def _multiply(rows: pd.DataFrame, terms: Sequence[tuple[str, ...]]) -> "np.ndarr
 
     columns = [np.ones(len(rows)), *(rows[[*term]].prod(axis=1).to_numpy(dtype="float64") for term in terms)]
     return np.column_stack(columns)
-
-
-def _list_products(columns: Mapping[str, str]) -> list[tuple[str, ...]]:
-    """Return the columns of contrasts and their products, none of two contrasts of the same factor, the smallest first."""
-    sets = (parts for size in range(1, len(columns) + 1) for parts in itertools.combinations(columns, size))
-    return [parts for parts in sets if len({columns[part] for part in parts}) == len(parts)]
 
 
 def _compute_min_f(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:

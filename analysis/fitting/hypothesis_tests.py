@@ -15,7 +15,6 @@ from ..row_dicts import list_rows
 
 SUPPORTED, SMALL = "supported", "supported, but smaller than what matters"
 OPPOSITE, EQUIVALENT, UNDECIDED = "opposite", "equivalent", "undecided"
-VERDICTS = (SUPPORTED, SMALL, OPPOSITE, EQUIVALENT, UNDECIDED)
 ADJUSTMENTS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg}
 FROM_EFFECTS = (
     "estimate", "se", "df", "t", "ci_low", "ci_high", "optimistic", "low_90", "high_90", "p_equivalence", "raw", "raw_low",

@@ -166,7 +166,7 @@ class Layout:
     @cached_property
     def terms(self) -> tuple[str, ...]:
         """All coefficients of the model: main effects first, interactions after them."""
-        sets = _crossed(self.columns)
+        sets = cross_columns(self.columns)
         return tuple(":".join(parts) for parts in sets if not self.choice or {*self._inside} <= {*parts})
 
     def test(self, term: str) -> Tested:
@@ -194,8 +194,8 @@ class Layout:
         other = others[0]
         nested = {f"{name}_in_{_word(each)}": (name, other, n) for n, each in enumerate(self.factors[other])}
         rest = {column: of for column, of in self.columns.items() if of[0] != name}
-        free = _crossed({column: of for column, of in rest.items() if of[0] != other})
-        terms = [*_crossed(rest), *((*parts, column) for column in nested for parts in ((), *free))]
+        free = cross_columns({column: of for column, of in rest.items() if of[0] != other})
+        terms = [*cross_columns(rest), *((*parts, column) for column in nested for parts in ((), *free))]
         tested = f"{name}_in_{_word(value)}"
         return Tested(f"{name}@{value}", tested, tuple(":".join(parts) for parts in sorted(terms, key=len)), nested)
 
@@ -323,7 +323,7 @@ class Trials:
         return Formula(response, ("1", *fixed), tuple(random))
 
 
-def _crossed(columns: Mapping[str, tuple[str, Any]]) -> list[tuple[str, ...]]:
+def cross_columns(columns: Mapping[str, tuple[str, Any]]) -> list[tuple[str, ...]]:
     """Return every set of columns of different factors, the smallest first."""
     sets = (parts for size in range(1, len(columns) + 1) for parts in itertools.combinations(columns, size))
     return [parts for parts in sets if len({columns[column][0] for column in parts}) == len(parts)]

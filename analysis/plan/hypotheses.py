@@ -34,15 +34,15 @@ def resolve_hypotheses(stated: Sequence[HypothesisSection], models: Sequence[Pla
                 effect.contrast,
                 one.direction,
                 one.sides,
-                effect.sesoi if one.smallest is None else one.smallest,
+                effect.sesoi if one.sesoi is None else one.sesoi,
                 "primary" if one.primary or len(stated) == 1 else "secondary" if has_primary else "family",
                 one.family,
                 one.correction or "none",
             )
         )
-        if None not in (one.smallest, effect.sesoi) and one.smallest != effect.sesoi:
+        if None not in (one.sesoi, effect.sesoi) and one.sesoi != effect.sesoi:
             faults.append(
-                f"hypothesis {one.label!r}: smallest is {one.smallest:g}, and analysis.sesoi states {effect.sesoi:g} of the same "
+                f"hypothesis {one.label!r}: sesoi is {one.sesoi:g}, and analysis.sesoi states {effect.sesoi:g} of the same "
                 "effect; expected it once"
             )
     if faults:

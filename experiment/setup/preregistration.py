@@ -219,7 +219,7 @@ def format_preregistration(
         "Smallest effects of interest": _format_section_table(config, "analysis.sesoi")
         if config.analysis.sesoi
         else ["Those of the hypotheses; of other effects none is stated, so no equivalence is tested."]
-        if any(one.smallest for one in config.hypotheses)
+        if any(one.sesoi for one in config.hypotheses)
         else ["*Open*: none is stated, so no equivalence is tested."],
         "Fixed, and open": [
             "Fixed is every statement below; `gardenpath deviations` lists each that the study departs from.",
@@ -292,7 +292,7 @@ def _list_open_points(config: study.Study, registered: Json) -> Iterator[str]:
         yield "the number of participants (online.quota, or --participants)"
     if not config.analysis.models:
         yield "models of the authors' own (analysis.models): the standard ones are fitted"
-    if not config.analysis.sesoi and not any(one.smallest for one in config.hypotheses):
+    if not config.analysis.sesoi and not any(one.sesoi for one in config.hypotheses):
         yield "smallest effects of interest (analysis.sesoi)"
     yield "analyses that are named nowhere here, which are exploratory"
 

@@ -47,7 +47,7 @@ def test_one_hypothesis_needs_no_rank_and_several_need_one(tmp_path: Path) -> No
     [
         ("sides = 1", "has sides = 1 and no direction"),
         ("sides = 3\ndirection = 'positive'", "has sides = 3; expected 1 or 2"),
-        ("smallest = 0", "smallest is 0.*; expected more than 0"),
+        ("sesoi = 0", "sesoi is 0.*; expected more than 0"),
         ('correction = "bonferroni"', "correction is 'bonferroni'; expected one of none, holm, benjamini-hochberg"),
         ('primary = true\ncorrection = "holm"', "is primary and has a correction"),
         ('direction = "up"', "direction"),
@@ -109,7 +109,7 @@ def make_trials(seed: int = 2, *, additive_in_ms: bool = False) -> StudyTrials:
 
 
 TRIALS = make_trials()
-SLOWER = HypothesisSection(effect="a", response="log_rt", name="slower", direction="positive", smallest=0.05)
+SLOWER = HypothesisSection(effect="a", response="log_rt", name="slower", direction="positive", sesoi=0.05)
 
 
 def test_a_hypothesis_is_answered_by_the_headline_and_in_a_sentence() -> None:
@@ -164,7 +164,7 @@ def test_a_hypothesis_about_no_effect_is_refused_with_what_there_is(stated: Hypo
 
 
 def test_the_same_smallest_effect_is_stated_once() -> None:
-    with pytest.raises(DataError, match=r"smallest is 0.05, and analysis.sesoi states 0.03 of the same effect; expected it once"):
+    with pytest.raises(DataError, match=r"sesoi is 0.05, and analysis.sesoi states 0.03 of the same effect; expected it once"):
         resolve_plan(AnalysisSection(sesoi={"log_rt": 0.03}), TRIALS, [SLOWER])
 
 

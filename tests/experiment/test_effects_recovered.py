@@ -11,7 +11,9 @@ import pandas as pd
 import pytest
 
 from gardenpath import analysis, experiment, study
+from gardenpath.analysis.modelling.simulated_trials import Layout
 from gardenpath.experiment.simulation import robots
+from gardenpath.experiment.simulation.factor_effects import code_factor, list_factor_columns
 from gardenpath.experiment.tasks import TASKS, find_task
 from gardenpath.study.participant_measures import SIMULATED_MEASURES_FILE
 from gardenpath.study.responses import RESPONSES
@@ -93,8 +95,9 @@ def code(rows: pd.DataFrame, ages: Mapping[str, float]) -> pd.DataFrame:
 def solve(rows: pd.DataFrame, values: "pd.Series[float]", terms: list[str]) -> dict[str, float]:
     """Return least squares of values on the product of each term's columns, which is exact where nothing else varies."""
     columns = [np.prod([rows[part] for part in term.split(":")], axis=0) for term in terms]
-    found, residual, *_ = np.linalg.lstsq(np.column_stack([np.ones(len(rows)), *columns]), values.to_numpy(float), rcond=None)
-    assert np.abs(residual).max() < 1e-12 if len(residual) else True
+    matrix, measured = np.column_stack([np.ones(len(rows)), *columns]), values.to_numpy(float)
+    found, *_ = np.linalg.lstsq(matrix, measured, rcond=None)
+    assert np.abs(measured - matrix @ found).max() < 1e-6
     return dict(zip(terms, found[1:], strict=True))
 
 
@@ -205,3 +208,13 @@ def test_a_factor_of_three_levels_is_stated_by_neighbouring_levels(tmp_path: Pat
     assert means["c"] - means["b"] == pytest.approx(-0.25, abs=1e-6)
     with pytest.raises(study.DataError, match="no paradigm has rank; there are factors rank_b_a, rank_c_b"):
         simulate(tmp_path / "other", config, state("log_rt", {"rank": 0.1}), 1)
+
+
+def test_columns_of_a_factor_are_those_of_the_models(tmp_path: Path) -> None:
+    """The simulation names and codes them without the analysis, which it may not import; both have to agree."""
+    for levels in (("a", "b"), ("a", "b", "c"), ("one", "two words", "x", "y")):
+        layout = Layout({"rank": levels})
+        assert list_factor_columns("rank", levels) == [*layout.columns]
+        for at, level in enumerate(levels):
+            coded = code_factor("rank", levels, level)
+            assert coded == pytest.approx({name: codes[at] for name, (_, codes) in layout.columns.items()})

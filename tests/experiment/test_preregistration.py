@@ -538,7 +538,7 @@ name = "better"
 effect = "extraction"
 response = "z"
 direction = "negative"
-smallest = 0.2
+sesoi = 0.2
 """
 
 

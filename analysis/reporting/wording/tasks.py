@@ -11,8 +11,6 @@ from .labels import label, region_name
 from .numbers import Row, percent
 from .sources import Sentence, read_off
 
-MAZE = "maze"
-
 
 def describe_task(row: Row) -> Sentence:
     """Return what was done in a task of the table task_counts, what is measured, and how many trials there are.
@@ -29,8 +27,7 @@ def describe_task(row: Row) -> Sentence:
         parts.append(f"There are {row['n_trials']} {method.noun}.")
         return read_off(" ".join(filter(None, parts)), "task_counts", row)
     share = percent(row["n_right"] / max(row["n_right"] + row["n_wrong"], 1))
-    how = "had no wrong first choice" if row["task"] == MAZE else "were right"
-    parts.append(f"Of {row['n_trials']} {method.noun} {share} {how}.")
+    parts.append(f"Of {row['n_trials']} {method.noun} {share} {method.right}.")
     return read_off(" ".join(filter(None, parts)), "task_counts", row, "n_right / (n_right + n_wrong)")
 
 

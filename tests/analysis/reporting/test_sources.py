@@ -191,12 +191,12 @@ ITEMS = "paradigm,phenomenon,item,condition,sentence,alternatives,factors\n" + "
 )
 HYPOTHESES = {
     "reading": (
-        HypothesisSection("extraction", "log_rt", direction="positive", primary=True, smallest=0.05),
+        HypothesisSection("extraction", "log_rt", direction="positive", primary=True, sesoi=0.05),
         HypothesisSection("extraction:noun", "log_rt", sides=2),
     ),
     "answers": (
         HypothesisSection("extraction", "correct", "fewer right", direction="negative", sides=1, correction="holm"),
-        HypothesisSection("extraction", "yes", "accepted", correction="holm", smallest=0.3),
+        HypothesisSection("extraction", "yes", "accepted", correction="holm", sesoi=0.3),
     ),
 }
 MADE = [pytest.param(name, marks=pytest.mark.r) if one.needs_r else name for name, one in STUDIES.items()]
