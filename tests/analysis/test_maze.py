@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import analyse
+from gardenpath.analysis import analyse, report
 from gardenpath.analysis.cleaning.exclusions import apply_exclusions
 from gardenpath.analysis.exclusion_log import ExclusionLog
 from gardenpath.analysis.measuring.maze_errors import drop_errors, is_after_error
@@ -207,6 +207,9 @@ def test_text_names_the_task_its_measure_and_its_errors(analysed: dict[str, pd.D
     assert "Trials lost to an earlier error, critical region" in text
     assert "self-paced" not in text
     assert {*analysed["reading_curves"]["task"]} == {"maze"}
+    page = report(analysed, title="Maze")
+    assert page.count("Reading time: time to the right word in Maze.") == 2, "beside the interaction plot and the means"
+    assert "self-paced" not in page
 
 
 @pytest.mark.parametrize(("after", "said"), [(0, "were kept where the sentence went on"), (1, "1 more word was left out")])

@@ -100,7 +100,7 @@ def _draw(axes: "Axes", rows: pd.DataFrame) -> None:
         axes.scatter([middle], [height], s=size, marker="s", color="white" if is_left_out else BLUE, edgecolors=BLUE, zorder=3)
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.tick_params(axis="y", length=0)
+    axes.tick_params(axis="y", length=0, pad=9)  # beside arrows at the edge
     axes.spines["left"].set_visible(False)
     axes.grid(axis="y", visible=False)
 

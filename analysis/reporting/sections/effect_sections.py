@@ -28,6 +28,7 @@ from ..wording import (
     optimism,
     participation,
     random_effects,
+    tasks,
 )
 
 LOOK_AT_PAIRS = {  # whether a response has regions
@@ -136,6 +137,7 @@ def _mean_figures(page: Page, measure: str, prompts: Sequence[str | None]) -> li
     for prompt, ending in build_file_suffixes(prompts).items():
         draw = partial(effect_figures.condition_figure, of_measure, response.raw, prompt)
         text = labels.under(prompt, caption + LOOK_AT_PAIRS[response.has_regions] if pairs else caption)
+        text = _add_reading_time(page, text, response.has_regions)
         exhibits += page.figure("condition_means", f"means-{measure}{ending}", text, draw)
     if measure == "log_rt":
         pairs = set(curves["condition"]) == {*GRAMMATICALITY_CODES}
@@ -254,7 +256,7 @@ def _interactions(page: Page) -> list[Exhibit]:
     crossed = means[means["factors"] != ALL_CONDITIONS]
     for number, (names, rows) in enumerate(crossed.groupby("factors", sort=False), start=1):
         draw = partial(factor_figures.interaction_figure, means, str(names))
-        caption = effect_captions.interaction(rows)
+        caption = _add_reading_time(page, effect_captions.interaction(rows), bool(rows["response"].isin(["log_rt", "rt"]).any()))
         exhibits += page.figure("factorial_means", f"interaction-{number}", caption, draw, rows)
         exhibits += page.coefficients("factorial_means", effect_captions.cells_caption(rows), effect_captions.cells(rows))
     draw = partial(factor_figures.choice_figure, means)
@@ -262,6 +264,11 @@ def _interactions(page: Page) -> list[Exhibit]:
     table = effect_captions.preferences(means[means["factors"] == ALL_CONDITIONS])
     exhibits += page.coefficients("factorial_means", effect_captions.PREFERENCES, table)
     return exhibits
+
+
+def _add_reading_time(page: Page, caption: str, has_times: bool) -> str:
+    """Return a caption that says what a reading time is, where the task has a name for it and there are some."""
+    return " ".join(filter(None, [caption, tasks.describe_reading_time(page.get("task_counts")) if has_times else ""]))
 
 
 def _factorial_coefficients(page: Page, models: pd.DataFrame) -> list[Exhibit]:

@@ -7,7 +7,7 @@ from gardenpath.study.task_methods import TASK_METHODS, TaskMethod
 from ...measuring.maze_errors import describe_after_error
 from ...measuring.region_spans import SENTENCE_REGION
 from ...row_dicts import list_rows
-from .labels import label, region_name
+from .labels import label, listed, region_name
 from .numbers import Row, percent
 from .sources import Sentence, read_off
 
@@ -36,6 +36,17 @@ def describe_tasks(task_counts: pd.DataFrame) -> list[Sentence]:
     several = task_counts.duplicated("task", keep=False)
     named = task_counts.assign(prompt=task_counts["prompt"].where(several))
     return [describe_task(row) for row in list_rows(named)]
+
+
+def describe_reading_time(task_counts: pd.DataFrame) -> str:
+    """Return what a reading time is in a task where it has a name of its own, for captions; nothing elsewhere.
+
+    >>> describe_reading_time(pd.DataFrame({"task": ["maze", "rating"]})), describe_reading_time(pd.DataFrame({"task": ["rating"]}))
+    ('Reading time: time to the right word in Maze.', '')
+    """
+    labels = dict.fromkeys(TASK_METHODS[task].time_label for task in task_counts["task"] if task in TASK_METHODS)
+    own = [name for name in labels if name != TaskMethod(done="").time_label]
+    return f"Reading time: {listed(own)}." if own else ""
 
 
 def describe_error_policy(exclusions: pd.DataFrame) -> str:
