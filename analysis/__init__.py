@@ -28,6 +28,7 @@ from .comparing.pair_accuracy import build_model_table, compute_accuracy
 from .comparing.rating_correlation import compute_rating_correlations
 from .fitting.multiverse import compute_multiverse
 from .fitting.plan_tables import fit_plan
+from .fitting.pooled_effects import pool_effects
 from .measuring.cloze import (
     code_cloze_responses,
     compute_cloze,
@@ -118,6 +119,7 @@ __all__ = [
     "icc",
     "interaction_figure",
     "marginal_contrasts",
+    "pool_effects",
     "power_curve",
     "prediction_powered_mean",
     "report",

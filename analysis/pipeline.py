@@ -12,6 +12,7 @@ from gardenpath.study.table_sets import TableSet
 
 from .exclusion_log import ExclusionLog
 from .fitting.plan_tables import fit_plan
+from .fitting.pooled_effects import pool_parallel
 from .grammatical_status import find_minimal_pair_paradigms
 from .measured_studies import measure_study
 from .measuring.confounds import compute_confounds
@@ -47,7 +48,7 @@ def analyse(
     random_effects have what `fit_plan` says of them; `compute_multiverse` has the effects under other choices. Regions beside the
     critical one that declared models name are measured by the spans of words.
     Answers that are one of two (questions with a right answer, ratings on a scale of two points, forced choices) are in
-    binary_responses.
+    binary_responses. Experiments that show the same paradigms, such as several collections, are compared in pooled_effects.
 
     A table that is missing, no complete session, or rules that exclude everybody are a `DataError`.
 
@@ -91,6 +92,7 @@ def analyse(
             "noise_ceilings": compute_noise_ceilings(scores, seed=seed),
             "choice_agreement": compute_choice_agreement(responses, items),
             **_drop_unneeded_tables(fit_plan(plan, trials, covariates=settings.covariates)),
+            **_drop_unneeded_tables({"pooled_effects": pool_parallel(plan, trials)}),
         }
     )
 

@@ -38,6 +38,7 @@ COMMANDS = (
     "maze",
     "analyse",
     "multiverse",
+    "pool",
     "align",
     "report",
     "deviations",

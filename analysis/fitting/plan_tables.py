@@ -13,6 +13,7 @@ from gardenpath.study.config import COVARIATES
 from gardenpath.study.plans import DECLARED, INTERCEPTS, SLOPES, Plan, PlannedModel
 from gardenpath.study.responses import RESPONSES
 
+from ..engines.estimates import ModelEstimate
 from ..engines.formulas import parse_formula
 from ..grammatical_status import GRAMMATICALITY_CODES
 from ..intervals import adjust_by_family, benjamini_hochberg, holm
@@ -253,7 +254,8 @@ def _list_random_effects(fit: PlannedFit) -> Iterator[dict[str, Any]]:
     zero = {(one.group, one.term) for one in estimated.zero_variances}
     for deviation in estimated.variances:
         status = ZERO if (deviation.group, deviation.term) in zero else ESTIMATED
-        yield {**model, "grouping": deviation.group, "term": _name(deviation.term), "status": status, "sd": deviation.sd}
+        row = {**model, "grouping": deviation.group, "term": _name(deviation.term), "status": status, "sd": deviation.sd}
+        yield {**row, "opposite": _compute_opposite_share(estimated, deviation.term, deviation.sd) if status == ESTIMATED else None}
     for slope in fit.steps.left_out:
         yield {**model, "grouping": slope.group, "term": _name(slope.term), "status": slope.reason}
     for pair in estimated.correlations:
@@ -261,6 +263,17 @@ def _list_random_effects(fit: PlannedFit) -> Iterator[dict[str, Any]]:
         yield {**model, "grouping": pair.group, **terms, "correlation": pair.correlation}
     if estimated.family == "gaussian":
         yield {**model, "grouping": "residual", "status": ESTIMATED, "sd": estimated.residual}
+
+
+def _compute_opposite_share(estimated: ModelEstimate, term: str, sd: float) -> float | None:
+    """Return the share of normal slopes around a fixed effect whose sign is not its; None of the intercept, or without effect."""
+    from scipy import special
+
+    rows = estimated.coefficients
+    same = rows["term"].map(lambda other: {*str(other).split(":")} == {*term.split(":")})
+    if term == "1" or not same.any():
+        return None
+    return float(special.ndtr(-abs(float(rows.loc[same, "estimate"].iloc[0])) / sd))
 
 
 def _name(term: str) -> str:

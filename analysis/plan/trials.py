@@ -88,7 +88,7 @@ class StudyTrials:
             # Hundreds of fits count the levels of these: twice as fast with objects.
             rows = rows.astype({"participant": object, "item": object})
             trials[measure] = rows.assign(
-                **{GRAMMATICALITY: rows["condition"].map(GRAMMATICALITY_CODES).astype("float64")}, **_compute_covariates(rows)
+                **{GRAMMATICALITY: rows["condition"].map(GRAMMATICALITY_CODES).astype("float64")}, **compute_covariates(rows)
             )
         return {measure: rows for measure, rows in trials.items() if len(rows)}
 
@@ -121,7 +121,7 @@ class StudyTrials:
         formula = parse_formula(model.formula)
         rows = self._select_rows(model)
         if not model.is_of_pairs:
-            rows = self._add_levels(model, rows).assign(**_compute_covariates(rows))
+            rows = self._add_levels(model, rows).assign(**compute_covariates(rows))
         if absent := [name for name in formula.column_names if name not in rows]:
             raise DataError(
                 f"analysis.models, {model.name!r}: {', '.join(map(repr, absent))} is no column; expected some of "
@@ -198,7 +198,7 @@ def describe_pairs(formula: Formula, rows: pd.DataFrame | None = None) -> Coded:
     return Coded(pd.DataFrame() if rows is None else rows, formula, codes, {GRAMMATICALITY: compared})
 
 
-def _compute_covariates(rows: pd.DataFrame) -> "dict[str, np.ndarray | pd.Series[float] | float]":
+def compute_covariates(rows: pd.DataFrame) -> "dict[str, np.ndarray | pd.Series[float] | float]":
     """Return log trial number, and the position of the region in its sentence."""
     import numpy as np
 

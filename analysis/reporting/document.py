@@ -13,7 +13,15 @@ from gardenpath.study.responses import PRIMARY_RESPONSES
 from ..row_dicts import list_rows
 from . import manuscript, references, rscript
 from .exhibits import ALARM, OF_SENTENCES, Exhibit, Page, Section, Tables, cells_of
-from .sections import effect_sections, judgment_sections, origin_sections, pair_sections, people_sections, surprisal_sections
+from .sections import (
+    effect_sections,
+    judgment_sections,
+    origin_sections,
+    pair_sections,
+    people_sections,
+    pooled_sections,
+    surprisal_sections,
+)
 from .wording import surprisal
 from .wording.coefficients import is_heading
 
@@ -32,6 +40,7 @@ SECTIONS: Sequence[Callable[[Page], Section]] = (
     people_sections.errors,
     people_sections.deviations,
     *(partial(effect_sections.grammaticality, measure=name) for name in PRIMARY_RESPONSES),
+    pooled_sections.experiments,
     surprisal_sections.alignment,
     surprisal_sections.surprisal,
     surprisal_sections.held_out_clusters,

@@ -43,6 +43,8 @@ from .wording import (
     multiverse,
     optimism,
     participation,
+    pooling,
+    random_effects,
     raters,
     tasks,
 )
@@ -71,6 +73,7 @@ def _paragraphs(tables: Tables, software: Versions, models: Mapping[str, str]) -
             *_models(tables, software), *_policy_models(tables), *_ordinal(tables), *_grid(tables), *_equivalence(tables),
             *_power(tables),
         ],
+        pooling.methods(table_of(tables, "pooled_effects")),
         _agreement(tables),
         _language_models(tables, software, models),
         [*_alignment(tables), *_alignment_models(tables, software), *_smooths(tables), *_heldout(tables, software)],
@@ -128,6 +131,8 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
             "What could have been found",
             _alone([*effects.power(models, smallest or {}), *equivalence.equivalences(models, factorial)]),
         ),
+        ("Random effects", _random_effects(tables, results)),
+        ("Experiments compared", _alone(pooling.pooled_effects(table_of(tables, "pooled_effects")))),
         ("Other choices", _alone(multiverse.describe_effects(table_of(tables, "multiverse")))),
         ("Agreement among people", _alone(raters.agreement(*(table_of(tables, name) for name in AGREEMENT)))),
         ("Contrasts, for a supplement", [Paragraph([caption], table.markdown()) for caption, table in matrices]),
@@ -188,6 +193,16 @@ def _list_primary() -> list[Response]:
 def _optimistic(tables: Tables, results: pd.DataFrame) -> list[Sentence]:
     """Return which effects have an optimistic p, with what stands beside it."""
     return optimism.describe_optimistic_effects(results, table_of(tables, "aggregate_tests"), table_of(tables, "random_effects"))
+
+
+def _random_effects(tables: Tables, results: pd.DataFrame) -> list[Paragraph]:
+    """Return how much participants and items differ in the effects, and the table of it."""
+    spread = table_of(tables, "random_effects")
+    table = random_effects.tabulate_random_effects(results, spread)
+    told = _alone(random_effects.describe_random_effects(results, spread))
+    of_headlines = spread[spread["model_id"].isin(results.loc[results["headline"], "model_id"])]
+    caption = read_off(random_effects.CAPTION, "random_effects", of_headlines)
+    return [*told, Paragraph([caption], table.markdown())] if table.rows else []
 
 
 def _effects_on(response: Response, tables: Tables, results: pd.DataFrame) -> list[str]:

@@ -61,6 +61,11 @@ REFERENCES = {
         "(pp. 10–18).",
         "10.18653/v1/W18-0102",
     ),
+    "Hartung and Knapp (2001": _doi(
+        "Hartung, J., & Knapp, G. (2001). A refined method for the meta-analysis of controlled clinical trials with binary "
+        "outcome. Statistics in Medicine, 20(24), 3875–3889.",
+        "10.1002/sim.1009",
+    ),
     "Holm, 1979": Reference(
         "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics, 6(2), "
         "65–70.",
@@ -81,6 +86,12 @@ REFERENCES = {
         "Just, M. A., Carpenter, P. A., & Woolley, J. D. (1982). Paradigms and processes in reading comprehension. Journal of "
         "Experimental Psychology: General, 111(2), 228–238.",
         "10.1037/0096-3445.111.2.228",
+    ),
+    "IntHout et al., 2014": _doi(
+        "IntHout, J., Ioannidis, J. P. A., & Borm, G. F. (2014). The Hartung-Knapp-Sidik-Jonkman method for random effects "
+        "meta-analysis is straightforward and considerably outperforms the standard DerSimonian-Laird method. BMC Medical Research "
+        "Methodology, 14, 25.",
+        "10.1186/1471-2288-14-25",
     ),
     "Kauf & Ivanova, 2023": _doi(
         "Kauf, C., & Ivanova, A. (2023). A better way to do masked language model scoring. In Proceedings of the 61st Annual "
@@ -135,6 +146,11 @@ REFERENCES = {
         "Empirical Methods in Natural Language Processing.",
         "10.18653/v1/2024.emnlp-main.1020",
     ),
+    "Röver et al., 2015": _doi(
+        "Röver, C., Knapp, G., & Friede, T. (2015). Hartung-Knapp-Sidik-Jonkman approach and its modification for random-effects "
+        "meta-analysis with few studies. BMC Medical Research Methodology, 15, 99.",
+        "10.1186/s12874-015-0091-1",
+    ),
     "Schad et al., 2020": _doi(
         "Schad, D. J., Vasishth, S., Hohenstein, S., & Kliegl, R. (2020). How to capitalize on a priori contrasts in linear "
         "(mixed) models: A tutorial. Journal of Memory and Language, 110, 104038.",
@@ -175,6 +191,16 @@ REFERENCES = {
         "van Heuven, W. J. B., Mandera, P., Keuleers, E., & Brysbaert, M. (2014). SUBTLEX-UK: A new and improved word frequency "
         "database for British English. Quarterly Journal of Experimental Psychology, 67(6), 1176–1190.",
         "10.1080/17470218.2013.850521",
+    ),
+    "Viechtbauer, 2005": _doi(
+        "Viechtbauer, W. (2005). Bias and efficiency of meta-analytic variance estimators in the random-effects model. Journal of "
+        "Educational and Behavioral Statistics, 30(3), 261–293.",
+        "10.3102/10769986030003261",
+    ),
+    "Viechtbauer, 2007": _doi(
+        "Viechtbauer, W. (2007). Confidence intervals for the amount of heterogeneity in meta-analysis. Statistics in Medicine, "
+        "26(1), 37–52.",
+        "10.1002/sim.2514",
     ),
     "Wagenmakers et al., 2012": _doi(
         "Wagenmakers, E.-J., Krypotos, A.-M., Criss, A. H., & Iverson, G. (2012). On the interpretation of removable interactions: "

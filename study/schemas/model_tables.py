@@ -196,6 +196,7 @@ correlated_with string? other term of a correlation; empty of a standard deviati
 status        string?  of an s.d.: estimated; zero; not estimated (fits with it did not converge); not needed (a test left it out)
 sd            float?   standard deviation, in units of the response (slopes: per unit of the predictor); empty of one left out
 correlation   float?   correlation of the two terms; empty where a variance is zero
+opposite      float?   slopes with an s.d.: share expected to have the effect with the other sign, if slopes are normal, 0 to 1
 """),
         ("model_id", "grouping", "term", "correlated_with"),
         ANALYSE,

@@ -115,5 +115,5 @@ def test_a_plan_is_json_and_back(planned: tuple[str, Plan], tmp_path: Path) -> N
     assert again == plan
     assert again.sha256 == plan.sha256
     assert len({one.model_id for one in plan.models}) == len(plan.models)
-    with pytest.raises(DataError, match="a plan of schema 0; expected 1"):
+    with pytest.raises(DataError, match="a plan of schema 0; expected 2"):
         parse_plan({**json.loads(plan.format_json()), "schema": 0}, "plan.json")

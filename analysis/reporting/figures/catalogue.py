@@ -17,6 +17,7 @@ from ...model_results import select_factors
 from ...prompts import build_file_suffixes, list_prompts, list_rated_prompts
 from .effect_figures import coefficient_figure, condition_figure, curve_figure
 from .factor_figures import choice_figure, factorial_figure, interaction_figure
+from .pooled_figures import forest_figures
 from .rater_figures import rating_figure, reliability_figure
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ def result_figures(tables: Mapping[str, pd.DataFrame], figures: FiguresSection |
     counts, agreed = tables.get("rating_counts"), tables.get("reliability")
     if counts is not None and agreed is not None:
         tables = {**tables, "rating_counts": select_poor_agreement(counts, agreed)}
+    if (pooled := tables.get("pooled_effects")) is not None:
+        yield from forest_figures(pooled)
     for name, (table, draw) in drawings.items():
         if table in tables:
             try:

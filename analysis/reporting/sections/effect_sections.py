@@ -28,6 +28,7 @@ from ..wording import (
     multiverse,
     optimism,
     participation,
+    random_effects,
 )
 
 LOOK_AT_PAIRS = {  # whether a response has regions
@@ -343,10 +344,15 @@ def trust(page: Page) -> Section:
     )
     exhibits += page.figure("power", "power", caption, partial(effect_figures.power_figure, page.get("power")))
     exhibits += page.table("power", "Power by simulation.", aside=True)
+    spread = page.get("random_effects")
+    exhibits += page.coefficients(
+        "random_effects", random_effects.CAPTION, random_effects.tabulate_random_effects(page.results, spread), aside=True
+    )
     models, factorial = select_pairs(page.results), select_factors(page.results)
     sentences = [*effects.power(models, page.sesoi), *effects.describe_power(page.get("power"))]
     sentences += equivalence.equivalences(models, factorial)
     first = max(1, len(sentences))
+    sentences += random_effects.describe_random_effects(page.results, spread)
     sentences += [*multiverse.describe_effects(grid), *effects.residuals(models, page.prompts())]
     badges = page.badges("effects") if exhibits else ()
     return Section("How far the results can be trusted", badges, sentences, exhibits, first=first)
