@@ -8,7 +8,7 @@ import pandas as pd
 
 from ..wording.labels import label
 from ..wording.multiverse import CHOICES, describe_choice, find_common_scale, name_effect, select_distinct, split_effects
-from .figure_style import BLUE, EDGE, GREY, GROUND, INK, LINE, ORANGE, TEXT, WIDTH, figure_legend, filled, ordered, style, whiskers
+from .figure_style import BLUE, EDGE, GREY, GROUND, LINE, ORANGE, TEXT, WIDTH, filled, ordered, style, whiskers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,21 +37,22 @@ def specification_figure(rows: pd.DataFrame) -> "Figure":
     scale = find_common_scale(rows)
     fitted = filled(select_distinct(rows), "multiverse, estimates").sort_values(scale.middle, kind="stable")
     fitted = fitted.assign(at=range(len(fitted)))
-    kinds = {column: ordered(fitted[column]) for column in CHOICES if fitted[column].nunique() > 1}
+    shown = rows[rows["specification"].isin(fitted["specification"])]  # in the order of the plan
+    kinds = {column: ordered(shown[column]) for column in CHOICES if shown[column].nunique() > 1}
     lines = [(column, choice) for column, choices in kinds.items() for choice in (None, *choices)]
     names = [_name_line(column, choice) for column, choice in lines]
     heights = [LINE * (0.95 + name.count("\n")) for name in names]
     with style():
-        title = textwrap.wrap(label(name_effect(rows)), 62)
+        title = textwrap.wrap(label(name_effect(rows)), 58)
         tall = sum(heights) + 0.1
-        figure = Figure(figsize=(WIDTH, CURVE_HEIGHT + tall + 0.2 * len(title) + 0.3), layout="constrained")
+        figure = Figure(figsize=(WIDTH, CURVE_HEIGHT + tall + 0.2 * len(title) + 0.75), layout="constrained")
         curve, matrix = figure.subplots(2, 1, sharex=True, height_ratios=[CURVE_HEIGHT, max(tall, 0.1)])
         _draw_curve(curve, fitted, (scale.middle, scale.low, scale.high))
         curve.set_ylabel(f"effect ({scale.unit})", fontsize=10)
         _draw_choices(matrix, fitted, lines, names, heights)
         figure.suptitle("\n".join(title), fontsize=10, color=TEXT, x=0.02, ha="left")
-        figure.supxlabel(f"{len(fitted)} specifications, by their estimate", fontsize=10, color=INK)
-        figure_legend(figure, curve, 3)
+        matrix.set_xlabel(f"{len(fitted)} specifications, by their estimate", fontsize=10)
+        figure.legend(*curve.get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=9.5)
     return figure
 
 

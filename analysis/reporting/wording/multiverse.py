@@ -9,7 +9,7 @@ from gardenpath.study.plans import PLANNED_CHOICE
 from gardenpath.study.responses import RESPONSES
 
 from ...row_dicts import list_rows
-from .labels import asked, label, listed, region_name, response
+from .labels import label, listed, region_name, response
 from .numbers import counted, decimals, signed
 from .sources import Sentence, read_off
 
@@ -62,10 +62,12 @@ def find_common_scale(rows: pd.DataFrame) -> CommonScale:
 
 
 def name_effect(rows: pd.DataFrame) -> str:
-    """Return what an effect is called: what is compared, on which response, in which model."""
+    """Return what an effect is called: the model, what is compared, on which response."""
     planned = list_rows(rows.head(1))[0]
     where = f" of the {region_name(planned['region'])}" if RESPONSES[planned["response"]].has_regions else ""
-    return f"{planned['contrast']}, {response(planned['response'])}{where}{asked(planned['prompt'])} ({label(planned['model'])})"
+    prompt = "" if pd.isna(planned["prompt"]) else f", {label(planned['prompt'])}"
+    contrast = label(planned["contrast"]).replace(" x ", " × ")
+    return f"{label(planned['model'])}, {contrast}, {response(planned['response'])}{where}{prompt}"
 
 
 def describe_effects(grid: pd.DataFrame) -> list[str]:
