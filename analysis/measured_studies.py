@@ -69,9 +69,10 @@ def measure_study(
 
 
 def find_flagged_participants(prompts: pd.DataFrame) -> dict[str, set[str]]:
-    """Return, by prompt, the participants whose ratings under it are flagged."""
-    rows = prompts[prompts["flagged"].fillna(False).astype(bool)]
-    return {str(prompt): set(part["participant"]) for prompt, part in rows.groupby("prompt", sort=True)}
+    """Return, by prompt under which grammatical and ungrammatical sentences are rated, the participants who are flagged."""
+    tested = prompts[prompts["flagged"].notna()]
+    flagged = tested["flagged"].astype(bool)
+    return {str(prompt): {*part.loc[flagged[part.index], "participant"]} for prompt, part in tested.groupby("prompt", sort=True)}
 
 
 def _add_population(frame: pd.DataFrame, sessions: pd.DataFrame) -> pd.DataFrame:

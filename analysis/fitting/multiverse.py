@@ -139,11 +139,10 @@ def _prepare_model(
 
 
 def _find_left_out(model: PlannedModel, flagged: Mapping[str, set[str]]) -> set[str]:
-    """Return who is left out for flagged ratings: those to a model's own prompt, or where it has none, to any."""
-    if str(model.prompt) in flagged:
-        return flagged[str(model.prompt)]
-    is_rated = RESPONSES[model.response].is_standardised
-    return set() if is_rated else set().union(*flagged.values())
+    """Return who is left out for flagged ratings: those to a model's own prompt; of other responses, those to every prompt."""
+    if RESPONSES[model.response].is_standardised:
+        return flagged.get(str(model.prompt), set())
+    return set.intersection(*flagged.values()) if flagged else set()
 
 
 def _leave_out(trials: StudyTrials, participants: set[str]) -> StudyTrials:
