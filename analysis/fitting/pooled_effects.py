@@ -53,6 +53,11 @@ def pool_effects(experiments: Mapping[str, Tables], *, engine: str = "glmm") -> 
 
     Raises `DataError` for fewer than two experiments, where none of their models is the same, and where the same model has other
     contrasts, weights of cells, or points of its rating scale in another experiment.
+
+    >>> pool_effects({"first": {}})
+    Traceback (most recent call last):
+    ...
+    gardenpath.study.errors.DataError: 1 experiment; expected the results of two or more
     """
     if len(experiments) < 2:
         raise DataError(f"{len(experiments)} experiment; expected the results of two or more")
@@ -190,7 +195,7 @@ def _find_differences(key: Key, headlines: Mapping[str, Headlines], experiments:
                 compared = f"{first} compares {'; '.join(sorted(here))}, {other} {'; '.join(sorted(there))}"
                 yield f"{where}{compared}; expected the same contrasts"
         for term in sorted({*weights[first]} & {*weights[other]}):
-            if not _are_alike(weights[first][term], weights[other][term]):
+            if not _is_same_contrast(weights[first][term], weights[other][term]):
                 yield f"{where}{term} weighs other cells, or weighs them otherwise, in {first} than in {other}; expected one coding"
         if points[first] != points[other]:
             scales = f"ratings go from {points[first]} in {first}, from {points[other]} in {other}"
@@ -218,7 +223,7 @@ def _list_weights(key: Key, tables: Tables) -> dict[str, dict[str, float]]:
     return found
 
 
-def _are_alike(here: Mapping[str, float], there: Mapping[str, float]) -> bool:
+def _is_same_contrast(here: Mapping[str, float], there: Mapping[str, float]) -> bool:
     return {*here} == {*there} and all(abs(here[cell] - there[cell]) < WEIGHT_TOLERANCE for cell in here)
 
 

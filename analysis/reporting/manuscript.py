@@ -103,6 +103,8 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
 
     Where the table `sessions` is there and says that readers were simulated, or language models, that comes first.
     """
+    # Footnotes count rows from the top of each table, whatever index it came with.
+    tables = {name: table.reset_index(drop=True) for name, table in tables.items()}
     written = _paragraphs(tables, software or {}, {})
     told = " ".join(" ".join(sentences) for sentences in written)
     results = join_results(tables)

@@ -82,16 +82,16 @@ REFERENCES = {
         "Americas Chapter of the Association for Computational Linguistics: Human Language Technologies (Volume 1: Long Papers).",
         "10.18653/v1/2025.naacl-long.380",
     ),
-    "Just et al., 1982": _doi(
-        "Just, M. A., Carpenter, P. A., & Woolley, J. D. (1982). Paradigms and processes in reading comprehension. Journal of "
-        "Experimental Psychology: General, 111(2), 228–238.",
-        "10.1037/0096-3445.111.2.228",
-    ),
     "IntHout et al., 2014": _doi(
         "IntHout, J., Ioannidis, J. P. A., & Borm, G. F. (2014). The Hartung-Knapp-Sidik-Jonkman method for random effects "
         "meta-analysis is straightforward and considerably outperforms the standard DerSimonian-Laird method. BMC Medical Research "
         "Methodology, 14, 25.",
         "10.1186/1471-2288-14-25",
+    ),
+    "Just et al., 1982": _doi(
+        "Just, M. A., Carpenter, P. A., & Woolley, J. D. (1982). Paradigms and processes in reading comprehension. Journal of "
+        "Experimental Psychology: General, 111(2), 228–238.",
+        "10.1037/0096-3445.111.2.228",
     ),
     "Kauf & Ivanova, 2023": _doi(
         "Kauf, C., & Ivanova, A. (2023). A better way to do masked language model scoring. In Proceedings of the 61st Annual "

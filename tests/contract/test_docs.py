@@ -150,7 +150,7 @@ def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> Non
     """Put into the example study, as a reader would."""
     stated = tomllib.loads((workplace / "examples" / "minimal-pairs" / "study.toml").read_text())
     shown = blocks(ROOT / "docs" / "study-toml.md", "toml")
-    assert len(shown) == 11
+    assert len(shown) == 12
     [texts] = [block for block in shown if block.startswith("[session]")]
     (workplace / "texts.toml").write_text(texts, "utf-8")
     own = study.config.ProcedureSection(texts="texts.toml")
@@ -166,7 +166,7 @@ def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> Non
             assert study.OrderingSection(**parts.pop("ordering")).block_order == "williams"
         models = [*stated.get("analysis", {}).get("models", []), *parts.get("analysis", {}).get("models", [])]
         for section, keys in parts.items():
-            stated[section] = stated.get(section, {}) | keys
+            stated[section] = keys if isinstance(keys, list) else stated.get(section, {}) | keys
         stated["analysis"] = stated.get("analysis", {}) | {"models": models}
     [published] = blocks(ROOT / "docs" / "study.md", "toml")
     analysis = study.config.parse_dataclass(study.AnalysisSection, tomllib.loads(published)["analysis"], where="docs/study.md")

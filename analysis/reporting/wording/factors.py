@@ -87,7 +87,9 @@ def _briefly(row: Row, *, bounded: bool) -> str:
     ends = interval(row["ci_low"], row["ci_high"], f".{places}f")
     smallest = row.get("smallest", math.nan)
     of_interest = "" if pd.isna(smallest) or not bounded else f"; the smallest effect of interest is {smallest:g}"
-    if not pd.isna(row["ms"]) and not of_interest:  # what is held against the smallest effect is in its unit
+    if (
+        not pd.isna(row["ms"]) and not of_interest and not (bounded and pd.isna(row["ms_low"]))
+    ):  # what is held against the smallest effect is in its unit
         size, ends = f"{signed(row['ms'], 0)} ms", interval(row["ms_low"], row["ms_high"], ".0f")
     return f"{size}, {f'{ends}, ' if bounded else ''}{_p(row)}{of_interest}"
 

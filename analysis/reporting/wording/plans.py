@@ -79,6 +79,7 @@ def _format(value: object) -> str:
 def list_hypotheses(plan: Plan) -> list[str]:
     """Return the hypotheses of a plan as lines of Markdown, and how they are tested; nothing where none is stated.
 
+    >>> from gardenpath.study.plans import PlannedHypothesis
     >>> hypothesis = PlannedHypothesis("slower", "model m, log_rt critical, slopes", "a", "a: y minus x", "positive", sesoi=0.03)
     >>> for line in list_hypotheses(Plan("glmm", "design", hypotheses=(hypothesis,))):
     ...     print(line or "<blank>")

@@ -147,7 +147,8 @@ def test_an_answer_goes_by_the_headline_and_the_adjusted_p() -> None:
     (said,) = factors.summarise_effects(pd.DataFrame(rows))
     assert said == (
         "Log reading time, critical region, with slopes: an effect of noun phrase (34 ms, p_Holm = .001); no evidence for an effect of "
-        "extraction (p_Holm = .200) and extraction × noun phrase (p_Holm = .900)."
+        "extraction (b = 0.120, 95% CI [0.080, 0.160], p_Holm = .200) and extraction × noun phrase (b = 0.120, 95% CI [0.080, 0.160], "
+        "p_Holm = .900)."
     )
     (all_of_them,) = factors.summarise_effects(pd.DataFrame(effect("declared")))
     assert "no evidence" not in all_of_them

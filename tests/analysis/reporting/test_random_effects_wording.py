@@ -63,7 +63,7 @@ def test_singular_by_a_correlation() -> None:
 
 def study(slope_sd: float) -> StudyTrials:
     random = np.random.default_rng(3)
-    slopes, people, sentences = random.normal(0.3, slope_sd, 20), random.normal(0, 0.5, 20), random.normal(0, 0.4, 12)
+    slopes, people, sentences = random.normal(0.5, slope_sd, 20), random.normal(0, 0.5, 20), random.normal(0, 0.4, 12)
     rows = [
         (f"P{p}", f"i{i}", "ab"[(p + i) % 2], i, people[p] + sentences[i] + ((p + i) % 2 - 0.5) * slopes[p] + random.normal(0, 0.3))
         for p in range(20)
