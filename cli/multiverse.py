@@ -85,9 +85,7 @@ def command(
                 prepared, known=known, executor=workers, keep=lambda record: _keep_fit(kept, record), progress=move
             )
     notes = describe_settings(settings)
-    path = write(
-        table, "multiverse", out, command=options.format_command_line(), inputs=input_files, notes=notes, parquet=parquet
-    )
+    path = write(table, "multiverse", out, command=options.format_command_line(), inputs=input_files, notes=notes, parquet=parquet)
     options.print_notice(f"{path}: {len(table)} rows")
     write_text(out / TEXT_FILE, manuscript.paste_multiverse({"multiverse": table, "sessions": inputs["sessions"]}))
     write_sidecar(out / TEXT_FILE, command=options.format_command_line(), inputs=input_files, notes=notes)
@@ -125,9 +123,7 @@ def _describe_size(plan: "Plan") -> str:
     )
 
 
-def _time_fits(
-    prepared: "PreparedMultiverse", known: "dict[str, Record]", kept: "IO[str] | None", workers: int
-) -> Iterator[str]:
+def _time_fits(prepared: "PreparedMultiverse", known: "dict[str, Record]", kept: "IO[str] | None", workers: int) -> Iterator[str]:
     """Yield what the fits cost: how many there are, and how long they take, by one of each kind, which is done then."""
     from gardenpath.analysis.fitting.multiverse import fit_wanted
 

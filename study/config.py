@@ -878,7 +878,11 @@ def vary_exclusions(settings: AnalysisSection, rules: Mapping[str, Any], where: 
             raise DataError(f"{where}: key {name!r} is not known; {hint}")
     for name, kind in (("min_rt", float), ("max_rt", float), (MAX_SD_KEY, float), ("remove_outliers", bool), (FLAGGED_KEY, bool)):
         value = rules.get(name)
-        fits = isinstance(value, bool) if kind is bool else isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+        fits = (
+            isinstance(value, bool)
+            if kind is bool
+            else isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+        )
         expected = "true or false" if kind is bool else "a number, 0 or more"
         _expect(name not in rules or fits, f"{where}.{name} is {value!r}; expected {expected}")
     stated = {name: rules[name] for name in known if name in rules}

@@ -337,9 +337,7 @@ def _is_tested(fit: PlannedFit) -> bool:
     return fit.estimated is not None and fit.estimated.converged and bool(fit.coefficients["p"].notna().any())
 
 
-def _list_coefficients(
-    fit: PlannedFit, coefficients: Mapping[str, list[Any]], engine: str
-) -> Iterator[dict[str, Any]]:
+def _list_coefficients(fit: PlannedFit, coefficients: Mapping[str, list[Any]], engine: str) -> Iterator[dict[str, Any]]:
     model = fit.model
     planned = {frozenset(effect.term.split(":")): effect for effect in model.effects}
     hypothesis = str((model.formula, model.contrasts, model.paradigms, model.prompt))  # one, in several regions

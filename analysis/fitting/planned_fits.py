@@ -23,6 +23,7 @@ from ..modelling.policies import NotFitted, Steps
 from ..modelling.separation import binary
 from ..plan.trials import StudyTrials, code_trials
 
+
 @dataclass(frozen=True)
 class PlannedFit:
     """What there is of a planned model: one row a fixed effect (one without numbers where it could not be fitted), the fits on the

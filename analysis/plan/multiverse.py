@@ -212,9 +212,7 @@ def _matters(key: str, response: Response) -> bool:
     return response.has_regions if key == "after_error" else True
 
 
-def _suggest_rules(
-    model: PlannedModel, trials: StudyTrials, settings: AnalysisSection
-) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _suggest_rules(model: PlannedModel, trials: StudyTrials, settings: AnalysisSection) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the rules that the study's tasks and its own rules suggest, the most telling first."""
     exclude, is_maze = settings.exclude, len(trials.select_response(FIRST_CHOICE_MEASURE)) > 0
     if is_maze:
@@ -296,9 +294,7 @@ def _find_covariates(model: PlannedModel) -> tuple[str, ...]:
     return tuple(term for term in parse_formula(model.formula).fixed if term in COVARIATES)
 
 
-def _list_covariates(
-    model: PlannedModel, response: Response, stated: Sequence[Sequence[str]] | None
-) -> list[tuple[str, ...]]:
+def _list_covariates(model: PlannedModel, response: Response, stated: Sequence[Sequence[str]] | None) -> list[tuple[str, ...]]:
     if stated is not None:
         fixed = {*parse_formula(model.formula).fixed} - {*COVARIATES}
         return [tuple(names) for names in stated if not {*names} & fixed]

@@ -20,7 +20,7 @@ LEFT_OUT = {
     EFFECTS: "its simple effects are differences between levels, computed from models that are here (R: emmeans)",
     "models": "fits that were not kept; code of the kept one stands in the report where R made it",
     "alignment_steps": "fits on the way to the models that are here; code of the last one stands in the report where R made it",
-    "multiverse": "effects of planned models under other cutoffs, scales and participants",
+    "multiverse": "effects of planned models under other choices of exclusions, scale, random effects and covariates",
     "power": "simulated studies",
     "marginal_contrasts": "differences between levels, computed from a fitted model (R: emmeans)",
     "surprisal_effects": "ms per bit, computed from alignment_models, and the same model of times that are not logarithms",

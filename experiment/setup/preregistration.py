@@ -230,7 +230,9 @@ def format_preregistration(
             *(models or ["*Open*: none is planned."]),
             "",
             *([f"SHA-256 of the plan: `{registered['plan']['sha256']}`", ""] if "plan" in registered else []),
-            *_format_section_table(config, "analysis", omit=("exclude", "figures", "sesoi", "models", "multiverse", *RT_TRIMMING_KEYS)),
+            *_format_section_table(
+                config, "analysis", omit=("exclude", "figures", "sesoi", "models", "multiverse", *RT_TRIMMING_KEYS)
+            ),
         ],
         "Multiverse": list(multiverse) or ["None: no effect is estimated under other choices."],
         "Smallest effects of interest": _format_section_table(config, "analysis.sesoi")

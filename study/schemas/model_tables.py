@@ -222,8 +222,12 @@ covariates    string   predictors beside the effects, with commas between; none
 region        string   region of the reading times or first choices; sentence for ratings and answers
 unit          string   unit of the estimate
 """
-            + TEST_COLUMNS.replace("p             float?   two-sided p-value", "p             float?   two-sided p-value, uncorrected")
-            .replace("in units of the response; empty where there is none, and note in models says why", "in its unit; empty where note says why")
+            + TEST_COLUMNS.replace(
+                "p             float?   two-sided p-value", "p             float?   two-sided p-value, uncorrected"
+            ).replace(
+                "in units of the response; empty where there is none, and note in models says why",
+                "in its unit; empty where note says why",
+            )
             + """
 standardised  float?   estimate / s.d. of the response in these trials, so that units compare; empty of binomial models
 standardised_low float? ci_low / s.d.

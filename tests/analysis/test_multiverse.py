@@ -278,7 +278,10 @@ def test_rules_that_leave_nobody_keep_their_rows_with_the_reason() -> None:
 
 def test_a_fit_that_fails_keeps_its_row_with_its_note() -> None:
     settings = with_choices(
-        AnalysisSection(exclude=ANYONE), exclusions={"narrow": {"min_rt": 300.0, "max_rt": 300.5}}, transformations=(), covariates=()
+        AnalysisSection(exclude=ANYONE),
+        exclusions={"narrow": {"min_rt": 300.0, "max_rt": 300.5}},
+        transformations=(),
+        covariates=(),
     )
     table = compute_multiverse(INPUT, settings, plan_of(INPUT, settings))
     rows = table[table["exclusions"] == "narrow"]

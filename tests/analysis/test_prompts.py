@@ -19,7 +19,6 @@ from gardenpath.analysis import (
     compute_rating_scores,
     compute_region_times,
     condition_figure,
-    resolve_plan,
     score_figure,
 )
 from gardenpath.analysis.cleaning.exclusions import apply_exclusions
@@ -30,11 +29,11 @@ from gardenpath.analysis.model_results import join_results, select_categories, s
 from gardenpath.analysis.prompts import drop_missing_responses
 from gardenpath.analysis.reporting import manuscript
 from gardenpath.analysis.reporting.document import whole
-from gardenpath.analysis.reporting.figures import catalogue, effect_figures, rater_figures
+from gardenpath.analysis.reporting.figures import catalogue, rater_figures
 from gardenpath.analysis.reporting.wording import effects
 from gardenpath.study import AnalysisSection, ExcludeSection, ModelSection, read, write
 
-from .conftest import build_trials, fit_trials, measure_pairs, of_islands, sentence_scores
+from .conftest import build_trials, fit_trials, of_islands, sentence_scores
 from .test_commands import STUDY, run
 
 Tables = dict[str, pd.DataFrame]

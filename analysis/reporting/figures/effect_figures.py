@@ -11,24 +11,18 @@ from gardenpath.study.config import FiguresSection
 from gardenpath.study.responses import RESPONSES, get_label, is_standardised
 from gardenpath.study.task_methods import TASK_METHODS, TaskMethod
 
-from ...exclusion_log import ALL_CONDITIONS
 from ...measuring.region_spans import SENTENCE_REGION
 from ...model_results import is_intercepts_form, select_pairs
 from ...modelling.pilot import UPPER
-from ...prompts import list_prompts, select_prompt
+from ...prompts import select_prompt
 from ...row_dicts import list_rows
 from ..wording.labels import asked, coefficient, label, mean_rating, region_name
 from ..wording.numbers import Row
 from .figure_style import (
-    BLUE,
     DASHED,
-    EDGE,
     GREY,
     GROUND,
     INK,
-    ORANGE,
-    TEXT,
-    WIDTH,
     bars,
     common_labels,
     compute_heights,
@@ -47,7 +41,6 @@ from .figure_style import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 CRITICAL = "critical"

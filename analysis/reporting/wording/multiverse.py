@@ -107,8 +107,8 @@ def describe_effect(rows: pd.DataFrame) -> str:
 
 
 def _spread(rows: pd.DataFrame, scale: CommonScale) -> float:
-    """Return about a standard error on a scale: a quarter of the narrowest interval."""
-    return float((rows[scale.high] - rows[scale.low]).min()) / 4
+    """Return about a standard error on a scale: a quarter of an interval."""
+    return float((rows[scale.high] - rows[scale.low]).median()) / 4
 
 
 def _add_troubles(sentence: Sentence, rows: pd.DataFrame, fitted: pd.DataFrame) -> str:

@@ -68,7 +68,9 @@ def list_multiverse(plan: Plan) -> list[str]:
         lines.append(f"- {shown}: {number}{f'; {stated}' if stated else ''}")
     for rules in plan.exclusion_rules:
         if rules.settings:
-            lines.append(f"- exclusions {rules.name}: {', '.join(f'{key} = {_format(value)}' for key, value in rules.settings.items())}")
+            lines.append(
+                f"- exclusions {rules.name}: {', '.join(f'{key} = {_format(value)}' for key, value in rules.settings.items())}"
+            )
     return lines
 
 

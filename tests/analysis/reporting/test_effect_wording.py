@@ -185,7 +185,7 @@ def test_other_choices_that_failed_or_come_to_the_same_are_counted() -> None:
     rows["hypothesis"] = "slower"
     (said,) = multiverse.describe_effects(rows)
     assert said.startswith("Hypothesis 'slower', npi licensing, ")
-    assert "over 2 specifications the median is 0.25 log ms" in said
+    assert "over 2 specifications the median is 0.250 log ms" in said
     assert said.endswith("; not fitted: 1; not converged: 1; the same as another of these: 1.")
     assert multiverse.describe_effects(rows.iloc[[1]]) == []
 
