@@ -18,8 +18,8 @@ from .plan.trials import POPULATION, POPULATIONS, StudyTrials
 
 @dataclass(frozen=True)
 class MeasuredStudy:
-    """The readings and responses that rules of exclusion leave in, the tables participants and participant_prompts, what is measured
-    of each trial, and the trials as models take them.
+    """The readings and responses that rules of exclusion leave in, the tables participants and participant_prompts, what is
+    measured of each trial, and the trials as models take them.
     """
 
     readings: pd.DataFrame

@@ -118,8 +118,8 @@ def _describe_size(plan: "Plan") -> str:
     total = sum(len(one.list_specifications()) for one in plan.multiverse)
     most = max(len(one.list_specifications()) for one in plan.multiverse)
     return (
-        f"{options.format_count(total, 'specification')} of {options.format_count(len(plan.multiverse), 'model')}, {most} a model at "
-        "most; the choices:  gardenpath plan"
+        f"{options.format_count(total, 'specification')} of {options.format_count(len(plan.multiverse), 'model')}, {most} a model "
+        "at most; the choices:  gardenpath plan"
     )
 
 
@@ -145,10 +145,9 @@ def _time_fits(prepared: "PreparedMultiverse", known: "dict[str, Record]", kept:
             _keep_fit(kept, record)
     if kinds:
         rest = sum(map(len, kinds.values())) - len(kinds)
-        yield (
-            f"about {options.format_duration(seconds / workers)} on {options.format_count(workers, 'worker')} for the {rest} that are "
-            f"left, by the first of each of {options.format_count(len(kinds), 'kind')}"
-        )
+        time_left = f"{options.format_duration(seconds / workers)} on {options.format_count(workers, 'worker')}"
+        by = f"the first of each of {options.format_count(len(kinds), 'kind')}"
+        yield f"about {time_left} for the {rest} that are left, by {by}"
 
 
 def _count_workers(executor: "LocalExecutor | RayExecutor | None") -> int:

@@ -876,15 +876,13 @@ def vary_exclusions(settings: AnalysisSection, rules: Mapping[str, Any], where: 
             near = difflib.get_close_matches(name, [*own, *known], n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"expected {', '.join(own)}, or a key of exclude"
             raise DataError(f"{where}: key {name!r} is not known; {hint}")
-    for name, kind in (("min_rt", float), ("max_rt", float), (MAX_SD_KEY, float), ("remove_outliers", bool), (FLAGGED_KEY, bool)):
-        value = rules.get(name)
-        fits = (
-            isinstance(value, bool)
-            if kind is bool
-            else isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-        )
-        expected = "true or false" if kind is bool else "a number, 0 or more"
-        _expect(name not in rules or fits, f"{where}.{name} is {value!r}; expected {expected}")
+    for name in ("min_rt", "max_rt", MAX_SD_KEY):
+        value = rules.get(name, 0)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+        _expect(is_number, f"{where}.{name} is {value!r}; expected a number, 0 or more")
+    for name in ("remove_outliers", FLAGGED_KEY):
+        value = rules.get(name, True)
+        _expect(isinstance(value, bool), f"{where}.{name} is {value!r}; expected true or false")
     stated = {name: rules[name] for name in known if name in rules}
     exclude = parse_dataclass(ExcludeSection, {**asdict(settings.exclude), **stated}, where=where) if stated else settings.exclude
     cutoffs = {name: rules[name] for name in RT_CUTOFF_KEYS if name in rules}

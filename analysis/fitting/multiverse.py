@@ -62,7 +62,7 @@ class VariedEffect:
 
 @dataclass(frozen=True)
 class PreparedMultiverse:
-    """Every specification of a plan with its trials, before anything is fitted; specifications that come to the same share a fit."""
+    """Every specification of a plan with its trials, before anything is fitted; those that come to the same share a fit."""
 
     plan: Plan
     effects: tuple[VariedEffect, ...]
@@ -147,8 +147,10 @@ def _find_left_out(model: PlannedModel, flagged: Mapping[str, set[str]]) -> set[
 
 def _leave_out(trials: StudyTrials, participants: set[str]) -> StudyTrials:
     """Return the trials without those of some participants."""
-    parts = (frame[~frame["participant"].isin(participants)] for frame in (trials.scores, trials.times, trials.answers))
-    return StudyTrials(*parts, trials.items, trials.conditions, trials.resolved_from)
+    scores, times, answers = (
+        frame[~frame["participant"].isin(participants)] for frame in (trials.scores, trials.times, trials.answers)
+    )
+    return StudyTrials(scores, times, answers, trials.items, trials.conditions, trials.resolved_from)
 
 
 def _digest(model: PlannedModel, rows: pd.DataFrame, engine: str) -> str:
@@ -230,7 +232,7 @@ def compute_multiverse(
     """Return the table multiverse of a study: each effect of the models that are reported first, and of those that hypotheses are
     about, under every specification that the plan has of it.
 
-    `tables` and `settings` are those of `analyse`; `executor`, such as `study.executors.LocalExecutor(2)`, fits in several processes.
+    `tables` and `settings` are those of `analyse`; `executor`, such as `study.executors.LocalExecutor(2)`, has several processes.
     Specification 0 is the planned one, whose row has the numbers of `effects`. The table describes what the effect depends on
     (Simonsohn et al. 2020, doi 10.1038/s41562-020-0912-z; Steegen et al. 2016, doi 10.1177/1745691616658637); there is no test over
     specifications, which are not a sample of any. A fit that fails keeps its row, with its note.

@@ -156,8 +156,8 @@ def _choose(model: PlannedModel, rules: Mapping[str, Any], trials: StudyTrials, 
     if (number := _count(kinds)) > stated.most_fits:
         sizes = " x ".join(f"{len(choices)} {name.replace('_', ' ')}" for name, choices in kinds.items() if len(choices) > 1)
         raise DataError(
-            f"analysis.multiverse: {number} fits of {model.model_id!r} ({sizes}), and most_fits is {stated.most_fits}; expected fewer "
-            f"choices, or most_fits = {number}"
+            f"analysis.multiverse: {number} fits of {model.model_id!r} ({sizes}), and most_fits is {stated.most_fits}; expected "
+            f"fewer choices, or most_fits = {number}"
         )
     for name, choice in _rank_defaults({name: offered[name] for name in defaults}):
         more = {**kinds, name: [*kinds[name], choice]}
@@ -273,12 +273,9 @@ def _has_primary(response: Response) -> bool:
 
 def _list_transformations(response: Response, stated: Sequence[str] | None) -> list[str]:
     if response.table == TIMES_TABLE:
-        fitting = (LOG, MS, RECIPROCAL, LOG_PER_WORD)
-        default: tuple[str, ...] = (LOG, MS, RECIPROCAL)
-    elif _find_transformation(response) == AS_MEASURED:
-        return []
+        fitting, default = [LOG, MS, RECIPROCAL, LOG_PER_WORD], [LOG, MS, RECIPROCAL]
     else:
-        fitting = default = (Z, RAW)
+        fitting = default = [] if _find_transformation(response) == AS_MEASURED else [Z, RAW]
     return [one for one in (default if stated is None else stated) if one in fitting]
 
 

@@ -204,8 +204,7 @@ opposite      float?   slopes with an s.d.: share expected to have the effect wi
     Table(
         "multiverse",
         "an effect of a planned model under one specification: a choice of each kind",
-        parse_columns(
-            """
+        parse_columns("""
 model_id      string   planned model that is varied, as in planned_models
 model         string   its name
 response      string   its response variable
@@ -217,18 +216,17 @@ specification int      choices, numbered within the model from 0, the planned on
 declared      bool     whether the choices are those of the plan; the row has the numbers of effects then
 exclusions    string   rules of exclusion: as planned, or the name of others, as the plan has them
 transformation string  of times log, ms, -1000/ms, log per word; of ratings z or raw, as they were given; none of other responses
-random_effects string  as planned; intercepts alone; maximal or parsimonious: slopes as far as the design allows, reduced by that policy
+random_effects string  as planned; intercepts alone; maximal or parsimonious: all slopes of the design, reduced by that policy
 covariates    string   predictors beside the effects, with commas between; none
 region        string   region of the reading times or first choices; sentence for ratings and answers
 unit          string   unit of the estimate
-"""
-            + TEST_COLUMNS.replace(
-                "p             float?   two-sided p-value", "p             float?   two-sided p-value, uncorrected"
-            ).replace(
-                "in units of the response; empty where there is none, and note in models says why",
-                "in its unit; empty where note says why",
-            )
-            + """
+estimate      float?   effect, in its unit; empty where there is none, and note says why
+se            float?   standard error
+df            float?   Satterthwaite degrees of freedom; empty of binomial models
+t             float?   estimate / se; z where there is no df
+p             float?   two-sided p-value, uncorrected: only the planned specification is a test
+ci_low        float?   lower end of the 95 % interval
+ci_high       float?   upper end of the 95 % interval
 standardised  float?   estimate / s.d. of the response in these trials, so that units compare; empty of binomial models
 standardised_low float? ci_low / s.d.
 standardised_high float? ci_high / s.d.
@@ -244,8 +242,7 @@ formula       string?  model as fitted; empty where no trial was left
 same_as       int?     earlier specification with the same trials and the same model, whose fit this is too
 note          string?  what a reader has to know of this fit, in a sentence
 plan_sha256   string   SHA-256 of the plan
-"""
-        ),
+"""),
         ("model_id", "term", "specification"),
         MULTIVERSE,
         is_always_written=False,

@@ -1,5 +1,6 @@
 """Specification curves: an effect under every choice, the estimates in order, the choices marked below."""
 
+import itertools
 import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -38,7 +39,7 @@ def specification_figure(rows: pd.DataFrame) -> "Figure":
     fitted = filled(select_distinct(rows), "multiverse, estimates").sort_values(scale.middle, kind="stable")
     fitted = fitted.assign(at=range(len(fitted)))
     shown = rows[rows["specification"].isin(fitted["specification"])]  # in the order of the plan
-    kinds = {column: ordered(shown[column]) for column in CHOICES if shown[column].nunique() > 1}
+    kinds = {column: ordered(shown[column]) for column in CHOICES if len(shown[column].unique()) > 1}
     lines = [(column, choice) for column, choices in kinds.items() for choice in (None, *choices)]
     names = [_name_line(column, choice) for column, choice in lines]
     heights = [LINE * (0.95 + name.count("\n")) for name in names]
@@ -91,7 +92,7 @@ def _draw_choices(
 ) -> None:
     """Mark below each estimate what was chosen, a line for each choice under the name of its kind."""
     edges = [sum(heights[:k]) for k in range(len(heights) + 1)]
-    middles = [(low + high) / 2 for low, high in zip(edges, edges[1:], strict=False)]
+    middles = [(low + high) / 2 for low, high in itertools.pairwise(edges)]
     for k, (column, choice) in enumerate(lines):
         if choice is None:
             if k:

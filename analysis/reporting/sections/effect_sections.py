@@ -327,8 +327,8 @@ def _specification_curves(page: Page, grid: pd.DataFrame) -> Iterator[Exhibit]:
         rows = curves[number]
         more = f" The table has {len(curves)} effects, each under its specifications." if k == 1 and len(curves) > 1 else ""
         caption = (
-            f"{multiverse.name_effect(rows)}: a column is a specification, its choices marked below, the planned one orange; intervals "
-            f"of 95%. They show what the effect depends on: {multiverse.NO_TEST}.{more}"
+            f"{multiverse.name_effect(rows)}: a column is a specification, its choices marked below, the planned one orange, with "
+            f"95% intervals. They show what the effect depends on: {multiverse.NO_TEST}.{more}"
         )
         draw = partial(multiverse_figures.specification_figure, rows)
         yield from page.figure("multiverse", f"specifications_{k}", caption, draw)

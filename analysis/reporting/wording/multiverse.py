@@ -56,7 +56,7 @@ def find_common_scale(rows: pd.DataFrame) -> CommonScale:
     fitted = rows[rows["estimate"].notna()]
     if fitted["ms"].notna().all() and len(fitted):
         return CommonScale("ms", "ms_low", "ms_high", "ms")
-    if fitted["unit"].nunique() == 1:
+    if len(fitted["unit"].unique()) == 1:
         return CommonScale("estimate", "ci_low", "ci_high", str(fitted["unit"].iloc[0]))
     return CommonScale("standardised", "standardised_low", "standardised_high", "s.d. of the response")
 
@@ -99,8 +99,8 @@ def describe_effect(rows: pd.DataFrame) -> str:
         alike = f"{int(((values > 0) == (own > 0)).sum())} have the same sign"
         computed.append(f"count {scale.middle} {'>' if own > 0 else '<='} 0")
     text = (
-        f"{named}: {stated}; over {counted(len(fitted), 'specification')} the median is {middle} {scale.unit}, from {least} to {most}; "
-        f"{alike}, and the 95% intervals of {apart} leave out zero"
+        f"{named}: {stated}; over {counted(len(fitted), 'specification')} the median is {middle} {scale.unit}, from {least} to "
+        f"{most}; {alike}, and the 95% intervals of {apart} leave out zero"
     )
     sentence = read_off(text, "multiverse", fitted, *computed, "count ci_low > 0 or ci_high < 0")
     return _add_troubles(sentence, rows, fitted)
@@ -149,8 +149,8 @@ def describe_specifications(grid: pd.DataFrame) -> str:
 def describe_choice(column: str, choice: str) -> str:
     """Return a choice as a figure names it.
 
-    >>> describe_choice("covariates", "none"), describe_choice("random_effects", "as planned"), describe_choice("region", "critical")
-    ('no covariates', 'as planned', 'critical region')
+    >>> describe_choice("covariates", "none"), describe_choice("region", "critical")
+    ('no covariates', 'critical region')
     """
     if column == "covariates":
         return "no covariates" if choice == "none" else label(choice)

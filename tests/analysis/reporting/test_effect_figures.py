@@ -161,7 +161,7 @@ def test_a_specification_curve_has_each_fit_in_order_with_its_choices_below(resu
         drawn |= dict(zip(line.get_xdata(orig=False), line.get_ydata(orig=False), strict=True))
     np.testing.assert_allclose([drawn[place] for place in range(len(distinct))], distinct["ms"])
     names = [label.get_text() for label in matrix.get_yticklabels()]
-    varied = [name for name in ("exclusions", "transformation", "random_effects") if distinct[name].nunique() > 1]
+    varied = [name for name in ("exclusions", "transformation", "random_effects") if len(distinct[name].unique()) > 1]
     assert len(names) == sum(1 + distinct[name].nunique() for name in varied)
     marks = sum(len(collection.get_offsets()) for collection in matrix.collections)
     assert marks == len(distinct) * len(varied)
