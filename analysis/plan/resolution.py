@@ -161,7 +161,9 @@ def choose_first_formula(model: PlannedModel, design: Coded, engine: str) -> For
     """
     if model.policy == "declared" and (model.family != "cumulative" or model.random == DECLARED):
         return design.formula
-    start = widest(design.formula, columns_of(design.frame, design.formula), list(design.codes) or None)
+    # What the design allows follows from the predictors: before there are data, the answers of a design are all alike.
+    frame = design.frame.assign(**{design.formula.response: range(len(design.frame))})
+    start = widest(design.formula, columns_of(frame, design.formula), list(design.codes) or None)
     if model.family == "gaussian" or (model.family == "binomial" and engine != "lme4"):
         return start
     return start.replace_random(replace(random, correlated=len(random.slopes) < 2) for random in start.random)
