@@ -52,7 +52,7 @@ DEVIATION_TABLES = ("sessions", "items", "exclusions", "planned_models", "models
 RT_TRIMMING_KEYS = ("min_rt", "max_rt", "remove_outliers")
 # What is fixed of a planned model, as the table planned_models has it.
 PLANNED_COLUMNS = ("formula", "first_fit", "policy", "family", "paradigms", "tested", "correction")
-SHOWN_APART = ("exclude", "figures", "sesoi", "models", "multiverse")  # keys of analysis with a place of their own, or none
+SEPARATE_KEYS = ("exclude", "figures", "sesoi", "models", "multiverse")  # keys of analysis with a place of their own, or none
 CHOICES = ("exclusions", "transformations", "random_effects", "covariates", "regions", "terms")  # of a planned multiverse
 STATEMENTS_PATTERN = re.compile(r"^SHA-256 of the statements: `([0-9a-f]{64})`\n+```json\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -231,7 +231,7 @@ def format_preregistration(
             *(models or ["*Open*: none is planned."]),
             "",
             *([f"SHA-256 of the plan: `{registered['plan']['sha256']}`", ""] if "plan" in registered else []),
-            *_format_section_table(config, "analysis", omit=(*SHOWN_APART, *RT_TRIMMING_KEYS)),
+            *_format_section_table(config, "analysis", omit=(*SEPARATE_KEYS, *RT_TRIMMING_KEYS)),
         ],
         "Multiverse": list(multiverse) or ["None: no effect is estimated under other choices."],
         "Smallest effects of interest": _format_section_table(config, "analysis.sesoi")
