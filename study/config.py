@@ -16,7 +16,6 @@ from pydantic import Discriminator, Tag, TypeAdapter, ValidationError
 from .errors import DataError
 from .files import read_text
 from .formula_columns import find_name_fault
-from .plans import PLANNED_CHOICE
 from .renamed_names import describe_renamed_keys
 from .responses import RESPONSES
 from .yes_no_words import YES_NO_WORDS
@@ -755,6 +754,7 @@ RT_CUTOFF_KEYS = ("min_rt", "max_rt", "remove_outliers")
 MAX_SD_KEY, FLAGGED_KEY = "max_sd", "without_flagged"
 TRANSFORMATIONS = ("log", "ms", "-1000/ms", "log per word", "z", "raw")
 RANDOM_EFFECTS = ("intercepts", "maximal", "parsimonious")
+PLANNED_CHOICE = "as planned"  # the rules of analysis, and the random effects of the plan
 
 
 @dataclass(frozen=True)

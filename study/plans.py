@@ -121,9 +121,6 @@ class PlannedHypothesis:
     correction: str = "none"
 
 
-PLANNED_CHOICE = "as planned"  # of a multiverse: the rules of analysis, and the random effects of the plan
-
-
 @dataclass(frozen=True)
 class ExclusionRules:
     """Rules of exclusion in place of those of the analysis, `settings` by the keys of study.toml; none: those themselves."""

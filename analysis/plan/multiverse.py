@@ -11,6 +11,7 @@ from gardenpath.study.config import (
     COVARIATES,
     FLAGGED_KEY,
     MAX_SD_KEY,
+    PLANNED_CHOICE,
     RT_CUTOFF_KEYS,
     TRANSFORMATIONS,
     ExcludeSection,
@@ -20,7 +21,6 @@ from gardenpath.study.config import (
 from gardenpath.study.plans import (
     DECLARED,
     INTERCEPTS,
-    PLANNED_CHOICE,
     ExclusionRules,
     PlannedHypothesis,
     PlannedModel,

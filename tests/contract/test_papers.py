@@ -45,6 +45,7 @@ WITHOUT_RESULT = {
     "report",
     "bundle",
     "plan",
+    "pool",
     "preregister",
     "deviations",
     "demo",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from gardenpath.study.plans import PLANNED_CHOICE
+from gardenpath.study.config import PLANNED_CHOICE
 from gardenpath.study.responses import RESPONSES
 
 from ...row_dicts import list_rows

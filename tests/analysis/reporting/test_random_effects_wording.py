@@ -103,4 +103,4 @@ def test_a_singular_fit_of_trials_without_slopes_is_explained() -> None:
     results = join_results(tables)
     assert results.loc[results["headline"] & (results["response"] == "z"), "singular"].all()
     told = words.describe_random_effects(results, tables["random_effects"])
-    assert any("the fit is singular by correlations of random effects" in sentence for sentence in told)
+    assert any("the fit is singular by perfect correlations of random effects" in sentence for sentence in told)
