@@ -26,6 +26,7 @@ from .comparing.model_comparison import (
 )
 from .comparing.pair_accuracy import build_model_table, compute_accuracy
 from .comparing.rating_correlation import compute_rating_correlations
+from .fitting.multiverse import compute_multiverse
 from .fitting.plan_tables import fit_plan
 from .fitting.pooled_effects import pool_effects
 from .measuring.cloze import (
@@ -94,6 +95,7 @@ __all__ = [
     "compute_method_groups",
     "compute_method_length_bias",
     "compute_model_comparisons",
+    "compute_multiverse",
     "compute_noise_ceilings",
     "compute_norm_means",
     "compute_proportion_tests",

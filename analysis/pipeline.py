@@ -1,4 +1,4 @@
-"""From what participants did to the tables of results: exclusions, scores, times, agreement, models and their robustness."""
+"""From what participants did to the tables of results: exclusions, scores, times, agreement and models."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -6,27 +6,21 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from gardenpath.study import TABLES, AnalysisSection, DataError, HypothesisSection, ModelSection
-from gardenpath.study.executors import Executor
 from gardenpath.study.plans import Plan, PlannedModel
 from gardenpath.study.table_files import take_tables
 from gardenpath.study.table_sets import TableSet
 
-from .cleaning.exclusions import apply_study_exclusions, includes_models
-from .exclusion_log import ExclusionLog, select_complete_sessions
-from .fitting.multiverse import compute_multiverse
+from .exclusion_log import ExclusionLog
 from .fitting.plan_tables import fit_plan
-from .fitting.planned_fits import KnownFits
 from .fitting.pooled_effects import pool_parallel
-from .grammatical_status import build_pair_conditions, find_minimal_pair_paradigms
+from .grammatical_status import find_minimal_pair_paradigms
+from .measured_studies import measure_study
 from .measuring.confounds import compute_confounds
-from .measuring.maze_errors import drop_errors
 from .measuring.ratings_and_times import compute_condition_means, compute_reading_curves
 from .measuring.reliability import compute_choice_agreement, compute_noise_ceilings, compute_rating_counts, compute_reliability
 from .measuring.task_counts import count_tasks
-from .measuring.trial_measures import measure_trials
 from .measuring.unimodality import compute_unimodality
-from .plan.resolution import draft_models, list_declared_regions, resolve_plan
-from .plan.trials import POPULATION, POPULATIONS, StudyTrials
+from .plan.resolution import draft_models, resolve_plan
 
 log = logging.getLogger("gardenpath")
 
@@ -38,13 +32,12 @@ def analyse(
     plan: Plan | None = None,
     hypotheses: Sequence[HypothesisSection] = (),
     seed: int = 1,
-    executor: Executor | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Return every table of results by name: the exclusions first, then what was measured, agreement and models.
 
     `tables` are those of `collect`: readings, responses, sessions and items; demographics, conditions and words where they are
     there. `settings` are what study.toml states under [analysis], or its defaults; `seed` draws the split halves and bootstraps
-    of agreement. `executor`, such as `study.executors.LocalExecutor(2)`, fit the models of the table multiverse.
+    of agreement.
 
     Ratings are standardised within participant and prompt over all target and filler trials of complete sessions, before anybody
     or anything is left out, and each prompt is analysed by itself. A trial's critical region is dropped when one of its words was
@@ -52,7 +45,7 @@ def analyse(
 
     The models are those of `plan`, such as `resolve_designed_plan` gives from the design of a study; without one, it is resolved
     from these trials and the `hypotheses`, as study.toml states them. planned_models, models, effects, hypotheses and
-    random_effects have what `fit_plan` says of them, multiverse the effects of pairs under other choices. Regions beside the
+    random_effects have what `fit_plan` says of them; `compute_multiverse` has the effects under other choices. Regions beside the
     critical one that declared models name are measured by the spans of words.
     Answers that are one of two (questions with a right answer, ratings on a scale of two points, forced choices) are in
     binary_responses. Experiments that show the same paradigms, such as several collections, are compared in pooled_effects.
@@ -65,49 +58,31 @@ def analyse(
     gardenpath.study.errors.DataError: table items is missing; gardenpath collect writes it
     """
     settings = settings or AnalysisSection()
-    readings, responses, sessions, items = take_tables(tables, "readings", "responses", "sessions", "items")
-    conditions = tables.get("conditions")
+    readings, responses, _, items = take_tables(tables, "readings", "responses", "sessions", "items")
     min_rt, max_rt = settings.rt_cutoffs
-    _require_conditions(settings.models, conditions)
-    if conditions is None:
+    _require_conditions(settings.models, tables.get("conditions"))
+    if tables.get("conditions") is None:
         _warn_without_conditions(items, [readings, responses])
-        conditions = build_pair_conditions(items)
     exclusion_log = ExclusionLog()
-    _, everything = select_complete_sessions(
-        sessions, ExclusionLog(), include_models=includes_models(settings.exclude), readings=readings, responses=responses
-    )
-    readings, responses, participants, prompts = apply_study_exclusions(tables, settings, exclusion_log)
-    measures = measure_trials(
-        tables,
-        readings,
-        responses,
-        conditions,
-        settings,
-        other_regions=tuple(list_declared_regions(settings.models)),
-        everything=everything,
-        exclusion_log=exclusion_log,
-    )
-    scores, measured, binary_responses = measures.scores, measures.times, measures.binary_responses
-    if includes_models(settings.exclude):
-        scores, binary_responses = (_add_population(frame, sessions) for frame in (scores, binary_responses))
-    trials = StudyTrials(scores, measured, binary_responses, items, conditions)
+    measured = measure_study(tables, settings, exclusion_log)
+    readings, responses, measures, trials = measured.readings, measured.responses, measured.measures, measured.trials
+    scores, times, binary_responses = trials.scores, trials.times, trials.answers
     if plan is None:
         plan = resolve_plan(settings, trials, hypotheses)
     else:
         _warn_unplanned(plan, draft_models(trials, settings))
-    known: KnownFits = {}
     return TableSet(
         {
             "exclusions": exclusion_log.build_table(),
-            "participants": participants,
-            "participant_prompts": prompts,
+            "participants": measured.participants,
+            "participant_prompts": measured.prompts,
             **({"task_counts": task_counts} if len(task_counts := count_tasks(readings, responses)) else {}),
             "rating_scores": scores,
-            "region_times": measured,
+            "region_times": times,
             **({"binary_responses": binary_responses} if len(binary_responses) else {}),
             **({"first_choices": measures.first_choices} if len(measures.first_choices) else {}),
-            **_find_confounds(tables.get("words"), items, conditions),
-            "condition_means": compute_condition_means(scores, measured),
+            **_find_confounds(tables.get("words"), items, trials.conditions),
+            "condition_means": compute_condition_means(scores, times),
             "rating_counts": (counts := compute_rating_counts(scores)),
             "unimodality": compute_unimodality(counts, seed=seed),
             "reading_curves": compute_reading_curves(
@@ -116,17 +91,8 @@ def analyse(
             "reliability": compute_reliability(scores, seed=seed),
             "noise_ceilings": compute_noise_ceilings(scores, seed=seed),
             "choice_agreement": compute_choice_agreement(responses, items),
-            **_drop_unneeded_tables(fit_plan(plan, trials, covariates=settings.covariates, known=known)),
+            **_drop_unneeded_tables(fit_plan(plan, trials, covariates=settings.covariates)),
             **_drop_unneeded_tables({"pooled_effects": pool_parallel(plan, trials)}),
-            "multiverse": compute_multiverse(
-                plan,
-                trials,
-                drop_errors(readings, settings.exclude.after_error),
-                flagged=_find_flagged_participants(prompts),
-                rt_cutoffs=(min_rt, max_rt),
-                workers=executor,
-                known=known,
-            ),
         }
     )
 
@@ -140,18 +106,6 @@ def _find_confounds(words: pd.DataFrame | None, items: pd.DataFrame, conditions:
 def _drop_unneeded_tables(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Return the tables that are always there, and of the others those that have rows."""
     return {name: table for name, table in tables.items() if len(table) or TABLES[name].is_always_written}
-
-
-def _add_population(frame: pd.DataFrame, sessions: pd.DataFrame) -> pd.DataFrame:
-    """Return trials with who answered, people or a language model."""
-    if POPULATION in frame:
-        raise DataError(
-            f"factor {POPULATION!r} has the name of the column that tells people from language models; give it another one"
-        )
-    models = set(sessions.loc[sessions["source"] == "model", "session"])
-    human_label, model = POPULATIONS
-    labels = [model if session in models else human_label for session in frame["session"]]
-    return frame.assign(**{POPULATION: pd.array(labels, dtype="string")})
 
 
 def _require_conditions(models: Sequence[ModelSection], conditions: pd.DataFrame | None) -> None:
@@ -186,9 +140,3 @@ def _warn_unplanned(plan: Plan, drafts: Sequence[PlannedModel]) -> None:
             "; ".join(unplanned[:3]),
             more,
         )
-
-
-def _find_flagged_participants(prompts: pd.DataFrame) -> dict[str, set[str]]:
-    """Return, by prompt, the participants whose ratings under it are flagged."""
-    rows = prompts[prompts["flagged"].fillna(False).astype(bool)]
-    return {str(prompt): set(part["participant"]) for prompt, part in rows.groupby("prompt", sort=True)}

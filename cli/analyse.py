@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from gardenpath.study import AnalysisSection, Study
     from gardenpath.study.config import FiguresSection
-    from gardenpath.study.executors import LocalExecutor, RayExecutor
 
 REQUIRED_TABLES = ("readings", "responses", "sessions", "items")
 OPTIONAL_TABLES = ("demographics", "conditions", "words", "replacements")  # read where they are there
@@ -49,7 +48,6 @@ engine_option = click.option("--engine", help="Program that fits the mixed model
     "--figures/--no-figures", default=False, show_default=True, help="Draw the figures, as SVG and PNG; `report` draws them too."
 )
 @options.seed
-@options.add_executor_options
 @options.output_path
 @options.parquet
 @options.force
@@ -61,7 +59,6 @@ def command(
     engine: str | None,
     figures: bool,
     seed: int | None,
-    workers: "LocalExecutor | RayExecutor | None",
     out: Path,
     parquet: bool,
     force: bool,
@@ -70,9 +67,9 @@ def command(
 
     TABLES is a folder with readings, responses, sessions and items, and demographics where the study asked for them. Writes
     to the folder given with -o: exclusions with their counts, participants, scores, means, agreement among raters, the
-    planned models, every fit, the effects, and those of pairs under other choices; and results.md, methods and results as text
-    to paste. With --study the models are those of `gardenpath plan`, without it they follow from the tables. --workers fit the
-    models under other choices.
+    planned models, every fit and the effects; and results.md, methods and results as text to paste. With --study the models are
+    those of `gardenpath plan`, without it they follow from the tables. `gardenpath multiverse` estimates the effects under other
+    choices.
     """
     from gardenpath import analysis
     from gardenpath.analysis.reporting import manuscript
@@ -96,7 +93,7 @@ def command(
     plan, reason = find_study_plan(replace(config, analysis=settings)) if config else (None, "")
     if reason:
         options.print_notice(f"the plan of models is taken from the data, since the design gives none: {reason}")
-    results = analysis.analyse(inputs, settings, plan=plan, seed=seed, executor=workers)
+    results = analysis.analyse(inputs, settings, plan=plan, seed=seed)
     notes = describe_settings(settings)
     write_tables(results, out, input_files, notes, parquet, seed)
     write_text(

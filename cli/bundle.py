@@ -240,8 +240,9 @@ def _collect_files(
         content = file.read_bytes()
         cleaned = content if file.suffix == ".png" else _strip_local_paths(content.decode(), config).encode()
         yield file.relative_to(folder).as_posix(), cleaned
-    if (results_text := config.folder / "results" / "results.md").exists():
-        yield "results/results.md", _strip_local_paths(results_text.read_text("utf-8"), config).encode()
+    for name in ("results.md", "multiverse.md"):
+        if (text := config.folder / "results" / name).exists():
+            yield f"results/{name}", _strip_local_paths(text.read_text("utf-8"), config).encode()
 
 
 def _encode_json(content: object) -> bytes:

@@ -37,6 +37,7 @@ COMMANDS = (
     "sweep",
     "maze",
     "analyse",
+    "multiverse",
     "pool",
     "align",
     "report",

@@ -23,7 +23,7 @@ def command(study_file: Path, participants: int | None, after_data: bool, out: P
     is refused where some are of people: sessions, databases, tables, files of other platforms.
     """
     from gardenpath import study
-    from gardenpath.analysis.reporting.wording.plans import list_hypotheses, list_planned_formulas
+    from gardenpath.analysis.reporting.wording.plans import list_hypotheses, list_multiverse, list_planned_formulas
     from gardenpath.experiment.setup import preregistration
     from gardenpath.experiment.setup.data_search import search_data
 
@@ -45,6 +45,7 @@ def command(study_file: Path, participants: int | None, after_data: bool, out: P
         statements,
         models=list_planned_formulas(plan),
         hypotheses=list_hypotheses(plan),
+        multiverse=list_multiverse(plan),
         searched=searched,
         after_data=after_data,
     )

@@ -90,6 +90,7 @@ def require_same_plan(config: "Study", tables: "Mapping[str, pd.DataFrame]", fil
 
     from .plan import find_study_plan
 
+    _require_same_multiverse(tables, files)
     fitted = tables.get("planned_models")
     if fitted is None or fitted.empty or fitted["resolved_from"].iloc[0] != "design":
         return
@@ -103,6 +104,30 @@ def require_same_plan(config: "Study", tables: "Mapping[str, pd.DataFrame]", fil
         f"{files['planned_models']}: results of the plan {old[:12]}, and {config.path} plans {plan.sha256[:12]} now{such}; run  "
         "gardenpath analyse  again, or take back what changed since"
     )
+
+
+def _require_same_multiverse(tables: "Mapping[str, pd.DataFrame]", files: Mapping[str, Path]) -> None:
+    """Raise `DataError` where the multiverse is of another plan than the results, or its planned effects are not theirs."""
+    from gardenpath.study import DataError
+
+    if "multiverse" not in tables or tables["multiverse"].empty:
+        return
+    again = "run  gardenpath multiverse  again, or delete it"
+    planned, effects = (tables.get(name) for name in ("planned_models", "effects"))
+    varied = tables["multiverse"][tables["multiverse"]["declared"]]
+    if planned is not None and len(planned) and planned["plan_sha256"].iloc[0] != varied["plan_sha256"].iloc[0]:
+        raise DataError(f"{files['multiverse']}: of another plan than the results beside it; {again}")
+    if effects is None or effects.empty:
+        return
+    key = ["model_id", "term"]
+    coefficients = effects.loc[effects["kind"] == "coefficient", [*key, "estimate"]]
+    both = varied.merge(coefficients, on=key, suffixes=("", "_of_results"), validate="1:1")
+    apart = both[(both["estimate"] - both["estimate_of_results"]).abs() > 1e-7 * both["se"]]
+    for row in apart.head(1).to_dict("records"):
+        raise DataError(
+            f"{files['multiverse']}: {row['term']} of {row['model_id']!r} is {row['estimate']:.6g} as planned, and "
+            f"{row['estimate_of_results']:.6g} in effects beside it: one is of other data or settings; {again}"
+        )
 
 
 def _list_rows(table: "pd.DataFrame") -> list[tuple[str, ...]]:

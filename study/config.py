@@ -7,7 +7,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
@@ -749,6 +749,49 @@ class ParticipantMeasureSection:
         return None if self.min is None or self.max is None else (self.min + self.max) / 2
 
 
+# What `gardenpath multiverse` may vary beside the rules of analysis.exclude.
+RT_CUTOFF_KEYS = ("min_rt", "max_rt", "remove_outliers")
+MAX_SD_KEY, FLAGGED_KEY = "max_sd", "without_flagged"
+TRANSFORMATIONS = ("log", "ms", "-1000/ms", "log per word", "z", "raw")
+RANDOM_EFFECTS = ("intercepts", "maximal", "parsimonious")
+PLANNED_CHOICE = "as planned"  # the rules of analysis, and the random effects of the plan
+
+
+@dataclass(frozen=True)
+class MultiverseSection:
+    """What `gardenpath multiverse` varies, `[analysis.multiverse]`: each key lists choices beside the planned one.
+
+    A key that is left out has defaults that follow from the response and the task, as many as `most_fits` a model allows; an empty
+    list varies nothing. `exclusions` are rules in place of those of analysis, by a name of one's own.
+
+    >>> MultiverseSection(transformations=("square root",))
+    Traceback (most recent call last):
+    ...
+    ValueError: transformations has 'square root'; expected some of log, ms, -1000/ms, log per word, z, raw
+    """
+
+    __pydantic_config__ = STRICT_VALIDATION
+    most_fits: int = 48
+    only_hypotheses: bool = False
+    exclusions: dict[str, dict[str, Any]] | None = None
+    transformations: tuple[str, ...] | None = None
+    random_effects: tuple[str, ...] | None = None
+    covariates: tuple[tuple[str, ...], ...] | None = None
+    regions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _expect(self.most_fits > 0, f"most_fits is {self.most_fits}; expected at least 1")
+        for name, known in (("transformations", TRANSFORMATIONS), ("random_effects", RANDOM_EFFECTS)):
+            other = [choice for choice in getattr(self, name) or () if choice not in known]
+            _expect(not other, f"{name} has {', '.join(map(repr, other))}; expected some of {', '.join(known)}")
+        for name in ("transformations", "random_effects", "covariates", "regions"):
+            choices = getattr(self, name) or ()
+            _expect(len({*choices}) == len(choices), f"{name} has a choice twice; expected each once")
+        for name, rules in (self.exclusions or {}).items():
+            _expect(bool(name.strip() and rules), f"exclusions.{name} is empty; expected a name, and rules such as min_rt = 50")
+            _expect(name != PLANNED_CHOICE, f"exclusions.{name}: those are the rules of analysis; expected another name")
+
+
 @dataclass(frozen=True)
 class AnalysisSection:
     """Exclusions and engine; arguments of `analysis.analyse`.
@@ -774,6 +817,7 @@ class AnalysisSection:
     sesoi: dict[str, SesoiEntry] = field(default_factory=dict)
     models: tuple[ModelSection, ...] = ()
     participant_measures: dict[str, ParticipantMeasureSection] = field(default_factory=dict)
+    multiverse: MultiverseSection = field(default_factory=MultiverseSection)
 
     def __post_init__(self) -> None:
         for name in self.participant_measures:
@@ -809,11 +853,47 @@ class AnalysisSection:
                 f"models: {model.name!r} has the region {model.region!r}, and spillover_regions is {self.spillover_regions!r}; "
                 f"expected {format_region_after(base, words, self.spillover_regions)!r}",
             )
+        for name, rules in (self.multiverse.exclusions or {}).items():
+            vary_exclusions(self, rules, f"multiverse.exclusions.{name}")
 
     @property
     def rt_cutoffs(self) -> tuple[float, float]:
         """The reading times that are kept, ms, both ends included."""
         return (self.min_rt, self.max_rt) if self.remove_outliers else NO_RT_CUTOFFS
+
+
+def vary_exclusions(settings: AnalysisSection, rules: Mapping[str, Any], where: str = "multiverse.exclusions") -> AnalysisSection:
+    """Return the settings with other rules of exclusion: of analysis.exclude, or min_rt, max_rt and remove_outliers.
+
+    >>> varied = vary_exclusions(AnalysisSection(), {"min_rt": 50.0, "min_accuracy": 0.9})
+    >>> varied.rt_cutoffs, varied.exclude.min_accuracy
+    ((50.0, 3000.0), 0.9)
+    """
+    known = [one.name for one in fields(ExcludeSection)]
+    for name in rules:
+        if name not in (*RT_CUTOFF_KEYS, MAX_SD_KEY, FLAGGED_KEY, *known):
+            own = [*RT_CUTOFF_KEYS, MAX_SD_KEY, FLAGGED_KEY]
+            near = difflib.get_close_matches(name, [*own, *known], n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"expected {', '.join(own)}, or a key of exclude"
+            raise DataError(f"{where}: key {name!r} is not known; {hint}")
+    for name in ("min_rt", "max_rt", MAX_SD_KEY):
+        value = rules.get(name, 0)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+        _expect(is_number, f"{where}.{name} is {value!r}; expected a number, 0 or more")
+    for name in ("remove_outliers", FLAGGED_KEY):
+        value = rules.get(name, True)
+        _expect(isinstance(value, bool), f"{where}.{name} is {value!r}; expected true or false")
+    stated = {name: rules[name] for name in known if name in rules}
+    exclude = parse_dataclass(ExcludeSection, {**asdict(settings.exclude), **stated}, where=where) if stated else settings.exclude
+    cutoffs = {name: rules[name] for name in RT_CUTOFF_KEYS if name in rules}
+    if cutoffs.get("remove_outliers") is False:
+        cutoffs = {"min_rt": 100.0, "max_rt": 3000.0} | cutoffs
+    elif cutoffs:
+        cutoffs["remove_outliers"] = True
+    try:  # without its multiverse: rules are not varied twice
+        return replace(settings, exclude=exclude, multiverse=MultiverseSection(), **cutoffs)
+    except ValueError as error:
+        raise DataError(f"{where}: {error}") from None
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ told from any other by its SHA-256.
 """
 
 import hashlib
+import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -121,8 +122,54 @@ class PlannedHypothesis:
 
 
 @dataclass(frozen=True)
+class ExclusionRules:
+    """Rules of exclusion in place of those of the analysis, `settings` by the keys of study.toml; none: those themselves."""
+
+    name: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Specification:
+    """A choice of each kind, under which a model is fitted; `number` counts from 0, the planned one."""
+
+    number: int
+    exclusions: str
+    transformation: str
+    random_effects: str
+    covariates: tuple[str, ...]
+    region: str
+
+
+@dataclass(frozen=True)
+class PlannedMultiverse:
+    """The choices under which a model is fitted beside the planned one, for its effects of these `terms`: of each kind the planned
+    choice comes first. `exclusions` are names of the plan's `exclusion_rules`.
+    """
+
+    model_id: str
+    terms: tuple[str, ...]
+    exclusions: tuple[str, ...]
+    transformations: tuple[str, ...]
+    random_effects: tuple[str, ...]
+    covariates: tuple[tuple[str, ...], ...]
+    regions: tuple[str, ...]
+
+    def list_specifications(self) -> list[Specification]:
+        """Return every combination of choices, the planned one first.
+
+        >>> kinds = (("as planned", "no cut-offs"), ("log", "ms"), ("as planned",), ((),), ("critical",))
+        >>> [(one.exclusions, one.transformation) for one in PlannedMultiverse("m", ("a",), *kinds).list_specifications()][:3]
+        [('as planned', 'log'), ('as planned', 'ms'), ('no cut-offs', 'log')]
+        """
+        kinds = (self.exclusions, self.transformations, self.random_effects, self.covariates, self.regions)
+        return [Specification(number, *choices) for number, choices in enumerate(itertools.product(*kinds))]
+
+
+@dataclass(frozen=True)
 class Plan:
-    """The models of a study, in the order of its results, the engine that fits them, and its hypotheses.
+    """The models of a study, in the order of its results, the engine that fits them, its hypotheses, and the choices under which
+    effects are estimated again (`multiverse`).
 
     A coefficient is tested at `alpha`, two-sided unless a hypothesis says otherwise, and has an interval of 1 - alpha; that of
     equivalence tests, two one-sided ones at alpha, is of 1 - 2 alpha.
@@ -131,13 +178,15 @@ class Plan:
     taken from trials.
 
     >>> Plan("glmm", "design").sha256[:12]
-    'a2e43c471d68'
+    '6b2c373abb54'
     """
 
     engine: str
     resolved_from: Literal["design", "data"]
     models: tuple[PlannedModel, ...] = ()
     hypotheses: tuple[PlannedHypothesis, ...] = ()
+    exclusion_rules: tuple[ExclusionRules, ...] = ()
+    multiverse: tuple[PlannedMultiverse, ...] = ()
     alpha: float = 0.05
     schema: int = PLAN_SCHEMA
 

@@ -8,6 +8,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from .schemas import TABLES
+
 # The kinds of names: what they are together, and what `Renaming.where` says of one.
 KINDS: Mapping[str, tuple[str, str]] = {
     "key": ("Keys of files", "file and section"),
@@ -73,7 +75,9 @@ def describe_renamed_table(renaming: Renaming, path: Path) -> str:
     'coverage.csv: the table coverage is now judgment_counts; name the file judgment_counts.csv'
     """
     is_same_table = renaming.new_tables == (renaming.new,)
-    what_to_do = f"name the file {renaming.new}{path.suffix}" if is_same_table else "run  gardenpath analyse  again"
+    producer = TABLES[renaming.new_tables[0]].producer
+    again = f"run  gardenpath {'analyse' if producer is None else producer.command}  again"
+    what_to_do = f"name the file {renaming.new}{path.suffix}" if is_same_table else again
     return f"{path}: the table {renaming.old} is now {renaming.new}; {what_to_do}"
 
 

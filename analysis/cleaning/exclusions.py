@@ -13,7 +13,7 @@ from gardenpath.study.table_files import take_tables
 from ..exclusion_log import ExclusionLog, is_within_cutoffs, select_complete_sessions
 from ..grammatical_status import GRAMMATICALITY_CODES, find_minimal_pair_paradigms
 from ..intervals import wilson_interval
-from ..measuring.maze_errors import build_first_choice_rule
+from ..measuring.maze_errors import build_first_choice_rule, drop_errors
 from ..measuring.ratings_and_times import MAX_LISTED_FAULTS, RATED_ROLES, transform_ratings
 from ..prompts import drop_missing_responses, filter_prompt, format_prompt_suffix, list_prompts
 
@@ -105,6 +105,24 @@ def apply_study_exclusions(
         exclude=settings.exclude,
         exclusion_log=exclusion_log,
     )
+
+
+def drop_far_times(readings: pd.DataFrame, max_sd: float, after_error: int | str) -> pd.DataFrame:
+    """Return the readings without the times of targets whose logarithm is more than `max_sd` standard deviations from the mean of
+    the participant's; in Maze, mean and s.d. are those of the times that count (see `drop_errors`).
+
+    >>> readings = pd.DataFrame({"participant": "P1", "role": "target", "rt": [300.0, 310, 290, 300, 9000], "correct": None})
+    >>> drop_far_times(readings, 1.5, 0)["rt"].tolist()
+    [300.0, 310.0, 290.0, 300.0, nan]
+    """
+    import numpy as np
+
+    counted = drop_errors(readings, after_error)
+    read = counted[(counted["role"] == "target") & (counted["rt"] > 0)]
+    log_rt = pd.Series(np.log(read["rt"].to_numpy(dtype="float64")), index=read.index)
+    by = log_rt.groupby(read["participant"])
+    is_far = (log_rt - by.transform("mean")).abs() > max_sd * by.transform("std")
+    return readings.assign(rt=readings["rt"].mask(readings.index.isin(read.index[is_far.fillna(False)])))
 
 
 def includes_models(rules: ExcludeSection) -> bool:

@@ -33,7 +33,7 @@ from ..row_dicts import list_rows
 from .aggregate_tests import compute_aggregate_tests
 from .autocorrelation import compute_autocorrelations
 from .hypothesis_tests import compute_hypotheses
-from .planned_fits import KnownFits, PlannedFit, fit_planned, key_fit, refit
+from .planned_fits import PlannedFit, fit_planned, refit
 
 NOT_TRIED = "not fitted: nothing could be tried"  # in the column decision
 TESTS = ("estimate", "se", "df", "t", "p", "ci_low", "ci_high")
@@ -41,9 +41,7 @@ OVER_PHENOMENA = "Benjamini-Hochberg over the {units} of one response, region, p
 UNITS = {"phenomenon": "phenomena", "paradigm": "paradigms"}
 
 
-def fit_plan(
-    plan: Plan, trials: StudyTrials, *, covariates: Sequence[str] = COVARIATES, known: KnownFits | None = None
-) -> dict[str, pd.DataFrame]:
+def fit_plan(plan: Plan, trials: StudyTrials, *, covariates: Sequence[str] = COVARIATES) -> dict[str, pd.DataFrame]:
     """Return planned_models, models, effects, hypotheses, aggregate_tests, random_effects, contrast_codes, contrast_matrices and
     factorial_means, by name.
 
@@ -55,8 +53,8 @@ def fit_plan(
     items in the model (doi 10.1007/BF01068419). Where the design allows a slope of an effect, and its variance could not be
     estimated, p is `optimistic`, and aggregate_tests has tests of the effect by participants and by items.
 
-    A model that the data do not allow keeps a row of effects without numbers; its note in `models` says why. Models of pairs that
-    are fitted are put into `known`. `covariates` are those of the settings.
+    A model that the data do not allow keeps a row of effects without numbers; its note in `models` says why. `covariates` are those
+    of the settings.
 
     >>> from ..plan import StudyTrials, resolve_plan
     >>> from gardenpath.study import AnalysisSection
@@ -74,9 +72,7 @@ def fit_plan(
     parts = []
     for model in plan.models:
         fit = fit_planned(model, trials, plan.engine)
-        if known is not None and _is_varied(model) and fit.is_fitted:
-            known[key_fit(model.formula, fit.trials, plan.engine)] = fit.coefficients
-        parts.append(_tabulate(fit, trials, plan.engine, known))
+        parts.append(_tabulate(fit, trials, plan.engine))
     effects = _build_effects(parts)
     optimistic = {*effects.loc[effects["optimistic"], "model_id"]}
     return {
@@ -113,7 +109,7 @@ class ModelRows:
     cells: pd.DataFrame
 
 
-def _tabulate(fit: PlannedFit, trials: StudyTrials, engine: str, known: KnownFits | None) -> ModelRows:
+def _tabulate(fit: PlannedFit, trials: StudyTrials, engine: str) -> ModelRows:
     coefficients: dict[str, list[Any]] = {str(name): column.to_list() for name, column in fit.coefficients.items()}
     not_estimated = _find_not_estimated(fit)
     return ModelRows(
@@ -121,7 +117,7 @@ def _tabulate(fit: PlannedFit, trials: StudyTrials, engine: str, known: KnownFit
         coefficients["formula"][0],
         _is_tested(fit),
         list(_list_steps(fit, coefficients)),
-        [*_list_coefficients(fit, coefficients, engine, known), *_list_simple_effects(fit)],
+        [*_list_coefficients(fit, coefficients, engine), *_list_simple_effects(fit)],
         not_estimated,
         list(_list_unit_tests(fit, not_estimated)),
         list(_list_random_effects(fit)),
@@ -164,8 +160,8 @@ def _list_aggregate_tests(parts: Sequence[ModelRows], models: set[str]) -> Itera
             yield from ({"model_id": part.model.model_id, **row} for row in tests)
 
 
-def _is_varied(model: PlannedModel) -> bool:
-    """Whether it is the model of pairs with intercepts alone, whose effect is shown on other scales and under other choices."""
+def _has_raw_scale(model: PlannedModel) -> bool:
+    """Whether it is the model of pairs with intercepts alone, whose effect is shown on the scale as measured too."""
     return (model.unit, model.random, model.family) == ("phenomenon", INTERCEPTS, "gaussian")
 
 
@@ -341,14 +337,12 @@ def _is_tested(fit: PlannedFit) -> bool:
     return fit.estimated is not None and fit.estimated.converged and bool(fit.coefficients["p"].notna().any())
 
 
-def _list_coefficients(
-    fit: PlannedFit, coefficients: Mapping[str, list[Any]], engine: str, known: KnownFits | None
-) -> Iterator[dict[str, Any]]:
+def _list_coefficients(fit: PlannedFit, coefficients: Mapping[str, list[Any]], engine: str) -> Iterator[dict[str, Any]]:
     model = fit.model
     planned = {frozenset(effect.term.split(":")): effect for effect in model.effects}
     hypothesis = str((model.formula, model.contrasts, model.paradigms, model.prompt))  # one, in several regions
     in_ms = _compute_ms(fit)
-    raw = _compute_raw(fit, engine, known)
+    raw = _compute_raw(fit, engine)
     for number, term in enumerate(coefficients["term"]):
         effect = planned.get(frozenset(term.split(":")))
         cells = {"kind": COEFFICIENT, "term": term, **{name: coefficients[name][number] for name in TESTS}}
@@ -386,16 +380,16 @@ def _compute_ms(fit: PlannedFit) -> dict[str, dict[str, float]]:
     return found
 
 
-def _compute_raw(fit: PlannedFit, engine: str, known: KnownFits | None) -> dict[str, dict[str, float]]:
+def _compute_raw(fit: PlannedFit, engine: str) -> dict[str, dict[str, float]]:
     """Return the effect of a model of pairs with intercepts alone on the scale as measured, and the interactions of a headline of
     log reading times in ms: these may hold on one scale and not on the other (Loftus 1978, doi 10.3758/BF03197461).
     """
     raw = RESPONSES[fit.model.response].raw
     if _has_scale_to_compare(fit) and fit.design is not None:
         return _refit_interactions(fit, fit.design, raw, engine)
-    if not _is_varied(fit.model) or not raw or not fit.is_fitted:
+    if not _has_raw_scale(fit.model) or not raw or not fit.is_fitted:
         return {}
-    table = refit(fit.model, fit.trials, raw, engine, known)
+    table = refit(fit.model, fit.trials, raw, engine)
     names = {"estimate": "raw", "ci_low": "raw_low", "ci_high": "raw_high"}
     [term] = fit.model.coding
     return {term: {new: table.loc[table["term"] == term, old].item() for old, new in names.items()}}

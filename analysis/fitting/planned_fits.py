@@ -1,6 +1,5 @@
 """A planned model is fitted to its trials: its coefficients, the fits on the way, and its factors as columns."""
 
-import hashlib
 from dataclasses import dataclass, field, replace
 
 import pandas as pd
@@ -23,9 +22,6 @@ from ..modelling.ordinal import fit_categories, require_categories
 from ..modelling.policies import NotFitted, Steps
 from ..modelling.separation import binary
 from ..plan.trials import StudyTrials, code_trials
-
-# Coefficients by all that they follow from, so that no model is fitted twice.
-KnownFits = dict[tuple[object, ...], pd.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -56,7 +52,8 @@ def fit_planned(model: PlannedModel, trials: StudyTrials, engine: str) -> Planne
         if rows.empty:
             raise DataError(RESPONSES[model.response].absence)
         design = code_trials(model, rows)
-        fit = _fit(model, design, engine, trials)
+        code = format_rows_code(model, design.frame, trials) if engine == "lme4" else ""
+        fit = fit_design(model, design, engine, code)
     except DataError as error:
         formula = parse_formula(model.formula)
         term = next((name for name in formula.fixed if name != "1"), "intercept")
@@ -67,13 +64,18 @@ def fit_planned(model: PlannedModel, trials: StudyTrials, engine: str) -> Planne
     return PlannedFit(model, fit.coefficients, fit.steps, rows, design, fit.steps.kept)
 
 
-def _fit(model: PlannedModel, design: Coded, engine: str, trials: StudyTrials) -> Fit:
+def fit_design(model: PlannedModel, design: Coded, engine: str, rows_code: str = "") -> Fit:
+    """Return the fit of a planned model to its coded trials, from `first_fit` on; `rows_code` is the R code that reads them.
+
+    Raises `DataError` where the data do not allow it.
+    """
     start = parse_formula(model.first_fit)
+    response = start.response
     if model.family == "cumulative":
-        require_categories(design.frame[model.response])
+        require_categories(design.frame[response])
         return fit_categories(design, start, link=model.link, policy=model.policy)
     if model.family == "binomial":
-        design = replace(design, frame=design.frame.assign(**binary(design.frame, model.response)))
+        design = replace(design, frame=design.frame.assign(**binary(design.frame, response)))
     return fit_coded(
         design,
         start,
@@ -82,15 +84,13 @@ def _fit(model: PlannedModel, design: Coded, engine: str, trials: StudyTrials) -
         engine=engine,
         policy=model.policy,
         crosscheck=model.crosscheck,
-        rows=_format_rows_code(model, design.frame, trials) if engine == "lme4" else "",
+        rows=rows_code,
     )
 
 
-def refit(model: PlannedModel, rows: pd.DataFrame, response: str, engine: str, known: KnownFits | None = None) -> pd.DataFrame:
-    """Return the coefficients of a planned model of pairs with another column as its response; known ones are not fitted again."""
+def refit(model: PlannedModel, rows: pd.DataFrame, response: str, engine: str) -> pd.DataFrame:
+    """Return the coefficients of a planned model of pairs with another column as its response."""
     formula = f"{response} ~ {model.formula.partition(' ~ ')[2]}"
-    if known is not None and (before := known.get(key_fit(formula, rows, engine))) is not None:
-        return before.assign(formula=formula)
     varied = replace(model, formula=formula)
     parsed = parse_formula(formula)
     try:
@@ -98,23 +98,10 @@ def refit(model: PlannedModel, rows: pd.DataFrame, response: str, engine: str, k
         fit = fit_coded(design, parsed, declared_formula=parsed, family="gaussian", engine=engine, policy="declared")
     except DataError as error:
         return failed(formula, next(iter(model.coding)), str(error).replace("\n", "; "), rows, engine=engine)
-    if known is not None:
-        known[key_fit(formula, rows, engine)] = fit.coefficients
     return fit.coefficients
 
 
-def key_fit(formula: str, rows: pd.DataFrame, engine: str) -> tuple[object, ...]:
-    """Return all that a model's coefficients follow from; the name of a response says nothing, unless it is a z score."""
-    parsed = parse_formula(formula)
-    cells = hashlib.blake2b()
-    for name in parsed.column_names:
-        column = rows[name]
-        numbers = pd.api.types.is_numeric_dtype(column)
-        cells.update(column.to_numpy(dtype="float64").tobytes() if numbers else "\0".join(map(str, column)).encode())
-    return formula.partition(" ~ ")[2], engine, is_standardised(parsed.response), len(rows), cells.digest()
-
-
-def _format_rows_code(model: PlannedModel, rows: pd.DataFrame, trials: StudyTrials) -> str:
+def format_rows_code(model: PlannedModel, rows: pd.DataFrame, trials: StudyTrials) -> str:
     """Return the R code that reads a model's rows from the table of results they stand in."""
     response = model.response
     table = RESPONSES[response].table

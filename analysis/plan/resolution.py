@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from gardenpath.study import AnalysisSection, DataError, HypothesisSection, ModelSection
+from gardenpath.study import AnalysisSection, DataError, HypothesisSection
 from gardenpath.study.config import COVARIATES, find_sesoi, parse_region_name
 from gardenpath.study.plans import DECLARED, INTERCEPTS, SLOPES, FactorCoding, Plan, PlannedEffect, PlannedModel
 from gardenpath.study.responses import PRIMARY_RESPONSES, RESPONSES, is_standardised
@@ -24,6 +24,7 @@ from ..modelling.coding import Coded
 from ..modelling.mixed_models import columns_of, engine_named
 from ..modelling.policies import widest
 from .hypotheses import resolve_hypotheses, state_sesoi
+from .multiverse import resolve_multiverse
 from .trials import POPULATION, POPULATIONS, Levels, PairMeasure, StudyTrials, code_trials, describe_pairs, order_levels
 
 BENJAMINI_HOCHBERG, HOLM_OVER_REGIONS = "Benjamini-Hochberg", "Holm, over the regions"
@@ -54,12 +55,12 @@ def resolve_designed_plan(
     >>> names = ("readings", "responses", "items", "conditions")
     >>> tables = {name: pd.DataFrame(columns=TABLES[name].column_names) for name in names}
     >>> resolve_designed_plan(tables, AnalysisSection())
-    Plan(engine='glmm', resolved_from='design', models=(), hypotheses=(), alpha=0.05, schema=2)
+    Plan(engine='glmm', resolved_from='design', models=(), hypotheses=(), exclusion_rules=(), multiverse=(), alpha=0.05, schema=2)
     """
     readings, responses, items, conditions = take_tables(tables, "readings", "responses", "items", "conditions")
     # Placeholders are no reading times that could be too short or too long.
     kept = replace(settings, min_rt=100.0, max_rt=3000.0)
-    regions = tuple(list_declared_regions(settings.models))
+    regions = tuple(list_declared_regions(settings))
     measures = measure_trials(tables, readings, responses, conditions, kept, other_regions=regions)
     scores, answers = measures.scores, measures.binary_responses
     if includes_models(settings.exclude):
@@ -107,7 +108,9 @@ def resolve_plan(settings: AnalysisSection, trials: StudyTrials, hypotheses: Seq
     """
     models = [_complete(one, trials, settings) for one in draft_models(trials, settings)]
     planned = resolve_hypotheses(hypotheses, models)
-    return Plan(settings.engine, trials.resolved_from, tuple(state_sesoi(models, planned)), planned)
+    models = [*state_sesoi(models, planned)]
+    rules, multiverse = resolve_multiverse(models, planned, trials, settings)
+    return Plan(settings.engine, trials.resolved_from, tuple(models), planned, rules, multiverse)
 
 
 def draft_models(trials: StudyTrials, settings: AnalysisSection) -> list[PlannedModel]:
@@ -117,11 +120,10 @@ def draft_models(trials: StudyTrials, settings: AnalysisSection) -> list[Planned
     return drafts
 
 
-def list_declared_regions(models: Sequence[ModelSection]) -> list[str]:
-    """Return the regions beside the critical one, and those after it, that declared models are about."""
-    named = dict.fromkeys(
-        parse_region_name(model.region)[0] for model in models if _has_regions(parse_formula(model.formula).response)
-    )
+def list_declared_regions(settings: AnalysisSection) -> list[str]:
+    """Return the regions beside the critical one, and those after it, that declared models are about, or a multiverse."""
+    regions = [model.region for model in settings.models if _has_regions(parse_formula(model.formula).response)]
+    named = dict.fromkeys(parse_region_name(region)[0] for region in (*regions, *settings.multiverse.regions))
     return [name for name in named if name != "critical"]
 
 
@@ -141,7 +143,7 @@ def _complete(model: PlannedModel, trials: StudyTrials, settings: AnalysisSectio
     else:
         try:
             design = code_trials(model, rows)
-            first = _begin(model, design, settings.engine)
+            first = choose_first_formula(model, design, settings.engine)
         except DataError as error:
             note = str(error).replace("\n", "; ")
     effects = _list_effects(first, design, model, settings)
@@ -152,14 +154,16 @@ def _complete(model: PlannedModel, trials: StudyTrials, settings: AnalysisSectio
     return replace(model, first_fit=str(first), effects=effects, note=note)
 
 
-def _begin(model: PlannedModel, design: Coded, engine: str) -> Formula:
+def choose_first_formula(model: PlannedModel, design: Coded, engine: str) -> Formula:
     """Return the formula that is fitted first: as it is declared, or with all slopes of contrasts that the design allows.
 
     Of R's models of answers several slopes are uncorrelated from the start: their correlations take minutes to fit.
     """
     if model.policy == "declared" and (model.family != "cumulative" or model.random == DECLARED):
         return design.formula
-    start = widest(design.formula, columns_of(design.frame, design.formula), list(design.codes) or None)
+    # What the design allows follows from the predictors: before there are data, the answers of a design are all alike.
+    frame = design.frame.assign(**{design.formula.response: range(len(design.frame))})
+    start = widest(design.formula, columns_of(frame, design.formula), list(design.codes) or None)
     if model.family == "gaussian" or (model.family == "binomial" and engine != "lme4"):
         return start
     return start.replace_random(replace(random, correlated=len(random.slopes) < 2) for random in start.random)

@@ -40,6 +40,7 @@ from .wording import (
     judgments,
     labels,
     minimal_pairs,
+    multiverse,
     optimism,
     participation,
     pooling,
@@ -89,6 +90,14 @@ def _paragraphs(tables: Tables, software: Versions, models: Mapping[str, str]) -
     return paragraphs
 
 
+@dataclass(frozen=True)
+class Paragraph:
+    """Sentences that stand together, and the table in Markdown whose caption they are."""
+
+    sentences: Sequence[str]
+    table: str = ""
+
+
 def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: Sesoi | None = None) -> str:
     """Return methods and results of a study as plain Markdown, each sentence read off the tables, and each there once.
 
@@ -126,13 +135,28 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
         ),
         ("Random effects", _random_effects(tables, results)),
         ("Experiments compared", _alone(pooling.pooled_effects(table_of(tables, "pooled_effects")))),
-        ("Other choices", _alone(effects.robustness(table_of(tables, "multiverse")))),
+        ("Other choices", _alone(multiverse.describe_effects(table_of(tables, "multiverse")))),
         ("Agreement among people", _alone(raters.agreement(*(table_of(tables, name) for name in AGREEMENT)))),
         ("Contrasts, for a supplement", [Paragraph([caption], table.markdown()) for caption, table in matrices]),
-        ("References", _alone(f"{reference.entry} {reference.address}" for reference in cited(told))),
     ]
+    return _write_page(parts, tables, told)
+
+
+def paste_multiverse(tables: Tables) -> str:
+    """Return what the table multiverse says as plain Markdown: how it was made, and a sentence for each effect."""
+    grid = table_of(tables, "multiverse")
+    parts = [
+        ("", _alone(_warnings(tables))),
+        ("Other choices", [*_alone(_grid(tables)), *_alone(multiverse.describe_effects(grid))]),
+    ]
+    return _write_page(parts, tables, " ".join(_grid(tables)))
+
+
+def _write_page(parts: Sequence[tuple[str, Sequence[Paragraph]]], tables: Tables, told: str) -> str:
+    """Return parts of a page with what is cited in a text, and their sources."""
+    references = [*_alone(f"{reference.entry} {reference.address}" for reference in cited(told))]
     notes = Footnotes(tables)
-    sections = [_write_part(title, paragraphs, notes) for title, paragraphs in parts if paragraphs]
+    sections = [_write_part(title, paragraphs, notes) for title, paragraphs in (*parts, ("References", references)) if paragraphs]
     if listed := notes.list_notes():
         sections.append("\n\n".join([f"## Sources\n\n{SOURCES}", *listed]))
     return "\n\n".join(sections) + "\n"
@@ -143,14 +167,6 @@ SOURCES = (
     "header as R counts them, with their keys where they are few, and in code what is computed of them. A row of effects stands "
     "for the kept row of models with the same model_id too. To paste without them, leave out what is in `[^ ]`."
 )
-
-
-@dataclass(frozen=True)
-class Paragraph:
-    """Sentences that stand together, and the table in Markdown whose caption they are."""
-
-    sentences: Sequence[str]
-    table: str = ""
 
 
 def _alone(sentences: Iterable[str]) -> list[Paragraph]:
@@ -380,11 +396,8 @@ def _agreement(tables: Tables) -> list[str]:
 
 
 def _grid(tables: Tables) -> list[str]:
-    grid = table_of(tables, "multiverse")
-    refits = effects.refits(grid)
-    times = grid[grid["response"] == "log_rt"]
-    text = f"{refits}; {effects.NO_TESTS}."
-    return [read_off(text, "multiverse", times, "distinct cutoff", "distinct scale")] if refits else []
+    text = multiverse.describe_specifications(table_of(tables, "multiverse"))
+    return [text] if text else []
 
 
 def _policy_models(tables: Tables) -> list[str]:

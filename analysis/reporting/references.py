@@ -166,12 +166,22 @@ REFERENCES = {
         "Bulletin, 86(2), 420–428.",
         "10.1037/0033-2909.86.2.420",
     ),
+    "Simonsohn et al., 2020": _doi(
+        "Simonsohn, U., Simmons, J. P., & Nelson, L. D. (2020). Specification curve analysis. Nature Human Behaviour, 4(11), "
+        "1208–1214.",
+        "10.1038/s41562-020-0912-z",
+    ),
     "Smith & Levy, 2013": _doi(
         "Smith, N. J., & Levy, R. (2013). The effect of word predictability on reading time is logarithmic. Cognition, 128(3), "
         "302–319.",
         "10.1016/j.cognition.2013.02.013",
     ),
     "Speer, 2022": _doi("Speer, R. (2022). wordfreq (Version 3.0) [Computer software].", "10.5281/zenodo.7199437"),
+    "Steegen et al., 2016": _doi(
+        "Steegen, S., Tuerlinckx, F., Gelman, A., & Vanpaemel, W. (2016). Increasing transparency through a multiverse analysis. "
+        "Perspectives on Psychological Science, 11(5), 702–712.",
+        "10.1177/1745691616658637",
+    ),
     "Suijkerbuijk et al., 2025": _doi(
         "Suijkerbuijk, M., Prins, Z., de Heer Kloots, M., Zuidema, W., & Frank, S. L. (2025). BLiMP-NL: A corpus of Dutch "
         "minimal pairs and acceptability judgments for language model evaluation. Computational Linguistics.",

@@ -23,7 +23,7 @@ LEFT_OUT = {
     "hypotheses": "answers to hypotheses, read off the effects of models that are here",
     "aggregate_tests": "tests by participants and by items of averages",
     "pooled_effects": "effects of several experiments pooled and compared (R: metafor, lme4)",
-    "multiverse": "effects of planned models under other cutoffs, scales and participants",
+    "multiverse": "effects of planned models under other choices of exclusions, scale, random effects and covariates",
     "power": "simulated studies",
     "marginal_contrasts": "differences between levels, computed from a fitted model (R: emmeans)",
     "surprisal_effects": "ms per bit, computed from alignment_models, and the same model of times that are not logarithms",

@@ -33,8 +33,10 @@ DEVIATION_KINDS = {  # of a deviation, by how its key begins; the first that fit
     "analysis.max_rt": "exclusion",
     "analysis.remove_outliers": "exclusion",
     "analysis.sesoi": "smallest effect",
+    "analysis.multiverse": "multiverse",
     "analysis": "model",
     "plan.hypotheses": "hypothesis",
+    "plan.multiverse": "multiverse",
     "plan": "model",
     "sessions.exclusion_reason": "exclusion",
     "sessions": "procedure",
@@ -50,6 +52,8 @@ DEVIATION_TABLES = ("sessions", "items", "exclusions", "planned_models", "models
 RT_TRIMMING_KEYS = ("min_rt", "max_rt", "remove_outliers")
 # What is fixed of a planned model, as the table planned_models has it.
 PLANNED_COLUMNS = ("formula", "first_fit", "policy", "family", "paradigms", "tested", "correction")
+SEPARATE_KEYS = ("exclude", "figures", "sesoi", "models", "multiverse")  # keys of analysis with a place of their own, or none
+CHOICES = ("exclusions", "transformations", "random_effects", "covariates", "regions", "terms")  # of a planned multiverse
 STATEMENTS_PATTERN = re.compile(r"^SHA-256 of the statements: `([0-9a-f]{64})`\n+```json\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -91,9 +95,21 @@ def build_statements(config: study.Study, participants: int | None = None, plan:
 
 
 def _describe_plan(plan: Plan) -> Json:
-    """Return what is fixed of a plan: its hash, its models, and its hypotheses by name."""
+    """Return what is fixed of a plan: its hash, its models, its hypotheses by name, and the choices of its multiverse."""
     hypotheses = {one.name: dataclasses.asdict(one) for one in plan.hypotheses}
-    return {"sha256": plan.sha256, "models": _describe_planned_models(plan)} | ({"hypotheses": hypotheses} if hypotheses else {})
+    described = {"sha256": plan.sha256, "models": _describe_planned_models(plan), "multiverse": _describe_multiverse(plan)}
+    return described | ({"hypotheses": hypotheses} if hypotheses else {})
+
+
+def _describe_multiverse(plan: Plan) -> dict[str, dict[str, str]]:
+    """Return the choices under which each model is fitted again, by its id, and the rules of exclusion, by their names."""
+    models = {one.model_id: {name: _join_choices(getattr(one, name)) for name in CHOICES} for one in plan.multiverse}
+    rules = {one.name: {"settings": json.dumps(one.settings, ensure_ascii=False)} for one in plan.exclusion_rules if one.settings}
+    return models | {f"exclusions {name}": settings for name, settings in rules.items()}
+
+
+def _join_choices(choices: Sequence[str | Sequence[str]]) -> str:
+    return "; ".join(one if isinstance(one, str) else " and ".join(one) or "none" for one in choices)
 
 
 def _describe_planned_models(plan: Plan) -> dict[str, dict[str, str]]:
@@ -174,13 +190,14 @@ def format_preregistration(
     *,
     models: Sequence[str] = (),
     hypotheses: Sequence[str] = (),
+    multiverse: Sequence[str] = (),
     searched: DataSearch | None = None,
     after_data: bool = False,
 ) -> str:
     """Return the preregistration as Markdown: what is fixed in words and tables, what is open, and the statements with their hash.
 
-    `models` are lines on the models that are planned, `hypotheses` on the hypotheses; `searched` is what data lay beside
-    study.toml, and `after_data` says that the authors know of some.
+    `models` are lines on the models that are planned, `hypotheses` on the hypotheses, `multiverse` on the choices under which
+    effects are estimated again; `searched` is what data lay beside study.toml, and `after_data` says that the authors know of some.
     """
     block = json.dumps(registered, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
     digest = hashlib.sha256(block.encode()).hexdigest()
@@ -214,8 +231,9 @@ def format_preregistration(
             *(models or ["*Open*: none is planned."]),
             "",
             *([f"SHA-256 of the plan: `{registered['plan']['sha256']}`", ""] if "plan" in registered else []),
-            *_format_section_table(config, "analysis", omit=("exclude", "figures", "sesoi", "models", *RT_TRIMMING_KEYS)),
+            *_format_section_table(config, "analysis", omit=(*SEPARATE_KEYS, *RT_TRIMMING_KEYS)),
         ],
+        "Multiverse": list(multiverse) or ["None: no effect is estimated under other choices."],
         "Smallest effects of interest": _format_section_table(config, "analysis.sesoi")
         if config.analysis.sesoi
         else ["Those of the hypotheses; of other effects none is stated, so no equivalence is tested."]
@@ -501,6 +519,8 @@ def _find_changed_plan(registered: Json, plan: Plan | None, tables: "Mapping[str
         return
     if plan is not None:
         yield from _find_changed_hypotheses(registered["plan"].get("hypotheses", {}), _describe_plan(plan).get("hypotheses", {}))
+        if "multiverse" in registered["plan"]:
+            yield from _find_changed_choices(registered["plan"]["multiverse"], _describe_multiverse(plan))
         yield from _find_changed_models(before, _describe_planned_models(plan), "study.toml")
     fitted = tables.get("planned_models")
     if fitted is not None and len(fitted) and (plan is None or fitted["plan_sha256"].iloc[0] != plan.sha256):
@@ -521,6 +541,20 @@ def _find_changed_hypotheses(before: Mapping[str, Json], after: Mapping[str, Jso
         elif differing := [key for key in new if old.get(key) != new[key]]:
             registered_text, found_text = ("; ".join(f"{key} {one.get(key)}" for key in differing) for one in (old, new))
             yield f"plan.hypotheses.{name}", "study.toml", registered_text, found_text
+
+
+def _find_changed_choices(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterator[Deviation]:
+    """Yield how the choices of the multiverse differ; models that differ in the same way are one deviation."""
+    alike: dict[tuple[str | None, str | None], list[str]] = {}
+    for name in dict.fromkeys([*before, *after]):
+        old, new = before.get(name), after.get(name)
+        if old != new:
+            differing = [key for key in (new or old or {}) if (old or {}).get(key) != (new or {}).get(key)]
+            texts = (None if one is None else "; ".join(f"{key} {one.get(key)}" for key in differing) for one in (old, new))
+            alike.setdefault((next(texts), next(texts)), []).append(name)
+    for (old_text, new_text), names in alike.items():
+        more = f" (and {len(names) - 1} more)" if len(names) > 1 else ""
+        yield f"plan.multiverse.{names[0]}{more}", "study.toml", old_text, new_text
 
 
 def _find_changed_models(before: Mapping[str, Json], after: Mapping[str, Json], source: str) -> Iterator[Deviation]:

@@ -1,6 +1,6 @@
 """The models of a study: those that are planned, every fit on the way to them, their effects and random effects."""
 
-from .table_schema import ANALYSE, Table, parse_columns
+from .table_schema import ANALYSE, MULTIVERSE, Table, parse_columns
 
 # What tells a model from the others of a plan.
 IDENTITY_COLUMNS = """
@@ -203,36 +203,49 @@ opposite      float?   slopes with an s.d.: share expected to have the effect wi
     ),
     Table(
         "multiverse",
-        "the effect of a planned model under one choice of cutoff, scale and participants",
+        "an effect of a planned model under one specification: a choice of each kind",
         parse_columns("""
-model_id      string   planned model that is varied
+model_id      string   planned model that is varied, as in planned_models
 model         string   its name
-response      string   its response: z or log_rt
-region        string   sentence (z) or critical (log_rt)
-cutoff        string   which reading times of words count
-scale         string   z or rating; log, ms, log per word (of their mean), -1000/ms
-people        string   all, or not flagged (see participant_prompts)
-prompt        string?  prompt of the ratings; of reading times, that by whose ratings people are flagged, empty where all are in
-declared      bool     whether this is the declared choice
-term          string   coefficient
-estimate      float?   effect, in units of the scale; empty where note says why
+response      string   its response variable
+prompt        string?  prompt of the answers; empty of reading times
+term          string   fixed effect, as in effects
+contrast      string   what is compared
+hypothesis    string?  hypothesis that is about this effect
+specification int      choices, numbered within the model from 0, the planned ones
+declared      bool     whether the choices are those of the plan; the row has the numbers of effects then
+exclusions    string   rules of exclusion: as planned, or the name of others, as the plan has them
+transformation string  of times log, ms, -1000/ms, log per word; of ratings z or raw, as they were given; none of other responses
+random_effects string  as planned; intercepts alone; maximal or parsimonious: all slopes of the design, reduced by that policy
+covariates    string   predictors beside the effects, with commas between; none
+region        string   region of the reading times or first choices; sentence for ratings and answers
+unit          string   unit of the estimate
+estimate      float?   effect, in its unit; empty where there is none, and note says why
 se            float?   standard error
-df            float?   Satterthwaite degrees of freedom
-t             float?   estimate / se
-p             float?   two-sided p-value, uncorrected: no choice but the declared one is a test
+df            float?   Satterthwaite degrees of freedom; empty of binomial models
+t             float?   estimate / se; z where there is no df
+p             float?   two-sided p-value, uncorrected: only the planned specification is a test
 ci_low        float?   lower end of the 95 % interval
-ci_high       float?   upper end
-ms            float?   log_rt: the effect as a difference of predictions in ms at the mean
+ci_high       float?   upper end of the 95 % interval
+standardised  float?   estimate / s.d. of the response in these trials, so that units compare; empty of binomial models
+standardised_low float? ci_low / s.d.
+standardised_high float? ci_high / s.d.
+ms            float?   reading times, two levels: the effect as a difference of predictions in ms at the mean
 ms_low        float?   the same of ci_low
 ms_high       float?   the same of ci_high
 n             int      rows in the model
 n_participants int     participants in the model
-singular      bool     whether a variance was estimated as zero
-formula       string   model as fitted; y is the transformed time of the region
+n_items       int      items in the model
+converged     bool     whether the optimizer reached its criterion
+singular      bool     whether a variance was estimated as zero, or a correlation as 1
+formula       string?  model as fitted; empty where no trial was left
+same_as       int?     earlier specification with the same trials and the same model, whose fit this is too
 note          string?  what a reader has to know of this fit, in a sentence
+plan_sha256   string   SHA-256 of the plan
 """),
-        ("model_id", "cutoff", "scale", "people", "prompt"),
-        ANALYSE,
+        ("model_id", "term", "specification"),
+        MULTIVERSE,
+        is_always_written=False,
     ),
     Table(
         "contrast_codes",

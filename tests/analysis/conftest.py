@@ -15,11 +15,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import StudyTrials, align, analyse, compute_rating_scores, compute_region_times, fit_plan, resolve_plan
+from gardenpath.analysis import (
+    StudyTrials,
+    align,
+    analyse,
+    compute_multiverse,
+    compute_rating_scores,
+    compute_region_times,
+    fit_plan,
+    resolve_plan,
+)
 from gardenpath.analysis.engines import r_process
 from gardenpath.analysis.grammatical_status import build_pair_conditions
+from gardenpath.analysis.measured_studies import measure_study
 from gardenpath.analysis.model_results import join_results
 from gardenpath.study import TABLES, AnalysisSection, check
+from gardenpath.study.config import MultiverseSection
 from gardenpath.study.formula_columns import add_formula_columns
 from gardenpath.study.measures import MEASURES, SCORE_MEASURES
 
@@ -211,6 +222,19 @@ def of_islands(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 def analysed_islands(islands: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """What `analyse` makes of `islands`, to be read and not changed."""
     return analyse({name: islands[name] for name in ("readings", "responses", "sessions", "items")})
+
+
+@pytest.fixture(scope="session")
+def multiverse(islands: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """The multiverse of `islands`, to be read and not changed: rating and reading times by exclusions, scale and random effects."""
+    inputs = {name: islands[name] for name in ("readings", "responses", "sessions", "items")}
+    return vary(inputs, exclusions={"no cut-offs": {"remove_outliers": False}}, transformations=("raw", "ms"), covariates=())
+
+
+def vary(inputs: dict[str, pd.DataFrame], **choices: Any) -> pd.DataFrame:
+    """Return the multiverse of a study, with these choices, of the plan that its tables have."""
+    settings = AnalysisSection(multiverse=MultiverseSection(**choices))
+    return compute_multiverse(inputs, settings, resolve_plan(settings, measure_study(inputs, settings).trials))
 
 
 @pytest.fixture(scope="session")

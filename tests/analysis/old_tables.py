@@ -9,6 +9,7 @@ from gardenpath.analysis.engines.ordinal_engine import split_uncorrelated_effect
 from gardenpath.analysis.fitting.plan_tables import NOT_TRIED
 from gardenpath.analysis.model_results import COEFFICIENT, SIMPLE_EFFECT
 from gardenpath.analysis.prompts import format_prompt_suffix, label_prompts
+from gardenpath.study.config import MultiverseSection
 
 Tables = Mapping[str, pd.DataFrame]
 COEFFICIENTS = (
@@ -134,8 +135,56 @@ def suffixes(rows: pd.DataFrame) -> "pd.Series[str]":
     return rows["model_id"].map(named)
 
 
+CUTOFFS = {
+    "none": {"remove_outliers": False},
+    "50 to 2500 ms": {"min_rt": 50.0, "max_rt": 2500.0},
+    "100 to 5000 ms": {"min_rt": 100.0, "max_rt": 5000.0},
+    "3 s.d. of log time": {"remove_outliers": False, "max_sd": 3.0},
+}
+PLANNED_CUTOFF, WITHOUT, FLAGGED = "100 to 3000 ms", "without the flagged", "acceptability"
+# The choices of before: everybody under each cutoff, and without those who are flagged under the one prompt that tells.
+OLD_MULTIVERSE = MultiverseSection(
+    exclusions={
+        **CUTOFFS,
+        **{f"{name}, {WITHOUT}": {**rules, "without_flagged": True} for name, rules in CUTOFFS.items()},
+        WITHOUT: {"without_flagged": True},
+    },
+    transformations=("log", "ms", "log per word", "-1000/ms", "z", "raw"),
+    random_effects=("intercepts",),
+    covariates=(),
+    most_fits=100,
+)
+
+
 def sensitivity(tables: Tables) -> pd.DataFrame:
-    table = tables["multiverse"].rename(columns={"model": "phenomenon", "response": "measure", "n_participants": "participants"})
+    """The multiverse of models with intercepts, where it was made with the choices of before."""
+    table = tables.get("multiverse", pd.DataFrame())
+    if table.empty:
+        return table
+    table = table[(table["random_effects"] == "intercepts") & table["response"].isin(["z", "log_rt"])]
+    table = table.rename(columns={"model": "phenomenon", "response": "measure", "n_participants": "participants"})
+    is_rated, without = table["measure"] == "z", table["exclusions"].str.contains(WITHOUT)
+    cutoff = table["exclusions"].str.replace(f", {WITHOUT}", "").replace({"as planned": PLANNED_CUTOFF, WITHOUT: PLANNED_CUTOFF})
+    scale = table["transformation"].replace({"raw": "rating"})
+    table = table.assign(
+        cutoff=cutoff.mask(is_rated, "none"), scale=scale, people=without.map({True: "not flagged", False: "all"}),
+        prompt=table["prompt"].mask(~is_rated & without, FLAGGED),
+    )  # fmt: skip
+    timed = ~is_rated & ((table["people"] == "all") | (table["scale"] == "log"))
+    rated = is_rated & ((table["people"] == "all") | ((table["prompt"] == FLAGGED) & (table["exclusions"] == WITHOUT)))
+    table = table[timed | rated].copy()
+    planned = table["exclusions"] == "as planned"
+    table["declared"] = planned & table["scale"].isin(["z", "log"])
+    table["formula"] = table["formula"].mask(~is_rated, "y ~ grammaticality + log_trial + (1|participant) + (1|item)")
+    orders = {
+        "measure": ["z", "log_rt"], "prompt_order": ["acceptability", "plausibility"],
+        "cutoff": ["none", PLANNED_CUTOFF, "50 to 2500 ms", "100 to 5000 ms", "3 s.d. of log time"],
+        "people": ["all", "not flagged"], "scale": ["z", "rating", "log", "ms", "log per word", "-1000/ms"],
+    }  # fmt: skip
+    table["prompt_order"] = table["prompt"].where(is_rated, "acceptability")
+    for name, order in orders.items():
+        table[f"_{name}"] = table[name].map(order.index)
+    table = table.sort_values([f"_{name}" for name in orders] + ["phenomenon"], kind="stable")
     columns = ["phenomenon", "measure", "region", "cutoff", "scale", "people", "prompt", "declared", *TESTS, *MS]
     return table[[*columns, "n", "participants", "singular", "formula", "note"]]
 

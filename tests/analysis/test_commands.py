@@ -184,7 +184,7 @@ def test_a_study_without_any_table_cannot_be_reported(study: Path, tmp_path: Pat
 
 def test_figures_and_text_to_paste_lie_beside_the_tables(analysed: Path) -> None:
     names = {path.name for path in (analysed / "results" / "figures").iterdir()}
-    assert {"ratings.svg", "ratings.png", "reading_curves.svg", "specifications.png"} <= names
+    assert {"ratings.svg", "ratings.png", "reading_curves.svg"} <= names
     text = (analysed / "results" / "results.md").read_text("utf-8")
     assert text.startswith("**Simulated data**: no findings about people.[^1]\n\n## What was tested")
     assert "## Reading times" in text

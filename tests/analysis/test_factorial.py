@@ -15,7 +15,7 @@ from gardenpath.analysis.reporting.figures.factor_figures import factorial_figur
 from gardenpath.analysis.reporting.manuscript import ready_to_paste
 from gardenpath.analysis.reporting.wording.factors import factorial_effects
 from gardenpath.study import DataError, ModelSection, write
-from gardenpath.study.config import AnalysisSection, parse_dataclass
+from gardenpath.study.config import AnalysisSection, MultiverseSection, parse_dataclass
 from gardenpath.study.formula_columns import add_formula_columns
 
 from .conftest import build_trials, fit_trials
@@ -192,7 +192,10 @@ def test_a_region_named_by_a_model_holds_every_word_that_overlaps_it_though_a_sm
 
 def test_models_say_which_regions_they_are_about() -> None:
     own = [("a", "log_rt ~ x + (1|item)", "verb"), ("b", "log_rt ~ x + (1|item)", "verb+1"), ("c", "z ~ x + (1|item)", "v")]
-    assert list_declared_regions([ModelSection(name, formula, region) for name, formula, region in own]) == ["verb"]
+    models = tuple(ModelSection(name, formula, region) for name, formula, region in own)
+    assert list_declared_regions(AnalysisSection(models=models)) == ["verb"]
+    varied = MultiverseSection(regions=("object", "critical+1"))
+    assert list_declared_regions(AnalysisSection(models=models, multiverse=varied)) == ["verb", "object"]
 
 
 def test_faults_of_declared_models_are_told_with_the_model_s_name() -> None:

@@ -94,7 +94,7 @@ def test_without_minimal_pairs_the_table_is_empty_but_whole(tables: Tables) -> N
     factorial = {"grammatical": "subject", "ungrammatical": "object"}
     renamed = {name: tables[name].replace({"condition": factorial}) for name in ("items", "readings", "responses")}
     found = analyse(renamed | {"sessions": tables["sessions"]})
-    assert all(found[name].empty for name in ("planned_models", "models", "effects", "random_effects", "multiverse"))
+    assert all(found[name].empty for name in ("planned_models", "models", "effects", "random_effects"))
     assert set(found["condition_means"]["condition"]) == {"subject", "object"}
 
 

@@ -10,6 +10,7 @@ from gardenpath.analysis import analyse
 from gardenpath.analysis.engines.formulas import parse_formula
 from gardenpath.analysis.engines.ordinal_engine import split_uncorrelated_effects
 from gardenpath.analysis.grammatical_status import build_pair_conditions
+from gardenpath.analysis.measured_studies import measure_study
 from gardenpath.analysis.plan import StudyTrials, resolve_plan
 from gardenpath.study import TABLES, DataError
 from gardenpath.study.plans import Plan, PlannedModel, parse_plan
@@ -117,3 +118,20 @@ def test_a_plan_is_json_and_back(planned: tuple[str, Plan], tmp_path: Path) -> N
     assert len({one.model_id for one in plan.models}) == len(plan.models)
     with pytest.raises(DataError, match="a plan of schema 0; expected 2"):
         parse_plan({**json.loads(plan.format_json()), "schema": 0}, "plan.json")
+
+
+def test_slopes_of_a_response_that_is_the_same_throughout_the_design_are_planned() -> None:
+    """First choices in Maze are all right in the tables of a design, whose answers are placeholders."""
+    tables = STUDIES["answers"].build_tables()
+    alike = tables["responses"].assign(correct=tables["responses"]["correct"].where(tables["responses"]["correct"].isna(), True))
+    settings = STUDIES["answers"].settings
+    plans = [
+        resolve_plan(
+            settings,
+            measure_study({**{name: tables[name] for name in INPUTS if name in tables}, "responses": one}, settings).trials,
+        )
+        for one in (tables["responses"], alike)
+    ]
+    planned = [[model for model in plan.models if model.response == "correct"] for plan in plans]
+    assert planned[0] == planned[1]
+    assert "(1 + " in planned[0][-1].first_fit

@@ -19,23 +19,21 @@ from gardenpath.analysis import (
     compute_rating_scores,
     compute_region_times,
     condition_figure,
-    resolve_plan,
     score_figure,
 )
 from gardenpath.analysis.cleaning.exclusions import apply_exclusions
 from gardenpath.analysis.exclusion_log import ExclusionLog
-from gardenpath.analysis.fitting.multiverse import compute_multiverse
 from gardenpath.analysis.grammatical_status import GRAMMATICALITY_CODES
 from gardenpath.analysis.measuring.reliability import compute_choice_agreement
 from gardenpath.analysis.model_results import join_results, select_categories, select_factors, select_pairs
 from gardenpath.analysis.prompts import drop_missing_responses
 from gardenpath.analysis.reporting import manuscript
 from gardenpath.analysis.reporting.document import whole
-from gardenpath.analysis.reporting.figures import catalogue, effect_figures, rater_figures
+from gardenpath.analysis.reporting.figures import catalogue, rater_figures
 from gardenpath.analysis.reporting.wording import effects
 from gardenpath.study import AnalysisSection, ExcludeSection, ModelSection, read, write
 
-from .conftest import build_trials, fit_trials, measure_pairs, of_islands, sentence_scores
+from .conftest import build_trials, fit_trials, of_islands, sentence_scores
 from .test_commands import STUDY, run
 
 Tables = dict[str, pd.DataFrame]
@@ -79,8 +77,8 @@ def test_each_scale_is_analysed_as_if_it_were_the_only_one(two_scales: Tables, f
     theirs = analyse({name: single[name] for name in GIVEN}, AnalysisSection(policy="maximal", exclude=ANYONE))
     compared = {name: select_prompt(theirs, name, prompt) for name in theirs}
     compared = {name: frame for name, frame in compared.items() if len(frame) or name == "choice_agreement"}
-    assert {"planned_models", "models", "effects", "random_effects", "multiverse"} <= {*compared}
-    assert len(compared) == (14 if prompt == "acceptability" else 13)  # a slider's modes are not counted
+    assert {"planned_models", "models", "effects", "random_effects"} <= {*compared}
+    assert len(compared) == (13 if prompt == "acceptability" else 12)  # a slider's modes are not counted
     for name, expected in compared.items():
         ours = select_prompt(found, name, prompt).drop(columns=["p_adjusted_all", "plan_sha256"], errors="ignore")
         assert ours.to_csv(index=False) == expected[ours.columns].to_csv(index=False), name
@@ -239,30 +237,6 @@ def test_a_constant_rater_of_one_scale_loses_the_z_of_that_scale(two_scales: Tab
     lines = {row["rule"]: row["n_excluded"] for row in ledger.rows if row["condition"] == "all" and row["table"] == "rating_scores"}
     rule = "no z: the participant gave the same rating throughout"
     assert lines == {f"{rule} (acceptability)": 0, f"{rule} (plausibility)": len(empty)}
-
-
-def test_the_flagged_of_each_scale_are_left_out_of_that_scale_and_of_reading_times_in_turn(
-    two_scales: Tables, scores: pd.DataFrame
-) -> None:
-    flagged = {"acceptability": {"P04", "P05"}, "plausibility": {"P06"}}
-    trials = measure_pairs(two_scales)
-    grid = compute_multiverse(resolve_plan(AnalysisSection(), trials), trials, two_scales["readings"], flagged=flagged)
-    without = grid[(grid["people"] == "not flagged") & (grid["model"] == "agreement")]
-    for prompt, names in flagged.items():  # noqa: B007
-        targets = scores.query("role == 'target' and phenomenon == 'agreement' and prompt == @prompt")
-        rated = without.query("response == 'z' and prompt == @prompt")
-        assert set(rated["n"]) == {(~targets["participant"].isin(names)).sum()}
-        times = compute_region_times(two_scales["readings"], two_scales["items"]).query(
-            "region == 'critical' and phenomenon == 'agreement'"
-        )
-        timed = without.query("response == 'log_rt' and prompt == @prompt and cutoff == '100 to 3000 ms'")
-        assert timed["n"].tolist() == [(~times["participant"].isin(names)).sum()]
-    everybody = grid.query("response == 'log_rt' and people == 'all'")
-    assert everybody["prompt"].isna().all()
-    assert grid["declared"].sum() == 3 * 3  # two scales and the reading times, three phenomena each
-    matrix = effect_figures.specification_figure(grid).axes[-1]
-    levels = [label.get_text() for label in matrix.get_yticklabels()]
-    assert levels[-3:] == ["everybody", "unflagged (acceptability)", "unflagged (plausibility)"]
 
 
 def test_scores_correlate_with_the_mean_ratings_of_each_scale_by_hand(two_scales: Tables, scores: pd.DataFrame) -> None:

@@ -43,6 +43,7 @@ WITHOUT_RESULT = {
     "prolific",
     "export",
     "report",
+    "multiverse",
     "bundle",
     "plan",
     "pool",

@@ -181,7 +181,7 @@ def test_results_of_before_are_told_the_tables_that_have_their_rows_now(tmp_path
     with pytest.raises(study.DataError) as error:
         study.read(tmp_path / "results", "multiverse")
     place = tmp_path / "results" / "sensitivity.csv"
-    again = "run  gardenpath analyse  again"
+    again = "run  gardenpath multiverse  again"
     assert error.value.faults == [f"{place}: the table sensitivity is now multiverse, with a model_id; {again}"]
     done = run_here("gardenpath report study.toml -o report.html", tmp_path)
     assert done.code == 1

@@ -15,7 +15,7 @@ from ...measuring.binary_responses import BINARY_MEASURES
 from ...measuring.reliability import select_poor_agreement
 from ...model_results import select_factors
 from ...prompts import build_file_suffixes, list_prompts, list_rated_prompts
-from .effect_figures import coefficient_figure, condition_figure, curve_figure, specification_figure
+from .effect_figures import coefficient_figure, condition_figure, curve_figure
 from .factor_figures import choice_figure, factorial_figure, interaction_figure
 from .pooled_figures import forest_figures
 from .rater_figures import rating_figure, reliability_figure
@@ -34,7 +34,6 @@ def result_figures(tables: Mapping[str, pd.DataFrame], figures: FiguresSection |
         "reading_time_effects": ("effects", partial(coefficient_figure, figures=figures)),
         "factorial_reading_times": ("effects", partial(factorial_figure, figures=figures)),
         "reading_curves": ("reading_curves", curve_figure),
-        "specifications": ("multiverse", specification_figure),
     }
     for response in STANDARDISED_RESPONSES:
         name = RESPONSES[response].raw

@@ -11,25 +11,18 @@ from gardenpath.study.config import FiguresSection
 from gardenpath.study.responses import RESPONSES, get_label, is_standardised
 from gardenpath.study.task_methods import TASK_METHODS, TaskMethod
 
-from ...exclusion_log import ALL_CONDITIONS
-from ...fitting.multiverse import UNFLAGGED
 from ...measuring.region_spans import SENTENCE_REGION
 from ...model_results import is_intercepts_form, select_pairs
 from ...modelling.pilot import UPPER
-from ...prompts import list_prompts, select_prompt
+from ...prompts import select_prompt
 from ...row_dicts import list_rows
 from ..wording.labels import asked, coefficient, label, mean_rating, region_name
 from ..wording.numbers import Row
 from .figure_style import (
-    BLUE,
     DASHED,
-    EDGE,
     GREY,
     GROUND,
     INK,
-    ORANGE,
-    TEXT,
-    WIDTH,
     bars,
     common_labels,
     compute_heights,
@@ -48,11 +41,9 @@ from .figure_style import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 CRITICAL = "critical"
-CHOICES = ("cutoff", "scale", "people")
 DASHES = ("-", "--", ":", "-.")
 HEADLINE, INTERCEPTS_FORM = "headline", "beside"
 FORMS = {HEADLINE: "headline: with slopes", INTERCEPTS_FORM: "intercepts alone"}
@@ -212,82 +203,6 @@ def curve_figure(reading_curves: pd.DataFrame, looks: Mapping[str, Look] | None 
         common_labels(figure, "word, from the critical region (0)", f"{get_time_label(rows)} (ms a word)")
         figure_legend(figure, panels[0], len(conditions))
     return figure
-
-
-def specification_figure(multiverse: pd.DataFrame) -> "Figure":
-    """Return the effect on reading times (ms) under every choice, a panel for each phenomenon, the choices marked below.
-
-    Choices stand in the order of their mean effect over phenomena; the declared one is orange.
-    """
-    from matplotlib.figure import Figure
-
-    rows = filled(multiverse[multiverse["response"] == "log_rt"].dropna(subset=["ms"]), "multiverse, reading times")
-    if len(list_prompts(multiverse)) > 1:  # it matters by whose ratings they are flagged
-        rows = rows.assign(people=rows["people"] + rows["prompt"].map(asked))
-    means = rows.groupby([*CHOICES])["ms"].mean().sort_values(kind="stable")
-    column = {choice: number for number, choice in enumerate(means.index)}
-    rows = rows.assign(at=[column[choice] for choice in zip(*(rows[name] for name in CHOICES), strict=True)])
-    phenomena = ordered(rows["model"])
-    levels = [(name, level) for name in CHOICES for level in ordered(rows[name]) if len(rows[name].unique()) > 1]
-    with style():
-        tall = 0.19 * len(levels) + 0.1
-        figure = Figure(figsize=(WIDTH, 0.7 + 0.62 * len(phenomena) + tall), layout="constrained")
-        heights = [*[0.62] * len(phenomena), tall]
-        *panels, matrix = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights, squeeze=False)[:, 0]
-        for axes, phenomenon in zip(panels, phenomena, strict=True):
-            _choices(axes, rows[rows["model"] == phenomenon])
-            axes.set_ylabel(wrapped(phenomenon), rotation=0, ha="right", va="center", fontsize=10)
-        _matrix(matrix, column, levels)
-        figure.supxlabel("grammatical minus ungrammatical (ms), a choice a column", fontsize=10.5, color=INK)
-        figure_legend(figure, panels[0], 2)
-    return figure
-
-
-def _choices(axes: "Axes", rows: pd.DataFrame) -> None:
-    """Draw one phenomenon's effect under every choice."""
-    axes.axhline(0, color=GREY, linewidth=1)
-    for declared, colour in ((False, BLUE), (True, ORANGE)):
-        part = rows[rows["declared"] == declared]
-        axes.errorbar(
-            part["at"], part["ms"], yerr=whiskers(part, "ms", "ms_low", "ms_high"), fmt="D" if declared else "o",
-            color=colour, markersize=5 if declared else 3, elinewidth=1.6 if declared else 0.8,
-            label="declared" if declared else "other choices",
-        )  # fmt: skip
-    axes.yaxis.set_label_coords(-0.16, 0.5)
-    axes.locator_params(axis="y", nbins=3)
-    axes.tick_params(axis="y", labelsize=9)
-    axes.tick_params(axis="x", length=0)
-    axes.grid(axis="x", visible=False)
-
-
-def _matrix(axes: "Axes", column: Mapping[Any, int], levels: Sequence[tuple[str, str]]) -> None:
-    """Mark below each column which choices it stands for."""
-    marks = [
-        (x, y) for choice, x in column.items() for y, (name, level) in enumerate(levels) if choice[CHOICES.index(name)] == level
-    ]
-    axes.scatter([x for x, _ in marks], [y for _, y in marks], s=10, color=TEXT)
-    axes.set_yticks(range(len(levels)), [_plain(name, level) for name, level in levels], fontsize=9.5)
-    axes.set_ylim(len(levels) - 0.5, -0.5)
-    axes.set_xticks([])
-    for spine in axes.spines.values():
-        spine.set_visible(False)
-    axes.grid(visible=False)
-    for y in range(0, len(levels), 2):
-        axes.axhspan(y - 0.5, y + 0.5, color=GROUND, zorder=0)
-    for y in (y for y in range(1, len(levels)) if levels[y][0] != levels[y - 1][0]):
-        axes.axhline(y - 0.5, color=EDGE, linewidth=0.8)
-
-
-def _plain(name: str, level: str) -> str:
-    """Return a choice in words.
-
-    >>> _plain("people", "not flagged"), _plain("people", "not flagged (sense)"), _plain("cutoff", "none")
-    ('without the flagged', 'unflagged (sense)', 'no cutoff')
-    """
-    if name == "people":
-        long = "without the flagged" if level == UNFLAGGED else "unflagged"  # a prompt needs the room
-        return "everybody" if level == ALL_CONDITIONS else level.replace(UNFLAGGED, long, 1)
-    return "no cutoff" if level == "none" else level
 
 
 def power_figure(power: pd.DataFrame) -> "Figure":

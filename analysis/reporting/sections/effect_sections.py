@@ -1,6 +1,6 @@
 """The sections on effects: of grammaticality and of a study's own factors on ratings and reading times, and how sure they are."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 import pandas as pd
@@ -13,7 +13,7 @@ from ...grammatical_status import GRAMMATICALITY_CODES, find_minimal_pair_paradi
 from ...model_results import SIMPLE_EFFECT, select_categories, select_factors, select_pairs, select_reduced_pairs
 from ...prompts import build_file_suffixes, list_prompts
 from ..exhibits import Exhibit, Page, Section, few
-from ..figures import effect_figures, factor_figures
+from ..figures import effect_figures, factor_figures, multiverse_figures
 from ..wording import (
     confounds,
     contrasts,
@@ -25,6 +25,7 @@ from ..wording import (
     hypotheses,
     hypothesis_answers,
     labels,
+    multiverse,
     optimism,
     participation,
     random_effects,
@@ -322,15 +323,28 @@ def models(page: Page) -> Section:
     return Section("Models of the study's factors", badges, sentences, exhibits, notes, first=few(sentences, 3))
 
 
+MOST_CURVES = 6  # specification curves that are shown; of more effects those of hypotheses come first
+
+
+def _specification_curves(page: Page, grid: pd.DataFrame) -> Iterator[Exhibit]:
+    """Yield the specification curves of stated hypotheses, or where there are none of the first effects."""
+    curves = {rows.index[0]: rows for rows in multiverse.split_effects(grid)}
+    stated = [number for number, rows in curves.items() if rows["hypothesis"].notna().any()]
+    for k, number in enumerate((stated or [*curves])[:MOST_CURVES], 1):
+        rows = curves[number]
+        more = f" The table has {len(curves)} effects, each under its specifications." if k == 1 and len(curves) > 1 else ""
+        caption = (
+            f"{multiverse.name_effect(rows)}: a column is a specification, its choices marked below, the planned one orange, with "
+            f"95% intervals. They show what the effect depends on: {multiverse.NO_TEST}.{more}"
+        )
+        draw = partial(multiverse_figures.specification_figure, rows)
+        yield from page.figure("multiverse", f"specifications_{k}", caption, draw)
+
+
 def trust(page: Page) -> Section:
     """Return how far the effects depend on choices, what could have been found, and how far residuals hang together."""
     grid = page.get("multiverse")
-    exhibits: list[Exhibit] = []
-    caption = (
-        "The effect on reading times of the critical region (ms at the mean, with intervals); a column is a choice, marked below, "
-        f"the declared one orange. {effects.refits(grid)}; {effects.NO_TESTS}: they show what the declared one depends on."
-    )
-    exhibits += page.figure("multiverse", "specifications", caption, partial(effect_figures.specification_figure, grid))
+    exhibits: list[Exhibit] = [*_specification_curves(page, grid)]
     caption = (
         "Share of simulated studies in which a coefficient of the stated size is found at .05, by participants and items, with 95% "
         "Wilson intervals; dashed curves are drawn with the upper limits of a pilot's spreads. The dashed line is four of five."
@@ -346,6 +360,6 @@ def trust(page: Page) -> Section:
     sentences += equivalence.equivalences(models, factorial)
     first = max(1, len(sentences))
     sentences += random_effects.describe_random_effects(page.results, spread)
-    sentences += [*effects.robustness(grid), *effects.residuals(models, page.prompts())]
+    sentences += [*multiverse.describe_effects(grid), *effects.residuals(models, page.prompts())]
     badges = page.badges("effects") if exhibits else ()
     return Section("How far the results can be trusted", badges, sentences, exhibits, first=first)

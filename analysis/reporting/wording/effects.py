@@ -19,12 +19,10 @@ from ...row_dicts import list_rows
 from .fits import AGREEING, FORMS, crosschecked, form
 from .labels import asked, coefficient, label
 from .numbers import Row, apa, correlation, interval, percent, signed, significance
-from .participation import FLAGGED_PHRASE
 from .sources import Sentence, read_off
 from .terms import term
 
 FIRST = (SENTENCE_REGION, "critical")  # the regions whose effects have a sentence each
-NO_TESTS = "these are no tests of their own"  # models under other choices
 # What is counted, in `Source`'s words.
 DIFFERING, REMAINING, TESTS = f"count p_adjusted < {ALPHA:g}", f"count p_adjusted_all < {ALPHA:g}", "count p.notna()"
 ENOUGH = 0.8  # share of studies that find an effect
@@ -248,41 +246,6 @@ def _caution(row: Row) -> str:
     if row["slopes"] != "none" or row["response"] == "chosen":
         return ""
     return " The model has no slopes, which there are in what is simulated, so its p is optimistic."
-
-
-def refits(grid: pd.DataFrame) -> str:
-    """Return under which other choices the models of reading times were fitted again, nothing where they were not."""
-    times = grid[grid["response"] == "log_rt"]
-    if times.empty:
-        return ""
-    text = (
-        f"Reading-time models of the critical region were refitted under {times['cutoff'].nunique()} cutoffs and "
-        f"{times['scale'].nunique()} transforms"
-    )
-    if len(times["people"].unique()) > 1:
-        text += f", and without participants whose ratings {FLAGGED_PHRASE} (Mann & Whitney, 1947)"
-    return text
-
-
-def robustness(grid: pd.DataFrame) -> list[str]:
-    """Return, for each phenomenon, how far the effect on reading times depends on cutoff, transform and flagged participants."""
-    sentences: list[str] = []
-    times = grid[grid["response"] == "log_rt"].dropna(subset="ms")
-    for phenomenon, rows in times.groupby("model", sort=True):
-        declared = rows.loc[rows["declared"], "ms"]
-        if declared.empty:
-            continue
-        alike = int(((rows["ms"] > 0) == (declared.item() > 0)).sum())
-        apart = int(((rows["ci_low"] > 0) | (rows["ci_high"] < 0)).sum())
-        text = (
-            f"{label(phenomenon)}: {signed(declared.item(), 0)} ms as declared, {signed(rows['ms'].min(), 0)} to "
-            f"{signed(rows['ms'].max(), 0)} ms under {len(rows)} choices; {alike} have the same sign, and the "
-            f"intervals of {apart} leave out zero."
-        )
-        side = "ms > 0" if declared.item() > 0 else "ms <= 0"
-        values = ("min ms", "max ms", "count", f"count {side}", "count ci_low > 0 or ci_high < 0")
-        sentences.append(read_off(text, "multiverse", rows, *values))
-    return sentences
 
 
 def residuals(models: pd.DataFrame, prompts: Sequence[str | None]) -> list[str]:

@@ -1,8 +1,9 @@
 """A plan in words: what is modelled by which formula, models of one kind together."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from gardenpath.study.plans import Plan, PlannedModel
+from gardenpath.study.plans import Plan, PlannedModel, PlannedMultiverse
 from gardenpath.study.responses import RESPONSES
 
 from .labels import listed, region_name
@@ -29,7 +30,52 @@ def describe_plan(plan: Plan) -> list[str]:
     lines = [f"{counted(len(plan.models), 'model')}, fitted by {plan.engine}; resolved {RESOLVED[plan.resolved_from]}."]
     for models in _group_equal(plan):
         lines += ["", *_describe_models(models)]
-    return [*lines, *(["", *list_hypotheses(plan)] if plan.hypotheses else [])]
+    lines += ["", *list_hypotheses(plan)] if plan.hypotheses else []
+    return [*lines, *(["", *list_multiverse(plan)] if plan.multiverse else [])]
+
+
+def list_multiverse(plan: Plan) -> list[str]:
+    """Return the choices under which effects are estimated beside the planned ones as lines of Markdown, nothing without any.
+
+    >>> choices = (("as planned", "50 to 2500 ms"), ("log", "ms"), ("as planned",), (("log_trial",),), ("critical",))
+    >>> from gardenpath.study.plans import ExclusionRules
+    >>> rules = (ExclusionRules("as planned"), ExclusionRules("50 to 2500 ms", {"min_rt": 50.0, "max_rt": 2500.0}))
+    >>> varied = (PlannedMultiverse("model m, log_rt critical, slopes", ("a",), *choices),)
+    >>> for line in list_multiverse(Plan("glmm", "design", exclusion_rules=rules, multiverse=varied)):
+    ...     print(line or "<blank>")
+    Multiverse, each combination of these choices, the planned one first; nothing is tested over them:
+    <blank>
+    - model m, log_rt critical, slopes: 4 specifications; exclusions: as planned, 50 to 2500 ms; scale: log, ms
+    - exclusions 50 to 2500 ms: min_rt = 50, max_rt = 2500
+    """
+    if not plan.multiverse:
+        return []
+    alike: dict[PlannedMultiverse, list[str]] = {}
+    for one in plan.multiverse:
+        alike.setdefault(replace(one, model_id="", terms=()), []).append(one.model_id)
+    lines = ["Multiverse, each combination of these choices, the planned one first; nothing is tested over them:", ""]
+    for choices, names in alike.items():
+        shown = "; ".join(names[:FEW]) + (f" and {len(names) - FEW} more" if len(names) > FEW else "")
+        kinds = {
+            "exclusions": choices.exclusions,
+            "scale": choices.transformations,
+            "random effects": choices.random_effects,
+            "covariates": [" and ".join(names) or "none" for names in choices.covariates],
+            "region": choices.regions,
+        }
+        stated = "; ".join(f"{name}: {', '.join(by)}" for name, by in kinds.items() if len(by) > 1)
+        number = counted(len(choices.list_specifications()), "specification")
+        lines.append(f"- {shown}: {number}{f'; {stated}' if stated else ''}")
+    for rules in plan.exclusion_rules:
+        if rules.settings:
+            lines.append(
+                f"- exclusions {rules.name}: {', '.join(f'{key} = {_format(value)}' for key, value in rules.settings.items())}"
+            )
+    return lines
+
+
+def _format(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def list_hypotheses(plan: Plan) -> list[str]:

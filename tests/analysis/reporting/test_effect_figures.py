@@ -20,6 +20,7 @@ from gardenpath.analysis import (
     svg,
 )
 from gardenpath.analysis.reporting.figures import catalogue, effect_figures, figure_style, rater_figures, surprisal_figures
+from gardenpath.analysis.reporting.figures.multiverse_figures import specification_figure, specification_figures
 from gardenpath.study import DataError
 from gardenpath.study.config import FiguresSection
 
@@ -27,8 +28,8 @@ Tables = dict[str, pd.DataFrame]
 
 
 @pytest.fixture(scope="module")
-def results(tables: Tables, analysed: Tables, aligned_whole: Tables) -> Tables:
-    return analysed | aligned_whole | {"accuracy": compute_accuracy(tables["pairs"])}
+def results(tables: Tables, analysed: Tables, aligned_whole: Tables, multiverse: pd.DataFrame) -> Tables:
+    return analysed | aligned_whole | {"accuracy": compute_accuracy(tables["pairs"]), "multiverse": multiverse}
 
 
 DRAW: dict[str, Callable[[Tables], object]] = {
@@ -40,7 +41,7 @@ DRAW: dict[str, Callable[[Tables], object]] = {
     "curves": lambda t: effect_figures.curve_figure(t["reading_curves"]),
     "reliability": lambda t: rater_figures.reliability_figure(t["reliability"]),
     "counts": lambda t: rater_figures.rating_figure(t["rating_counts"]),
-    "specifications": lambda t: effect_figures.specification_figure(t["multiverse"]),
+    "specifications": lambda t: specification_figure(t["multiverse"].query("response == 'log_rt'")),
 }
 
 
@@ -150,24 +151,34 @@ def test_words_after_the_region_are_series_and_only_headlines_have_stars(results
     assert len(ratings.axes[0].texts) == 3
 
 
-def test_every_choice_is_a_column_in_the_order_of_mean_effects_with_its_marks_below(results: Tables) -> None:
-    grid = results["multiverse"].query("response == 'log_rt'")
-    figure = effect_figures.specification_figure(results["multiverse"])
-    *panels, matrix = figure.axes
-    keys = ["cutoff", "scale", "people"]
-    varied = [name for name in keys if len(set(grid[name])) > 1]
-    choices = grid.groupby(keys)["ms"].mean()
-    assert len(matrix.collections[0].get_offsets()) == len(choices) * len(varied)
-    means = np.zeros(len(choices))
-    for panel in panels:
-        for container in panel.containers:
-            xs, ys = container[0].get_xdata(orig=False), container[0].get_ydata(orig=False)
-            means[np.asarray(xs, dtype=int)] += np.asarray(ys) / len(panels)
-    np.testing.assert_allclose(means, np.sort(choices))
+def test_a_specification_curve_has_each_fit_in_order_with_its_choices_below(results: Tables) -> None:
+    rows = results["multiverse"].query("response == 'log_rt'")
+    distinct = rows[rows["same_as"].isna() & rows["estimate"].notna()].sort_values("ms")
+    curve, matrix = specification_figure(rows).axes
+    drawn = {}
+    for container in curve.containers:
+        line = container[0]
+        drawn |= dict(zip(line.get_xdata(orig=False), line.get_ydata(orig=False), strict=True))
+    np.testing.assert_allclose([drawn[place] for place in range(len(distinct))], distinct["ms"])
+    names = [label.get_text() for label in matrix.get_yticklabels()]
+    varied = [name for name in ("exclusions", "transformation", "random_effects") if len(distinct[name].unique()) > 1]
+    assert len(names) == sum(1 + distinct[name].nunique() for name in varied)
+    marks = sum(len(collection.get_offsets()) for collection in matrix.collections)
+    assert marks == len(distinct) * len(varied)
+    planned = next(one for one in curve.containers if one.get_label() == "as planned")
+    assert planned[0].get_ydata(orig=False).tolist() == distinct.loc[distinct["declared"], "ms"].tolist()
+
+
+def test_every_effect_with_an_estimate_has_a_curve(results: Tables) -> None:
+    grid = results["multiverse"]
+    names = [name for name, _ in specification_figures(grid)]
+    assert names == [f"specifications_{k}" for k in range(1, 1 + len(grid.groupby(["model_id", "term"])))]
+    assert [*specification_figures(grid.assign(estimate=np.nan))] == []
 
 
 def test_text_of_each_figure_stays_inside_it(results: Tables) -> None:
     long = {
+        "no cut-offs": "only participants who learned the language after the age of twelve",
         "islands": "determiner_noun_agreement_with_adj_irregular_2",
         "islands 1": "determiner_noun_agreement_with_adj_irregular_2",
     }
@@ -182,7 +193,7 @@ def test_text_of_each_figure_stays_inside_it(results: Tables) -> None:
 
 def test_all_results_are_drawn_but_those_without_data(results: Tables) -> None:
     names = [name for name, _ in catalogue.result_figures(results)]
-    assert {"ratings", "rating_effects", "reading_times", "reading_curves", "reliability", "specifications"} <= set(names)
+    assert {"ratings", "rating_effects", "reading_times", "reading_curves", "reliability"} <= set(names)
     empty = {name: frame.head(0) for name, frame in results.items()}
     assert list(catalogue.result_figures(empty)) == []
 

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import apa
-from gardenpath.analysis.reporting.wording import contrasts, effects, equivalence, factors, fits, surprisal
+from gardenpath.analysis.reporting.wording import contrasts, effects, equivalence, factors, fits, multiverse, surprisal
 
 NAN = float("nan")
 ROW = {
@@ -155,15 +155,48 @@ def test_what_could_have_been_found_is_held_against_the_smallest_effect_of_inter
     assert "smallest" not in effects.power(rows, {})[0]
 
 
-def test_other_choices_are_told_with_their_range_signs_and_intervals() -> None:
+def specifications(*numbers: tuple[float, float, float], **cells: object) -> pd.DataFrame:
+    """Return the rows of an effect under specifications with these estimates and intervals."""
+    row = {
+        "model_id": "m", "model": "npi_licensing", "response": "log_rt", "prompt": None, "term": "a", "contrast": "a: y minus x",
+        "hypothesis": None, "region": "critical", "unit": "log ms", "ms": NAN, "converged": True, "same_as": NAN,
+    }  # fmt: skip
     rows = [
-        {"response": "log_rt", "model": "npi", "declared": k == 0, "ms": ms, "ci_low": -1.0, "ci_high": high}
-        for k, (ms, high) in enumerate([(-30.0, -0.5), (-45.0, -0.1), (5.0, 1.0)])
+        row | {"specification": k, "declared": k == 0, "estimate": b, "ci_low": low, "ci_high": high, "standardised": b / 2}
+        for k, (b, low, high) in enumerate(numbers)
     ]
-    (said,) = effects.robustness(pd.DataFrame(rows))
-    assert (
-        said == "npi: −30 ms as declared, −45 to 5 ms under 3 choices; 2 have the same sign, and the intervals of 2 leave out zero."
+    return pd.DataFrame(rows).assign(standardised_low=-1.0, standardised_high=1.0, **cells)
+
+
+def test_other_choices_are_told_with_their_median_range_signs_and_intervals() -> None:
+    rows = specifications((-0.03, -0.05, -0.01), (-0.045, -0.06, -0.001), (0.005, -0.01, 0.02))
+    (said,) = multiverse.describe_effects(rows)
+    assert said == (
+        "npi licensing, a: y minus x, log reading time of the critical region: −0.030 log ms as planned; over 3 specifications the "
+        "median is −0.030 log ms, from −0.045 to 0.005; 2 have the same sign, and the 95% intervals of 2 leave out zero."
     )
+    [source] = said.sources
+    assert source.rows == (0, 1, 2)
+
+
+def test_other_choices_that_failed_or_come_to_the_same_are_counted() -> None:
+    rows = specifications((0.2, 0.1, 0.3), (NAN, NAN, NAN), (0.3, 0.1, 0.4), (0.3, 0.1, 0.4))
+    rows["same_as"], rows["converged"] = [NAN, NAN, NAN, 2], [True, False, False, False]
+    rows["hypothesis"] = "slower"
+    (said,) = multiverse.describe_effects(rows)
+    assert said.startswith("Hypothesis 'slower', npi licensing, ")
+    assert "over 2 specifications the median is 0.250 log ms" in said
+    assert said.endswith("; not fitted: 1; not converged: 1; the same as another of these: 1.")
+    assert multiverse.describe_effects(rows.iloc[[1]]) == []
+
+
+def test_units_that_differ_are_told_in_standard_deviations_of_the_response() -> None:
+    (said,) = multiverse.describe_effects(specifications((0.2, 0.1, 0.3), (30.0, 10.0, 40.0), unit=["log ms", "ms"]))
+    assert "0.10 s.d. of the response as planned" in said
+    (in_ms,) = multiverse.describe_effects(
+        specifications((0.2, 0.1, 0.3), (30.0, 10.0, 40.0), unit=["log ms", "ms"], ms=[33.0, 30.0], ms_low=1.0, ms_high=9.0)
+    )
+    assert "33 ms as planned; over 2 specifications the median is 32 ms, from 30 to 33" in in_ms
 
 
 CHOSEN = {

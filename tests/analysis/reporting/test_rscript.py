@@ -44,7 +44,8 @@ def everything(request: pytest.FixtureRequest, full: bool) -> Tables:
     tables: Tables = request.getfixturevalue(request.param)
     found = analyse({name: tables[name] for name in GIVEN}, AnalysisSection(policy="maximal"))
     read = {name: tables[name] for name in ("readings", "sessions", "surprisal", "words")}
-    return tables | found | align(read, AlignmentOptions(lags=1, folds=2))
+    varied = request.getfixturevalue("multiverse")
+    return tables | found | {"multiverse": varied} | align(read, AlignmentOptions(lags=1, folds=2))
 
 
 @pytest.mark.r

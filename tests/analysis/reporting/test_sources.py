@@ -14,7 +14,7 @@ import pytest
 from gardenpath import experiment, study
 from gardenpath.analysis import analyse
 from gardenpath.analysis.model_results import join_results, select_factors
-from gardenpath.analysis.reporting.manuscript import ready_to_paste
+from gardenpath.analysis.reporting.manuscript import paste_multiverse, ready_to_paste
 from gardenpath.analysis.reporting.references import REFERENCES
 from gardenpath.analysis.reporting.wording.factors import summarise_effects
 from gardenpath.study import TABLES, AnalysisSection, HypothesisSection, check
@@ -258,6 +258,14 @@ def test_every_footnote_names_rows_that_are_there(pasted: tuple[str, Tables]) ->
         assert named or sentence.note == "versions in results.md.meta.json.", sentence
         for source in named:
             assert max(map(int, re.findall(r"\d+", source["rows"]))) <= len(tables[source["table"]])
+
+
+def test_each_number_of_what_a_multiverse_says_stands_in_its_rows(multiverse: pd.DataFrame, tmp_path: Path) -> None:
+    multiverse.to_csv(tmp_path / "multiverse.csv", index=False)
+    read = {"multiverse": study.read(tmp_path / "multiverse.csv", "multiverse")}
+    sentences = read_sentences(paste_multiverse(read))
+    assert len(sentences) == 1 + len(multiverse.groupby(["model_id", "term"]))
+    assert not {one.text: numbers for one in sentences if (numbers := find_unsupported(one, read))}
 
 
 def test_a_changed_number_or_another_row_is_found(pasted: tuple[str, Tables]) -> None:
