@@ -200,7 +200,7 @@ def write_tables(
     from gardenpath.study import write
     from gardenpath.study.table_files import select_filled
 
-    for name, frame in select_filled(results, out).items():
+    for name, frame in select_filled(results, out, is_whole_run=True).items():
         path = write(
             frame, name, out, command=options.format_command_line(), inputs=inputs, seed=seed, notes=notes, parquet=parquet
         )

@@ -232,9 +232,13 @@ def refuse_existing_tables(folder: str | Path, command: str, force: bool) -> Non
     refuse_overwrite([Path(folder) / f"{name}.{form}" for name in names for form in TABLE_FORMATS], force)
 
 
-def select_filled(tables: "Mapping[str, pd.DataFrame]", folder: str | Path) -> "dict[str, pd.DataFrame]":
-    """Return the tables that have rows: of results no others are written. Those of the same commands that lie in the folder from
-    a run before, and have no rows now, are deleted with their sidecars, so that nothing there is of another run.
+def select_filled(
+    tables: "Mapping[str, pd.DataFrame]", folder: str | Path, *, is_whole_run: bool = False
+) -> "dict[str, pd.DataFrame]":
+    """Return the tables that have rows: of results no others are written.
+
+    Those that lie in the folder from a run before, and have no rows now, are deleted with their sidecars. Of a command whose every
+    run is a whole (`is_whole_run`) so are its tables that this run did not make; others add to a folder, model by model.
 
     >>> import pandas as pd
     >>> tables = {"accuracy": pd.DataFrame(), "pairs": pd.DataFrame({"item": ["i1"]})}
@@ -242,12 +246,12 @@ def select_filled(tables: "Mapping[str, pd.DataFrame]", folder: str | Path) -> "
     ['pairs']
     """
     filled = {name: frame for name, frame in tables.items() if len(frame)}
-    commands = {producer.command for name in tables if (producer := TABLES[name].producer)}
-    for table in TABLES.values():
-        if table.producer and table.producer.command in commands and table.name not in filled:
-            for form in TABLE_FORMATS:
-                for file in (f"{table.name}.{form}", f"{table.name}.{form}.meta.json"):
-                    (Path(folder) / file).unlink(missing_ok=True)
+    producers = {TABLES[name].producer for name in tables} - {None}
+    made = {*tables, *(table.name for table in TABLES.values() if is_whole_run and table.producer in producers)}
+    for name in made - {*filled}:
+        for form in TABLE_FORMATS:
+            for file in (f"{name}.{form}", f"{name}.{form}.meta.json"):
+                (Path(folder) / file).unlink(missing_ok=True)
     return filled
 
 
