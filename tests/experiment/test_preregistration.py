@@ -301,8 +301,12 @@ def test_planned_models_are_held_against_planned_models(folder: Path) -> None:
     text = path.read_text()
     path.write_text(text.replace("log_rt ~ grammaticality + log_trial +", "log_rt ~ grammaticality +"))
     rows = found(folder).set_index("key")
-    [key] = [key for key in rows.index if key.startswith("plan.")]
-    assert key == "plan.model speed, log_rt critical, declared"
+    choices, key = (key for key in rows.index if key.startswith("plan."))
+    assert (choices, key) == (
+        "plan.multiverse.model speed, log_rt critical, declared",
+        "plan.model speed, log_rt critical, declared",
+    )
+    assert rows.loc[choices, ["registered", "found"]].to_list() == ["covariates log_trial; none", "covariates none; log_trial"]
     assert rows.loc[key, "registered"] == "log_rt ~ grammaticality + log_trial + (1|participant) + (1|item)"
     assert rows.loc[key, "found"] == "log_rt ~ grammaticality + (1|participant) + (1|item)"
     assert (rows.loc[key, "kind"], rows.loc[key, "location"]) == ("model", "study.toml")
