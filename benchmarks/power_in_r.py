@@ -73,9 +73,7 @@ def main() -> None:
         studies = [arguments.studies, len(in_r)]
         same = fisher_exact([found, [n - k for n, k in zip(studies, found, strict=True)]]).pvalue
         shares = (f"{k} of {n} ({k / n:.3f})" for k, n in zip(found, studies, strict=True))
-        print(
-            f"{term}: gardenpath {next(shares)}, R {next(shares)}; p that they are one {same:.3f}; R failed {in_r[name].isna().sum()}"
-        )
+        print(f"{term}: gardenpath {next(shares)}, R {next(shares)}; p of being one {same:.3f}; R failed {in_r[name].isna().sum()}")
 
 
 if __name__ == "__main__":

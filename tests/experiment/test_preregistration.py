@@ -312,7 +312,7 @@ def test_planned_models_are_held_against_planned_models(folder: Path) -> None:
     assert (rows.loc[key, "kind"], rows.loc[key, "location"]) == ("model", "study.toml")
     path.write_text(text.replace("[analysis]", '[analysis]\ncovariates = ["position"]'))
     rows = found(folder).set_index("key")
-    plans = [key for key in rows.index if key.startswith("plan.")]
+    plans = [key for key in rows.index if key.startswith("plan.") and rows.loc[key, "kind"] == "model"]
     assert all("log_trial" in rows.loc[key, "registered"] and "log_trial" not in rows.loc[key, "found"] for key in plans)
     assert "more)" in rows.loc[plans[0], "found"]
 

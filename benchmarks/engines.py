@@ -1,0 +1,93 @@
+"""Whether both engines say the same of a model: the same data sets fitted by glmm and by R's lme4.
+
+    python benchmarks/engines.py log_rt --seeds 200 -o engines.csv
+    python benchmarks/engines.py correct --seeds 200 -o engines.csv
+    python benchmarks/engines.py --summary -o engines.csv
+
+The data sets are those of null_studies.py, linear models of log reading times and binomial ones of right answers; the random
+effects go round with the seed: intercepts, slopes of one factor, slopes of both. A row a data set is added
+to the file as soon as it is there, and what is in the file is not fitted again. A data set counts as different where a p differs by
+more than .001, and where one engine fits it and the other does not.
+"""
+
+import argparse
+import csv
+import sys
+from pathlib import Path
+
+import pandas as pd
+from null_studies import read_rows, simulate_trials
+
+from gardenpath.analysis import fit
+from gardenpath.study import DataError
+
+FAMILIES = {"log_rt": "gaussian", "correct": "binomial"}
+RANDOM = ("(1|participant) + (1|item)", "(1 + a|participant) + (1 + b|item)", "(1 + a + b|participant) + (1 + a + b|item)")
+ENGINES = ("glmm", "lme4")
+TOLERANCE = 1e-3
+COLUMNS = ("response", "seed", "random", *ENGINES, "p_apart", "estimates_apart", "singular")
+
+
+def compare_engines(response: str, seed: int) -> dict[str, object]:
+    """Return how far apart the engines are: in p, and in estimates by their standard error."""
+    trials = simulate_trials(response, seed)
+    rows = trials.times if response == "log_rt" else trials.answers.assign(correct=trials.answers["response"])
+    rows = rows[["participant", "item", response]].assign(**{name: rows[name].astype(float) - 1.5 for name in ("a", "b")})
+    formula = f"{response} ~ a * b + {RANDOM[seed % len(RANDOM)]}"
+    row: dict[str, object] = {"response": response, "seed": seed, "random": RANDOM[seed % len(RANDOM)]}
+    tables = {}
+    for engine in ENGINES:
+        try:
+            tables[engine] = fit(rows, formula, family=FAMILIES[response], engine=engine).set_index("term")
+            row[engine] = "fitted"
+        except DataError as error:
+            row[engine] = str(error)
+    if len(tables) < len(ENGINES):
+        return row
+    ours, theirs = (tables[engine] for engine in ENGINES)
+    return row | {
+        "p_apart": (ours["p"] - theirs["p"]).abs().max(),
+        "estimates_apart": ((ours["estimate"] - theirs["estimate"]).abs() / theirs["se"]).max(),
+        "singular": bool(theirs["singular"].iloc[0]),
+    }
+
+
+def describe_rows(rows: pd.DataFrame) -> str:
+    """Return how many data sets the engines agree on, and by how much they differ at most."""
+    both = (rows[list(ENGINES)] == "fitted").all(axis=1)
+    neither = (rows[list(ENGINES)] != "fitted").all(axis=1)
+    same = int((rows["p_apart"] <= TOLERANCE).sum())
+    singular = int(rows["singular"].fillna(False).astype(bool).sum())
+    return (
+        f"{len(rows)} data sets, {int(both.sum())} fitted by both, {int(neither.sum())} by neither, {singular} of them singular; "
+        f"p equal to {TOLERANCE:g} in {same}, at most {rows['p_apart'].max():.2g} apart (median {rows['p_apart'].median():.1g}); "
+        f"estimates at most {rows['estimates_apart'].max():.2g} SE apart"
+    )
+
+
+def main() -> None:
+    """Fit the data sets that are not in the file yet, then print what was found."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("response", nargs="?", choices=[*FAMILIES])
+    parser.add_argument("--seeds", type=int, default=200)
+    parser.add_argument("--summary", action="store_true")
+    parser.add_argument("-o", "--out", type=Path, required=True)
+    arguments = parser.parse_args()
+    if arguments.response and not arguments.summary:
+        there = read_rows(arguments.out)
+        done = {*there.loc[there["response"] == arguments.response, "seed"]}
+        with arguments.out.open("a", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS)
+            if arguments.out.stat().st_size == 0:
+                writer.writeheader()
+            for seed in (one for one in range(1, arguments.seeds + 1) if one not in done):
+                writer.writerow(compare_engines(arguments.response, seed))
+                file.flush()
+                if seed % 20 == 0:
+                    print(f"{arguments.response}: {seed} of {arguments.seeds}", file=sys.stderr)
+    for response, rows in read_rows(arguments.out).groupby("response", sort=False):
+        print(f"{response}: {describe_rows(rows)}")
+
+
+if __name__ == "__main__":
+    main()
