@@ -196,9 +196,9 @@ def _describe_identity_risks(tables: "Mapping[str, pd.DataFrame]", config: "Stud
         if text_fields:
             yield f"demographics: {', '.join(text_fields)} typed freely; read the answers"
     if "responses" in tables:
-        text_responses = tables["responses"]["task"].isin(["completion"]) & tables["responses"]["response"].notna()
+        text_responses = tables["responses"]["task"].isin(["completion", "typed_answer"]) & tables["responses"]["response"].notna()
         if text_responses.any():
-            yield f"responses: {options.format_count(int(text_responses.sum()), 'answer')} typed freely (completion); read them"
+            yield f"responses: {options.format_count(int(text_responses.sum()), 'answer')} typed freely; read them"
     if "sessions" in tables and tables["sessions"]["started"].notna().any():
         yield (
             'sessions: a platform knows who began when; archive.leave_out = ["sessions.started", "sessions.finished"] leaves '

@@ -6,6 +6,7 @@ tables' reader know kinds of screens, never tasks.
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
@@ -194,6 +195,10 @@ class _QuestionScreen(_Screen):
     right: tuple[ResponseValue, ...] = ()
     is_judged_by_player: bool = False
 
+    def is_right(self, answer: object) -> bool:
+        """Return whether an answer is one of the right ones."""
+        return answer in self.right
+
 
 @dataclass(frozen=True, kw_only=True)
 class Answers(_QuestionScreen):
@@ -224,6 +229,9 @@ class Slider(_QuestionScreen):
     kind: Literal["slider"] = "slider"
 
 
+OUTER_MARKS = " .,;:!?…\"'“”„‚‘’«»()[]-–—。、！？「」؟،"  # that may stand around a typed answer
+
+
 @dataclass(frozen=True, kw_only=True)
 class Entry(_QuestionScreen):
     """A text that is typed, ended by Enter or by a button; an empty one is asked for again with `missing`, and with `not_positive`,
@@ -235,6 +243,20 @@ class Entry(_QuestionScreen):
     not_positive: str = ""
     longest: int = 200
     kind: Literal["entry"] = "entry"
+
+    def is_right(self, answer: object) -> bool:
+        """Return whether a typed text is a right one, whatever its capitals, and the spaces and marks around it."""
+        return _fold_text(str(answer)) in {_fold_text(str(one)) for one in self.right}
+
+
+def _fold_text(text: str) -> str:
+    """Return a typed text without what two people may type differently of one answer.
+
+    >>> _fold_text(" The  Baker. "), _fold_text("l'Été!"), _fold_text("50")
+    ('the baker', "l'été", '50')
+    """
+    words = unicodedata.normalize("NFKC", text).casefold().split()
+    return " ".join(words).strip(OUTER_MARKS)
 
 
 def is_positive_number(text: str) -> bool:

@@ -50,6 +50,7 @@ TASK_METHODS: Mapping[str, TaskMethod] = {
     "reading": TaskMethod(done="Sentences were shown as they stand in the materials.", noun="sentences"),
     "whole": TaskMethod(done="Sentences were shown whole.", noun="sentences"),
     "question": TaskMethod(done="Questions were answered about sentences."),
+    "typed_answer": TaskMethod(done="Questions about sentences were answered by typing."),
     "choice": TaskMethod(done="Of two sentences one was chosen."),
     "completion": TaskMethod(done="Beginnings of sentences were completed."),
     "lexical_decision": TaskMethod(done="Strings of letters were judged to be words or not."),

@@ -19,10 +19,10 @@ from ..engines import ordinal_engine
 from ..engines.estimates import Cells, ModelEstimate
 from ..engines.formulas import parse_formula
 from ..grammatical_status import GRAMMATICALITY, GRAMMATICALITY_CODES
-from ..modelling.mixed_models import engine_named
+from ..modelling.mixed_models import build_search
 from ..modelling.policies import REDUCTIONS, Search, Steps
 from ..modelling.power import AT_ONCE, BINOMIAL, FAILED, LINEAR, ORDINAL, Batch, Fitted, Study
-from ..modelling.separation import require_overlap, settled
+from ..modelling.separation import require_overlap
 from ..modelling.simulated_trials import GROUPS, Array, Assumptions, Layout
 from ..plan.trials import code_trials
 
@@ -381,12 +381,8 @@ class SimulatedDesign:
                 ordinal_engine.describe_unsupported,
                 Steps(ORDINAL),
             )
-        program = engine_named(self.scenario.engine)
-        return Search(
-            lambda wanted: settled(program.estimate(columns, wanted, "", model.family)),
-            program.describe_unsupported,
-            Steps(self.scenario.engine),
-        )
+        engine = self.scenario.engine
+        return build_search(engine, columns, model.family, model.policy, Steps(engine))
 
     def test(self, estimated: ModelEstimate | None, term: str) -> Fitted:
         """Return what a fit says of a term."""

@@ -14,7 +14,7 @@ from ..engines.formulas import Formula, parse_formula
 from ..engines.r_code import READ_ROWS_CODE, format_lmer_code
 from .coding import Coded, Coding, coded
 from .policies import REDUCTIONS, NotFitted, Search, Steps, describe_kept, widest
-from .separation import binary, require_overlap, settled
+from .separation import binary, require_answers, require_overlap, settled
 
 # Columns of a fit, in the order in which study declares them for the tables of models.
 COEFFICIENTS = [name for name in TABLES["alignment_models"].column_names if name not in ("model", "protocol")]
@@ -135,7 +135,7 @@ def fit_coded(
 
     `declared_formula` is the model in terms of the factors. Raises `NotFitted`, which has the steps, where nothing could be fitted.
     """
-    program = engine_named(engine)
+    engine_named(engine)
     steps = Steps(engine)
     frame = design.frame
     try:
@@ -149,12 +149,25 @@ def fit_coded(
             steps.code = lambda fitted, estimated: format_lmer_code(
                 fitted, columns, estimated.optimizer, rows=rows, codes=design.codes, family=family
             )
-        search = Search(lambda wanted: settled(program.estimate(columns, wanted, "", family)), program.describe_unsupported, steps)
+
+        search = build_search(engine, columns, family, policy, steps)
         fitted, estimated = REDUCTIONS[policy](start, search)
         table = tabled(estimated, fitted, frame, engine, describe_kept(policy))
         return Fit(checked(table, columns, fitted, engine, family) if crosscheck else table, steps)
     except DataError as error:
         raise NotFitted(error, steps) from error
+
+
+def build_search(engine: str, columns: Columns, family: str, policy: str, steps: Steps) -> Search:
+    """Return how the models of a policy are fitted by an engine; it tries none that a binomial response has too few rows for."""
+    program = engine_named(engine)
+
+    def estimate(wanted: Formula) -> ModelEstimate:
+        if family == "binomial" and policy != "declared":
+            require_answers(columns, wanted)
+        return settled(program.estimate(columns, wanted, "", family))
+
+    return Search(estimate, program.describe_unsupported, steps)
 
 
 def numeric_slopes(formula: Formula, columns: Columns) -> None:

@@ -83,6 +83,28 @@ def settled(estimated: ModelEstimate) -> ModelEstimate:
     return replace(estimated, converged=False, notes=(*estimated.notes, note))
 
 
+def require_answers(columns: Columns, formula: Formula) -> None:
+    """Raise `DataError` where slopes have more variances and correlations than the rarer of 0 and 1 has rows.
+
+    So few cannot tell them: the search is long, and where it ends nothing follows from it. Intercepts are always tried.
+
+    >>> from ..engines.formulas import parse_formula
+    >>> columns = {"y": [0.0, 0.0, 1.0, 1.0, 1.0]}
+    >>> require_answers(columns, parse_formula("y ~ x + (1|participant)"))
+    >>> require_answers(columns, parse_formula("y ~ x + (1 + x|participant)"))
+    Traceback (most recent call last):
+    ...
+    gardenpath.study.errors.DataError: y is 0 in 2 of 5 rows, too few for 3 variances and correlations of random effects
+    """
+    counts = [sum(value == one for value in columns[formula.response]) for one in (0.0, 1.0)]
+    wanted = sum(len(one.terms) * (len(one.terms) + 1) // 2 if one.correlated else len(one.terms) for one in formula.random)
+    if wanted > min(counts) and any(one.slopes for one in formula.random):
+        raise DataError(
+            f"{formula.response} is {counts.index(min(counts))} in {min(counts)} of {sum(counts)} rows, too few for {wanted} "
+            "variances and correlations of random effects"
+        )
+
+
 def _design(columns: Columns, formula: Formula) -> Any:
     """Return the predictors of the fixed effects, a factor of text by all of its levels."""
     import numpy as np

@@ -62,7 +62,7 @@ def judge_outcome(screen: Screen, outcome: Outcome, answer: object) -> Outcome:
     """Return how a screen ended, right or wrong where the player could not say so."""
     if outcome != "answered" or not isinstance(screen, AskingScreen) or not screen.right:
         return outcome
-    return "right" if answer in screen.right else "wrong"
+    return "right" if screen.is_right(answer) else "wrong"
 
 
 def has_accepted_answers(screen: Form, answers: Mapping[str, Any]) -> bool:

@@ -24,7 +24,19 @@ from gardenpath.study.events import Record
 from gardenpath.study.screens import Screen
 
 from ..texts.standard_texts import Texts
-from . import choice, completion, lexical_decision, magnitude_estimation, maze, question, rating, rsvp, self_paced, whole
+from . import (
+    choice,
+    completion,
+    lexical_decision,
+    magnitude_estimation,
+    maze,
+    question,
+    rating,
+    rsvp,
+    self_paced,
+    typed_answer,
+    whole,
+)
 from .trial_context import SimulatedReader, SimulatedResponse, TrialContext
 from .trial_rows import ShownTrial, TableRow, build_reading_rows, build_response_rows
 
@@ -74,7 +86,19 @@ class Task(Protocol):
     def build_rows(self, record: Record, shown_trial: ShownTrial) -> Iterator[TableRow]: ...
 
 
-TASKS: list[Task] = [self_paced, whole, rsvp, maze, rating, magnitude_estimation, question, choice, completion, lexical_decision]
+TASKS: list[Task] = [
+    self_paced,
+    whole,
+    rsvp,
+    maze,
+    rating,
+    magnitude_estimation,
+    question,
+    typed_answer,
+    choice,
+    completion,
+    lexical_decision,
+]
 # A sentence that is not read before it is asked about stands above what is asked.
 WITH_TASK_PRESENTATION = "with_task"
 

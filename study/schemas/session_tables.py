@@ -32,7 +32,7 @@ quality_flags string?  interruptions and repeats, separated by spaces
         parse_columns(
             TRIAL_COLUMNS
             + """
-task          string   kind: rating, question, choice, completion, lexical_decision ...; reading: of a text that was shown at once
+task          string   kind: rating, question, typed_answer, choice ...; reading: of a text that was shown at once
 prompt        string   name of the task as the study names it; of a reading: sentence (of a pair 1 or 2) or context
 side          string?  side of the chosen sentence in a forced choice: left, right, upper or lower
 response      string?  answer as given; a rating is a number (yes is 1, no is 0), a choice the condition chosen; empty: none came

@@ -47,7 +47,7 @@ def test_every_package_folder_is_listed() -> None:
 
 WEB = "experiment/players/web"
 # What the page is built from, and the examples that the demo does not run.
-STAYS = ("examples/agreement-attraction/", "examples/agreement-pairs/", "examples/drafting/", "examples/forced-choice/", "examples/relative-clauses/", *(f"{WEB}/{name}" for name in ("src/", "tests/", "index.html", "build.mjs", "package", "tsconfig.json", "jspsych-LICENSE.txt")))  # fmt: skip
+STAYS = ("examples/agreement-attraction/", "examples/agreement-pairs/", "examples/drafting/", "examples/forced-choice/", "examples/relative-clauses/", "examples/thematic-roles/", "examples/turkish-attraction/", *(f"{WEB}/{name}" for name in ("src/", "tests/", "index.html", "build.mjs", "package", "tsconfig.json", "jspsych-LICENSE.txt")))  # fmt: skip
 
 
 def built(call: str, source: Path, out: Path) -> tuple[Path, str]:

@@ -26,6 +26,7 @@ QUIET = dict.fromkeys(
 SETTINGS = {
     "magnitude_estimation": 'prompt = "How good?"\n',
     "maze": "redo = true\ndelay = 500\n",
+    "typed_answer": 'prompt = "Which word is it?"\n',
     "rating": 'prompt = "How good?"\nlow = "bad"\nhigh = "good"\nscale = "slider"\n',
 }
 # In an experiment without noise the latent scale is read off the robot, and so are probabilities; all else off the tables.
@@ -43,6 +44,7 @@ def write_study(folder: Path, kind: str, factors: Mapping[str, tuple[str, ...]],
                 "question": "Is it so?",
                 "answer": "yes",
                 "lexicality": "word",
+                "right_answers": "two",
             }
             row |= {"factors": " | ".join(f"{name}: {', '.join(of)}" for name, of in factors.items())}
             rows.append(row | {"alternatives": "x-x-x bb cc dd ee ff gg"})

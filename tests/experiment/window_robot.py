@@ -90,8 +90,12 @@ class AtTheWindow:
             self.press(right, ms)
 
     def _type(self, text: str) -> None:
-        for letter in text:
-            self.press(letter)
+        for before, letter in zip(f"x{text}", text, strict=False):
+            if before == " ":  # which is not seen at the end of a line
+                self.participant.do("sleep 0.1")
+                self.participant.send(letter, held=HELD)
+            else:
+                self.press("space" if letter == " " else letter)
         self.press("Return")
 
     def _late(self, did: SimulatedScreen, screen: Answers) -> bool:
