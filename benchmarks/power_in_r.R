@@ -36,7 +36,7 @@ fit <- function(rows, random) {
 }
 
 random_part <- function(slopes, bar) {
-  paste(mapply(function(terms, group) paste0("(", paste(c("1", terms), collapse = " + "), bar, group, ")"), slopes, names(slopes)), collapse = " + ")
+  paste(mapply(function(terms, group) paste0("(", paste(c("1", terms), collapse = " + "), if (length(terms)) bar else "|", group, ")"), slopes, names(slopes)), collapse = " + ")
 }
 
 reduced <- function(rows) {

@@ -58,15 +58,18 @@ def _compare_levels(sizes: pd.DataFrame) -> Iterator[dict[str, object]]:
     for (paradigm, factor), rows in groups:
         levels = rows["level"].unique()
         means = rows.groupby(["part", "measure", "level", "item"], sort=False)["value"].mean().reset_index()
-        of = {key: part.set_index("item")["value"] for key, part in means.groupby(["part", "measure", "level"], sort=False)}
+        of: dict[tuple[str, str, str], dict[str, float]] = {}
+        for part, measure, level, item, value in zip(*(means[name].tolist() for name in means), strict=True):
+            of.setdefault((part, measure, level), {})[item] = float(value)
         for part, measure, (one, two) in itertools.product(PARTS, ("letters", "zipf"), itertools.combinations(levels, 2)):
             if (part, measure, one) not in of or (part, measure, two) not in of:
                 continue
             a, b = of[part, measure, one], of[part, measure, two]
-            both = a.index.intersection(b.index)
-            a, b = (a[both], b[both]) if len(both) else (a, b)
-            n_items = len({*a.index, *b.index})
-            of_a, of_b = (compute_mean_and_variance([float(value) for value in of]) for of in (a, b))
+            both = [item for item in a if item in b]
+            n_items = len(both) or len(a) + len(b)
+            of_a, of_b = (
+                compute_mean_and_variance([values[item] for item in both] if both else [*values.values()]) for values in (a, b)
+            )
             d = compute_standardised_difference(of_a, of_b)
             if is_large(d, n_items):
                 yield {

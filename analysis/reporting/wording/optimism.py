@@ -26,7 +26,8 @@ def describe_optimistic_effects(
     """
     first = with_names(results[results["headline"] & (results["kind"] == COEFFICIENT)])
     sentences = []
-    for _, part in first.groupby("model_id", sort=False):
+    concerned = first["model_id"].isin(first.loc[first["optimistic"].fillna(False).astype(bool), "model_id"])
+    for _, part in first[concerned].groupby("model_id", sort=False):
         rows = list_rows(part)
         for row, name in zip(rows, terms(rows), strict=True):
             if row["optimistic"]:

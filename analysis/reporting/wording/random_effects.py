@@ -31,9 +31,9 @@ def describe_random_effects(results: pd.DataFrame, random_effects: pd.DataFrame)
     """
     first = with_names(results[results["headline"] & (results["kind"] == "coefficient") & results["estimate"].notna()])
     sentences: list[Sentence] = []
-    for model_id, part in first.groupby("model_id", sort=False):
-        spread = list_rows(random_effects[random_effects["model_id"] == model_id])
-        rows = list_rows(part)
+    spreads = _group_rows(random_effects)
+    for model_id, rows in _group_rows(first).items():
+        spread = spreads.get(model_id, [])
         tested = [(row, name) for row, name in zip(rows, terms(rows), strict=True) if not pd.isna(row["contrast"])]
         for row, name in tested:
             of_effect = [one for one in spread if _is_of(one, row["term"]) and pd.isna(one["correlated_with"])]
@@ -41,6 +41,14 @@ def describe_random_effects(results: pd.DataFrame, random_effects: pd.DataFrame)
         if tested and bool(tested[0][0]["singular"]):
             sentences += describe_singular(tested[0][0], spread)
     return sentences
+
+
+def _group_rows(table: pd.DataFrame) -> dict[object, list[Row]]:
+    """Return the rows of a table by model, in the table's order."""
+    groups: dict[object, list[Row]] = {}
+    for row in list_rows(table):
+        groups.setdefault(row["model_id"], []).append(row)
+    return groups
 
 
 def _is_of(row: Row, term: str) -> bool:
@@ -129,15 +137,15 @@ def tabulate_random_effects(results: pd.DataFrame, random_effects: pd.DataFrame)
     first = with_names(results[results["headline"] & (results["kind"] == "coefficient") & results["estimate"].notna()])
     columns = ("random effects of", "term", "s.d.", "correlation")
     rows: list[tuple[str, ...]] = []
-    for model_id, part in first.groupby("model_id", sort=False):
-        spread = list_rows(random_effects[random_effects["model_id"] == model_id])
+    spreads = _group_rows(random_effects)
+    for model_id, effects in _group_rows(first).items():
+        spread = spreads.get(model_id, [])
         if not any(
             not pd.isna(row["correlated_with"]) or row["term"] not in ("intercept", None)
             for row in spread
             if not pd.isna(row["term"])
         ):
             continue
-        effects = list_rows(part)
         names = {frozenset(str(row["term"]).split(":")): name_term(row) for row in effects}
         rows.append((describe_model(effects[0]), *[""] * (len(columns) - 1)))
         rows += once([_tell(row, spread, names) for row in spread if pd.isna(row["correlated_with"])])
