@@ -47,6 +47,7 @@ def command(
         study.errors.require(module, "online")
     from gardenpath.experiment.server import routes
     from gardenpath.experiment.server.database import build_sqlite_url
+    from gardenpath.experiment.server.migrations import upgrade_database
     from gardenpath.experiment.sessions import recruitment
 
     config = study.load(study_file)
@@ -63,6 +64,8 @@ def command(
     folder = out or config.folder / "data"
     listener = routes.bind_socket(host, port)
     url = database or build_sqlite_url(folder / "study.sqlite")
+    if backup := upgrade_database(url, folder):
+        options.print_notice(f"the database was of an earlier gardenpath and is upgraded; as it was it lies in {backup}")
     key = routes.find_participant_key(url, folder / "participant.key")
     store = routes.open_store(config, list_files, url)
     password = routes.load_secret(folder / "dashboard.password", lambda: secrets.token_urlsafe(12))

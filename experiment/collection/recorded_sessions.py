@@ -1,5 +1,8 @@
 """Sessions of our own, from the server's database or a folder of sessions."""
 
+import shutil
+import tempfile
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -33,9 +36,12 @@ def open_session_source(data: str | Path, previews: bool) -> SessionSource:
             _check_database(database)
         study.errors.require("sqlalchemy", "online")
         from ..server.database import build_sqlite_url
+        from ..server.migrations import open_upgraded_copy
         from ..server.store import Store
 
-        store = Store(str(data) if "://" in str(data) else build_sqlite_url(database), create=False)
+        folder = Path(tempfile.mkdtemp())  # the copy of a database of an earlier release is read as long as the store
+        store = Store(open_upgraded_copy(str(data) if "://" in str(data) else build_sqlite_url(database), folder), create=False)
+        weakref.finalize(store, shutil.rmtree, folder, ignore_errors=True)
         session_source = SessionSource(
             store.read_list_files(),
             store.read_sessions(previews=previews),

@@ -3,7 +3,7 @@
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,8 @@ import sqlalchemy as sa
 
 from gardenpath import study
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
+OLDEST_SCHEMA = 6  # from which databases are upgraded (migrations.py)
 SETUP_LOCK = 76_141_517  # a lock's number, as good as any
 BUSY_TIMEOUT_MS = 10_000  # ms that a writer of another process is waited for
 Row = sa.Row[Any]
@@ -22,6 +23,8 @@ META = sa.Table(
     metadata,
     sa.Column("schema", sa.Integer, nullable=False),
     sa.Column("closed", sa.Boolean, nullable=False, default=False),
+    sa.Column("study", sa.String),  # its id, and the folder that it was last served from
+    sa.Column("folder", sa.String),
 )
 TRIAL_LISTS = sa.Table(
     "lists",
@@ -128,29 +131,36 @@ DEPARTURES = sa.Table(
 )
 
 
-class Database:
-    """An opened database of a study; raises `DataError` for one that is none of ours or has another schema."""
+OUTDATED = "the database was upgraded by a newer gardenpath; this process writes nothing any more: stop it"
 
-    def __init__(self, url: str, *, create: bool = True) -> None:
+
+class OutdatedProcess(Exception):
+    """The database was upgraded by a newer gardenpath while this process served it: nothing may be written any more."""
+
+
+class Database:
+    """An opened database of a study; raises `DataError` for one that is none of ours or has another schema.
+
+    One of an earlier schema is upgraded where `migrations` has a step from each schema to the next.
+    """
+
+    def __init__(
+        self, url: str, *, create: bool = True, migrations: Mapping[int, Callable[[sa.Connection], None]] | None = None
+    ) -> None:
         self.url, self._lock = url, threading.Lock()
+        self._migrations = migrations or {}
         self._deletion_transaction = 0  # the transaction after the last deletion, on PostgreSQL
         try:
-            self.engine = sa.create_engine(_parse_url(url), hide_parameters=True)  # errors are logged, ids are not
+            self.engine = connect_engine(url)
             if self.engine.dialect.name == "sqlite":
                 _prepare_sqlite(self.engine)
                 _make_private(url, self.engine.url.database, create)
             self._create_tables(_mask_password(url))
-        except ModuleNotFoundError as error:
-            extra = " 'gardenpath[postgres]'" if error.name == "psycopg" else f" {error.name}"
-            raise study.MissingExtra(
-                f"{_mask_password(url)}: its driver {error.name} is not installed: pip install{extra}"
-            ) from None
         except sa.exc.SQLAlchemyError as error:
-            reason = str(getattr(error, "orig", error)).partition("\n")[0]
-            raise study.DataError(f"{_mask_password(url)}: not a database of gardenpath: {reason}") from None
+            raise _describe_strange_database(url, error) from None
 
     def _create_tables(self, url: str) -> None:
-        with self.begin_writing() as connection:
+        with self._begin_writing() as connection:
             if self.engine.dialect.name == "postgresql":  # of several processes that begin at once one makes the tables
                 connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({SETUP_LOCK})")
             exists = sa.inspect(connection).has_table(META.name)
@@ -158,11 +168,13 @@ class Database:
             if schema is None:
                 metadata.create_all(connection)
                 connection.execute(META.insert().values(schema=SCHEMA_VERSION))
-            elif schema != SCHEMA_VERSION:
-                raise study.DataError(
-                    f"{url}: the database has schema {schema}, expected {SCHEMA_VERSION}; collect its data with the gardenpath "
-                    "that made it, and serve from a new database"
-                )
+                return
+            while schema in self._migrations:
+                self._migrations[schema](connection)
+                schema += 1
+                connection.execute(META.update().values(schema=schema))
+            if schema != SCHEMA_VERSION:
+                raise study.DataError(f"{url}: {_describe_schema(schema)}")
 
     @contextmanager
     def begin_exclusive(self) -> Iterator[sa.Connection]:
@@ -174,7 +186,16 @@ class Database:
 
     @contextmanager
     def begin_writing(self) -> Iterator[sa.Connection]:
-        """A transaction that writes; on SQLite the writers of this process wait in line instead of polling the file."""
+        """A transaction that writes; on SQLite the writers of this process wait in line instead of polling the file.
+
+        Raises `OutdatedProcess` where a newer process has upgraded the database meanwhile.
+        """
+        with self._begin_writing() as connection:
+            _require_schema(connection)
+            yield connection
+
+    @contextmanager
+    def _begin_writing(self) -> Iterator[sa.Connection]:
         if self.engine.dialect.name != "sqlite":
             with self.engine.begin() as connection:
                 yield connection
@@ -184,9 +205,10 @@ class Database:
 
     @contextmanager
     def begin_reading(self) -> Iterator[sa.Connection]:
-        """A transaction that reads one state of the data."""
+        """A transaction that reads one state of the data; raises `OutdatedProcess` as `begin_writing` does."""
         options = {"isolation_level": "REPEATABLE READ"} if self.engine.dialect.name == "postgresql" else {}
         with self.engine.connect().execution_options(**options) as connection, connection.begin():
+            _require_schema(connection)
             yield connection
 
     def scrub_deleted_rows(self, is_retry: bool = False) -> bool:
@@ -218,6 +240,50 @@ class Database:
             finally:
                 connection.exec_driver_sql(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
         return not busy
+
+
+def _require_schema(connection: sa.Connection) -> None:
+    if connection.scalar(sa.select(META.c.schema)) not in (SCHEMA_VERSION, None):  # a restored one has no row yet
+        raise OutdatedProcess(OUTDATED)
+
+
+def connect_engine(url: str) -> sa.Engine:
+    """Return the engine of a URL; errors are logged, ids are not. Raises `MissingExtra` without its driver."""
+    try:
+        return sa.create_engine(_parse_url(url), hide_parameters=True)
+    except ModuleNotFoundError as error:
+        extra = " 'gardenpath[postgres]'" if error.name == "psycopg" else f" {error.name}"
+        raise study.MissingExtra(f"{_mask_password(url)}: its driver {error.name} is not installed: pip install{extra}") from None
+    except sa.exc.SQLAlchemyError as error:
+        raise _describe_strange_database(url, error) from None
+
+
+def read_schema(engine: sa.Engine) -> int | None:
+    """Return the schema of a database, None where it is empty or, of SQLite, not there; raises `DataError` for a strange one."""
+    if engine.dialect.name == "sqlite" and not Path(engine.url.database or "").is_file():
+        return None
+    try:
+        with engine.connect() as connection:
+            return connection.scalar(sa.select(META.c.schema)) if sa.inspect(connection).has_table(META.name) else None
+    except sa.exc.SQLAlchemyError as error:
+        raise _describe_strange_database(str(engine.url), error) from None
+
+
+def _describe_strange_database(url: str, error: Exception) -> study.DataError:
+    reason = str(getattr(error, "orig", error)).partition("\n")[0]
+    return study.DataError(f"{_mask_password(url)}: not a database of gardenpath: {reason}")
+
+
+def _describe_schema(schema: int) -> str:
+    """Return why a database of another schema is not opened, and what to do."""
+    if schema > SCHEMA_VERSION:
+        return f"the database has schema {schema}, of a newer gardenpath than this, which knows {SCHEMA_VERSION}; update this one"
+    if schema < OLDEST_SCHEMA:
+        return (
+            f"the database has schema {schema}, expected {OLDEST_SCHEMA} or more; collect its data with the gardenpath that made "
+            "it, and serve from a new database"
+        )
+    return f"the database has schema {schema}, expected {SCHEMA_VERSION};  gardenpath serve  upgrades it, after a backup"
 
 
 def is_disk_full(error: sa.exc.SQLAlchemyError) -> bool:

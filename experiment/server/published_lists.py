@@ -59,8 +59,11 @@ def _update_revision(connection: sa.Connection, hashes: Mapping[str, str], now: 
     if last is None:
         connection.execute(REVISIONS.insert().values(number=1, **row))
         return 1
-    changed = _list_changed_parts(hashes, json.loads(last.hashes))
+    before = json.loads(last.hashes)
+    changed = _list_changed_parts(hashes, before)
     if not changed:
+        if None in before.values():  # of an upgraded database: now it is known
+            connection.execute(REVISIONS.update().where(REVISIONS.c.number == last.number).values(hashes=row["hashes"]))
         return int(last.number)
     session_query = sa.select(sa.func.count()).select_from(SESSIONS).where(IS_REAL & (SESSIONS.c.revision == last.number))
     session_count = connection.scalar(session_query) or 0
@@ -81,7 +84,7 @@ def _update_revision(connection: sa.Connection, hashes: Mapping[str, str], now: 
 def list_revisions(connection: sa.Connection) -> list[dict[str, Any]]:
     """Return each revision's number, time and hashes, and what changed since the one before."""
     described: list[dict[str, Any]] = []
-    before: dict[str, str] | None = None
+    before: dict[str, str | None] | None = None
     for row in connection.execute(sa.select(REVISIONS).order_by(REVISIONS.c.number)).all():
         hashes = json.loads(row.hashes)
         changed = [] if before is None else _list_changed_parts(hashes, before)
@@ -95,8 +98,9 @@ def find_current_revision(connection: sa.Connection) -> int:
     return connection.scalar(sa.select(sa.func.max(REVISIONS.c.number))) or 1
 
 
-def _list_changed_parts(hashes: Mapping[str, str], before: Mapping[str, str]) -> list[str]:
-    return [part for part in hashes if hashes[part] != before.get(part)]
+def _list_changed_parts(hashes: Mapping[str, str | None], before: Mapping[str, str | None]) -> list[str]:
+    """Return the parts that have changed; one whose hash is None is not known, and taken to be the same."""
+    return [part for part in hashes if hashes[part] != before.get(part) and None not in (hashes[part], before.get(part, ""))]
 
 
 def compute_content_hashes(files: Sequence[ListFile], settings: Mapping[str, Any]) -> dict[str, str]:

@@ -49,7 +49,7 @@ from ..sessions.sessions import Json, build_payload
 from ..texts.standard_texts import get_direction, load_texts
 from .arrivals import Arrival, OpenedSession
 from .dashboard import COOKIE_NAME, Dashboard
-from .database import is_disk_full
+from .database import OUTDATED, OutdatedProcess, is_disk_full
 from .payments import ReturnTicket
 from .rate_limits import MAX_BODY_BYTES, MAX_EVENTS, BodyTooLarge, RateLimit, read_limited_body
 from .received_events import parse_received_events
@@ -211,6 +211,8 @@ class _StudyHandlers:
     async def check_health(self, request: Request) -> Response:
         try:
             closed = await run_in_threadpool(lambda: self.store.is_closed)
+        except OutdatedProcess:
+            return _build_error(503, OUTDATED, wait=5)
         except sa.exc.SQLAlchemyError:
             return _build_error(503, "the database does not answer", wait=1)
         return JSONResponse({"status": "ok", "closed": closed})
@@ -357,6 +359,9 @@ class _StudyHandlers:
                 return _build_error(400, str(error).partition("\n")[0])
             except ClientDisconnect:
                 return _build_error(408, "the request did not come whole; send it again")  # which hardly anybody hears
+            except OutdatedProcess:
+                log.error(OUTDATED)
+                return _build_error(503, "the server is being upgraded; send it again", wait=5)
             except (sa.exc.OperationalError, sa.exc.TimeoutError) as error:
                 log.error("the database fails: %s", str(getattr(error, "orig", error)).partition("\n")[0])
                 if is_disk_full(error):
@@ -509,7 +514,7 @@ def open_store(
     store = Store(url, rules=rules, clock=clock)
     # What people are told and how they are treated; how many places there are may change at any time.
     ending_texts = load_texts(config).own_texts.get("endings", {})
-    settings = {name: value for name, value in asdict(online).items() if name in ("reward", "sessions", "withdrawal")}
+    settings = {name: value for name, value in asdict(online).items() if name in ("reward", "max_sessions", "withdrawal")}
     settings["texts"] = {**ending_texts, **online.texts}
     store.publish_lists(list_files, settings)
     return store
