@@ -2,12 +2,19 @@
 
 import contextlib
 import secrets
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit
 
 import click
 
 from . import options
+
+if TYPE_CHECKING:
+    from gardenpath.experiment.server.database import Database
+    from gardenpath.experiment.server.study_identity import Decision
+    from gardenpath.study import Study
 
 MIN_PASSWORD_LENGTH = 12
 PROLIFIC_QUERY = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
@@ -29,6 +36,11 @@ PROLIFIC_QUERY = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSIO
     type=click.IntRange(15, 3600),
     help="So long the last page of a kiosk's session stands.",
 )
+@click.option(
+    "--study-id",
+    type=click.Choice(["keep", "new"]),
+    help="Of a copied folder: the same study as the one it was copied from, or a new one; asked for where it is not stated.",
+)
 def command(
     study_file: Path,
     host: str,
@@ -39,6 +51,7 @@ def command(
     trust_proxy: str | None,
     kiosk: bool,
     kiosk_seconds: int,
+    study_id: "Decision | None",
 ) -> None:
     """Serve STUDY.toml to participants until interrupted; the data are in the database at every moment."""
     from gardenpath import experiment, study
@@ -46,7 +59,7 @@ def command(
     for module in ("starlette", "uvicorn", "sqlalchemy"):
         study.errors.require(module, "online")
     from gardenpath.experiment.server import routes
-    from gardenpath.experiment.server.database import build_sqlite_url
+    from gardenpath.experiment.server.database import Database, build_sqlite_url
     from gardenpath.experiment.server.migrations import upgrade_database
     from gardenpath.experiment.sessions import recruitment
 
@@ -66,6 +79,7 @@ def command(
     url = database or build_sqlite_url(folder / "study.sqlite")
     if backup := upgrade_database(url, folder):
         options.print_notice(f"the database was of an earlier gardenpath and is upgraded; as it was it lies in {backup}")
+    _claim_database(Database(url), config, study_id)
     key = routes.find_participant_key(url, folder / "participant.key")
     store = routes.open_store(config, list_files, url)
     password = routes.load_secret(folder / "dashboard.password", lambda: secrets.token_urlsafe(12))
@@ -107,3 +121,19 @@ def command(
         routes.run_server(app, listener, proxy=trust_proxy)
     begun_count, finished_count = store.count_sessions()
     options.print_notice(f"stopped; {finished_count} of {begun_count} sessions are complete, in {location}")
+
+
+def _claim_database(database: "Database", config: "Study", decision: "Decision | None") -> None:
+    """Make sure that the database is this study's; of a copied folder ask whose it is where somebody sits at the terminal."""
+    from gardenpath.experiment.server.study_identity import CopiedStudy, claim_database
+
+    try:
+        claim_database(database, config, decision)
+    except CopiedStudy as error:
+        if not sys.stdin.isatty():
+            raise
+        options.print_notice(str(error))
+        answer: Decision = click.prompt("Same study (keep), or a new one (new)?", type=click.Choice(["keep", "new"]))
+        claim_database(database, config, answer)
+    finally:
+        database.engine.dispose()

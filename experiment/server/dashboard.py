@@ -36,7 +36,6 @@ from .rate_limits import MAX_BODY_BYTES, BodyTooLarge, RateLimit, read_limited_b
 from .session_overview import SessionSummary
 from .store import Store
 
-COOKIE_NAME = "gardenpath-dashboard"
 LOGIN_HOURS = 12  # for so long a password given once is enough
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -76,6 +75,11 @@ class HourlyPay:
     declared: float | None
 
 
+def build_cookie_name(study_id: str) -> str:
+    """Return what the cookie of a login is called: several studies of one host, or of several ports of it, have one each."""
+    return f"gardenpath-dashboard-{study_id}"
+
+
 class Dashboard:
     """The routes below /dashboard, behind a password; `url` is the database's address, `is_safe` whether a request is private."""
 
@@ -84,6 +88,7 @@ class Dashboard:
     ) -> None:
         self.store, self.config, self.url, self.is_safe = store, config, url, is_safe
         self._password, self._preview_key = password, preview_key
+        self._cookie = build_cookie_name(store.find_study_id(config))
         self._sessions: dict[str, float] = {}
         self._qualities: dict[str, SessionQuality] = {}
         self._wrong_passwords = RateLimit(burst=5, rate=1 / 30)
@@ -112,7 +117,7 @@ class Dashboard:
     # ------------------------------------------------------------------------------------------------- who may see it
 
     def _find_login(self, request: Request) -> str | None:
-        token = request.cookies.get(COOKIE_NAME, "")
+        token = request.cookies.get(self._cookie, "")
         return token if self._sessions.get(token, 0) > time.monotonic() else None
 
     async def _log_in(self, request: Request) -> Response:
@@ -131,12 +136,12 @@ class Dashboard:
         self._sessions[token] = now + LOGIN_HOURS * 3600
         answer = RedirectResponse("../dashboard", 303)
         answer.set_cookie(
-            COOKIE_NAME, token, LOGIN_HOURS * 3600, httponly=True, samesite="strict", secure=request.url.scheme == "https"
+            self._cookie, token, LOGIN_HOURS * 3600, httponly=True, samesite="strict", secure=request.url.scheme == "https"
         )
         return answer
 
     async def _log_out(self, request: Request) -> Response:
-        self._sessions.pop(request.cookies.get(COOKIE_NAME, ""), None)
+        self._sessions.pop(request.cookies.get(self._cookie, ""), None)
         return RedirectResponse("../dashboard", 303)
 
     def _show_login(self, request: Request, fault: str = "", status: int = 200) -> Response:

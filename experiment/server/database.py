@@ -23,8 +23,7 @@ META = sa.Table(
     metadata,
     sa.Column("schema", sa.Integer, nullable=False),
     sa.Column("closed", sa.Boolean, nullable=False, default=False),
-    sa.Column("study", sa.String),  # its id, and the folder that it was last served from
-    sa.Column("folder", sa.String),
+    sa.Column("study", sa.String),  # its id (study_identity.py)
 )
 TRIAL_LISTS = sa.Table(
     "lists",
@@ -175,6 +174,11 @@ class Database:
                 connection.execute(META.update().values(schema=schema))
             if schema != SCHEMA_VERSION:
                 raise study.DataError(f"{url}: {_describe_schema(schema)}")
+
+    @property
+    def shown_url(self) -> str:
+        """The URL without a password."""
+        return _mask_password(self.url)
 
     @contextmanager
     def begin_exclusive(self) -> Iterator[sa.Connection]:

@@ -37,7 +37,7 @@ RENAMED_COLUMNS_7 = {
     },
     "departures": {"version": "list_name"},
 }
-PLACES_INDEX_7 = "CREATE UNIQUE INDEX one_session_a_slot ON sessions (list_name, slot) WHERE source != 'preview'"
+SLOT_INDEX_7 = "CREATE UNIQUE INDEX one_session_a_slot ON sessions (list_name, slot) WHERE source != 'preview'"
 LIST_SCHEMA_6, LIST_SCHEMA_7 = 2, 4
 TRIAL_LIST_NAMES_7 = {"lists": "short_lists"}
 TRIAL_NAMES_7 = {"shown": "shown_sentences", "expected": "expected_responses"}
@@ -70,7 +70,7 @@ def migrate_6_to_7(connection: sa.Connection) -> None:
             connection.exec_driver_sql(f"ALTER TABLE {table} RENAME COLUMN {old} TO {new}")
     files = _migrate_lists(connection)
     _migrate_revisions(connection, files)
-    connection.exec_driver_sql(PLACES_INDEX_7)
+    connection.exec_driver_sql(SLOT_INDEX_7)
 
 
 def _migrate_lists(connection: sa.Connection) -> list[ListFile]:
@@ -172,9 +172,8 @@ def _format_json(value: object) -> str:
 
 
 def migrate_7_to_8(connection: sa.Connection) -> None:
-    """Add which study the database holds, and the folder that it was last served from; neither is known yet."""
-    for name in ("study", "folder"):
-        connection.exec_driver_sql(f"ALTER TABLE meta ADD COLUMN {name} VARCHAR")
+    """Add which study the database holds; it is not known yet."""
+    connection.exec_driver_sql("ALTER TABLE meta ADD COLUMN study VARCHAR")
 
 
 MIGRATIONS: Mapping[int, Callable[[sa.Connection], None]] = {6: migrate_6_to_7, 7: migrate_7_to_8}

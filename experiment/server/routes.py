@@ -48,7 +48,7 @@ from ..sessions.recruitment import (
 from ..sessions.sessions import Json, build_payload
 from ..texts.standard_texts import get_direction, load_texts
 from .arrivals import Arrival, OpenedSession
-from .dashboard import COOKIE_NAME, Dashboard
+from .dashboard import Dashboard, build_cookie_name
 from .database import OUTDATED, OutdatedProcess, is_disk_full
 from .payments import ReturnTicket
 from .rate_limits import MAX_BODY_BYTES, MAX_EVENTS, BodyTooLarge, RateLimit, read_limited_body
@@ -57,6 +57,7 @@ from .rules import Conflict, Refusal, SessionRules
 from .slow_connections import REQUEST_TIMEOUT_S, create_timeout_protocol
 from .store import Store
 
+STUDY_META = "gardenpath-study"  # the name of the page's meta element that has the study's id
 log = logging.getLogger("gardenpath")
 
 SECURITY_HEADERS = {
@@ -181,8 +182,11 @@ class _StudyHandlers:
 
     def _create_page_handler(self, index: Path) -> Callable[[Request], Response]:
         seconds, language = self.site.kiosk_seconds, self.config.language
+        study_id = self.store.find_study_id(self.config)
+        # What a browser keeps is kept by study: several may have one origin, at once or after one another.
+        html = index.read_text("utf-8").replace("</head>", f'<meta name="{STUDY_META}" content="{study_id}">\n  </head>')
         if seconds is None:
-            return lambda request: FileResponse(index)
+            return lambda request: HTMLResponse(html)
         kiosk_data = {
             "study": {"title": self.config.title or self.config.name, "language": language, "direction": get_direction(language)},
             "seconds": seconds,
@@ -190,12 +194,12 @@ class _StudyHandlers:
         }
         data = json.dumps(kiosk_data, ensure_ascii=False).replace("<", "\\u003c")
         block = f'<script type="application/json" id="kiosk">{data}</script>'
-        html = index.read_text("utf-8").replace("</head>", f"{block}\n  </head>")
+        kiosk_html = html.replace("</head>", f"{block}\n  </head>")
 
         def send_page(request: Request) -> Response:
-            response = HTMLResponse(html)
+            response = HTMLResponse(kiosk_html)
             if "preview" not in request.query_params:  # participants find no open dashboard here
-                response.delete_cookie(COOKIE_NAME, httponly=True, samesite="strict")
+                response.delete_cookie(build_cookie_name(study_id), httponly=True, samesite="strict")
             return response
 
         return send_page

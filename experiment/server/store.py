@@ -1,17 +1,22 @@
 """A study's data on the server: each method is one transaction, which alone says what happens at once."""
 
 import contextlib
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+
+import sqlalchemy as sa
+
+from gardenpath import study
 
 from ..scripts.list_files import ListFile
 from ..sessions.assignment import SlotCounts
 from ..sessions.sessions import Event, RecordedSession, RejectedEvent, Session
 from . import departures, payments, published_lists, session_overview, stored_sessions
 from .arrivals import Arrival, OpenedSession, SessionAssigner
-from .database import Database
+from .database import META, Database
 from .leases import Leases
 from .payments import ReturnTicket
 from .published_lists import ListFileCache
@@ -208,6 +213,12 @@ class Store:
         """Close the study for newcomers, or open it again; who has begun can go on in any case."""
         with self.database.begin_exclusive() as connection:
             session_overview.set_closed(connection, closed)
+
+    def find_study_id(self, config: study.Study) -> str:
+        """Return the study's id, letters and digits; one that follows from its name where the database has none."""
+        with self.database.begin_reading() as connection:
+            known = connection.scalar(sa.select(META.c.study))
+        return str(known) if known else hashlib.sha256(config.name.encode()).hexdigest()[:16]
 
     @property
     def is_closed(self) -> bool:

@@ -1,25 +1,42 @@
 // Which tab this is: a reload is the same one, a second one is another, and a study runs in one at a time.
+// What is kept is kept by study, whose id the server writes into the page: several studies may have one origin.
 
-const KEY = "gardenpath tab";
-const RESUME = "gardenpath resume";
+const STUDY = document.querySelector('meta[name="gardenpath-study"]')?.getAttribute("content") ?? "";
+const TAB = "tab";
+const RESUME = "resume";
+
+const storageKey = (what: string): string => `gardenpath ${STUDY} ${what}`;
+/** What the key was before it named the study: read where there is none yet, by pages that an upgrade has changed. */
+const sharedKey = (what: string): string => `gardenpath ${what}`;
 
 const randomToken = (): string => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** Storage may be switched off in the browser; then nothing is remembered. */
-function readStorage(storage: () => Storage, key: string): string | null {
+function readStorage(storage: () => Storage, what: string): string | null {
   try {
-    return storage().getItem(key);
+    return storage().getItem(storageKey(what)) ?? storage().getItem(sharedKey(what));
   } catch {
     return null;
   }
 }
 
-function writeStorage(storage: () => Storage, key: string, value: string | null): void {
+function writeStorage(storage: () => Storage, what: string, value: string | null): void {
+  if (value === null) {
+    removeItem(storage, storageKey(what));
+    return;
+  }
   try {
-    if (value === null) storage().removeItem(key);
-    else storage().setItem(key, value);
+    storage().setItem(storageKey(what), value);
   } catch {
     // it is then asked for anew
+  }
+}
+
+function removeItem(storage: () => Storage, key: string): void {
+  try {
+    storage().removeItem(key);
+  } catch {
+    // nothing was kept
   }
 }
 
@@ -32,7 +49,7 @@ let isAloneAnswer: boolean | null = null;
 export async function isAlone(): Promise<boolean | null> {
   if (!navigator.locks || isAloneAnswer) return isAloneAnswer;
   isAloneAnswer = await new Promise<boolean>((answer) => {
-    const name = `gardenpath ${window.location.pathname}${window.location.search}`;
+    const name = `gardenpath ${STUDY} ${window.location.pathname}${window.location.search}`;
     void navigator.locks.request(name, { ifAvailable: true }, (lock) => {
       answer(lock !== null);
       return lock ? new Promise<never>(() => {}) : undefined;
@@ -46,8 +63,8 @@ export async function findTabName(): Promise<string> {
   const only = await isAlone();
   if (only === false) return randomToken(); // also for a duplicated tab, which has the session storage of the first
   const storage = only ? localStore : sessionStore;
-  const name = readStorage(storage, KEY) ?? randomToken();
-  writeStorage(storage, KEY, name);
+  const name = readStorage(storage, TAB) ?? randomToken();
+  writeStorage(storage, TAB, name);
   return name;
 }
 
@@ -63,5 +80,10 @@ export function storeResumeToken(token: string | null, hours: number, now = Date
 
 /** Forgets which tab this is, and who came. */
 export function forgetTab(): void {
-  for (const storage of [localStore, sessionStore]) for (const key of [KEY, RESUME]) writeStorage(storage, key, null);
+  for (const storage of [localStore, sessionStore]) {
+    for (const what of [TAB, RESUME]) {
+      writeStorage(storage, what, null);
+      removeItem(storage, sharedKey(what));
+    }
+  }
 }
