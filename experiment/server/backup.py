@@ -5,6 +5,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,8 @@ def create_backup(url: str, key: Path, folder: Path) -> dict[str, int]:
             load_existing_key(key, "the study's database")
             _copy_key(key, folder / KEY_FILENAME)
         os.replace(unfinished, folder / DATABASE_FILENAME)
+    with source.begin_writing() as connection:
+        connection.execute(META.update().values(backed_up=datetime.now(UTC).isoformat(timespec="seconds")))
     source.engine.dispose()
     return {name: rows for name, (rows, _) in copied_state.items()}
 

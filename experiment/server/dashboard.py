@@ -18,7 +18,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
@@ -75,6 +75,15 @@ class HourlyPay:
     declared: float | None
 
 
+def is_cross_site(request: Request) -> bool:
+    """Whether a form comes from another site's page, as browsers say it (Sec-Fetch-Site, and Origin of those that do not)."""
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        return site not in ("same-origin", "none")
+    origin = request.headers.get("origin")
+    return origin is not None and urlsplit(origin).netloc != request.headers.get("host")
+
+
 def build_cookie_name(study_id: str) -> str:
     """Return what the cookie of a login is called: several studies of one host, or of several ports of it, have one each."""
     return f"gardenpath-dashboard-{study_id}"
@@ -122,6 +131,8 @@ class Dashboard:
 
     async def _log_in(self, request: Request) -> Response:
         caller = request.client.host if request.client else ""
+        if is_cross_site(request):
+            return self._show_login(request, "This form came from another site. Please give the password here.", 403)
         if not self.is_safe(request):
             return self._show_login(request, "The dashboard is shown over HTTPS only, or on the machine that serves it.", 403)
         password = (await _read_form(request)).get("password", "")

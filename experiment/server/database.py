@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ META = sa.Table(
     sa.Column("schema", sa.Integer, nullable=False),
     sa.Column("closed", sa.Boolean, nullable=False, default=False),
     sa.Column("study", sa.String),  # its id (study_identity.py)
+    sa.Column("backed_up", sa.String),  # when the last backup was made
 )
 TRIAL_LISTS = sa.Table(
     "lists",
@@ -179,6 +181,12 @@ class Database:
     def shown_url(self) -> str:
         """The URL without a password."""
         return _mask_password(self.url)
+
+    def measure_free_disk(self) -> int | None:
+        """Return the MB that are free on the disk of a SQLite file; PostgreSQL's may be another machine's."""
+        if self.engine.dialect.name != "sqlite":
+            return None
+        return shutil.disk_usage(Path(self.engine.url.database or ".").parent).free // 1_000_000
 
     @contextmanager
     def begin_exclusive(self) -> Iterator[sa.Connection]:

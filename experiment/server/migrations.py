@@ -172,8 +172,9 @@ def _format_json(value: object) -> str:
 
 
 def migrate_7_to_8(connection: sa.Connection) -> None:
-    """Add which study the database holds; it is not known yet."""
-    connection.exec_driver_sql("ALTER TABLE meta ADD COLUMN study VARCHAR")
+    """Add which study the database holds, and when it was backed up; neither is known yet."""
+    for name in ("study", "backed_up"):
+        connection.exec_driver_sql(f"ALTER TABLE meta ADD COLUMN {name} VARCHAR")
 
 
 MIGRATIONS: Mapping[int, Callable[[sa.Connection], None]] = {6: migrate_6_to_7, 7: migrate_7_to_8}

@@ -10,7 +10,7 @@ import re
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,8 @@ from .rules import Conflict, Refusal, SessionRules
 from .slow_connections import REQUEST_TIMEOUT_S, create_timeout_protocol
 from .store import Store
 
+MIN_FREE_DISK_MB = 20  # a session has about a tenth of one
+MAX_DIGITS = 4_000  # of a whole number; Python reads 4,300, and what no session can have is set apart
 STUDY_META = "gardenpath-study"  # the name of the page's meta element that has the study's id
 log = logging.getLogger("gardenpath")
 
@@ -214,14 +216,24 @@ class _StudyHandlers:
 
     async def check_health(self, request: Request) -> Response:
         try:
-            closed = await run_in_threadpool(lambda: self.store.is_closed)
+            health = await run_in_threadpool(self.store.check_health)
         except OutdatedProcess:
             return _build_error(503, OUTDATED, wait=5)
-        except sa.exc.SQLAlchemyError:
-            return _build_error(503, "the database does not answer", wait=1)
-        return JSONResponse({"status": "ok", "closed": closed})
+        except sa.exc.SQLAlchemyError as error:
+            return _build_error(503, "the disk is full" if is_disk_full(error) else "the database does not answer", wait=1)
+        if health.free_disk_mb is not None and health.free_disk_mb < MIN_FREE_DISK_MB:
+            return _build_error(
+                503, f"the disk is nearly full: {health.free_disk_mb} MB are left, expected {MIN_FREE_DISK_MB}", wait=10
+            )
+        return JSONResponse({"status": "ok", **asdict(health)})
 
     async def open_session(self, request: Request) -> Response:
+        # A page of another site can send a form without asking first, and JSON that says so it cannot.
+        media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if media_type != "application/json":
+            return _build_error(415, f"Content-Type is {media_type or 'missing'}; expected application/json")
+        if request.headers.get("sec-fetch-site") == "cross-site":
+            return _build_error(403, "a page of another site cannot open a session; expected the study's own page")
         body = await _read_body(request)
         preview = _read_preview(body.get("preview"), self.key)
         source = body.get("source") or "server"
@@ -428,7 +440,7 @@ def _handle_failure(request: Request, error: Exception) -> Response:
 async def _read_body(request: Request) -> dict[str, Any]:
     """Return the request's JSON object."""
     try:
-        body = json.loads(await read_limited_body(request), parse_constant=_refuse_constant)
+        body = json.loads(await read_limited_body(request), parse_constant=_refuse_constant, parse_int=_parse_int)
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
         raise ValueError("the body is not valid JSON in UTF-8") from None
     if not isinstance(body, dict):
@@ -438,6 +450,12 @@ async def _read_body(request: Request) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> float:
     raise ValueError(f"the body holds {name}, which is not JSON")
+
+
+def _parse_int(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise ValueError(f"the body holds a number of {len(digits)} digits; expected at most {MAX_DIGITS}")
+    return int(digits)
 
 
 def _read_random_text(body: Json, name: str) -> str | None:
@@ -502,7 +520,7 @@ def find_participant_key(url: str, path: str | Path) -> bytes:
 
 
 def open_store(
-    config: study.Study, list_files: Sequence[ListFile], url: str, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    config: study.Study, list_files: Sequence[ListFile], url: str, *, clock: Callable[[], datetime] | None = None
 ) -> Store:
     """Return the study's database at `url` with its lists published."""
     online = config.required_online
@@ -521,6 +539,7 @@ def open_store(
     settings = {name: value for name, value in asdict(online).items() if name in ("reward", "max_sessions", "withdrawal")}
     settings["texts"] = {**ending_texts, **online.texts}
     store.publish_lists(list_files, settings)
+    store.renew_leases_after_pause()
     return store
 
 

@@ -2,9 +2,10 @@
 
 import contextlib
 import hashlib
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -17,7 +18,7 @@ from ..sessions.sessions import Event, RecordedSession, RejectedEvent, Session
 from . import departures, payments, published_lists, session_overview, stored_sessions
 from .arrivals import Arrival, OpenedSession, SessionAssigner
 from .database import META, Database
-from .leases import Leases
+from .leases import Leases, SteadyClock
 from .payments import ReturnTicket
 from .published_lists import ListFileCache
 from .rules import SessionRules
@@ -37,17 +38,25 @@ class WithdrawalResult:
     ticket: ReturnTicket
 
 
+@dataclass(frozen=True)
+class Health:
+    """Whether the study is closed, how long a write takes (ms), what is free on the database's disk (MB; None on another machine),
+    and when the last backup was made (UTC; None for none).
+    """
+
+    closed: bool
+    write_ms: float
+    free_disk_mb: int | None
+    backed_up: str | None
+
+
 class Store:
-    """A study's data in a database; every method is one transaction. `clock` gives the time in UTC."""
+    """A study's data in a database; every method is one transaction. `clock` gives the time in UTC, `SteadyClock` unless stated."""
 
     def __init__(
-        self,
-        url: str,
-        *,
-        rules: SessionRules | None = None,
-        create: bool = True,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        self, url: str, *, rules: SessionRules | None = None, create: bool = True, clock: Callable[[], datetime] | None = None
     ) -> None:
+        clock = clock or SteadyClock()
         self.database = Database(url, create=create)
         self.scrubber = Scrubber(self.database.scrub_deleted_rows)
         self._leases = Leases(rules or SessionRules(), clock)
@@ -219,6 +228,19 @@ class Store:
         with self.database.begin_reading() as connection:
             known = connection.scalar(sa.select(META.c.study))
         return str(known) if known else hashlib.sha256(config.name.encode()).hexdigest()[:16]
+
+    def renew_leases_after_pause(self) -> int:
+        """Renew the leases that ran out while the server was away, or seem to have since the clock was set; return how many."""
+        with self.database.begin_exclusive() as connection:
+            return self._leases.renew_after_pause(connection)
+
+    def check_health(self) -> Health:
+        """Write to the database, and return how it stands; raises what writing raises."""
+        started = time.perf_counter()
+        with self.database.begin_writing() as connection:
+            connection.execute(META.update().values(closed=META.c.closed))
+            closed, backed_up = connection.execute(sa.select(META.c.closed, META.c.backed_up)).one()
+        return Health(bool(closed), round(1000 * (time.perf_counter() - started), 1), self.database.measure_free_disk(), backed_up)
 
     @property
     def is_closed(self) -> bool:

@@ -29,6 +29,8 @@ HOSTILE = (
     "x" * 5000,
 )
 
+JSON = {"content-type": "application/json"}
+
 
 @pytest.fixture(params=BOTH)
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
@@ -103,11 +105,11 @@ def test_hostile_texts_are_refused_or_stay_texts(running: Running, opened: dict[
     body = {"participant": text}
     raw = json.dumps(body).encode()
     client = httpx2.Client(base_url=running.address)
-    answers = [client.post("api/sessions", content=raw)]
+    answers = [client.post("api/sessions", content=raw, headers=JSON)]
     for name in ("tab", "resume", "preview", "source"):
-        answers.append(client.post("api/sessions", content=json.dumps({name: text}).encode()))
+        answers.append(client.post("api/sessions", content=json.dumps({name: text}).encode(), headers=JSON))
     preview = {"preview": {"list_name": text, "trial": 0, "key": text}}
-    answers.append(client.post("api/sessions", content=json.dumps(preview).encode()))
+    answers.append(client.post("api/sessions", content=json.dumps(preview).encode(), headers=JSON))
     token = {"Authorization": f"Bearer {opened['token']}"}
     event = vars(made_event(0, 1.0, "visit", **{**MACHINE, "device": text}))
     answers.append(
@@ -209,8 +211,8 @@ def test_arrivals_from_one_address_are_slowed_down_where_a_proxy_tells_them_apar
     for running in serve(example, list_files, tmp_path, site=routes.SiteSettings(is_behind_proxy=True)):
         with httpx2.Client(base_url=running.address) as client:
             # A body that is none costs the server little and counts all the same; slow ones are given back meanwhile.
-            answers = [client.post("api/sessions", content=b"{").status_code]
+            answers = [client.post("api/sessions", content=b"{", headers=JSON).status_code]
             while answers[-1] == 400 and len(answers) < 5_000:
-                answers.append(client.post("api/sessions", content=b"{").status_code)
+                answers.append(client.post("api/sessions", content=b"{", headers=JSON).status_code)
         assert len(answers) > 300
         assert answers[-1] == 429

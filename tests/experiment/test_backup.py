@@ -117,9 +117,10 @@ def test_the_commands_back_up_and_restore(study_folder: Path, list_files: list[e
 
 
 def test_health_says_whether_the_database_answers(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert httpx2.get(f"{running.address}health").json() == {"status": "ok", "closed": False}
-    running.store.set_closed()
-    assert httpx2.get(f"{running.address}health").json() == {"status": "ok", "closed": True}
+    for closed in (False, True):
+        running.store.set_closed(closed)
+        told = httpx2.get(f"{running.address}health").json()
+        assert (told["status"], told["closed"]) == ("ok", closed)
     with running.store.database.begin_writing() as connection:
         EVENTS.drop(connection)  # then what it needs is gone
         connection.exec_driver_sql("ALTER TABLE meta RENAME TO lost")

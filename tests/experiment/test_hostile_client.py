@@ -136,7 +136,8 @@ class Client:
         self.payload = self.call("POST", "", {"participant": name})[1]
 
     def call(self, method: str, what: str, body: object) -> tuple[int, Any]:
-        headers = {"Authorization": f"Bearer {self.payload['token']}"} if what else {}
+        headers = {"content-type": "application/json"}
+        headers |= {"Authorization": f"Bearer {self.payload['token']}"} if what else {}
         path = f"/api/sessions{what and '/' + self.payload['session']}{what}"
         answer = self.client.request(method, path, content=json.dumps(body).replace("Infinity", "1e999"), headers=headers)
         assert answer.status_code in (200, 201, 400, 409), answer.text

@@ -242,7 +242,7 @@ def test_postgresqls_full_disk_is_known_too() -> None:
         "",
         "GET / HT",
         "POST /dashboard/login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\np=",
-        "POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{",
+        "POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
     ],
 )
 def test_a_connection_that_sends_no_whole_request_is_dropped(

@@ -77,7 +77,8 @@ export function button(className: string, label: string, pressed: (event: MouseE
 export function sheet(heading: string, paragraphs: readonly string[]): HTMLElement {
   const made = element("section", "sheet");
   made.tabIndex = -1;
-  if (heading) made.append(element("h1", "", heading));
+  // Whoever hears the page begins at its heading: where none is shown, it is the study's title.
+  made.append(heading ? element("h1", "", heading) : element("h1", "unseen", document.title));
   made.append(...paragraphs.map((text) => element("p", "", text)));
   return made;
 }
