@@ -1,11 +1,11 @@
 // Which tab this is: a reload is the same one, a second one is another, and a study runs in one at a time.
 // What is kept is kept by study, whose id the server writes into the page: several studies may have one origin.
 
-const STUDY = document.querySelector('meta[name="gardenpath-study"]')?.getAttribute("content") ?? "";
+const findStudy = (): string => document.querySelector('meta[name="gardenpath-study"]')?.getAttribute("content") ?? "";
 const TAB = "tab";
 const RESUME = "resume";
 
-const storageKey = (what: string): string => `gardenpath ${STUDY} ${what}`;
+const storageKey = (what: string): string => `gardenpath ${findStudy()} ${what}`;
 /** What the key was before it named the study: read where there is none yet, by pages that an upgrade has changed. */
 const sharedKey = (what: string): string => `gardenpath ${what}`;
 
@@ -49,7 +49,7 @@ let isAloneAnswer: boolean | null = null;
 export async function isAlone(): Promise<boolean | null> {
   if (!navigator.locks || isAloneAnswer) return isAloneAnswer;
   isAloneAnswer = await new Promise<boolean>((answer) => {
-    const name = `gardenpath ${STUDY} ${window.location.pathname}${window.location.search}`;
+    const name = `gardenpath ${findStudy()} ${window.location.pathname}${window.location.search}`;
     void navigator.locks.request(name, { ifAvailable: true }, (lock) => {
       answer(lock !== null);
       return lock ? new Promise<never>(() => {}) : undefined;
