@@ -559,6 +559,7 @@ class ExcludeSection:
     min_maze_accuracy: float = 0.8
     after_error: int | Literal["sentence"] = "sentence"
     flags: list[str] = field(default_factory=lambda: ["interrupted", "seen_before"])
+    session_flags: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for name in ("min_attention", "min_catch", "min_accuracy", "max_outside_cutoffs", "min_maze_accuracy"):

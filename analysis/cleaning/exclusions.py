@@ -159,6 +159,8 @@ def _build_session_rules(sessions: pd.DataFrame, rules: ExcludeSection) -> dict[
         left[f"session longer than {rules.max_minutes:g} minutes"] = ~(minutes > rules.max_minutes)
     if rules.max_aborted is not None:
         left[f"session with more than {rules.max_aborted} trials broken off"] = sessions["n_aborted_trials"] <= rules.max_aborted
+    for flag in rules.session_flags:
+        left[f"session flagged {flag}"] = ~_has_flag(sessions["session_flags"], flag)
     _require_known(rules.sessions, "sessions", list(sessions.columns))
     for name, accepted in rules.sessions.items():
         left[f"session whose {name} is not {' or '.join(accepted)}"] = _is_accepted(sessions[name], accepted)

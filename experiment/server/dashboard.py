@@ -30,6 +30,7 @@ from starlette.routing import Route
 from gardenpath import study
 
 from ..sessions.assignment import SlotCounts
+from ..sessions.plausibility import SESSION_FLAGS
 from ..sessions.quality import SessionQuality, compute_session_quality
 from .download import DOWNLOAD_WRITERS
 from .rate_limits import MAX_BODY_BYTES, BodyTooLarge, RateLimit, read_limited_body
@@ -268,6 +269,7 @@ class Dashboard:
                 flags.append(f"{checks.fast_share:.0%} of words under 100 ms")
             if checks.attention_passed < checks.attention_asked:
                 flags.append(f"attention {checks.attention_passed} of {checks.attention_asked}")
+            flags += [SESSION_FLAGS[flag] for flag in checks.flags]
         return flags
 
     def _get_quality(self, session: str) -> SessionQuality:

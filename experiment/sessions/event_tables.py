@@ -3,7 +3,7 @@
 import logging
 import pickle
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from tempfile import TemporaryFile
@@ -25,8 +25,9 @@ from gardenpath.study.screens import Form
 
 from ..scripts.list_files import ListFile
 from ..scripts.script import TimelineStep
-from ..tasks import ShownTrial, build_record_rows
+from ..tasks import ShownTrial, build_record_rows, escape_controls
 from .judgment_counts import JudgmentCounts, compute_judgment_counts, count_judgments
+from .plausibility import list_session_flags
 from .records import build_record
 from .sessions import Event, RecordedSession, Session, build_session_timeline, validate_session_events
 
@@ -175,7 +176,9 @@ def _build_rows(recorded_session: RecordedSession, file: ListFile, shown_trials:
         else:
             _add_trial_rows(rows, session_cells, file.trial_list.trials, shown_trials, run)
     complete = session.finished is not None and not loss
-    rows["sessions"].append((session_cells, [_build_session_row(valid_session, steps, starts, complete=complete)]))
+    word_flags = {flag for _, found in rows["readings"] for row in found for flag in row["quality_flags"].split()}
+    session_row = _build_session_row(valid_session, steps, starts, word_flags, complete=complete)
+    rows["sessions"].append((session_cells, [session_row]))
     return rows
 
 
@@ -283,7 +286,7 @@ def _build_demographics_rows(session: Session, run: _StepRun) -> tuple[Cells, li
             record = build_record(screen, [event for event in run.events if event.screen == n])
             answers |= record.answer if isinstance(record.answer, Mapping) else {}
     session_cells = {"participant": session.participant, "session": session.id}
-    return session_cells, [{"question": name, "response": str(answer)} for name, answer in answers.items()]
+    return session_cells, [{"question": name, "response": escape_controls(str(answer))} for name, answer in answers.items()]
 
 
 def _describe_lost_events(recorded_session: RecordedSession) -> str | None:
@@ -296,7 +299,12 @@ def _describe_lost_events(recorded_session: RecordedSession) -> str | None:
 
 
 def _build_session_row(
-    recorded_session: RecordedSession, steps: Sequence[TimelineStep], starts: Mapping[int, list[list[Event]]], *, complete: bool
+    recorded_session: RecordedSession,
+    steps: Sequence[TimelineStep],
+    starts: Mapping[int, list[list[Event]]],
+    word_flags: Set[str],
+    *,
+    complete: bool,
 ) -> dict[str, Any]:
     session = recorded_session.session
     visit = next((event.value for event in recorded_session.events if event.kind == "visit"), None)
@@ -314,6 +322,7 @@ def _build_session_row(
         "n_aborted_trials": sum(len(runs) - 1 for runs in trials),
         "device": visit and visit["device"],
         "refresh_hz": visit and visit["refresh_hz"],
+        "session_flags": " ".join(list_session_flags(recorded_session.events, word_flags)),
     }
 
 

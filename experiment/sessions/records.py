@@ -21,6 +21,8 @@ from gardenpath.study.screens import (
     is_positive_number,
 )
 
+from .plausibility import list_word_flags
+
 MAX_ANSWER_LENGTH = 500  # characters
 MAX_FIELD_NUMBER = 999  # of a field of a form that states no other
 
@@ -92,6 +94,7 @@ def _build_words_record(screen: Screen, events: Sequence[Event], flags: frozense
                 press = event.value["press"]
                 if press is not None and press["repeats"]:
                     word_flags.add("repeats")
+                word_flags.update(list_word_flags(screen, event, before))
                 words.append(
                     _build_word_record(screen, event, before, tuple(sorted(word_flags | flags)) if word_flags or flags else ())
                 )

@@ -38,7 +38,7 @@ from . import (
     whole,
 )
 from .trial_context import SimulatedReader, SimulatedResponse, TrialContext
-from .trial_rows import ShownTrial, TableRow, build_reading_rows, build_response_rows
+from .trial_rows import ShownTrial, TableRow, build_reading_rows, build_response_rows, escape_controls
 
 __all__ = [
     "TASKS",
@@ -50,6 +50,7 @@ __all__ = [
     "Task",
     "TrialContext",
     "build_record_rows",
+    "escape_controls",
     "find_task",
     "load_tasks",
 ]

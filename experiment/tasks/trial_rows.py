@@ -1,5 +1,6 @@
 """What rows of tables have in common, whichever task they come from."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypedDict
@@ -83,6 +84,18 @@ def build_reading_rows(record: Record, shown_trial: ShownTrial) -> Iterator[Tabl
         )
 
 
+_CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+def escape_controls(text: str) -> str:
+    """Return a typed text with its control characters written out: a NUL cuts cells in R, a line break rows elsewhere.
+
+    >>> escape_controls("a\\x00b")
+    'a\\\\x00b'
+    """
+    return _CONTROL_CHARACTER.sub(lambda found: f"\\x{ord(found.group()):02x}", text)
+
+
 def build_response_rows(record: Record, shown_trial: ShownTrial) -> Iterator[TableRow]:
     """Yield the row of an answer; one that was not given in time is empty, and a screen that was left has none."""
     if record.outcome is None and record.answer is None:
@@ -95,7 +108,7 @@ def build_response_rows(record: Record, shown_trial: ShownTrial) -> Iterator[Tab
             task=record.task,
             prompt=record.name,
             side=record.side,
-            response=None if record.answer is None else str(record.answer),
+            response=None if record.answer is None else escape_controls(str(record.answer)),
             outcome=record.outcome,
             correct=correct,
             rt=record.rt,

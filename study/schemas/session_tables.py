@@ -19,7 +19,7 @@ rt_first      float?   Maze: ms to the first choice, right or wrong
 rt_onset      float?   ms from the frame that painted the word to the key press that ended it
 duration      float?   ms the word was shown, frame to frame, where it was shown for a time
 correct       bool?    Maze: whether the first choice was right
-quality_flags string?  interruptions and repeats, separated by spaces
+quality_flags string?  interruptions, repeats, and times and presses that cannot be, separated by spaces
 """
         ),
         ("session", "trial", "condition", "word"),
@@ -67,9 +67,11 @@ n_trials      int      trials begun
 n_aborted_trials int   trials broken off by a reload and begun again
 device        string?  browser and operating system family, or the lab machine's software
 refresh_hz    float?   measured refresh rate of the display
+session_flags string?  what cannot be of its times, presses and steps, separated by spaces; empty where all can
 """),
         ("session",),
         COLLECT,
+        added_columns=("session_flags",),
     ),
     Table(
         "word_means",

@@ -27,7 +27,7 @@ def sat(*people: str, **changes: object) -> pd.DataFrame:
     """Return complete sessions of 20 minutes, one a participant."""
     rows = pd.DataFrame({"participant": people, "session": [f"s-{name}" for name in people]}).assign(
         experiment="E1", list="L1", slot=0, started="2026-01-01T10:00:00Z", finished="2026-01-01T10:20:00Z",
-        complete=True, source="server", revision=1, lease_expired=False, exclusion_reason=None, n_trials=6, n_aborted_trials=0, device=None, refresh_hz=60.0,
+        complete=True, source="server", revision=1, lease_expired=False, exclusion_reason=None, n_trials=6, n_aborted_trials=0, device=None, refresh_hz=60.0, session_flags=None,
     )  # fmt: skip
     return check(rows.assign(**changes)[TABLES["sessions"].column_names], "sessions")
 
