@@ -165,7 +165,7 @@ def figure_legend(figure: "Figure", axes: "Axes", columns: int, title: str | Non
 
 def named_rows(names: Sequence[str], each: float = 0.42, lines: int = 2) -> tuple["Figure", "Axes"]:
     """Return a canvas with a horizontal row for each name, the first on top."""
-    labels = [wrapped(name, lines=lines) for name in names]
+    labels = [wrapped(name, lines=lines, spare=1) for name in names]
     each = max(each, LINE * (1 + max(text.count("\n") for text in labels)) + 0.06)
     figure, axes = blank(1.1 + each * len(names))
     axes.set_yticks(range(len(names)), labels)
@@ -179,10 +179,17 @@ def named_rows(names: Sequence[str], each: float = 0.42, lines: int = 2) -> tupl
     return figure, axes
 
 
-def wrapped(name: str, width: int = 22, lines: int = 2) -> str:
-    """Return a name as people write it, in so many lines at most."""
+def wrapped(name: str, width: int = 22, lines: int = 2, spare: int = 0) -> str:
+    """Return a name as people write it, in so many lines at most; `spare` more are taken before a word is broken.
+
+    >>> wrapped("grammaticality (ungrammatical − grammatical)", spare=1).splitlines()
+    ['grammaticality', '(ungrammatical −', 'grammatical)']
+    """
     import textwrap
 
+    whole = textwrap.wrap(label(name), width, break_long_words=False)
+    if len(whole) <= lines + spare and all(len(line) <= width for line in whole):
+        return "\n".join(whole)
     return "\n".join(textwrap.wrap(label(name), width)[:lines])
 
 
