@@ -187,10 +187,12 @@ def wrapped(name: str, width: int = 22, lines: int = 2, spare: int = 0) -> str:
     """
     import textwrap
 
-    whole = textwrap.wrap(label(name), width, break_long_words=False)
-    if len(whole) <= lines + spare and all(len(line) <= width for line in whole):
-        return "\n".join(whole)
-    return "\n".join(textwrap.wrap(label(name), width)[:lines])
+    text = label(name)
+    for breakable in (text, text.replace("\u00a0", " ")):
+        whole = textwrap.wrap(breakable, width, break_long_words=False)
+        if len(whole) <= lines + spare and all(len(line) <= width for line in whole):
+            return "\n".join(whole)
+    return "\n".join(textwrap.wrap(text, width)[:lines])
 
 
 def ordered(names: "pd.Series[str]") -> list[str]:
