@@ -8,6 +8,8 @@ import json
 import logging
 import shutil
 import sqlite3
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -201,6 +203,33 @@ def test_a_step_that_fails_leaves_all_as_it_was(url: str, tmp_path: Path) -> Non
         upgrade_database(url, tmp_path / "kept")
     assert count_rows(url) == before
     assert read_schema(connect_engine(url)) == 6
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from gardenpath.experiment.server import migrations
+
+def wait(connection):
+    print("reached", flush=True)
+    sys.stdin.read()
+
+migrations.MIGRATIONS = {**migrations.MIGRATIONS, 7: wait}
+migrations.upgrade_database(sys.argv[1], Path(sys.argv[2]))
+"""
+
+
+def test_a_process_that_is_killed_within_a_step_leaves_all_as_it_was(url: str, tmp_path: Path) -> None:
+    before = count_rows(url)
+    call = [sys.executable, "-c", KILLED, url, str(tmp_path / "first")]
+    with subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "reached\n"
+        process.kill()
+    assert (read_schema(connect_engine(url)), count_rows(url)) == (6, before)
+    assert upgrade_database(url, tmp_path / "second") is not None
+    assert read_schema(connect_engine(url)) == SCHEMA_VERSION
+    assert count_rows(url)["events"] == 395
 
 
 @pytest.mark.parametrize(
