@@ -106,8 +106,8 @@ def test_what_could_not_be_removed_is_removed_at_the_next_start(
     opened = serve(example, list_files[:1], tmp_path / "data")
     running = next(opened)
     reader = Store(running.store.database.url).database
+    visitor = unmistakable(running)
     with reader.begin_reading() as reading:
-        visitor = unmistakable(running)
         assert reading.scalar(sa.select(sa.func.count()).select_from(EVENTS)) == 1
         assert left(visitor) == (True, False)
         assert next(opened, None) is None  # the server stops
