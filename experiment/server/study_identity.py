@@ -28,11 +28,6 @@ class StoredId:
     id: str
     folder: str
 
-    @property
-    def text(self) -> str:
-        """The file's text."""
-        return f"{self.id}\n{self.folder}\n"
-
 
 def read_study_id(folder: Path) -> StoredId | None:
     """Return what study.id of a folder holds, None where there is none; raises `study.DataError` for a file that is none."""
@@ -55,27 +50,26 @@ def claim_database(database: Database, config: study.Study, decision: Decision |
     it is not said, `study.DataError` where the database holds another study.
     """
     stored = read_study_id(config.folder)
-    if stored and decision != "keep" and (twin := _find_twin(stored, config.folder)):
-        if decision is None:
-            raise CopiedStudy(
-                f"{config.folder / ID_FILENAME} is that of {twin}, so this folder is a copy; expected --study-id new for a study "
-                "of its own, or --study-id keep where both are one study"
-            )
-        stored = None
-        (config.folder / ID_FILENAME).unlink()
+    twin = _find_twin(stored, config.folder) if stored else None
+    if twin and decision is None:
+        raise CopiedStudy(
+            f"{config.folder / ID_FILENAME} is that of {twin}, so this folder is a copy; expected --study-id new for a study of its "
+            "own, or --study-id keep where both are one study"
+        )
+    wanted = secrets.token_hex(8) if twin and decision == "new" else stored.id if stored else None
     with database.begin_exclusive() as connection:
         known = connection.scalar(sa.select(META.c.study))
         names = _list_study_names(connection)
-        has_same_name = not names or config.name in names
-        if known and stored and stored.id != known:
-            raise study.DataError(_describe_other(database, config, names, f"its id is {known}, and {ID_FILENAME} has {stored.id}"))
-        if not has_same_name and not (known and stored) and decision != "keep":
+        if known and wanted and wanted != known:
+            has = "this is a new one" if twin else f"{ID_FILENAME} has {wanted}"
+            raise study.DataError(_describe_other(database, config, names, f"its id is {known}, and {has}"))
+        if names and config.name not in names and not (known and wanted) and decision != "keep":
             why = f"expected study {config.name!r}; where the study was renamed, give --study-id keep"
             raise study.DataError(_describe_other(database, config, names, why))
-        found = stored.id if stored else known or secrets.token_hex(8)
+        found = wanted or known or secrets.token_hex(8)
         if known != found:
             connection.execute(META.update().values(study=found))
-    if stored is None:
+    if stored is None or twin:  # a copy that was decided on is not asked about again
         _write_study_id(config.folder, StoredId(found, str(config.folder.resolve())))
     return found
 
@@ -106,5 +100,6 @@ def _describe_other(database: Database, config: study.Study, names: list[str], w
 
 
 def _write_study_id(folder: Path, stored: StoredId) -> None:
-    with suppress(OSError), (folder / ID_FILENAME).open("x", encoding="utf-8") as file:
-        file.write(stored.text)
+    """Write study.id, where the folder can be written to; of processes that begin at once all write the same."""
+    with suppress(OSError):
+        study.files.write_text(folder / ID_FILENAME, f"{stored.id}\n{stored.folder}\n")

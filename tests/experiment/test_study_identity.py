@@ -90,21 +90,33 @@ def test_a_lost_id_comes_back_from_the_database(database: Database, tmp_path: Pa
     assert stored.id == made
 
 
-def test_a_copied_folder_is_asked_about_and_a_moved_one_is_not(database: Database, tmp_path: Path) -> None:
+def test_a_copied_folder_is_asked_about_once_and_a_moved_one_is_not(database: Database, tmp_path: Path) -> None:
     config = make(tmp_path / "a")
     made = claim_database(database, config)
     copy = study.load(shutil.copytree(config.folder, tmp_path / "copy"))
     with pytest.raises(CopiedStudy, match="so this folder is a copy; expected --study-id new"):
         claim_database(database, copy)
     assert claim_database(database, copy, "keep") == made
+    assert claim_database(database, copy) == made, "it was decided"
     moved = study.load(shutil.move(config.folder, tmp_path / "moved"))
     assert claim_database(database, moved) == made
-    shutil.copytree(moved.folder, config.folder)  # and back: now both are there
+
+
+def test_a_new_study_from_a_copied_folder_never_gets_the_old_database(database: Database, tmp_path: Path) -> None:
+    config = make(tmp_path / "a")
+    made = claim_database(database, config)
+    publish(config, database)
+    copy = study.load(shutil.copytree(config.folder, tmp_path / "copy"))
+    before = read_study_id(copy.folder)
+    with pytest.raises(study.DataError, match=f"its id is {made}, and this is a new one; serve this one from a folder of its own"):
+        claim_database(database, copy, "new")  # as where the folder of data was copied along
+    assert read_study_id(copy.folder) == before, "what is refused changes nothing"
     (tmp_path / "other").mkdir()
-    new = claim_database(Database(f"sqlite:///{tmp_path / 'other' / 'study.sqlite'}"), copy, "new")
+    own = Database(f"sqlite:///{tmp_path / 'other' / 'study.sqlite'}")
+    new = claim_database(own, copy, "new")
     assert new != made
-    with pytest.raises(study.DataError, match="its id is"):
-        claim_database(database, copy)
+    assert claim_database(own, copy) == new == find_id(own)
+    assert find_id(database) == made
 
 
 def test_processes_that_begin_at_once_agree(database: Database, tmp_path: Path) -> None:
