@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gardenpath import study
 
@@ -14,6 +15,9 @@ from ..scripts.list_files import ListFile
 from ..sessions.event_tables import check_list_files
 from ..sessions.session_folders import read_recorded_sessions, read_sessions, read_stored_list_files
 from ..sessions.sessions import RecordedSession, Session
+
+if TYPE_CHECKING:
+    from ..server.store import Store
 
 SQLITE_SIGNATURE = b"SQLite format 3\0"
 
@@ -36,12 +40,8 @@ def open_session_source(data: str | Path, previews: bool) -> SessionSource:
             _check_database(database)
         study.errors.require("sqlalchemy", "online")
         from ..server.database import build_sqlite_url
-        from ..server.migrations import open_upgraded_copy
-        from ..server.store import Store
 
-        folder = Path(tempfile.mkdtemp())  # the copy of a database of an earlier release is read as long as the store
-        store = Store(open_upgraded_copy(str(data) if "://" in str(data) else build_sqlite_url(database), folder), create=False)
-        weakref.finalize(store, shutil.rmtree, folder, ignore_errors=True)
+        store = _open_store(str(data) if "://" in str(data) else build_sqlite_url(database))
         session_source = SessionSource(
             store.read_list_files(),
             store.read_sessions(previews=previews),
@@ -57,6 +57,21 @@ def open_session_source(data: str | Path, previews: bool) -> SessionSource:
         raise study.DataError(f"{data}: holds no sessions; expected at least one{preview_hint}")
     check_list_files(str(data), session_source.list_files, session_source.sessions)
     return session_source
+
+
+def _open_store(url: str) -> "Store":
+    """Return the data at a URL; a database of an earlier release is read as an upgraded copy, which lasts as long as the store."""
+    from ..server.migrations import open_upgraded_copy
+    from ..server.store import Store
+
+    folder = tempfile.mkdtemp()
+    try:
+        store = Store(open_upgraded_copy(url, Path(folder)), create=False)
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
+    weakref.finalize(store, shutil.rmtree, folder, ignore_errors=True)
+    return store
 
 
 def _check_database(path: Path) -> None:

@@ -14,11 +14,10 @@ import sqlalchemy as sa
 from gardenpath import study
 
 from ..sessions.pseudonyms import load_existing_key
-from .database import META, SESSIONS, TRIAL_LISTS, Database, build_sqlite_url, metadata
+from .database import META, ROWS_PER_PART, SESSIONS, TRIAL_LISTS, Database, build_sqlite_url, metadata
 from .departures import has_known_participants
 
 DATABASE_FILENAME, KEY_FILENAME = "study.sqlite", "participant.key"
-ROWS_PER_PART = 5_000  # rows
 DatabaseState = dict[str, tuple[int, int]]  # of each table the number of rows, and a sum of their hashes, which no order changes
 
 

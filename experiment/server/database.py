@@ -16,6 +16,7 @@ from gardenpath import study
 SCHEMA_VERSION = 8
 OLDEST_SCHEMA = 6  # from which databases are upgraded (migrations.py)
 SETUP_LOCK = 76_141_517  # a lock's number, as good as any
+ROWS_PER_PART = 5_000  # rows of a table that are copied at once
 BUSY_TIMEOUT_MS = 10_000  # ms that a writer of another process is waited for
 Row = sa.Row[Any]
 metadata = sa.MetaData()

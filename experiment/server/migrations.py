@@ -18,10 +18,19 @@ import sqlalchemy as sa
 from gardenpath import study
 
 from ..scripts.list_files import ListFile, parse_list_file
-from .database import BUSY_TIMEOUT_MS, SCHEMA_VERSION, SETUP_LOCK, Database, build_sqlite_url, connect_engine, read_schema
+from .database import (
+    BUSY_TIMEOUT_MS,
+    ROWS_PER_PART,
+    SCHEMA_VERSION,
+    SETUP_LOCK,
+    Database,
+    build_sqlite_url,
+    connect_engine,
+    format_canonical_json,
+    read_schema,
+)
 from .published_lists import compute_content_hashes
 
-ROWS_PER_PART = 5_000  # rows
 Json = dict[str, Any]
 
 # ------------------------------------------------------------------------------------------------------------ from schema 6 to 7
@@ -103,7 +112,7 @@ def _migrate_revisions(connection: sa.Connection, active: list[ListFile]) -> Non
     now = compute_content_hashes(active, {}) | {"settings": None}
     for number, hashes in rows:
         kept = {part: now[part] if hashes[part] == last[part] else hashes[part] for part in hashes}
-        connection.execute(revisions.update().where(revisions.c.number == number).values(hashes=_format_json(kept)))
+        connection.execute(revisions.update().where(revisions.c.number == number).values(hashes=format_canonical_json(kept)))
 
 
 def migrate_list_file_7(text: str, where: str) -> ListFile:
@@ -162,10 +171,6 @@ def _migrate_screens_7(value: Any) -> Any:
 
 def _rename(table: Json, names: Mapping[str, str]) -> Json:
     return {names.get(name, name): value for name, value in table.items()}
-
-
-def _format_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 # ------------------------------------------------------------------------------------------------------------ from schema 7 to 8

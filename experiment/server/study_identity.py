@@ -53,8 +53,8 @@ def claim_database(database: Database, config: study.Study, decision: Decision |
     twin = _find_twin(stored, config.folder) if stored else None
     if twin and decision is None:
         raise CopiedStudy(
-            f"{config.folder / ID_FILENAME} is that of {twin}, so this folder is a copy; expected --study-id new for a study of its "
-            "own, or --study-id keep where both are one study"
+            f"{config.folder / ID_FILENAME} is that of {twin}, so this folder is a copy; expected --study-id new for a study of "
+            "its own, or --study-id keep where both are one study"
         )
     wanted = secrets.token_hex(8) if twin and decision == "new" else stored.id if stored else None
     with database.begin_exclusive() as connection:

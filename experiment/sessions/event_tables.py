@@ -3,7 +3,7 @@
 import logging
 import pickle
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from tempfile import TemporaryFile
@@ -176,9 +176,7 @@ def _build_rows(recorded_session: RecordedSession, file: ListFile, shown_trials:
         else:
             _add_trial_rows(rows, session_cells, file.trial_list.trials, shown_trials, run)
     complete = session.finished is not None and not loss
-    word_flags = {flag for _, found in rows["readings"] for row in found for flag in row["quality_flags"].split()}
-    session_row = _build_session_row(valid_session, steps, starts, word_flags, complete=complete)
-    rows["sessions"].append((session_cells, [session_row]))
+    rows["sessions"].append((session_cells, [_build_session_row(valid_session, steps, starts, complete=complete)]))
     return rows
 
 
@@ -299,12 +297,7 @@ def _describe_lost_events(recorded_session: RecordedSession) -> str | None:
 
 
 def _build_session_row(
-    recorded_session: RecordedSession,
-    steps: Sequence[TimelineStep],
-    starts: Mapping[int, list[list[Event]]],
-    word_flags: Set[str],
-    *,
-    complete: bool,
+    recorded_session: RecordedSession, steps: Sequence[TimelineStep], starts: Mapping[int, list[list[Event]]], *, complete: bool
 ) -> dict[str, Any]:
     session = recorded_session.session
     visit = next((event.value for event in recorded_session.events if event.kind == "visit"), None)
@@ -322,7 +315,7 @@ def _build_session_row(
         "n_aborted_trials": sum(len(runs) - 1 for runs in trials),
         "device": visit and visit["device"],
         "refresh_hz": visit and visit["refresh_hz"],
-        "session_flags": " ".join(list_session_flags(recorded_session.events, word_flags)),
+        "session_flags": " ".join(list_session_flags(steps, recorded_session.events)),
     }
 
 

@@ -5,10 +5,12 @@ flags are declared (`analysis.exclude.flags` for words, `session_flags` for sess
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from gardenpath.study.events import Event, WordEndedEvent
 from gardenpath.study.screens import Screen, WordPairs, Words
+
+from ..scripts.script import TimelineStep
 
 MAX_WORD_MS = 3_600_000.0  # an hour at one word
 MAX_STEP_BACK_MS = 1_000.0  # by which an event may lie before the one that was noted before it
@@ -39,23 +41,25 @@ def list_word_flags(screen: Screen, event: WordEndedEvent, before: WordEndedEven
         yield IMPOSSIBLE_TIME
 
 
-def list_session_flags(events: Iterable[Event], word_flags: Iterable[str]) -> list[str]:
-    """Return what cannot be of a session: of its words, its clock, and how often its steps were begun; sorted."""
-    found = set(word_flags) & {IMPOSSIBLE_TIME, NO_PRESS, UNTRUSTED_PRESS}
-    begins: Counter[int | None] = Counter()
+def list_session_flags(steps: Sequence[TimelineStep], events: Iterable[Event]) -> tuple[str, ...]:
+    """Return, sorted, what cannot be of a session by its valid events: of its words, its clock, and the beginnings of its steps."""
+    found: set[str] = set()
+    begins: Counter[int] = Counter()
     last: Event | None = None
+    last_word: WordEndedEvent | None = None
     for event in events:
         if event.kind == "begin":
             begins[event.step] += 1
-        if event.kind in ("outcome", "word"):
-            press = event.value["press"]
-            if press is not None and press["trusted"] is False:
-                found.add(UNTRUSTED_PRESS)
-        if last is not None and last.visit == event.visit:
-            step = event.t - last.t
-            if step < -MAX_STEP_BACK_MS or step > MAX_STEP_FORWARD_MS:
-                found.add(CLOCK_STEP)
+        elif event.kind == "word":
+            if last_word is not None and (last_word.step, last_word.screen) == (event.step, event.screen):
+                found.update(list_word_flags(steps[event.step].step.screens[event.screen], event, last_word))
+        elif event.kind == "outcome" and (press := event.value["press"]) is not None and press["trusted"] is False:
+            found.add(UNTRUSTED_PRESS)
+        if event.kind in ("begin", "word"):
+            last_word = event if event.kind == "word" else None
+        if last is not None and last.visit == event.visit and not -MAX_STEP_BACK_MS <= event.t - last.t <= MAX_STEP_FORWARD_MS:
+            found.add(CLOCK_STEP)
         last = event
     if max(begins.values(), default=0) > MAX_BEGINS:
         found.add(REPEATED_STEP)
-    return sorted(found)
+    return tuple(sorted(found))

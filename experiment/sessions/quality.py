@@ -7,7 +7,7 @@ from gardenpath.study.events import WordEndedEvent
 from gardenpath.study.screens import AskingScreen
 
 from ..scripts.list_files import ListFile
-from .plausibility import list_session_flags, list_word_flags
+from .plausibility import list_session_flags
 from .records import judge_outcome
 from .sessions import Event, RecordedSession, build_session_timeline, validate_session_events
 
@@ -30,12 +30,6 @@ def compute_session_quality(recorded_session: RecordedSession, file: ListFile) -
     times = [b.t - a.t for a, b in _pair_word_events(events)]
     asked = right = 0
     steps = build_session_timeline(recorded_session.session, file)
-    word_flags = {
-        flag
-        for before, word in _pair_word_events(events, with_press=False)
-        if word.step is not None and word.screen is not None
-        for flag in list_word_flags(steps[word.step].step.screens[word.screen], word, before)
-    }
     for event in events:
         if event.kind != "outcome" or event.step is None or event.screen is None:
             continue
@@ -50,16 +44,14 @@ def compute_session_quality(recorded_session: RecordedSession, file: ListFile) -
             asked += 1
             right += judge_outcome(screen, event.value["outcome"], event.value["answer"]) == "right"
     fast_share = sum(time < MIN_READING_MS for time in times) / len(times) if times else 0.0
-    return SessionQuality(fast_share, right, asked, tuple(list_session_flags(events, word_flags)))
+    return SessionQuality(fast_share, right, asked, list_session_flags(steps, events))
 
 
-def _pair_word_events(events: tuple[Event, ...], *, with_press: bool = True) -> list[tuple[WordEndedEvent, WordEndedEvent]]:
-    """Each word with the one before; those that a press ended alone, unless all are wanted."""
+def _pair_word_events(events: tuple[Event, ...]) -> list[tuple[WordEndedEvent, WordEndedEvent]]:
+    """Each word that a press ended with the one before."""
     word_events = [event for event in events if event.kind == "word"]
     return [
         (a, b)
         for a, b in pairwise(word_events)
-        if b.value["word"] > a.value["word"]
-        and (a.step, a.screen) == (b.step, b.screen)
-        and not (with_press and b.value["press"] is None)
+        if b.value["word"] > a.value["word"] and (a.step, a.screen) == (b.step, b.screen) and b.value["press"] is not None
     ]

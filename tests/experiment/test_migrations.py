@@ -12,6 +12,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx2
@@ -29,12 +30,13 @@ from gardenpath.experiment.server.database import (
     connect_engine,
     read_schema,
 )
-from gardenpath.experiment.server.migrations import upgrade_database
+from gardenpath.experiment.server.migrations import migrate_list_file_7, upgrade_database
 from gardenpath.experiment.server.store import Store
 
 from .conftest import BOTH, new_database, serve
 
 BEFORE = Path(__file__).parent / "fixtures" / "schema-6"
+MOMENT = datetime(2026, 11, 26, 4, 31, tzinfo=UTC)  # after the last of its events
 OLD_PLACES = "CREATE UNIQUE INDEX place ON sessions (version, slot) WHERE source != 'preview'"
 
 
@@ -108,6 +110,16 @@ def test_all_rows_stay_and_lists_are_those_that_are_built_today(url: str, tmp_pa
     assert upgrade_database(url, tmp_path / "kept") is None, "once is enough"
 
 
+def test_lists_of_a_study_with_nearly_everything_are_those_that_are_built_today() -> None:
+    """RSVP, a slider, completions, questions with deadlines, blocks, attention items, factors between participants and items."""
+    folder = BEFORE / "odd"
+    old = json.loads(gzip.decompress((folder / "lists.json.gz").read_bytes()))
+    built = {file.name: file.text for file in experiment.build_list_files(study.load(folder))}
+    migrated = [migrate_list_file_7(text, name) for name, text in old.items()]
+    assert {file.name: file.text for file in migrated} == built
+    assert len(built) == 4
+
+
 def test_what_participants_meet_has_not_changed_by_the_upgrade(
     url: str, tmp_path: Path, stated: study.Study, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -115,7 +127,7 @@ def test_what_participants_meet_has_not_changed_by_the_upgrade(
     caplog.set_level(logging.WARNING)
     files = experiment.build_list_files(stated)
     for _ in range(2):
-        [revision] = routes.open_store(stated, files, url).list_revisions()
+        [revision] = routes.open_store(stated, files, url, clock=lambda: MOMENT).list_revisions()
         assert (revision["number"], revision["changed"]) == (1, [])
         assert None not in revision["hashes"].values()
     assert not caplog.records

@@ -1,5 +1,6 @@
 """What cannot be of a person is named in tables and on the dashboard, stays in the data, and is left out where that is declared."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,11 +16,13 @@ from gardenpath.experiment.server import routes
 from gardenpath.experiment.server.arrivals import Arrival
 from gardenpath.experiment.server.database import build_sqlite_url
 from gardenpath.experiment.server.store import Store
+from gardenpath.experiment.sessions import plausibility
 from gardenpath.experiment.sessions.plausibility import SESSION_FLAGS
 from gardenpath.experiment.sessions.quality import compute_session_quality
 from gardenpath.experiment.sessions.sessions import build_payload
 from gardenpath.study.events import create_event
 
+ROOT = Path(__file__).parents[2]
 Json = dict[str, Any]
 Change = Callable[[list[Json]], list[Json]]
 
@@ -131,3 +134,14 @@ def test_control_characters_are_written_out(typed: str, written: str) -> None:
     from gardenpath.experiment.tasks import escape_controls
 
     assert escape_controls(typed) == written
+
+
+def test_the_documentation_names_each_flag_and_its_bounds() -> None:
+    page = (ROOT / "docs" / "page.md").read_text("utf-8")
+    section = page.partition("## What cannot be\n")[2].partition("\n## ")[0]
+    rows = dict(re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", section, re.MULTILINE))
+    assert list(rows) == list(SESSION_FLAGS)
+    assert (plausibility.MAX_WORD_MS, "more than an hour" in rows["impossible_time"]) == (3_600_000, True)
+    assert (plausibility.MAX_STEP_BACK_MS, "more than a second before" in rows["clock_step"]) == (1_000, True)
+    assert (plausibility.MAX_STEP_FORWARD_MS, "more than a day after" in rows["clock_step"]) == (86_400_000, True)
+    assert f"more than {plausibility.MAX_BEGINS} times" in rows["repeated_step"]
