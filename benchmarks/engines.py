@@ -10,13 +10,9 @@ to the file as soon as it is there, and what is in the file is not fitted again.
 more than .001, and where one engine fits it and the other does not.
 """
 
-import argparse
-import csv
-import sys
-from pathlib import Path
-
 import pandas as pd
-from null_studies import read_rows, simulate_trials
+from null_studies import simulate_trials
+from resumable import run_seeds
 
 from gardenpath.analysis.engines.formulas import parse_formula
 from gardenpath.analysis.modelling.mixed_models import ENGINES, columns_of
@@ -66,33 +62,9 @@ def describe_rows(rows: pd.DataFrame) -> str:
     return (
         f"{len(rows)} data sets, {fitted}; p equal to {TOLERANCE:g} in {same}, at most {rows['p_apart'].max():.2g} apart (median "
         f"{rows['p_apart'].median():.1g}); of the {int(apart.sum())} others {int((apart & singular).sum())} are singular, and in "
-        f"{short} lme4 stopped at a higher deviance, by up to {rows.loc[apart, 'deviance_apart'].max():.2g}"
+        f"{short} lme4 stopped at a higher deviance, by up to {rows.loc[apart, 'deviance_apart'].max() if short else 0:.2g}"
     )
 
 
-def main() -> None:
-    """Fit the data sets that are not in the file yet, then print what was found."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("response", nargs="?", choices=[*FAMILIES])
-    parser.add_argument("--seeds", type=int, default=200)
-    parser.add_argument("--summary", action="store_true")
-    parser.add_argument("-o", "--out", type=Path, required=True)
-    arguments = parser.parse_args()
-    if arguments.response and not arguments.summary:
-        there = read_rows(arguments.out)
-        done = {*there.loc[there["response"] == arguments.response, "seed"]}
-        with arguments.out.open("a", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS)
-            if arguments.out.stat().st_size == 0:
-                writer.writeheader()
-            for seed in (one for one in range(1, arguments.seeds + 1) if one not in done):
-                writer.writerow(compare_engines(arguments.response, seed))
-                file.flush()
-                if seed % 20 == 0:
-                    print(f"{arguments.response}: {seed} of {arguments.seeds}", file=sys.stderr)
-    for response, rows in read_rows(arguments.out).groupby("response", sort=False):
-        print(f"{response}: {describe_rows(rows)}")
-
-
 if __name__ == "__main__":
-    main()
+    run_seeds(__doc__, COLUMNS, FAMILIES, compare_engines, describe_rows, seeds=200)

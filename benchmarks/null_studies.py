@@ -12,14 +12,11 @@ the file as soon as it is there; what is in the file is not computed again. A st
 and so does an effect whose p is called optimistic; both are counted beside.
 """
 
-import argparse
-import csv
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from resumable import run_seeds
 
 from gardenpath.analysis import StudyTrials, fit_plan, resolve_plan
 from gardenpath.study import TABLES, AnalysisSection
@@ -98,11 +95,6 @@ def run_study(response: str, seed: int) -> dict[str, object]:
     return row | {"converged": kept["converged"], "singular": kept["singular"]}
 
 
-def read_rows(path: Path) -> pd.DataFrame:
-    """Return the studies that are there."""
-    return pd.read_csv(path) if path.exists() else pd.DataFrame(columns=COLUMNS)
-
-
 def describe_rows(rows: pd.DataFrame) -> str:
     """Return the rate of rejections with its exact 95 % interval, and what was left out of it."""
     from scipy.stats import binomtest
@@ -120,29 +112,5 @@ def describe_rows(rows: pd.DataFrame) -> str:
     )
 
 
-def main() -> None:
-    """Run the studies that are not in the file yet, then print the rates."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("response", nargs="?", choices=[*SPREADS])
-    parser.add_argument("--seeds", type=int, default=100)
-    parser.add_argument("--summary", action="store_true")
-    parser.add_argument("-o", "--out", type=Path, required=True)
-    arguments = parser.parse_args()
-    if arguments.response and not arguments.summary:
-        there = read_rows(arguments.out)
-        done = {*there.loc[there["response"] == arguments.response, "seed"]}
-        with arguments.out.open("a", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS)
-            if not there.columns.size or arguments.out.stat().st_size == 0:
-                writer.writeheader()
-            for seed in (one for one in range(1, arguments.seeds + 1) if one not in done):
-                writer.writerow(run_study(arguments.response, seed))
-                file.flush()
-                if seed % 20 == 0:
-                    print(f"{arguments.response}: {seed} of {arguments.seeds}", file=sys.stderr)
-    for response, rows in read_rows(arguments.out).groupby("response", sort=False):
-        print(f"{response}: {describe_rows(rows)}")
-
-
 if __name__ == "__main__":
-    main()
+    run_seeds(__doc__, COLUMNS, SPREADS, run_study, describe_rows, seeds=100)

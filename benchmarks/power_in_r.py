@@ -17,10 +17,10 @@ from pathlib import Path
 import pandas as pd
 
 from gardenpath.analysis.modelling.simulated_trials import standard
+from gardenpath.study.responses import RESPONSES
 
 ROOT = Path(__file__).parent.parent
 PARTICIPANTS, ITEMS = 40, 24
-KEYS = {"log_rt": "log_rt", "correct": "accuracy"}  # of [simulate]
 EFFECTS = {"log_rt": (0.10, 0.06, -0.20), "correct": (-0.8, -0.4, 1.2)}
 TERMS = {"a": "grammaticality", "b": "attractor", "ab": "grammaticality:attractor"}
 MEANS = {"log_rt": 6.0}
@@ -29,8 +29,9 @@ MEANS = {"log_rt": 6.0}
 def run_gardenpath(response: str, studies: int, out: Path) -> pd.DataFrame:
     """Return the table power of the example study."""
     effects = out / "effects.toml"
+    key = RESPONSES[response].effect_key or response  # of [simulate]
     sizes = (f"{{ critical = {size} }}" if response == "log_rt" else size for size in EFFECTS[response])
-    stated = (f'[simulate."{term}"]\n{KEYS[response]} = {size}\n' for term, size in zip(TERMS.values(), sizes, strict=True))
+    stated = (f'[simulate."{term}"]\n{key} = {size}\n' for term, size in zip(TERMS.values(), sizes, strict=True))
     effects.write_text("\n".join(stated), encoding="utf-8")
     study = out / "study"
     if not study.exists():

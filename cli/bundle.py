@@ -184,6 +184,8 @@ def _refuse_unlike_materials(config: "Study", tables: "Mapping[str, pd.DataFrame
 
 def _describe_identity_risks(tables: "Mapping[str, pd.DataFrame]", config: "Study") -> Iterator[str]:
     """Yield what could tell who somebody is, though no name does."""
+    from gardenpath.study.task_methods import TASK_METHODS
+
     if "demographics" in tables and len(demographics := tables["demographics"]):
         responses = demographics.pivot_table(index="participant", columns="question", values="response", aggfunc="first").fillna("")
         unique_count = (responses.groupby(list(responses.columns))[responses.columns[0]].transform("size") == 1).sum()
@@ -196,7 +198,8 @@ def _describe_identity_risks(tables: "Mapping[str, pd.DataFrame]", config: "Stud
         if text_fields:
             yield f"demographics: {', '.join(text_fields)} typed freely; read the answers"
     if "responses" in tables:
-        text_responses = tables["responses"]["task"].isin(["completion", "typed_answer"]) & tables["responses"]["response"].notna()
+        free_text_tasks = [task for task, method in TASK_METHODS.items() if method.is_free_text]
+        text_responses = tables["responses"]["task"].isin(free_text_tasks) & tables["responses"]["response"].notna()
         if text_responses.any():
             yield f"responses: {options.format_count(int(text_responses.sum()), 'answer')} typed freely; read them"
     if "sessions" in tables and tables["sessions"]["started"].notna().any():

@@ -11,7 +11,8 @@ class TaskMethod:
     """The method of a task: `done`, a sentence on what participants do, and `measured`, one on what counts as the response.
 
     `noun` is what its trials are counted as: sentences that were read, or answers. `right` says of
-    a share of them that they were right, and `time_label` is what an axis calls the time of a word.
+    a share of them that they were right, and `time_label` is what an axis calls the time of a word. Where people type a text of
+    their own, `is_free_text`: it may say who they are.
     """
 
     done: str
@@ -19,6 +20,7 @@ class TaskMethod:
     noun: str = "answers"
     right: str = "were right"
     time_label: str = "reading time"
+    is_free_text: bool = False
 
 
 _SELF_PACED_MEASURE = "The reading time of a word runs from the key press that brought it to the one that ended it."
@@ -50,8 +52,8 @@ TASK_METHODS: Mapping[str, TaskMethod] = {
     "reading": TaskMethod(done="Sentences were shown as they stand in the materials.", noun="sentences"),
     "whole": TaskMethod(done="Sentences were shown whole.", noun="sentences"),
     "question": TaskMethod(done="Questions were answered about sentences."),
-    "typed_answer": TaskMethod(done="Questions about sentences were answered by typing."),
+    "typed_answer": TaskMethod(done="Questions about sentences were answered by typing.", is_free_text=True),
     "choice": TaskMethod(done="Of two sentences one was chosen."),
-    "completion": TaskMethod(done="Beginnings of sentences were completed."),
+    "completion": TaskMethod(done="Beginnings of sentences were completed.", is_free_text=True),
     "lexical_decision": TaskMethod(done="Strings of letters were judged to be words or not."),
 }

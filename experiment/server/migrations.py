@@ -103,16 +103,20 @@ def _migrate_lists(connection: sa.Connection) -> list[ListFile]:
 
 
 def _migrate_revisions(connection: sa.Connection, active: list[ListFile]) -> None:
-    """Give the revisions the hashes that the same lists have now; that of settings, which stand nowhere, is not known."""
+    """Give the revisions the hashes of texts and materials that the same lists have now."""
+    _replace_hashes(
+        connection, {part: hash_now for part, hash_now in compute_content_hashes(active, {}).items() if part != "settings"}
+    )
+
+
+def _replace_hashes(connection: sa.Connection, new: Mapping[str, str | None]) -> None:
+    """Give what the last revision has, and earlier ones that have the same, new hashes; None where one is not known."""
     revisions = sa.table("revisions", sa.column("number"), sa.column("hashes"))
     rows = [(row.number, json.loads(row.hashes)) for row in connection.execute(sa.select(revisions).order_by("number")).all()]
-    if not rows:
-        return
-    last = rows[-1][1]
-    now = compute_content_hashes(active, {}) | {"settings": None}
     for number, hashes in rows:
-        kept = {part: now[part] if hashes[part] == last[part] else hashes[part] for part in hashes}
-        connection.execute(revisions.update().where(revisions.c.number == number).values(hashes=format_canonical_json(kept)))
+        replaced = {part: new[part] for part in new if hashes[part] == rows[-1][1][part]}
+        new_hashes = format_canonical_json(hashes | replaced)
+        connection.execute(revisions.update().where(revisions.c.number == number).values(hashes=new_hashes))
 
 
 def migrate_list_file_7(text: str, where: str) -> ListFile:
@@ -177,9 +181,13 @@ def _rename(table: Json, names: Mapping[str, str]) -> Json:
 
 
 def migrate_7_to_8(connection: sa.Connection) -> None:
-    """Add which study the database holds, and when it was backed up; neither is known yet."""
+    """Add which study the database holds, and when it was backed up; neither is known yet.
+
+    Settings had no `max_sessions` in schema 7, and another name for it in 6; they stand nowhere, so their hash is not known.
+    """
     for name in ("study", "backed_up"):
         connection.exec_driver_sql(f"ALTER TABLE meta ADD COLUMN {name} VARCHAR")
+    _replace_hashes(connection, {"settings": None})
 
 
 MIGRATIONS: Mapping[int, Callable[[sa.Connection], None]] = {6: migrate_6_to_7, 7: migrate_7_to_8}

@@ -143,12 +143,13 @@ def test_ids_and_addresses_are_refused(folder: Path, table: str, columns: dict[s
     assert not (folder / "a.zip").exists()
 
 
-def test_what_could_tell_who_somebody_is_is_named(folder: Path) -> None:
+@pytest.mark.parametrize("task", ["completion", "typed_answer"])
+def test_what_could_tell_who_somebody_is_is_named(task: str, folder: Path) -> None:
     sessions = study.read(folder / "tables", "sessions")
     asked = pd.DataFrame({"participant": sessions["participant"], "session": sessions["session"]})
     ages = [str(20 + min(n, 3)) for n in range(len(asked))]
     study.write(asked.assign(question="age", response=ages), "demographics", folder / "tables", command="by hand")
-    change(folder, "responses", task="completion", response="ACKNOWLEDGEMENTS", prompt="typed")  # no id, for all its capitals
+    change(folder, "responses", task=task, response="ACKNOWLEDGEMENTS", prompt="typed")  # no id, for all its capitals
     done = run_here("gardenpath bundle study.toml -o a.zip", folder)
     assert "demographics (age): 3 of 9 participants can be told from all others" in done.said
     assert "1 answer typed freely" in done.said

@@ -55,6 +55,15 @@ def test_each_session_knows_the_revision_that_it_ran(
     assert sorted(record.session.revision for record in changed.read_recorded_sessions()) == [1, 1, 2, 3]
 
 
+@pytest.mark.parametrize(
+    "line", ['withdrawal = "keep"', "max_sessions = 2", "reward = { amount = 4, currency = 'EUR', minutes = 15 }"]
+)
+def test_what_people_are_told_is_part_of_a_revision(line: str, study_folder: Path, database_url: str) -> None:
+    serve_again(study_folder, database_url).open_session(Arrival())
+    changed = serve_again(study_folder, database_url, "[online]", f"[online]\n{line}")
+    assert told(changed) == [(1, []), (2, ["settings"])]
+
+
 def test_who_comes_back_after_a_change_goes_on_with_what_was_begun(study_folder: Path, database_url: str) -> None:
     begun = serve_again(study_folder, database_url).open_session(Arrival("anna", tab="tab-of-anna"))
     changed = serve_again(study_folder, database_url, "How good", "How natural")
