@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pandas as pd
 import pytest
 
@@ -21,6 +22,8 @@ from gardenpath.experiment.sessions.plausibility import SESSION_FLAGS
 from gardenpath.experiment.sessions.quality import compute_session_quality
 from gardenpath.experiment.sessions.sessions import build_payload
 from gardenpath.study.events import create_event
+
+from .conftest import serve
 
 ROOT = Path(__file__).parents[2]
 Json = dict[str, Any]
@@ -107,6 +110,16 @@ def test_each_is_named_and_stays(case: str, store: Store, list_files: list[ListF
     quality = compute_session_quality(*store.read_recorded_session(session))
     assert " ".join(quality.flags) == flags
     assert all(flag in SESSION_FLAGS for flag in quality.flags)
+
+
+def test_the_dashboard_says_it_in_words(store: Store, example: study.Study, list_files: list[ListFile], tmp_path: Path) -> None:
+    take(store, list_files, "anna", distrust_presses)
+    running = serve(example, list_files, tmp_path, store.database.url, site=routes.SiteSettings(password="right"))
+    with httpx2.Client(base_url=next(running).address, follow_redirects=True) as client:
+        page = client.post("dashboard/login", data={"password": "right"})
+        assert (page.status_code, "keys that a script made" in page.text) == (200, True)
+    with pytest.raises(StopIteration):
+        next(running)
 
 
 def test_they_are_left_out_where_that_is_declared(store: Store, list_files: list[ListFile], tmp_path: Path) -> None:
