@@ -14,7 +14,7 @@ from .analyse import OPTIONAL_TABLES, REQUIRED_TABLES, describe_settings, read_m
 
 if TYPE_CHECKING:
     from gardenpath.analysis.fitting.multiverse import PreparedMultiverse, Record
-    from gardenpath.study import AnalysisSection
+    from gardenpath.study import AnalysisSection, Study
     from gardenpath.study.executors import LocalExecutor, RayExecutor
     from gardenpath.study.plans import Plan
 
@@ -67,7 +67,7 @@ def command(
     if config is not None:
         measures, files = read_measures(config, inputs)
         inputs, input_files = inputs | measures, input_files + files
-    plan = _find_plan(study_file, inputs, settings)
+    plan = _find_plan(config, inputs, settings)
     if not plan.multiverse:
         raise DataError("the plan varies no effect: no model is reported first, or only_hypotheses is true and none is stated")
     options.print_notice(_describe_size(plan))
@@ -96,15 +96,13 @@ def command(
         click.echo(sentence)
 
 
-def _find_plan(study_file: Path | None, inputs: "Mapping[str, Any]", settings: "AnalysisSection") -> "Plan":
+def _find_plan(config: "Study | None", inputs: "Mapping[str, Any]", settings: "AnalysisSection") -> "Plan":
     """Return the plan of a study, from its design where there is one, else from the trials."""
     from gardenpath.analysis.measured_studies import measure_study
     from gardenpath.analysis.plan import resolve_plan
-    from gardenpath.study import load
 
     from .plan import find_study_plan
 
-    config = load(study_file) if study_file else None
     plan, reason = find_study_plan(config) if config else (None, "")
     if plan is not None:
         return plan
